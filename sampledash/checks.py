@@ -1,0 +1,95 @@
+"""Input checks: one sentence that names the parameter, the value and the remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Ints = NDArray[np.int64]
+
+
+def shown(value: Any) -> str:
+    """A value as it appears in a message: short, and quoted when it is text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def integer(name: str, value: Any, *, low: int, high: int | None = None, why: str = "") -> int:
+    """Return ``value`` as an int in ``low..high`` or raise a ValueError that names it."""
+    return int(integers(name, value, low=low, high=high, why=why, scalar=True))
+
+
+def integers(
+    name: str,
+    values: ArrayLike,
+    *,
+    low: int,
+    high: int | None = None,
+    why: str = "",
+    scalar: bool = False,
+) -> Ints:
+    """Return ``values`` as int64, refusing text, NaN, fractions and anything out of range."""
+    array = np.asarray(values)
+    if scalar and array.ndim:
+        raise ValueError(f"{name} must be one whole number, got {shown(values)}")
+    if array.dtype == bool or array.dtype.kind not in "iuf":
+        if array.size == 0:
+            return array.astype(np.int64)
+        # As given: numpy turns [1, "three"] into text, and whole numbers beyond 2**63 into objects.
+        given = np.asarray(values, dtype=object).ravel().tolist()
+        first = next((v for v in given if isinstance(v, bool) or not isinstance(v, int)), None)
+        if first is None and all(isinstance(v, int) for v in given):
+            raise ValueError(f"{name} is too large: {max(given, key=abs)}")
+        raise ValueError(f"{name} must be a whole number, got {shown(first)}")
+    if array.dtype.kind == "f":
+        bad = ~(np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < 2.0**62))
+        if np.any(bad):
+            raise ValueError(f"{name} must be a whole number, got {shown(array[bad].ravel()[0])}")
+    elif array.dtype.kind == "u" and array.size and array.max() >= 2**62:
+        raise ValueError(f"{name} is too large: {array.max()}")
+    result: Ints = array.astype(np.int64)
+    if result.size and result.min() < low:
+        raise ValueError(f"{name} must be at least {low}, got {result.min()}{why}")
+    if high is not None and result.size and result.max() > high:
+        raise ValueError(f"{name} must be at most {high}, got {result.max()}{why}")
+    return result
+
+
+def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
+    """Return true ranks as int64, each in 1..n."""
+    array = integers(name, values, low=-(2**62))
+    if array.size and array.min() < 0:
+        raise ValueError(f"{name} must be at least 1, got {array.min()}")
+    if array.size and array.min() == 0:
+        raise ValueError(f"{name} must be at least 1, got 0: ranks count from 1, add 1 to each")
+    over = array > n
+    if np.any(over):
+        r, size = (x[over].ravel()[0] for x in np.broadcast_arrays(array, n))
+        raise ValueError(f"{name} {r} is larger than n = {size}: a rank is at most n")
+    return array
+
+
+def real(name: str, value: Any, *, low: float, high: float = np.inf, above: bool = False) -> float:
+    """Return a finite float in ``low..high`` (``above``: strictly above ``low``)."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {shown(value)}") from None
+    bound = f"above {low:g}" if above else f"at least {low:g}"
+    limit = "" if high == np.inf else f" and at most {high:g}"
+    if not (low < number if above else low <= number) or not number <= high or np.isinf(number):
+        raise ValueError(f"{name} must be {bound}{limit}, got {shown(value)}")
+    return number
+
+
+def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
+    """Return ``value`` if it is one of ``options``."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(options)}; got {shown(value)}")
+    return str(value)

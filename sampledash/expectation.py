@@ -1,0 +1,186 @@
+"""Mean and variance of a sampled metric given the true rank (eq. 16-19), and eq. 26's posterior.
+
+Everything is a function of the sampling weight above and below the relevant item, so the same code
+serves one sampling, rank sets whose rows have their own n, and weights known per row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
+
+from sampledash import checks, laws
+from sampledash.metrics import Metric, as_metric
+from sampledash.sampling import Sampling
+
+Floats = NDArray[np.float64]
+
+
+def sampled_values(metric: Metric, m: int, position: int = 1) -> Floats:
+    """Metric of a sampled list with 0..m drawn items above: shape (m + 1,), before ``scale``."""
+    return metric.of_above(np.arange(m + 1), m, position)
+
+
+def mean_of(vector: Floats, scheme: str, m: int, above: Floats, below: Floats) -> Floats:
+    """Expectation of ``vector[sampled rank - 1]`` per row; ``vector`` (m + 1,) or (m + 1, c)."""
+    result = np.empty((len(above), *vector.shape[1:]))
+    for rows, p in laws.law_chunks(scheme, m, above, below):
+        result[rows] = p @ vector
+    return result
+
+
+def mean_and_variance(
+    vector: Floats, scheme: str, m: int, above: Floats, below: Floats
+) -> tuple[Floats, Floats]:
+    """Expectation and variance of ``vector[sampled rank - 1]`` per row."""
+    mean, variance = np.empty(len(above)), np.empty(len(above))
+    for rows, p in laws.law_chunks(scheme, m, above, below):
+        mean[rows] = p @ vector
+        # Centred: E[v^2] - e^2 would cancel.
+        variance[rows] = np.einsum("rs,rs->r", p, (vector - mean[rows, None]) ** 2)
+    return mean, variance
+
+
+def expected_metric(
+    metric: Metric, scheme: str, m: int, above: Floats, below: Floats, position: int = 1
+) -> Floats:
+    """Expected sampled metric per row, before ``scale``; closed forms where there are any."""
+    share = above / (above + below)
+    if metric.name == "auc":
+        return below / (above + below)  # eq. 17: linear in the sampled rank, so unbiased
+    if metric.first_only and position > 1:
+        return np.zeros(len(above))
+    untruncated = metric.k is None or metric.k >= m + position
+    if metric.on_lattice and untruncated:
+        return np.ones(len(above))
+    binomial = scheme != "without-replacement"
+    if metric.name in ("ap", "rr") and untruncated and position == 1 and binomial:
+        with np.errstate(divide="ignore", invalid="ignore"):  # eq. 19; r = 1 apart
+            value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))
+        return np.where(share == 0, 1.0, value)
+    return mean_of(sampled_values(metric, m, position), scheme, m, above, below)
+
+
+def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
+    """Expected value of the sampled metric at each true rank (eq. 16).
+
+    Parameters
+    ----------
+    metric
+        A metric or its text.
+    rank
+        True ranks, integers in 1..n, any shape.
+    sampling
+        How the negatives are drawn.
+
+    Returns
+    -------
+    Array of the shape of ``rank``.
+
+    Notes
+    -----
+    Compare it with ``metric(rank, n)``: except for AUC under a uniform scheme they differ, by an
+    amount that depends on the rank. Averages over instances can therefore change order.
+    """
+    above, below = sampling.weights(rank)
+    values = expected_metric(
+        as_metric(metric), sampling.scheme, sampling.m, above.ravel(), below.ravel()
+    )
+    return values.reshape(above.shape) * as_metric(metric).scale(1)
+
+
+def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
+    """Variance of the sampled metric over the draw of negatives, at each true rank.
+
+    Same parameters, shape and errors as :func:`expected`.
+
+    Notes
+    -----
+    A small variance says that repeated runs agree with each other, not that they are right.
+    """
+    metric = as_metric(metric)
+    above, below = sampling.weights(rank)
+    if metric.name == "auc":
+        share = above / (above + below)
+        spread = share * (below / (above + below)) / sampling.m
+        if sampling.scheme == "without-replacement":
+            spread = spread * ((sampling.n - 1 - sampling.m) / max(sampling.n - 2, 1))
+        return np.asarray(spread)
+    _, values = mean_and_variance(
+        sampled_values(metric, sampling.m) * metric.scale(1),
+        sampling.scheme,
+        sampling.m,
+        above.ravel(),
+        below.ravel(),
+    )
+    return values.reshape(above.shape)
+
+
+def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = None) -> Floats:
+    """Probability of each true rank given one sampled rank, p(r | sampled rank) of eq. 26.
+
+    Parameters
+    ----------
+    sampled_rank
+        Integer in 1..m+1.
+    sampling
+        How the negatives are drawn.
+    prior
+        Non-negative weights of the ranks 1..n; ``None`` is uniform.
+
+    Returns
+    -------
+    Array of shape (n,), sums to 1.
+
+    Raises
+    ------
+    ValueError
+        If the prior has another length, negative entries, or excludes this sampled rank.
+    """
+    s = checks.integer("sampled_rank", sampled_rank, low=1, high=sampling.m + 1) - 1
+    n, m = sampling.n, sampling.m
+    if sampling.scheme == "without-replacement":
+        # Ratios of neighbouring ranks, outward from the most likely one.
+        a = np.arange(n - 1, dtype=np.float64)
+        up = (a + 1) * (n - 1 - a - (m - s))
+        down = (a + 1 - s) * (n - 1 - a)
+        rising = a >= min(s * n // m, n - 1)
+        numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
+        ratio = np.divide(numerator, denominator, out=np.zeros(n - 1), where=denominator > 0)
+        likelihood = np.ones(n)
+        likelihood[-2::-1] = np.cumprod(np.where(rising, 1.0, ratio)[::-1])
+        likelihood[1:] *= np.cumprod(np.where(rising, ratio, 1.0))
+    else:
+        above, below = sampling.weights(np.arange(1, n + 1))
+        total = above + below
+        log_p = xlogy(s, above / total) + xlogy(m - s, below / total)
+        likelihood = np.exp(log_p - log_p.max())
+    weighted = likelihood if prior is None else likelihood * prior_weights(prior, n)
+    mass = weighted.sum()
+    if not mass > 0:
+        raise ValueError(
+            f"prior gives sampled rank {sampled_rank} no probability: "
+            "put weight on ranks that can produce it"
+        )
+    return np.asarray(weighted / mass)
+
+
+def prior_weights(prior: ArrayLike, n: int) -> Floats:
+    """Validate a prior over the ranks 1..n and normalise it: shape (n,), sums to 1."""
+    try:
+        array = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"prior must hold numbers, got {checks.shown(prior)}") from None
+    if array.shape != (n,):
+        raise ValueError(f"prior has shape {array.shape}: give one weight for each rank 1..{n}")
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if np.any(bad):
+        first = int(np.argmax(bad))
+        raise ValueError(
+            f"prior of rank {first + 1} is {array[first]}: weights are finite and not negative"
+        )
+    total = float(array.sum())
+    if total <= 0:
+        raise ValueError("prior is zero at every rank: put weight on at least one")
+    return np.asarray(array / total)

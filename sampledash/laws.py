@@ -1,0 +1,197 @@
+r"""Laws of the number of drawn items ranked above the relevant one, evaluated exactly.
+
+With ``a`` irrelevant items above the relevant one and ``b`` below it, the number of drawn items
+above, which is the sampled rank minus one, is
+
+* with replacement: Binomial(m, a/(a+b)) (eq. 15 of Krichene & Rendle 2020);
+* without replacement: Hypergeometric(a+b, a, m);
+* popularity-weighted: Binomial(m, q), q the share of the sampling weight that lies above.
+
+Notes
+-----
+Laws are evaluated outward from their mode by multiplying ratios p(s+1)/p(s) and dividing by the
+sum. That is exact to a few units in the last place at any n, where forms with log-gamma functions
+lose digits in proportion to n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_CHUNK = 1 << 20  # entries of a law matrix held at a time: a few MiB, so that it stays in cache
+_SIGMAS = 12  # half width of a law's window; beyond lies less than 1e-30
+_POINTS = 24  # interpolation points of a panel of shares
+_NUMPY_URN = 10**9  # numpy's hypergeometric draws refuse larger urns
+
+
+def law(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
+    """Probabilities of 0..max(m) drawn items above, one row per (m, above, below).
+
+    Parameters
+    ----------
+    scheme
+        ``"without-replacement"`` counts items; the others take any non-negative weights.
+    m
+        Number of draws: one, or one per row.
+    above, below
+        Items (or weight) above and below the relevant item, shape (rows,). May be fractional.
+
+    Returns
+    -------
+    Array of shape (rows, max(m) + 1); rows sum to 1.
+    """
+    a, b, draws = _columns(m, above, below)
+    s = np.arange(int(draws.max()), dtype=np.float64)
+    return _outward(scheme, draws, a, b, s, _mode(scheme, draws, a, b))
+
+
+def law_window(
+    scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
+) -> tuple[Ints, Floats]:
+    """Where each row's window begins and its law there: shapes (rows,) and (rows, width).
+
+    The window lies about the mode; it must be wide enough that nothing of weight is left out.
+    """
+    a, b, draws = _columns(m, above, below)
+    mode = _mode(scheme, draws, a, b)
+    first = np.clip(mode - width // 2, 0, m - width + 1)
+    s = first + np.arange(width - 1, dtype=np.float64)
+    return first[:, 0].astype(np.int64), _outward(scheme, draws, a, b, s, mode)
+
+
+def compressed(
+    m: int, above: Floats, below: Floats, weight: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Replace many binomial laws by few with the same weighted sum.
+
+    As a function of t = arcsin(sqrt(p)), p the share above, a Binomial(m, p) probability is a bump
+    of width 1/(2 sqrt(m)). On panels twice as wide, 24 Chebyshev points interpolate it to the last
+    digit; each share hands its weight to the points of its panel by Lagrange's formula.
+
+    Parameters
+    ----------
+    m
+        Number of draws.
+    above, below, weight
+        Sampling weight above and below, and weight in the sum: shape (r,).
+
+    Returns
+    -------
+    The same three, shorter where that saves work. New weights may be negative.
+    """
+    panels = int(np.ceil(np.pi / 2 * np.sqrt(m)))
+    if len(weight) <= 2 * panels * _POINTS:
+        return above, below, weight
+    half = np.pi / 4 / panels
+    angle = np.arctan2(np.sqrt(above), np.sqrt(below))
+    panel = np.minimum((angle / (2 * half)).astype(np.int64), panels - 1)
+    k = np.arange(_POINTS)
+    points = np.cos(np.pi * (k + 0.5) / _POINTS)
+    sides = (-1.0) ** k * np.sin(np.pi * (k + 0.5) / _POINTS)  # barycentric weights
+    totals = np.zeros((panels, _POINTS))
+    step = _CHUNK // _POINTS
+    for start in range(0, len(weight), step):
+        rows = slice(start, start + step)
+        gap = ((angle[rows] / half - 2 * panel[rows] - 1)[:, None]) - points
+        gap[gap == 0] = 1e-300
+        parts = sides / gap
+        parts *= (weight[rows] / parts.sum(axis=1))[:, None]
+        for i in range(_POINTS):
+            totals[:, i] += np.bincount(panel[rows], weights=parts[:, i], minlength=panels)
+    centres = (2 * np.arange(panels) + 1)[:, None] * half
+    used = np.any(totals != 0, axis=1)
+    angles = (centres + points * half)[used].ravel()
+    return np.sin(angles) ** 2, np.cos(angles) ** 2, totals[used].ravel()
+
+
+def mixture(scheme: str, m: int, above: Floats, below: Floats, weight: Floats) -> Floats:
+    """Weighted sum of the laws of all rows, shape (m + 1,)."""
+    if scheme != "without-replacement":
+        above, below, weight = compressed(m, above, below, weight)
+    total = np.zeros(m + 1)
+    width = 2 * int(_SIGMAS * np.sqrt(m * 0.25) + 3 * _SIGMAS)
+    if width > m / 2:
+        for rows, p in law_chunks(scheme, m, above, below):
+            total += weight[rows] @ p
+        return total
+    step = max(1, _CHUNK // width)
+    for start in range(0, len(weight), step):
+        rows = slice(start, start + step)
+        first, p = law_window(scheme, m, above[rows], below[rows], width)
+        index = (first[:, None] + np.arange(width)).ravel()
+        total += np.bincount(index, weights=(p * weight[rows, None]).ravel(), minlength=m + 1)
+    return total
+
+
+def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    a, b = (np.atleast_1d(np.asarray(x, dtype=np.float64))[:, None] for x in (above, below))
+    return a, b, np.asarray(m, dtype=np.float64).reshape(-1, 1)
+
+
+def _mode(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
+    if scheme == "without-replacement":
+        return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
+    return np.minimum(np.floor((draws + 1) * (a / (a + b))), draws)
+
+
+def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
+    """Multiply p(s+1)/p(s) = up/down away from the mode, on s and one more; rows sum to 1."""
+    if scheme == "without-replacement":
+        up = (draws - s) * (a - s)
+        down = (s + 1) * (b - draws + s + 1)
+    else:
+        up = (draws - s) * a
+        down = (s + 1) * b
+    rising = s >= mode
+    numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
+    ratio = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
+    p = np.ones((ratio.shape[0], ratio.shape[1] + 1))
+    np.cumprod(np.where(rising, 1.0, ratio)[:, ::-1], axis=1, out=p[:, -2::-1])
+    p[:, 1:] *= np.cumprod(np.where(rising, ratio, 1.0), axis=1)
+    p /= p.sum(axis=1, keepdims=True)
+    return p
+
+
+def law_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tuple[slice, Floats]]:
+    """Yield :func:`law` in blocks of rows, so that memory does not grow with the rows."""
+    step = max(1, _CHUNK // (m + 1))
+    for start in range(0, len(above), step):
+        rows = slice(start, start + step)
+        yield rows, law(scheme, m, above[rows], below[rows])
+
+
+def weights(scheme: str, above: ArrayLike, below: ArrayLike, odds: float) -> tuple[Floats, Floats]:
+    """Sampling weight above and below the relevant item.
+
+    Uniform schemes weigh every item 1. The popularity model has one number: an item ranked above
+    the relevant one is drawn ``odds`` times as often as one ranked below.
+    """
+    a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
+    return (a * odds if scheme == "popularity" else a), b
+
+
+def draw_above(
+    scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike, rng: np.random.Generator
+) -> Ints:
+    """Draw the number of sampled items above; all arguments broadcast."""
+    draws = np.asarray(m, dtype=np.int64)
+    if scheme != "without-replacement":
+        a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
+        return np.asarray(rng.binomial(draws, a / (a + b)), dtype=np.int64)
+    a_int, b_int = np.asarray(above, dtype=np.int64), np.asarray(below, dtype=np.int64)
+    if np.max(a_int + b_int, initial=0) < _NUMPY_URN:
+        return np.asarray(rng.hypergeometric(a_int, b_int, draws), dtype=np.int64)
+    # Larger urns: invert the exact law, row by row.
+    shape = np.broadcast_shapes(draws.shape, a_int.shape, b_int.shape)
+    flat = [np.broadcast_to(np.asarray(x), shape).ravel() for x in (draws, a_int, b_int)]
+    result = np.empty(len(flat[0]), dtype=np.int64)
+    for i, (m_i, a_i, b_i) in enumerate(zip(*flat, strict=True)):
+        steps = np.cumsum(law(scheme, m_i, a_i, b_i)[0])
+        result[i] = min(np.searchsorted(steps, rng.random(), side="right"), m_i)
+    return result.reshape(shape)

@@ -1,0 +1,46 @@
+"""Shared fixtures, and one hypothesis profile: the same cases on every run, no clock."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from sampledash.ranksets import RankSet
+from sampledash.readers import example
+
+settings.register_profile(
+    "fixed",
+    derandomize=True,
+    deadline=None,
+    max_examples=50,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
+)
+settings.load_profile("fixed")
+
+
+@pytest.fixture(scope="session")
+def abc() -> list[RankSet]:
+    """Recommenders A, B, C of Table 1."""
+    return example("paper-abc")
+
+
+@pytest.fixture(scope="session")
+def xyz() -> list[RankSet]:
+    """Recommenders X, Y, Z on MovieLens 1M, ties broken by one draw."""
+    return example("movielens-xyz")
+
+
+@pytest.fixture(scope="session")
+def xyz_ties() -> list[RankSet]:
+    """The same with their ties."""
+    return example("movielens-xyz-ties")
+
+
+@pytest.fixture(scope="session")
+def reference() -> dict[str, list[dict[str, object]]]:
+    """Values computed elsewhere with 60 digits; see the file's ``_about``."""
+    return json.loads((Path(__file__).parent / "data" / "reference_values.json").read_text())

@@ -1,0 +1,195 @@
+"""Slow and obvious ways to the same numbers: definitions, enumeration, exact fractions.
+
+Nothing here imports the code under test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
+from math import comb, factorial, inf, log2, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+WITH, WITHOUT, POPULARITY = "with-replacement", "without-replacement", "popularity"
+UNIFORM = (WITH, WITHOUT)
+SCHEMES = (WITH, WITHOUT, POPULARITY)
+
+#: Every kind of metric, with its cutoffs; None is untruncated.
+METRICS: list[tuple[str, int | None]] = [
+    ("auc", None), ("precision", 1), ("precision", 3), ("recall", 1), ("recall", 3), ("ap", None),
+    ("ap", 3), ("ndcg", None), ("ndcg", 3), ("rr", None), ("rr", 2), ("hit_rate", 2),
+]  # fmt: skip
+
+
+def by_definition(name: str, k: int | None, ranks: Sequence[int], n: int) -> float:
+    """Eq. 2-6 of Krichene & Rendle as printed; rr and hit_rate look at the first item."""
+    relevant = set(ranks)
+    size = len(relevant)
+    if name == "auc":  # eq. 2, first line
+        others = [r for r in range(1, n + 1) if r not in relevant]
+        return sum(r < other for r in relevant for other in others) / (size * (n - size))
+    cut = inf if k is None else k
+    hits = sum(r <= cut for r in relevant)
+    if name == "precision":  # eq. 3
+        return hits / cut
+    if name == "recall":  # eq. 4
+        return hits / size
+    places = [i for i in range(1, n + 1) if i <= cut]
+    if name == "ap":  # eq. 5
+        inner = sum(sum(r <= i for r in relevant) / i for i in places if i in relevant)
+        return inner / min(size, cut)
+    if name == "ndcg":  # eq. 6
+        ideal = sum(1 / log2(i + 1) for i in range(1, int(min(size, cut)) + 1))
+        return sum(1 / log2(i + 1) for i in places if i in relevant) / ideal
+    first = min(relevant)
+    if name == "rr":
+        return 1 / first if first <= cut else 0.0
+    if name == "hit_rate":
+        return float(first <= cut)
+    raise AssertionError(name)
+
+
+def samples(
+    ranks: Sequence[int], n: int, m: int, scheme: str, weights: Sequence[Fraction] | None = None
+) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+    """Every sample of m irrelevant items: its probability and the sampled ranks of the relevant.
+
+    ``weights`` (with replacement) are those of the irrelevant items, best ranked first.
+    """
+    relevant = sorted(ranks)
+    others = [r for r in range(1, n + 1) if r not in set(relevant)]
+
+    def positions(sample: Sequence[int]) -> tuple[int, ...]:
+        return tuple(
+            j + sum(item < r for item in sample) for j, r in enumerate(relevant, start=1)
+        )
+
+    if scheme == WITHOUT:
+        chance = Fraction(1, comb(len(others), m))
+        for sample in combinations(others, m):
+            yield chance, positions(sample)
+        return
+    share = [Fraction(1)] * len(others) if weights is None else list(weights)
+    total = sum(share)
+    weight_of = dict(zip(others, share, strict=True))
+    for sample in combinations_with_replacement(others, m):
+        times = [sample.count(item) for item in set(sample)]
+        orders = factorial(m) // prod(map(factorial, times))
+        yield orders * prod((weight_of[i] for i in sample), start=Fraction(1)) / total**m, positions(sample)
+
+
+def moments(
+    value: Callable[[tuple[int, ...]], float], law: Iterator[tuple[Fraction, tuple[int, ...]]]
+) -> tuple[float, float]:
+    """Mean and variance of a function of the sampled ranks."""
+    listed = [(float(p), value(s)) for p, s in law]
+    mean = sum(p * v for p, v in listed)
+    return mean, sum(p * (v - mean) ** 2 for p, v in listed)
+
+
+def tied_orders(ranks: Sequence[int], ties: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every rank that tied relevant items may have; all equally likely."""
+    yield from product(*(range(r, r + t + 1) for r, t in zip(ranks, ties, strict=True)))
+
+
+def exact_law(n: int, r: int, m: int, scheme: str, odds: Fraction = Fraction(1)) -> list[Fraction]:
+    """Law of the sampled rank 1..m+1 in exact fractions."""
+    if scheme == WITHOUT:
+        return [Fraction(comb(r - 1, s) * comb(n - r, m - s), comb(n - 1, m)) for s in range(m + 1)]
+    above = odds * (r - 1) if scheme == POPULARITY else Fraction(r - 1)
+    q = above / (above + n - r)
+    return [comb(m, s) * q**s * (1 - q) ** (m - s) for s in range(m + 1)]
+
+
+def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
+    """Law of the sampled rank for every true rank 1..n, shape (n, m + 1), down columns.
+
+    Binomial from powers. Hypergeometric column by column: the ratios of neighbouring *ranks* away
+    from the column's largest entry, and the column's sum sum_r p(s|r) = n / (m + 1), which is
+    sum_x C(x, s) C(N-x, m-s) = C(N+1, m+1). It shares nothing with ratios along the sampled rank.
+    """
+    a = np.arange(n, dtype=np.float64)
+    if scheme != WITHOUT:
+        weight = a * (odds if scheme == POPULARITY else 1.0)
+        q, p = weight / (weight + n - 1 - a), (n - 1 - a) / (weight + n - 1 - a)
+        s = np.arange(m + 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(s > 0, s * np.log(q)[:, None], 0.0)
+            logs = logs + np.where(m - s > 0, (m - s) * np.log(p)[:, None], 0.0)
+        ways = np.array([_log_comb(m, int(x)) for x in s])
+        return np.exp(logs + ways)
+    total = n - 1
+    law = np.zeros((n, m + 1))
+    for s in range(m + 1):
+        x = np.arange(s, total - (m - s), dtype=np.float64)
+        up, down = (x + 1) * (total - x - (m - s)), (x + 1 - s) * (total - x)  # p(s|x+1)/p(s|x)
+        top = int(np.sum(up >= down))
+        column = np.r_[
+            np.cumprod((down / up)[:top][::-1])[::-1], 1.0, np.cumprod((up / down)[top:])
+        ]
+        law[s : total - (m - s) + 1, s] = column * (n / (m + 1) / column.sum())
+    return law
+
+
+def _log_comb(m: int, s: int) -> float:
+    """Natural logarithm of C(m, s), from the integer."""
+    value = comb(m, s)
+    shift = max(value.bit_length() - 900, 0)
+    return float(np.log(float(value >> shift)) + shift * np.log(2.0))
+
+
+def item_value(name: str, k: int | None, position: int, negatives: int) -> Callable[[int], float]:
+    """What the ``position``-th relevant item with a of ``negatives`` items above adds to the sum."""
+
+    def value(a: int) -> float:
+        place = a + position
+        if name == "auc":
+            return (negatives - a) / negatives
+        if k is not None and place > k:
+            return 0.0
+        if name in ("precision", "recall"):
+            return 1.0
+        if name == "hit_rate":
+            return float(position == 1)
+        if name == "rr":
+            return float(position == 1) / place
+        return position / place if name == "ap" else 1 / log2(place + 1)
+
+    return value
+
+
+def item_scale(name: str, k: int | None, size: int) -> float:
+    """Factor on the sum over |R| = ``size`` items."""
+    cut = inf if k is None else k
+    if name in ("auc", "recall"):
+        return 1 / size
+    if name == "precision":
+        return 1 / cut
+    if name == "ap":
+        return 1 / min(size, cut)
+    if name == "ndcg":
+        return 1 / sum(1 / log2(i + 1) for i in range(1, int(min(size, cut)) + 1))
+    return 1.0
+
+
+def dense_target(name: str, k: int | None, n: int, position: int = 1) -> Floats:
+    """Exact values (unscaled) of the true ranks 1..n of the ``position``-th item."""
+    value = item_value(name, k, position, n - 1)
+    return np.array([value(a) for a in range(n)])
+
+
+def dense_bias_variance(law: Floats, target: Floats, gamma: float, prior: Floats | None) -> Floats:
+    """Eq. 25 as printed, with the n by m+1 matrix."""
+    n = len(target)
+    p = np.full(n, 1 / n) if prior is None else np.asarray(prior) / np.sum(prior)
+    a = np.sqrt(p)[:, None] * law
+    c = p @ law
+    left = (1 - gamma) * a.T @ a + gamma * np.diag(c)
+    # Solved in equilibrated unknowns, by an orthogonal method.
+    d = 1 / np.sqrt(np.diag(left))
+    return d * np.linalg.lstsq(left * d[:, None] * d, d * (a.T @ (np.sqrt(p) * target)), rcond=None)[0]
