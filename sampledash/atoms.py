@@ -1,0 +1,133 @@
+"""Distinct relevant items of a rank set with their counts: what every computation runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Ties = Literal["expected", "optimistic", "pessimistic"]
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """Distinct relevant items of a rank set and how often each occurs; one array entry per atom.
+
+    A relevant item that is the ``position``-th of ``relevant`` ones has ``above`` of ``negatives``
+    irrelevant items certainly above it and ``tied`` more tied with it.
+    """
+
+    above: Ints
+    negatives: Ints
+    tied: Ints
+    position: Ints
+    relevant: Ints
+    mass: Floats | None
+    count: Floats
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    @property
+    def instances(self) -> float:
+        """How many instances these are."""
+        return float(self.count[self.position == 1].sum())
+
+    @property
+    def positions(self) -> list[int]:
+        """The positions that occur, 1 first."""
+        return [int(j) for j in np.unique(self.position)]
+
+    def __getitem__(self, keep: NDArray[Any]) -> Atoms:
+        mass = None if self.mass is None else self.mass[keep]
+        return Atoms(
+            self.above[keep], self.negatives[keep], self.tied[keep], self.position[keep],
+            self.relevant[keep], mass, self.count[keep],
+        )  # fmt: skip
+
+
+def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
+    """Number the labels 0, 1, 2 ... in the order of first appearance."""
+    if labels.dtype.kind in "iu":
+        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        order = np.empty(len(first), dtype=np.int64)
+        order[np.argsort(first)] = np.arange(len(first))
+        return order[inverse], len(first)
+    table: dict[Any, int] = {}
+    listed = labels.tolist()
+    codes = np.fromiter((table.setdefault(x, len(table)) for x in listed), np.int64, len(listed))
+    return codes, len(table)
+
+
+def _distinct(columns: Sequence[NDArray[Any]], count: Floats) -> tuple[Ints, Floats]:
+    """Rows that differ in some column: index of one row of each, and the summed counts."""
+    key = np.zeros(len(count), dtype=np.int64)
+    size = 1
+    for column in columns:
+        as_int = column.view(np.int64) if column.dtype == np.float64 else column
+        low, high = int(as_int.min()), int(as_int.max())
+        if low == high:
+            continue
+        if high - low >= 2**31:
+            as_int, low = np.unique(as_int, return_inverse=True)[1], 0
+            high = int(as_int.max())
+        if size * (high - low + 1) >= 2**62:
+            key = np.unique(key, return_inverse=True)[1]
+            size = int(key.max()) + 1
+        key = key * (high - low + 1) + (as_int - low)
+        size *= high - low + 1
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return first.astype(np.int64), np.bincount(inverse, count, len(first)).astype(np.float64)
+
+
+def read_ties(atoms: Atoms, ties: Ties) -> Atoms:
+    """Keep the tied blocks ("expected"), or put the relevant item first or last in them."""
+    if ties == "expected":
+        return atoms
+    above = atoms.above + atoms.tied if ties == "pessimistic" else atoms.above
+    return replace(atoms, above=above, tied=np.zeros_like(atoms.tied))
+
+
+def _columns(atoms: Atoms) -> list[NDArray[Any]]:
+    columns: list[NDArray[Any]] = [
+        atoms.position, atoms.relevant, atoms.tied, atoms.negatives, atoms.above,
+    ]  # fmt: skip
+    return columns if atoms.mass is None else [*columns, atoms.mass]
+
+
+def counted(rows: Atoms) -> Atoms:
+    """Join equal rows, adding their counts."""
+    keep, count = _distinct(_columns(rows), rows.count)
+    return replace(rows[keep], count=count)
+
+
+def pairs(rows: Atoms) -> tuple[Atoms, Atoms]:
+    """Pairs of relevant items of one instance, joined where equal.
+
+    ``rows`` are sorted by instance and position. Two aligned sets of atoms: the better ranked item
+    first, both with the count of the pair.
+    """
+    gaps = range(1, int(rows.relevant.max()))
+    starts = [np.flatnonzero(rows.position + gap <= rows.relevant) for gap in gaps]
+    upper = rows[np.concatenate([np.empty(0, np.int64), *starts])]
+    ends = [start + gap for gap, start in zip(gaps, starts, strict=True)]
+    lower = rows[np.concatenate([np.empty(0, np.int64), *ends])]
+    if not len(upper):
+        return upper, lower
+    keep, count = _distinct([*_columns(upper), *_columns(lower)], upper.count)
+    return replace(upper[keep], count=count), replace(lower[keep], count=count)
+
+
+def expanded(rows: Atoms) -> Atoms:
+    """Repeat each instance as often as its count; ``rows`` are sorted by instance and position."""
+    starts = np.flatnonzero(rows.position == 1)
+    times = rows.count[starts].astype(np.int64)
+    first, length = np.repeat(starts, times), np.repeat(rows.relevant[starts], times)
+    before = np.r_[0, np.cumsum(length)[:-1]]
+    repeated = rows[np.repeat(first - before, length) + np.arange(length.sum())]
+    return replace(repeated, count=np.ones(len(repeated)))

@@ -1,0 +1,269 @@
+"""Expected sampled metrics of rank sets at many m, exactly, from one pass over m.
+
+Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme. So the
+histogram of sampled counts thins from m to m - 1 by
+
+    H[m-1](s) = ((m - s) H[m](s) + (s + 1) H[m](s + 1)) / m,
+
+a sum of positive terms that loses no digits. Without replacement an instance enters, as one point,
+when m reaches the number of its negatives: no law is evaluated at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Unpack
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sampledash import checks, laws
+from sampledash.atoms import Atoms
+from sampledash.comparison import ties
+from sampledash.metrics import Metric, as_metric
+from sampledash.ranksets import RankSet
+from sampledash.setting import Options, Setting
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Progress = Callable[[float], None]
+
+_TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
+
+
+@dataclass(frozen=True)
+class _Lane:
+    """Atoms of one system and position, weighted by their share in the mean."""
+
+    system: int
+    position: int
+    atoms: Atoms
+    weight: Floats
+
+
+def _scale_key(metric: Metric, sizes: Iterable[int]) -> tuple[float, ...]:
+    return tuple(metric.scale(size) for size in sizes)
+
+
+def expected_means(
+    metrics: Sequence[Metric],
+    sets: Sequence[RankSet],
+    m_values: Sequence[int],
+    setting: Setting,
+    progress: Progress | None = None,
+) -> Floats:
+    """Expected mean of every metric and system at every m: shape (len(m_values), systems, metrics).
+
+    ``m_values`` may come in any order and repeat.
+    """
+    wanted = np.unique(np.asarray(m_values, dtype=np.int64))
+    m_max = int(wanted[-1])
+    for ranks in sets:
+        setting.check(ranks, m_max)
+    all_atoms = [ranks.atoms(setting.ties) for ranks in sets]
+    result = np.zeros((len(wanted), len(sets), len(metrics)))
+    # One group of lanes for all metrics that weigh |R| relevant items alike.
+    groups: dict[tuple[float, ...], list[int]] = {}
+    sizes = sorted({int(r) for atoms in all_atoms for r in np.unique(atoms.relevant)})
+    for i, metric in enumerate(metrics):
+        groups.setdefault(_scale_key(metric, sizes), []).append(i)
+    for done, members in enumerate(groups.values()):
+        lanes = []
+        for system, atoms in enumerate(all_atoms):
+            scale = {size: metrics[members[0]].scale(size) for size in sizes}
+            factor = np.array([scale[int(r)] for r in np.arange(max(sizes) + 1) if r in scale])
+            share = factor[np.searchsorted(sizes, atoms.relevant)] * atoms.count / atoms.instances
+            lanes += [
+                _Lane(system, j, atoms[atoms.position == j], share[atoms.position == j])
+                for j in atoms.positions
+            ]
+
+        def report(part: float, done: int = done) -> None:
+            if progress is not None:
+                progress((done + part) / len(groups))
+
+        chosen = [metrics[i] for i in members]
+        result[:, :, members] = _sweep(chosen, len(sets), lanes, all_atoms, wanted, setting, report)
+    return result[np.searchsorted(wanted, np.asarray(m_values, dtype=np.int64))]
+
+
+def _sweep(
+    metrics: Sequence[Metric],
+    systems: int,
+    lanes: Sequence[_Lane],
+    all_atoms: Sequence[Atoms],
+    wanted: Ints,
+    setting: Setting,
+    report: Progress,
+) -> Floats:
+    """Thin all lanes together from the largest m to the smallest; see the module's text."""
+    m_max = int(wanted[-1])
+    result = np.zeros((len(wanted), systems, len(metrics)))
+    thinned = np.zeros((len(lanes), m_max + 1))
+    active = np.zeros(len(lanes))  # weight that is being sampled, the rest being exact
+    arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
+    for row, lane in enumerate(lanes):
+        late = lane.atoms.negatives <= m_max if setting.without else np.zeros(len(lane.atoms), bool)
+        if not np.all(late):
+            thinned[row] = _histogram(lane.atoms[~late], lane.weight[~late], m_max, setting)
+            active[row] = lane.weight[~late].sum()
+        if not np.any(late):
+            continue
+        # Above its number of negatives an instance is exact.
+        order = np.flatnonzero(late)[np.argsort(lane.atoms.negatives[late], kind="stable")]
+        sizes = lane.atoms.negatives[order]
+        starts = np.flatnonzero(np.r_[True, sizes[1:] != sizes[:-1]])
+        for members in np.split(order, starts[1:]):
+            arrivals.setdefault(int(lane.atoms.negatives[members[0]]), []).append((row, members))
+        for i, metric in enumerate(metrics):
+            exact = ties.exact_values(metric, lane.atoms[order]) * lane.weight[order]
+            total = np.r_[0.0, np.cumsum(exact)]
+            result[:, lane.system, i] += total[np.searchsorted(sizes, wanted, side="left")]
+    systems_of = np.array([lane.system for lane in lanes])
+    static = _static_values(metrics, lanes, m_max) if not setting.correction.by_rank else None
+    s = np.arange(m_max + 1, dtype=np.float64)
+    low, index = int(wanted[0]), len(wanted) - 1
+    for m in range(m_max, low - 1, -1):
+        for row, members in arrivals.get(m, ()):
+            active[row] += _arrive(
+                thinned[row], lanes[row].atoms[members], lanes[row].weight[members]
+            )
+        if m == wanted[index]:
+            if static is not None:
+                values = _uncorrected(metrics, lanes, thinned, active, static, m)
+            else:
+                values = _corrected(metrics, lanes, all_atoms, thinned, setting, m)
+            np.add.at(result[index], systems_of, values)
+            index -= 1
+            report(1 - index / len(wanted))
+        above_dropped = thinned[:, 1 : m + 1] * ((s[:m] + 1) / m)
+        thinned[:, :m] *= (m - s[:m]) / m
+        thinned[:, :m] += above_dropped
+        thinned[:, m] = 0.0
+        if m % 32 == 0:
+            thinned[thinned < _TINY] = 0.0
+    return result
+
+
+def _arrive(histogram: Floats, atoms: Atoms, weight: Floats) -> float:
+    """Add instances whose negatives are now all sampled: their count above is the true one."""
+    if not atoms.tied.any():
+        histogram += np.bincount(atoms.above, weights=weight, minlength=len(histogram))
+    else:
+        each = weight / (atoms.tied + 1)
+        for a, t, w in zip(atoms.above.tolist(), atoms.tied.tolist(), each.tolist(), strict=True):
+            histogram[a : a + t + 1] += w
+    return float(weight.sum())
+
+
+def _histogram(atoms: Atoms, weight: Floats, m: int, setting: Setting) -> Floats:
+    """Histogram of the sampled count above, shape (m + 1,)."""
+    plain = atoms.tied == 0
+    above, below = setting.weights(atoms[plain])
+    weights = weight[plain]
+    if np.all(plain) or not setting.without:
+        if not np.all(plain):
+            owner, *tied, part = ties.nodes(setting, m, atoms[~plain])
+            above, below = np.r_[above, tied[0]], np.r_[below, tied[1]]
+            weights = np.r_[weights, weight[~plain][owner] * part]
+        return laws.mixture(setting.scheme, m, above, below, weights)
+    total = laws.mixture(setting.scheme, m, above, below, weights)
+    for picked, p in ties.atom_laws(setting, m, atoms[~plain]):
+        total += weight[~plain][picked] @ p
+    return total
+
+
+def _static_values(
+    metrics: Sequence[Metric], lanes: Sequence[_Lane], m_max: int
+) -> dict[int, Floats]:
+    """Uncorrected value of each count above, per position: (m_max + 1, metrics).
+
+    It does not depend on m, but for AUC, whose column holds the count itself.
+    """
+    counts = np.arange(m_max + 1)
+    return {
+        j: np.column_stack(
+            [counts if x.name == "auc" else x.of_above(counts, m_max, j) for x in metrics]
+        )
+        for j in {lane.position for lane in lanes}
+    }
+
+
+def _uncorrected(
+    metrics: Sequence[Metric],
+    lanes: Sequence[_Lane],
+    thinned: Floats,
+    active: Floats,
+    static: dict[int, Floats],
+    m: int,
+) -> Floats:
+    """Expected contribution of each lane to each metric at m: (lanes, metrics)."""
+    if len(static) == 1:
+        values = thinned[:, : m + 1] @ next(iter(static.values()))[: m + 1]
+    else:
+        values = np.array(
+            [
+                row[: m + 1] @ static[lane.position][: m + 1]
+                for row, lane in zip(thinned, lanes, strict=True)
+            ]
+        )
+    for i, metric in enumerate(metrics):
+        if metric.name == "auc":
+            values[:, i] = active - values[:, i] / m
+    return np.asarray(values)
+
+
+def _corrected(
+    metrics: Sequence[Metric],
+    lanes: Sequence[_Lane],
+    all_atoms: Sequence[Atoms],
+    thinned: Floats,
+    setting: Setting,
+    m: int,
+) -> Floats:
+    """The same with the vector of the correction fitted at m."""
+    values = np.zeros((len(lanes), len(metrics)))
+    for row, lane in enumerate(lanes):
+        for i, metric in enumerate(metrics):
+            if metric.first_only and lane.position > 1:
+                continue
+            fitted = setting.vector(metric, all_atoms[lane.system], m, lane.position)
+            values[row, i] = thinned[row, : m + 1] @ fitted
+    return values
+
+
+def curve(
+    metric: Metric | str,
+    sets: Sequence[RankSet],
+    m_values: Iterable[int],
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> pd.DataFrame:
+    """Expected mean of the metric at each m (Figures 2 and 6).
+
+    Parameters
+    ----------
+    metric
+        A metric or its text.
+    sets
+        One rank set per system.
+    m_values
+        Numbers of negatives, each at least 1.
+    progress
+        Called with the share of the work that is done, in 0..1.
+    **options
+        See :class:`~sampledash.Options`.
+
+    Returns
+    -------
+    DataFrame with index m (in the order given) and one column per system.
+    """
+    values = [checks.integer("m", m, low=1) for m in m_values]
+    if not values:
+        raise ValueError("m_values is empty: give at least one m")
+    means = expected_means([as_metric(metric)], sets, values, Setting.of(options), progress)
+    index = pd.Index(values, name="m")
+    return pd.DataFrame(means[:, :, 0], index=index, columns=[rs.system for rs in sets])

@@ -1,0 +1,165 @@
+"""Mean of a metric over a rank set: exact, expected under sampling, and its scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash import checks, laws
+from sampledash.atoms import Atoms, Ties, pairs, read_ties
+from sampledash.comparison import ties
+from sampledash.comparison.curves import expected_means
+from sampledash.metrics import Metric, as_metric
+from sampledash.ranksets import RankSet
+from sampledash.setting import Options, Setting
+
+Floats = NDArray[np.float64]
+
+
+def _scales(metric: Metric, relevant: NDArray[np.int64]) -> Floats:
+    sizes, inverse = np.unique(relevant, return_inverse=True)
+    return np.array([metric.scale(int(size)) for size in sizes])[inverse]
+
+
+def mean(metric: Metric | str, ranks: RankSet, *, ties: Ties = "expected") -> float:
+    """Exact mean of the metric over the instances (eq. 1).
+
+    Parameters
+    ----------
+    metric
+        A metric or its text.
+    ranks
+        True ranks.
+    ties
+        How tied items are read: ``"expected"`` averages over their order.
+
+    Notes
+    -----
+    Every instance weighs the same, however many relevant items it has.
+    """
+    metric = as_metric(metric)
+    atoms = ranks.atoms(ties)
+    return _exact_mean(metric, atoms)
+
+
+def _exact_mean(metric: Metric, atoms: Atoms) -> float:
+    values = ties.exact_values(metric, atoms) * _scales(metric, atoms.relevant)
+    return float(values @ atoms.count / atoms.instances)
+
+
+def expected_mean(
+    metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[Options]
+) -> float:
+    """Expected mean of the sampled, possibly corrected, metric over the instances.
+
+    Parameters
+    ----------
+    metric
+        A metric or its text.
+    ranks
+        True ranks.
+    m
+        Sampled negatives per instance.
+    **options
+        See :class:`~sampledash.Options`.
+
+    Notes
+    -----
+    Each instance is sampled from its own n; a correction is fitted once, at the rounded mean of n.
+    Without replacement an instance with fewer than m negatives is ranked among all of them, and
+    counts with its exact metric.
+    """
+    m = checks.integer("m", m, low=1)
+    return float(expected_means([as_metric(metric)], [ranks], [m], Setting.of(options))[0, 0, 0])
+
+
+def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[Options]) -> float:
+    """Standard deviation of the mean over repeated draws of the negatives (Tables 2 and 3).
+
+    Same parameters as :func:`expected_mean`. Instances are sampled independently.
+
+    Notes
+    -----
+    This is the scatter of one sampled run about its expectation. It says nothing about how far
+    that expectation is from the exact metric.
+    """
+    m, setting = checks.integer("m", m, low=1), Setting.of(options)
+    return float(np.sqrt(variances_of_mean([as_metric(metric)], ranks, m, setting)[0]))
+
+
+def variances_of_mean(
+    metrics: Sequence[Metric], ranks: RankSet, m: int, setting: Setting
+) -> Floats:
+    """Variance of the mean of each metric in one run, shape (metrics,)."""
+    setting.check(ranks, m)
+    atoms = ranks.atoms(setting.ties)
+    total = np.empty(len(metrics))
+    _, variances = atom_moments(metrics, atoms, m, setting)
+    for i, metric in enumerate(metrics):
+        total[i] = variances[i] * _scales(metric, atoms.relevant) ** 2 @ atoms.count
+        if ranks.max_relevant > 1 and not metric.first_only:
+            total[i] += 2 * _pair_covariance(metric, ranks, atoms, m, setting)
+    return np.maximum(total, 0.0) / atoms.instances**2
+
+
+def atom_moments(
+    metrics: Sequence[Metric], atoms: Atoms, m: int, setting: Setting
+) -> tuple[Floats, Floats]:
+    """Mean and variance of each atom's contribution (before ``scale``): (metrics, atoms) each."""
+    means, variances = np.zeros((2, len(metrics), len(atoms)))
+    full = atoms.negatives < m if setting.without else np.zeros(len(atoms), dtype=bool)
+    for i, metric in enumerate(metrics):
+        if np.any(full):
+            means[i, full] = ties.exact_values(metric, atoms[full])
+            variances[i, full] = ties.exact_variances(metric, atoms[full])
+    for j in atoms.positions:
+        at = np.flatnonzero((atoms.position == j) & ~full)
+        counted = [i for i, metric in enumerate(metrics) if j == 1 or not metric.first_only]
+        if not len(at) or not counted:
+            continue
+        vectors = [setting.vector(metrics[i], atoms, m, j) for i in counted]
+        for picked, p in ties.atom_laws(setting, m, atoms[at]):
+            rows = at[picked]
+            for i, vector in zip(counted, vectors, strict=True):
+                means[i, rows] = mean = p @ vector
+                variances[i, rows] = np.einsum("rs,rs->r", p, (vector - mean[:, None]) ** 2)
+    return means, variances
+
+
+def _pair_covariance(
+    metric: Metric, ranks: RankSet, atoms: Atoms, m: int, setting: Setting
+) -> float:
+    """Sum over instances of the covariances between their relevant items, scaled.
+
+    Given that t drawn items lie above the lower item, the number above the upper one is
+    Binomial(t, share of the weight) or Hypergeometric with t draws.
+    """
+    if ranks.has_ties and setting.ties == "expected":
+        raise ValueError(
+            f"system {ranks.system!r} has ties and several relevant items in one instance: the "
+            "scatter is available for ties='optimistic' or 'pessimistic'"
+        )
+    upper, lower = pairs(read_ties(ranks.rows(), setting.ties))
+    keep = lower.negatives >= m if setting.without else np.ones(len(lower), dtype=bool)
+    upper, lower = upper[keep], lower[keep]
+    total = 0.0
+    t = np.arange(m + 1)
+    vectors = {j: setting.vector(metric, atoms, m, j) for j in atoms.positions}
+    weight = lower.count * _scales(metric, lower.relevant) ** 2
+    a_upper, _ = setting.weights(upper)
+    a_lower, b_lower = setting.weights(lower)
+    for i in range(len(lower)):
+        first, second = vectors[int(upper.position[i])], vectors[int(lower.position[i])]
+        if a_lower[i] == 0:
+            continue  # both counts are 0
+        p_lower = laws.law(setting.scheme, m, a_lower[i], b_lower[i])[0]
+        p_upper = laws.law(setting.scheme, m, a_upper[i], a_lower[i] + b_lower[i] - a_upper[i])[0]
+        likely = p_lower > 0
+        given = laws.law(setting.scheme, t[likely], a_upper[i], a_lower[i] - a_upper[i])
+        centred = first - p_upper @ first
+        conditional = given @ centred[: given.shape[1]]
+        total += weight[i] * float((p_lower * (second - p_lower @ second))[likely] @ conditional)
+    return total

@@ -1,0 +1,166 @@
+"""Relevant items tied with irrelevant ones: averages over the order in which a tie may fall.
+
+An item with ``above`` certain items above and ``tied`` more beside it stands, with equal chance,
+below above, above + 1, ..., above + tied of them. Sums over that range cost no loop over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash import laws
+from sampledash.atoms import Atoms
+from sampledash.correction.moments import integer_panel
+from sampledash.metrics import Metric
+from sampledash.setting import Setting
+
+Floats = NDArray[np.float64]
+
+_TABLE = 10_000_000  # longest table of a metric over all counts above
+_FEW = 16  # tied items summed one by one
+_CHUNK = 1 << 20  # entries of a block of laws
+_CANCELS = 1e3  # largest factor on a difference of two cumulative laws
+
+
+def exact_values(metric: Metric, atoms: Atoms) -> Floats:
+    """Exact metric of each atom (before ``scale``), averaged over the order of its ties."""
+    values = np.empty(len(atoms))
+    for j in atoms.positions:
+        at = atoms.position == j
+        above, tied, total = atoms.above[at], atoms.tied[at], atoms.negatives[at]
+        if metric.name == "auc":  # linear in the count above
+            values[at] = metric.of_above(above + tied / 2, total, j)
+        elif not tied.any():
+            values[at] = metric.of_above(above, total, j)
+        else:
+            values[at] = _range_mean(metric, above, tied, j)
+    return values
+
+
+def exact_variances(metric: Metric, atoms: Atoms) -> Floats:
+    """Variance of the exact metric (before ``scale``) over the order of the ties."""
+    values = np.zeros(len(atoms))
+    for i in np.flatnonzero(atoms.tied):
+        above, tied = int(atoms.above[i]), int(atoms.tied[i])
+        counts, weights = _integers(above, tied, _cut(metric, int(atoms.position[i])))
+        each = metric.of_above(counts, int(atoms.negatives[i]), int(atoms.position[i]))
+        mean = weights @ each
+        values[i] = weights @ (each - mean) ** 2
+    return values
+
+
+def _range_mean(metric: Metric, above: Floats, tied: Floats, position: int) -> Floats:
+    """Mean of the metric over above..above + tied, per row."""
+    top = int((above + tied).max())
+    if top < _TABLE:
+        table = np.concatenate([[0.0], np.cumsum(metric.of_above(np.arange(top + 1), 1, position))])
+        return np.where(
+            tied == 0,
+            metric.of_above(above, 1, position),
+            (table[above + tied + 1] - table[above]) / (tied + 1),
+        )
+    means = np.empty(len(above))
+    for i, (a, t) in enumerate(zip(above.tolist(), tied.tolist(), strict=True)):
+        counts, weights = _integers(a, t, _cut(metric, position))
+        means[i] = weights @ metric.of_above(counts, 1, position)
+    return means
+
+
+def _cut(metric: Metric, position: int) -> int | None:
+    return None if metric.k is None else metric.k - position + 1
+
+
+def _integers(first: int, tied: int, cut: int | None) -> tuple[Floats, Floats]:
+    """Nodes and weights (summing to 1) of the mean over first..first + tied of a metric."""
+    last = first + tied
+    counts, weights = [], []
+    while first <= last:
+        end = min(last, max(2 * first, first + _FEW - 1))
+        if cut is not None and first < cut <= end:
+            end = cut - 1
+        x, w = integer_panel(first, end)
+        counts.append(x)
+        weights.append(w)
+        first = end + 1
+    return np.concatenate(counts), np.concatenate(weights) / (tied + 1)
+
+
+def atom_laws(setting: Setting, m: int, atoms: Atoms) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+    """Yield blocks (indices of atoms, law of the sampled count above over 0..m).
+
+    All atoms must have at least m negatives when sampling is without replacement.
+    """
+    plain = np.flatnonzero(atoms.tied == 0)
+    above, below = setting.weights(atoms[plain])
+    for rows, p in laws.law_chunks(setting.scheme, m, above, below):
+        yield plain[rows], p
+    tied = np.flatnonzero(atoms.tied)
+    factor = (atoms.negatives[tied] + 1) / ((m + 1) * (atoms.tied[tied] + 1.0))
+    closed = setting.without & (atoms.tied[tied] >= _FEW) & (factor <= _CANCELS)
+    step = max(1, _CHUNK // (m + 2))
+    for start in range(0, int(closed.sum()), step):
+        some = tied[closed][start : start + step]
+        yield some, _tied_hypergeometric(m, atoms[some])
+    # The others have some ten to some hundred nodes each.
+    step = max(1, step // 64)
+    for start in range(0, int((~closed).sum()), step):
+        some = tied[~closed][start : start + step]
+        owner, above, below, weights = nodes(setting, m, atoms[some])
+        total = np.zeros((len(some), m + 1))
+        for part, p in laws.law_chunks(setting.scheme, m, above, below):
+            first = np.flatnonzero(np.r_[True, np.diff(owner[part]) > 0])
+            total[owner[part][first]] += np.add.reduceat(p * weights[part, None], first, axis=0)
+        yield some, total
+
+
+def nodes(
+    setting: Setting, m: int, atoms: Atoms
+) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
+    """Nodes for the laws of tied atoms: index of the atom, weight above, below, and of the node."""
+    found = [_law_nodes(setting, m, atoms[np.array([i])]) for i in range(len(atoms))]
+    owner = np.repeat(np.arange(len(atoms)), [len(above) for above, _ in found])
+    above = np.concatenate([above for above, _ in found])
+    a, b = setting.weights(atoms[owner], above)
+    return owner, a, b, np.concatenate([weights for _, weights in found])
+
+
+def _tied_hypergeometric(m: int, atoms: Atoms) -> Floats:
+    """Hypergeometric laws averaged over a range of counts above, in closed form.
+
+    Summed over K <= x, C(K, s) C(N-K, m-s) counts the (m+1)-subsets of N+1 places whose (s+1)-th
+    smallest is at most x: a tail of one more hypergeometric law.
+    """
+    places = atoms.negatives + 1
+
+    def tail(x: NDArray[np.int64]) -> Floats:
+        p = laws.law("without-replacement", m + 1, x, places - x)
+        return np.cumsum(p[:, :0:-1], axis=1)[:, ::-1]
+
+    factor = places / ((m + 1) * (atoms.tied + 1.0))
+    difference = tail(atoms.above + atoms.tied + 1) - tail(atoms.above)
+    return np.maximum(difference * factor[:, None], 0.0)
+
+
+def _law_nodes(setting: Setting, m: int, one: Atoms) -> tuple[Floats, Floats]:
+    """Nodes and weights for the mean over one tied range of a law, which is smooth in the count."""
+    first, last = int(one.above[0]), int(one.above[0] + one.tied[0])
+    total, odds = int(one.negatives[0]), setting.odds
+    above, weights = [], []
+    while first <= last:
+        share = odds * first / (odds * first + total - first) if first < total else 1.0
+        angle = np.arcsin(np.sqrt(share)) + 1 / np.sqrt(m)
+        q = np.sin(min(angle, np.pi / 2)) ** 2
+        end = min(last, max(first + _FEW - 1, int(total * q / (odds * (1 - q) + q))))
+        if setting.without and (first < m or end > total - m):
+            end = min(last, first + _FEW - 1)  # near the ends the law is no polynomial between
+        # Few different lengths: each needs a Gauss rule of its own.
+        drop = max((end - first + 1).bit_length() - 4, 0)
+        end = first + ((end - first + 1) >> drop << drop) - 1
+        x, w = integer_panel(first, end)
+        above.append(x)
+        weights.append(w)
+        first = end + 1
+    return np.concatenate(above), np.concatenate(weights) / (one.tied[0] + 1)

@@ -1,0 +1,136 @@
+"""The verdict: is the order that sampling shows the order of the exact metric?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Unpack
+
+import numpy as np
+import pandas as pd
+
+from sampledash import checks
+from sampledash.comparison.chance import pair_chances
+from sampledash.comparison.curves import Progress, expected_means
+from sampledash.comparison.means import mean
+from sampledash.comparison.order import (
+    Orders,
+    as_table,
+    check_sets,
+    largest_m,
+    orders,
+    sign,
+    true_order,
+)
+from sampledash.correction import Correction, as_correction
+from sampledash.metrics import Metric, as_metric
+from sampledash.ranksets import RankSet
+from sampledash.setting import Options, Setting
+
+State = Literal["right", "wrong", "undecided", "tied"]
+
+COLUMNS = (
+    "metric", "correction", "better", "worse", "exact", "sampled", "state", "right_from",
+    "probability",
+)  # fmt: skip
+CONFIDENT = 0.95  # a run that shows one order at least this often is decided
+
+
+def state_of(truth: int, sampled: int, probability: float) -> State:
+    """State of a pair: what one sampled run says about its true order.
+
+    ``tied`` when the exact metric ties it; ``undecided`` when the expected sampled order is a tie,
+    or one run shows the true order with a chance strictly between 5 % and 95 %; else ``right`` or
+    ``wrong`` by the expected order.
+    """
+    if truth == 0:
+        return "tied"
+    if sampled == 0 or 1 - CONFIDENT < probability < CONFIDENT:
+        return "undecided"
+    return "right" if sampled > 0 else "wrong"
+
+
+def judged(
+    found: Orders,
+    metrics: Sequence[Metric],
+    sets: Sequence[RankSet],
+    m: int,
+    setting: Setting,
+) -> pd.DataFrame:
+    """Verdict at one m, from orders that were found over all m before; see :func:`verdict`."""
+    sampled = found.at(m)
+    if sampled is None:
+        sampled = expected_means(metrics, sets, [m], setting)[0]
+    pairs = [true_order(metric, sets, setting) for metric in metrics]
+    chances = pair_chances(metrics, sets, m, pairs, sampled, setting)
+    columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
+    for x, metric in enumerate(metrics):
+        exact = [mean(metric, ranks, ties=setting.ties) for ranks in sets]
+        for (i, j, truth), chance in zip(pairs[x], chances[x], strict=True):
+            difference = float(sampled[i, x] - sampled[j, x])
+            state = state_of(truth, int(sign(np.asarray(difference))), chance)
+            right = found.right_from(i, j, x, 1) if truth else None
+            row = (
+                str(metric), str(setting.correction), sets[i].system, sets[j].system,
+                exact[i] - exact[j], difference, state, right, chance,
+            )  # fmt: skip
+            for name, value in zip(COLUMNS, row, strict=True):
+                columns[name].append(value)
+    text = ["metric", "correction", "better", "worse", "state"]
+    return as_table(columns).astype({name: "str" for name in text})
+
+
+def verdict(
+    metrics: Sequence[Metric | str],
+    sets: Sequence[RankSet],
+    m: int,
+    corrections: Sequence[Correction | str] = ("uncorrected",),
+    *,
+    m_max: int | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> pd.DataFrame:
+    """Compare the sampled order of every pair with the exact one.
+
+    Parameters
+    ----------
+    metrics
+        Metrics or their texts.
+    sets
+        At least two rank sets, one per system.
+    m
+        Sampled negatives per instance.
+    corrections
+        Corrections or their texts.
+    m_max
+        Largest m looked at for ``right_from``; ``None`` as in :func:`flips`.
+    progress
+        Called with the share of the work that is done.
+    **options
+        See :class:`~sampledash.Options`; ``correction`` is given by ``corrections``.
+
+    Returns
+    -------
+    DataFrame with one row per metric, correction and pair: ``metric``, ``correction``, ``better``,
+    ``worse`` (by the exact metric), ``exact`` and ``sampled`` (difference better - worse),
+    ``state`` (see :func:`state_of`), ``right_from`` (``<NA>``: not by the largest m) and
+    ``probability`` that one run shows the true order.
+    """
+    check_sets(sets)
+    if "correction" in options:
+        raise TypeError("verdict takes corrections=(...), not correction=")
+    chosen, m = [as_metric(x) for x in metrics], checks.integer("m", m, low=1)
+    if not chosen:
+        raise ValueError("metrics is empty: give at least one metric")
+    tables = []
+    recipes = [as_correction(x) for x in corrections]
+    for step, recipe in enumerate(recipes):
+        with_recipe: Options = {**options, "correction": recipe}
+        setting = Setting.of(with_recipe)
+
+        def report(part: float, step: int = step) -> None:
+            if progress is not None:
+                progress((step + part) / len(recipes))
+
+        found = orders(chosen, sets, largest_m(sets, m_max, setting), setting, report)
+        tables.append(judged(found, chosen, sets, m, setting))
+    return pd.concat(tables, ignore_index=True)

@@ -1,0 +1,12 @@
+"""Corrections of a sampled metric (section 5 of Krichene & Rendle, KDD 2020)."""
+
+from sampledash.correction.recipes import (
+    Correction,
+    Fit,
+    as_correction,
+    correction,
+    parse_correction,
+    vector,
+)
+
+__all__ = ["Correction", "Fit", "as_correction", "correction", "parse_correction", "vector"]

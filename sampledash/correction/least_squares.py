@@ -1,0 +1,63 @@
+"""The vectors of eq. 22, 25 and of the monotone problem of section 5.2."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, svd
+from scipy.optimize import nnls
+
+from sampledash.correction.moments import Nodes, normal_equations, triangular
+
+Floats = NDArray[np.float64]
+
+SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count as zero
+
+
+def bias_variance(at: Nodes, gamma: float) -> Floats:
+    """Minimise bias² + γ variance over the prior (eq. 25), 0 < γ <= 1: shape (m+1,).
+
+    Solved in the unknowns scaled by the square root of the probability of their sampled rank, where
+    the matrix has eigenvalues in γ..1.
+    """
+    gram, marginal, moment = normal_equations(at)
+    _require_reachable(marginal)
+    if gamma == 1:
+        return moment / marginal  # eq. 26
+    scale = 1 / np.sqrt(marginal)
+    gram *= (1 - gamma) * scale[:, None] * scale
+    gram.flat[:: len(gram) + 1] += gamma
+    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(scale * cho_solve(factor, scale * moment, check_finite=False))
+
+
+def minimum_norm(at: Nodes) -> tuple[Floats, int]:
+    """Least squares (eq. 22) of minimum norm, and how many directions the cutoff kept."""
+    r, rhs = triangular(at)
+    left, values, right = svd(r, check_finite=False)
+    kept = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
+    return right[:kept].T @ ((left[:, :kept].T @ rhs) / values[:kept]), kept
+
+
+def monotone(at: Nodes, nonnegative: bool) -> Floats:
+    """Least squares over non-increasing vectors, without or with the bound 0: shape (m+1,).
+
+    A non-increasing vector is a sum of non-negative steps down, one after each sampled rank, so
+    this is non-negative least squares in the cumulative columns of A. Isotonic regression of the
+    unconstrained solution would be another, much worse vector.
+    """
+    r, rhs = triangular(at, cumulative=True)
+    if not nonnegative:  # the last step carries the level, which may have either sign
+        r = np.column_stack([r, -r[:, -1]])
+    steps, _ = nnls(r, rhs, maxiter=30 * r.shape[1])
+    if not nonnegative:
+        steps = np.append(steps[:-2], steps[-2] - steps[-1])
+    return np.asarray(np.cumsum(steps[::-1])[::-1])
+
+
+def _require_reachable(marginal: Floats) -> None:
+    if np.any(marginal < np.finfo(float).tiny):
+        raise ValueError(
+            f"prior gives sampled rank {int(np.argmin(marginal)) + 1} no probability: "
+            "put weight on ranks that can produce it"
+        )

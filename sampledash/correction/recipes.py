@@ -1,0 +1,274 @@
+"""Corrections as data: how to read a metric off a sampled rank (section 5 of the paper)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, cast, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sampledash import checks
+from sampledash.correction import least_squares, moments
+from sampledash.expectation import mean_and_variance, mean_of, prior_weights, sampled_values
+from sampledash.metrics import Metric, as_metric
+from sampledash.sampling import Sampling
+
+Floats = NDArray[np.float64]
+CorrectionName = Literal[
+    "uncorrected", "rank-estimate", "least-squares", "monotone", "bias-variance"
+]
+Rounding = Literal["floor", "linear"]
+
+_ALIASES = {
+    "none": "uncorrected", "re": "rank-estimate", "ls": "least-squares", "cls": "monotone",
+    "constrained-least-squares": "monotone", "bv": "bias-variance",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """A recipe that turns a metric and a sampling into a vector over the sampled rank.
+
+    Make one with :func:`correction`; ``str`` gives its name in the paper and
+    :func:`parse_correction` reads it back (a prior does not travel in the name).
+
+    Attributes
+    ----------
+    name
+        ``"uncorrected" "rank-estimate" "least-squares" "monotone" "bias-variance"``.
+    gamma
+        Weight γ of the variance in eq. 24; bias-variance only.
+    rounding
+        How the rank estimate, a fraction, is read: ``"floor"`` or ``"linear"`` interpolation.
+    nonnegative
+        Whether the monotone vector must also be at least 0, as in the paper's tables.
+    prior
+        Weights of the ranks 1..n (read-only), or ``None`` for uniform.
+    """
+
+    name: CorrectionName = "uncorrected"
+    gamma: float | None = None
+    rounding: Rounding = "floor"
+    nonnegative: bool = True
+    prior: Floats | None = None
+
+    def __post_init__(self) -> None:
+        checks.choice("correction", self.name, get_args(CorrectionName))
+        checks.choice("rounding", self.rounding, get_args(Rounding))
+        if self.name == "bias-variance":
+            gamma = 0.1 if self.gamma is None else self.gamma
+            object.__setattr__(self, "gamma", checks.real("gamma", gamma, low=0, high=1))
+        elif self.gamma is not None:
+            raise ValueError(f"gamma = {self.gamma} applies to 'bias-variance', not {self.name!r}")
+        if self.rounding != "floor" and self.name != "rank-estimate":
+            raise ValueError(f"rounding applies to 'rank-estimate', not {self.name!r}")
+        if not self.nonnegative and self.name != "monotone":
+            raise ValueError(f"nonnegative applies to 'monotone', not {self.name!r}")
+        if self.prior is not None:
+            if self.name in ("uncorrected", "rank-estimate"):
+                raise ValueError(f"prior has no effect on {self.name!r}: leave it out")
+            prior = prior_weights(self.prior, np.size(self.prior))
+            prior.setflags(write=False)
+            object.__setattr__(self, "prior", prior)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        prior = None if self.prior is None else self.prior.tobytes()
+        return self.name, self.gamma, self.rounding, self.nonnegative, prior
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Correction) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __str__(self) -> str:
+        prior = "" if self.prior is None else " (own prior)"
+        if self.name == "bias-variance":
+            gamma = f"{self.gamma:.15g}"
+            return f"BV {gamma if float(gamma) == self.gamma else repr(self.gamma)}{prior}"
+        if self.name == "monotone":
+            return ("CLS" if self.nonnegative else "CLS (any sign)") + prior
+        if self.name == "rank-estimate":
+            return "rank estimate" + (" (linear)" if self.rounding == "linear" else "")
+        return ("LS" if self.name == "least-squares" else self.name) + prior
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether it needs the law of the sampled rank given the true rank."""
+        return self.name != "uncorrected"
+
+    def fit(self, metric: Metric | str, sampling: Sampling) -> Fit:
+        """Compute the vector for a metric and a sampling.
+
+        Raises
+        ------
+        ValueError
+            If the prior does not have n weights or leaves a sampled rank impossible.
+        """
+        metric = as_metric(metric)
+        values, note = vector(self, metric, sampling, 1)
+        return Fit(self, metric, sampling, _read_only(values * metric.scale(1)), note)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A corrected metric: one value for each sampled rank.
+
+    Attributes
+    ----------
+    values
+        Shape (m + 1,), read-only: ``values[t - 1]`` is reported when the sampled rank is t.
+    note
+        What to beware of, or ``None``.
+    """
+
+    correction: Correction
+    metric: Metric
+    sampling: Sampling
+    values: Floats
+    note: str | None = None
+
+    def __call__(self, sampled_rank: ArrayLike) -> Floats:
+        """Corrected metric of each sampled rank, integers in 1..m+1; any shape."""
+        t = checks.integers("sampled_rank", sampled_rank, low=1, high=self.sampling.m + 1)
+        return np.asarray(self.values[t - 1])
+
+    def expected(self, rank: ArrayLike) -> Floats:
+        """Expected corrected metric at each true rank; the shape of ``rank``."""
+        above, below = self.sampling.weights(rank)
+        s = self.sampling
+        mean = mean_of(self.values, s.scheme, s.m, above.ravel(), below.ravel())
+        return mean.reshape(above.shape)
+
+    def variance(self, rank: ArrayLike) -> Floats:
+        """Variance over the draw of negatives at each true rank; the shape of ``rank``."""
+        above, below = self.sampling.weights(rank)
+        s = self.sampling
+        _, spread = mean_and_variance(self.values, s.scheme, s.m, above.ravel(), below.ravel())
+        return spread.reshape(above.shape)
+
+
+def correction(
+    name: str,
+    *,
+    gamma: float | None = None,
+    rounding: Rounding = "floor",
+    nonnegative: bool = True,
+    prior: ArrayLike | None = None,
+) -> Correction:
+    """Make a correction.
+
+    Parameters
+    ----------
+    name
+        ``"uncorrected"``; ``"rank-estimate"`` (eq. 20); ``"least-squares"`` or ``"LS"`` (eq. 22);
+        ``"monotone"`` or ``"CLS"`` (section 5.2); ``"bias-variance"`` or ``"BV"`` (eq. 25).
+    gamma
+        Bias-variance only: weight of the variance, in 0..1; 0.1 unless given.
+    rounding
+        Rank estimate only: ``"floor"`` as in the paper, or ``"linear"`` interpolation.
+    nonnegative
+        Monotone only: whether values must be at least 0.
+    prior
+        n non-negative weights of the true ranks 1..n; ``None`` is uniform.
+
+    Notes
+    -----
+    Lower γ means less bias and more variance; γ = 1/|D| weighs both as they enter the mean over
+    |D| instances. γ = 0 is least squares, whose vector explodes beyond m of about 20.
+
+    References
+    ----------
+    Krichene & Rendle, KDD 2020, section 5.
+
+    Examples
+    --------
+    >>> str(correction("bias-variance", gamma=0.1))
+    'BV 0.1'
+    """
+    plain = re.sub(r"[\s_]+", "-", str(name).strip().lower())
+    known = _ALIASES.get(plain, plain)
+    weights = None if prior is None else prior_weights(prior, np.size(np.asarray(prior)))
+    return Correction(cast(CorrectionName, known), gamma, rounding, nonnegative, weights)
+
+
+def parse_correction(text: str) -> Correction:
+    """Read a correction from its text, the inverse of ``str``: ``"BV 0.1"``, ``"CLS"``, ``"LS"``.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or γ is not a number in 0..1.
+    """
+    body = str(text).strip()
+    options: dict[str, object] = {}
+    if match := re.fullmatch(
+        r"(?i)(?:bv|bias-variance)\s*[,:]?\s*(?:γ\s*=|gamma\s*=)?\s*(\S*)", body
+    ):
+        options = {"gamma": match[1]} if match[1] else {}
+        body = "bias-variance"
+    elif match := re.fullmatch(r"(?i)(cls|monotone) \(any sign\)", body):
+        body, options = "monotone", {"nonnegative": False}
+    elif match := re.fullmatch(r"(?i)rank[ -]estimate \((linear|floor)\)", body):
+        body, options = "rank-estimate", {"rounding": match[1].lower()}
+    return correction(body, **options)  # type: ignore[arg-type]
+
+
+def as_correction(value: Correction | str | None) -> Correction:
+    """Let public functions take a correction, its text, or None for uncorrected."""
+    if value is None:
+        return Correction()
+    return value if isinstance(value, Correction) else parse_correction(value)
+
+
+@lru_cache(maxsize=1024)
+def vector(
+    recipe: Correction, metric: Metric, sampling: Sampling, position: int
+) -> tuple[Floats, str | None]:
+    """Read-only vector (m + 1,) before ``metric.scale``, and a note on what to beware of.
+
+    ``position`` j is that of a relevant item among several: its count above takes the part of
+    the rank, in a population without the other relevant items.
+    """
+    n, m = sampling.n, sampling.m
+    if recipe.name == "uncorrected":
+        return _read_only(sampled_values(metric, m, position)), None
+    if recipe.name == "rank-estimate":
+        # eq. 20 in integers: the float form lands below the integer for some ranks.
+        above, rest = np.divmod((n - 1) * np.arange(m + 1), m)
+        low = metric.of_above(above, n - 1, position)
+        if recipe.rounding == "floor":
+            return _read_only(low), None
+        high = metric.of_above(np.minimum(above + 1, n - 1), n - 1, position)
+        return _read_only(low + (high - low) * rest / m), None
+    if metric.name == "auc" and sampling.scheme != "popularity" and not recipe.gamma:
+        # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
+        return _read_only(sampled_values(metric, m, position)), None
+    prior = None if recipe.prior is None else prior_weights(recipe.prior, n)
+    at = moments.nodes(metric, sampling, position, prior)
+    if recipe.name == "monotone":
+        return _read_only(least_squares.monotone(at, recipe.nonnegative)), None
+    if recipe.gamma:
+        return _read_only(least_squares.bias_variance(at, recipe.gamma)), None
+    values, kept = least_squares.minimum_norm(at)
+    return _read_only(values), _explosion(values, kept)
+
+
+def _explosion(values: Floats, kept: int) -> str | None:
+    """Sentence on the price of γ = 0, where there is one."""
+    largest = float(np.abs(values).max())
+    if kept == len(values) and largest < 100:
+        return None
+    return (
+        f"γ = 0 is ill-conditioned here: {kept} of {len(values)} directions can be resolved, the "
+        f"largest entry is {largest:.3g}, and one instance can be off by as much"
+    )
+
+
+def _read_only(values: Floats) -> Floats:
+    values.setflags(write=False)
+    return values

@@ -1,0 +1,258 @@
+"""True ranks of one recommender: an immutable value, reduced once to counts."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sampledash import checks
+from sampledash.atoms import Atoms, Ties, codes_of, counted, read_ties
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    copy = np.array(array)
+    copy.setflags(write=False)
+    return copy
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class RankSet:
+    """True ranks of one recommender over the instances of an evaluation.
+
+    Parameters
+    ----------
+    system
+        Name of the recommender.
+    ranks
+        Rank of each relevant item among its candidates, integers from 1; with ties the best one.
+    n
+        Candidates, relevant items included: one number, or one per row (the same within an
+        instance).
+    instances
+        Label of the user or query of each row. Rows with one label are its relevant items; without
+        labels every row is an instance of its own.
+    ties
+        Irrelevant items tied with the relevant one: their order is random, and ``ranks`` is the
+        best that can happen.
+    mass_above
+        Share of the sampling weight that lies above the item, in 0..1; used by the popularity
+        scheme.
+    counts
+        How many instances a row stands for, positive; the same within an instance.
+
+    Raises
+    ------
+    ValueError
+        Naming the system, the column and the first offending value.
+
+    Notes
+    -----
+    Arrays are copied and read-only. Equality and hash go by ``digest`` (SHA-256 of the contents).
+    """
+
+    system: str
+    ranks: Ints
+    n: Ints
+    instances: NDArray[Any]
+    ties: Ints
+    mass_above: Floats | None
+    counts: Floats
+    _order: tuple[Ints, Ints, Ints]
+
+    def __init__(
+        self,
+        system: str,
+        ranks: ArrayLike,
+        n: ArrayLike,
+        *,
+        instances: ArrayLike | None = None,
+        ties: ArrayLike | None = None,
+        mass_above: ArrayLike | None = None,
+        counts: ArrayLike | None = None,
+    ) -> None:
+        where = f"of system {str(system)!r}"
+        rows = np.size(np.asarray(ranks))
+        if rows == 0:
+            raise ValueError(f"ranks {where} is empty: give at least one rank")
+
+        def column(name: str, values: ArrayLike) -> NDArray[Any]:
+            array = np.asarray(values)
+            if array.ndim == 0:
+                return np.full(rows, array)
+            if array.shape != (rows,):
+                raise ValueError(
+                    f"{name} {where} has shape {array.shape}: give one value for each of the "
+                    f"{rows} ranks"
+                )
+            return array
+
+        size = checks.integers(f"n {where}", column("n", n), low=2)
+        rank = checks.ranks(f"rank {where}", column("ranks", ranks), size)
+        tied = checks.integers(f"ties {where}", column("ties", 0 if ties is None else ties), low=0)
+        if np.any(rank + tied > size):
+            i = int(np.argmax(rank + tied > size))
+            raise ValueError(
+                f"ties {where}: rank {rank[i]} with {tied[i]} others tied reaches beyond "
+                f"n = {size[i]}; `ranks` is the best rank of the tied block"
+            )
+        labels = np.arange(rows) if instances is None else column("instances", instances)
+        count = (
+            np.ones(rows)
+            if counts is None
+            else _numbers(f"counts {where}", column("counts", counts))
+        )
+        if np.any(count <= 0):
+            raise ValueError(f"counts {where} must be above 0, got {count[count <= 0][0]:g}")
+        mass = None
+        if mass_above is not None:
+            mass = _numbers(f"mass_above {where}", column("mass_above", mass_above))
+            if np.any((mass < 0) | (mass > 1)):
+                bad = mass[(mass < 0) | (mass > 1)][0]
+                raise ValueError(f"mass_above {where} must be a share in 0..1, got {bad:g}")
+        values = (str(system), rank, size, labels, tied, mass, count)
+        for name, value in zip(self.__dataclass_fields__, values, strict=False):
+            object.__setattr__(
+                self, name, _frozen(value) if isinstance(value, np.ndarray) else value
+            )
+        object.__setattr__(self, "_order", self._sorted_rows(instances is not None))
+
+    def _sorted_rows(self, labelled: bool) -> tuple[Ints, Ints, Ints]:
+        """Rows by instance and rank, with the position and number of relevant items of each."""
+        rows = len(self.ranks)
+        ones = np.ones(rows, dtype=np.int64)
+        if not labelled:
+            return np.arange(rows), ones, ones
+        codes, distinct = codes_of(self.instances)
+        if distinct == rows:
+            return np.arange(rows), ones, ones
+        order = np.lexsort((self.ranks, codes))
+        code = codes[order]
+        starts = np.flatnonzero(np.r_[True, code[1:] != code[:-1]])
+        sizes = np.diff(np.r_[starts, rows])
+        position = np.arange(rows) - np.repeat(starts, sizes) + 1
+        relevant = np.repeat(sizes, sizes)
+        self._check_instances(order, code, relevant)
+        return order, position, relevant
+
+    def _check_instances(self, order: Ints, code: Ints, relevant: Ints) -> None:
+        """Rows of one instance must describe one list."""
+        same = code[1:] == code[:-1]
+        rank, tied, n = self.ranks[order], self.ties[order], self.n[order]
+        count = self.counts[order]
+
+        def refuse(bad: NDArray[np.bool_], sentence: str) -> None:
+            if np.any(bad):
+                i = int(np.argmax(bad))
+                name = str(self.instances[order[i]])
+                raise ValueError(
+                    f"instance {name!r} of system {self.system!r} "
+                    + sentence.format(rank=rank[i], n=n[i], other=n[min(i + 1, len(n) - 1)])
+                )
+
+        refuse(
+            same & (rank[1:] == rank[:-1]),
+            "holds rank {rank} twice: relevant items have distinct ranks; remove the repeat",
+        )
+        refuse(
+            same & (rank[1:] <= rank[:-1] + tied[:-1]),
+            "has two relevant items in one block of ties (rank {rank}): break that tie",
+        )
+        refuse(same & (n[1:] != n[:-1]), "has two values of n, {n} and {other}: give one")
+        refuse(same & (count[1:] != count[:-1]), "has different counts in its rows: give one")
+        refuse(relevant >= n, "has as many relevant items as candidates, n = {n}")  # fmt: skip
+        if self.mass_above is not None:
+            mass = self.mass_above[order]
+            refuse(same & (mass[1:] < mass[:-1]),
+                   "has a mass_above that falls as the rank grows (rank {rank})")  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    def __repr__(self) -> str:
+        low, high = int(self.n.min()), int(self.n.max())
+        n = f"{low}" if low == high else f"{low}..{high}"
+        return f"RankSet({self.system!r}, {self.n_instances:g} instances, n = {n})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RankSet) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
+        state = hashlib.sha256(self.system.encode())
+        codes, _ = codes_of(self.instances)
+        for array in (self.ranks, self.n, codes, self.ties, self.counts, self.mass_above):
+            state.update(b"|" if array is None else b"#" + np.ascontiguousarray(array).tobytes())
+        if self.instances.dtype.kind not in "iu":
+            state.update(repr(self.instances.tolist()).encode())
+        else:
+            state.update(np.ascontiguousarray(self.instances).tobytes())
+        return state.hexdigest()
+
+    @property
+    def n_instances(self) -> float:
+        """Number of instances |D|, counts included."""
+        order, position, _ = self._order
+        return float(self.counts[order][position == 1].sum())
+
+    @property
+    def max_relevant(self) -> int:
+        """Largest number of relevant items of an instance."""
+        return int(self._order[2].max())
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether some relevant item is tied with an irrelevant one."""
+        return bool(np.any(self.ties > 0))
+
+    @property
+    def max_negatives(self) -> int:
+        """Largest number of irrelevant candidates of an instance, n - |R|."""
+        return int(np.max(self.n[self._order[0]] - self._order[2]))
+
+    def atoms(self, ties: Ties = "expected") -> Atoms:
+        """Reduce to counts over (n, rank, ties, position, |R|).
+
+        Parameters
+        ----------
+        ties
+            ``"expected"`` keeps the tied blocks, ``"optimistic"`` puts the relevant item first,
+            ``"pessimistic"`` last.
+        """
+        checks.choice("ties", ties, ("expected", "optimistic", "pessimistic"))
+        return _atoms(self, ties if self.has_ties else "expected")
+
+    def rows(self) -> Atoms:
+        """One atom per row, sorted by instance and position."""
+        order, position, relevant = self._order
+        mass = None if self.mass_above is None else self.mass_above[order]
+        return Atoms(
+            self.ranks[order] - position, self.n[order] - relevant, self.ties[order],
+            position, relevant, mass, self.counts[order],
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _atoms(ranks: RankSet, ties: Ties) -> Atoms:
+    return counted(read_ties(ranks.rows(), ties))
+
+
+def _numbers(name: str, values: NDArray[Any]) -> Floats:
+    try:
+        array = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, got {checks.shown(values[0])}") from None
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must hold finite numbers, got {array[~np.isfinite(array)][0]}")
+    return array

@@ -1,0 +1,117 @@
+"""How an evaluation samples and corrects: the options that all comparison functions share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypedDict, cast, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sampledash import checks, laws
+from sampledash.atoms import Atoms, Ties
+from sampledash.correction import Correction, as_correction, vector
+from sampledash.metrics import Metric
+from sampledash.ranksets import RankSet
+from sampledash.sampling import SCHEMES, Sampling, Scheme
+
+Floats = NDArray[np.float64]
+
+
+class Options(TypedDict, total=False):
+    """Keyword options of the comparison functions.
+
+    ``scheme`` is how negatives are drawn, ``"with-replacement"`` unless given; ``odds`` belongs to
+    ``"popularity"``; ``correction`` is what is applied to each sampled rank (``None``:
+    uncorrected); ``fit_scheme`` is the law the correction is fitted to (``None``: ``scheme``);
+    ``ties`` reads tied items as ``"expected"`` (random order, redrawn in each run),
+    ``"optimistic"`` or ``"pessimistic"``.
+    """
+
+    scheme: Scheme
+    odds: float
+    correction: Correction | str | None
+    fit_scheme: Scheme | None
+    ties: Ties
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Validated options."""
+
+    scheme: Scheme
+    odds: float
+    correction: Correction
+    fit_scheme: Scheme
+    ties: Ties
+
+    @classmethod
+    def of(cls, options: Options) -> Setting:
+        """Fill in the defaults and check every value."""
+        unknown = set(options) - set(Options.__annotations__)
+        if unknown:
+            known = ", ".join(Options.__annotations__)
+            raise TypeError(f"unknown option {min(unknown)!r}; known are {known}")
+        scheme = options.get("scheme", "with-replacement")
+        fit_scheme = options.get("fit_scheme") or scheme
+        checks.choice("scheme", scheme, SCHEMES)
+        checks.choice("fit_scheme", fit_scheme, SCHEMES)
+        odds = checks.real("odds", options.get("odds", 1.0), low=0, above=True)
+        if odds != 1 and "popularity" not in (scheme, fit_scheme):
+            raise ValueError(f"odds = {odds:g} applies to scheme 'popularity' only")
+        ties = checks.choice("ties", options.get("ties", "expected"), get_args(Ties))
+        recipe = as_correction(options.get("correction"))
+        return cls(scheme, odds, recipe, fit_scheme, cast(Ties, ties))
+
+    @property
+    def without(self) -> bool:
+        """Whether negatives are distinct."""
+        return self.scheme == "without-replacement"
+
+    def check(self, ranks: RankSet, m: int) -> None:
+        """Refuse what cannot be sampled or corrected."""
+        checks.integer("m", m, low=1)
+        negatives = ranks.atoms().negatives
+        if self.without and m > negatives[0] and np.all(negatives == negatives[0]):
+            raise ValueError(
+                f"m = {m} is too large without replacement: system {ranks.system!r} has "
+                f"{negatives[0]} negatives; take m <= {negatives[0]} or sample with replacement"
+            )
+        if self.scheme == "popularity" and ranks.mass_above is not None:
+            if self.correction.by_rank:
+                raise ValueError(
+                    f"correction {self.correction} of system {ranks.system!r} is not defined: with "
+                    "mass_above the rank does not determine the law of the sampled rank; use "
+                    "'uncorrected', or leave mass_above out to assume one odds for all"
+                )
+            if ranks.has_ties and self.ties != "optimistic":
+                raise ValueError(
+                    f"ties of system {ranks.system!r} need the weight of the tied items, which "
+                    "mass_above does not give; read them as ties='optimistic'"
+                )
+
+    def weights(self, atoms: Atoms, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
+        """Sampling weight above and below each atom; ``above`` replaces the atoms' own counts."""
+        if self.scheme == "popularity" and atoms.mass is not None:
+            return atoms.mass, 1 - atoms.mass
+        a = np.asarray(atoms.above if above is None else above, dtype=np.float64)
+        return laws.weights(self.scheme, a, atoms.negatives - a, self.odds)
+
+    def vector(self, metric: Metric, atoms: Atoms, m: int, position: int) -> Floats:
+        """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""
+        return vector(self.correction, metric, self._fitted(atoms, m, position), position)[0]
+
+    def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
+        """What to beware of in the correction of these ranks, or None."""
+        return vector(self.correction, metric, self._fitted(ranks.atoms(), m, 1), 1)[1]
+
+    def _fitted(self, atoms: Atoms, m: int, position: int) -> Sampling:
+        """One sampling for all instances: the population at its rounded mean."""
+        here = atoms.position == position
+        mean = float(np.average(atoms.negatives[here], weights=atoms.count[here]))
+        n = int(np.floor(mean + 1.5))
+        if self.fit_scheme == "without-replacement":
+            n = max(n, m + 1)
+        return Sampling(
+            n, m, self.fit_scheme, self.odds if self.fit_scheme == "popularity" else 1.0
+        )

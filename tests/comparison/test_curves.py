@@ -1,0 +1,184 @@
+"""Curves over m against scipy.stats, one row and one m at a time."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, hypergeom
+
+import sampledash as sd
+from tests.oracles import (
+    METRICS, POPULARITY, SCHEMES, WITH, WITHOUT, exact_law, item_scale, item_value,
+)  # fmt: skip
+
+Row = tuple[int, int, int, int, int]  # label, rank, ties, n, count
+
+
+@cache
+def law(n: int, r: int, m: int, scheme: str, odds: Fraction) -> np.ndarray:
+    return np.array([float(p) for p in exact_law(n, r, m, scheme, odds)])
+
+
+def direct(rows: list[Row], name: str, k: int | None, m: int, scheme: str, odds: Fraction) -> float:
+    """Expected mean from the law of each row: own n, ties spelled out, several relevant items."""
+    total = weight = 0.0
+    for label in {row[0] for row in rows}:
+        members = sorted(row[1:] for row in rows if row[0] == label)
+        size = len(members)
+        for j, (r, ties, n, count) in enumerate(members, start=1):
+            negatives = n - size
+            drawn = min(m, negatives) if scheme == WITHOUT else m
+            value = item_value(name, k, j, drawn)
+            values = np.array([value(a) for a in range(drawn + 1)])
+            p = np.mean(
+                [law(negatives + 1, r - j + 1 + t, drawn, scheme, odds) for t in range(ties + 1)],
+                axis=0,
+            )
+            total += count * float(p @ values) * item_scale(name, k, size)
+        weight += members[0][3]
+    return total / weight
+
+
+def rank_set(system: str, rows: list[Row]) -> sd.RankSet:
+    labels, ranks, ties, n, counts = zip(*rows, strict=True)
+    return sd.RankSet(system, ranks, n, instances=labels, ties=ties, counts=counts)
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> list[Row]:
+    rows: list[Row] = []
+    for label in range(draw(st.integers(1, 4))):
+        n = draw(st.integers(2, 30))
+        ranks = sorted(draw(st.sets(st.integers(1, n), min_size=1, max_size=min(3, n - 1))))
+        count = draw(st.integers(1, 3))
+        for r, following in zip(ranks, [*ranks[1:], n + 1], strict=True):
+            rows.append((label, r, draw(st.integers(0, following - r - 1)), n, count))
+    return rows
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_every_m_equals_the_laws_row_by_row(scheme: str, data: st.DataObject) -> None:
+    first, second = data.draw(systems()), data.draw(systems())
+    odds = Fraction(3, 2) if scheme == POPULARITY else Fraction(1)
+    options = {"scheme": scheme, "odds": float(odds)} if scheme == POPULARITY else {"scheme": scheme}
+    sets = [rank_set("P", first), rank_set("Q", second)]
+    top = 40
+    if scheme == WITHOUT:  # with one number of negatives for all, more is an error
+        for rows in (first, second):
+            left = {n - sum(x[0] == label for x in rows) for label, _, _, n, _ in rows}
+            if len(left) == 1:
+                top = min(top, *left)
+    m_values = sorted({1, 2, 3, max(1, top // 2), max(1, top - 1), top})
+    for name, k in METRICS:
+        ours = sd.curve(sd.metric(name, k=k), sets, m_values, **options)
+        for rows, system in ((first, "P"), (second, "Q")):
+            true = [direct(rows, name, k, m, scheme, odds) for m in m_values]
+            assert ours[system].to_numpy() == pytest.approx(true, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
+def test_movielens_against_scipy(scheme: str, xyz: list[sd.RankSet]) -> None:
+    """Uncorrected curves of X, Y, Z on their first 300 users, scipy.stats row by row."""
+    sets = [sd.RankSet(rs.system, rs.ranks[:300], rs.n[:300]) for rs in xyz]
+    m_values = [1, 7, 100]
+    for metric in ("Recall@10", "NDCG@10", "AP", "AUC"):
+        ours = sd.curve(metric, sets, m_values, scheme=scheme)
+        for rs in sets:
+            for m in m_values:
+                s = np.arange(m + 1)
+                values = sd.parse_metric(metric)(s + 1, m + 1)
+                a, total = rs.ranks[:, None] - 1, rs.n[:, None] - 1
+                p = binom.pmf(s, m, a / total) if scheme == WITH else hypergeom.pmf(s, total, a, m)
+                assert ours.loc[m, rs.system] == pytest.approx(np.mean(p @ values), rel=1e-9)
+
+
+@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
+@pytest.mark.parametrize("correction", ["rank estimate", "rank estimate (linear)", "BV 0.1", "CLS", "LS"])
+def test_corrected_curve_is_the_corrected_mean_at_each_m(scheme: str, correction: str) -> None:
+    # The vector of each m, applied to the exact law of each row.
+    n = 40
+    sets = [sd.RankSet("P", [1, 5, 33], n), sd.RankSet("Q", [2, 3, 40], n, ties=[4, 0, 0])]
+    m_values = [1, 2, 5, 12]
+    options = {"scheme": scheme, "correction": correction}
+    for metric in ("Recall@3", "AP", "NDCG@5"):
+        ours = sd.curve(metric, sets, m_values, **options)
+        for m in m_values:
+            fit = sd.parse_correction(correction).fit(metric, sd.Sampling(n, m, scheme))
+            one = Fraction(1)
+            p = [np.mean([fit.values @ law(n, r, m, scheme, one) for r in (1, 5, 33)])]
+            tied = np.mean([fit.values @ law(n, r, m, scheme, one) for r in range(2, 7)])
+            p.append(np.mean([tied, *(fit.values @ law(n, r, m, scheme, one) for r in (3, 40))]))
+            assert ours.loc[m].to_numpy() == pytest.approx(p, rel=1e-9, abs=1e-11)
+        for i, rs in enumerate(sets):
+            again = [sd.expected_mean(metric, rs, m, **options) for m in m_values]
+            assert ours.iloc[:, i].to_numpy() == pytest.approx(again, rel=1e-10, abs=1e-12)
+
+
+def test_complete_sample_is_exact(xyz: list[sd.RankSet]) -> None:
+    top = max(rs.max_negatives for rs in xyz)
+    for metric in ("AUC", "Recall@10", "NDCG", "AP"):
+        ours = sd.curve(metric, xyz, [top, 10**5], scheme=WITHOUT)
+        for rs in xyz:
+            assert ours[rs.system].to_numpy() == pytest.approx(
+                np.mean(sd.parse_metric(metric)(rs.ranks, rs.n)), rel=1e-12
+            )
+
+
+def test_auc_curve_is_flat(xyz: list[sd.RankSet], xyz_ties: list[sd.RankSet]) -> None:
+    for sets in (xyz, xyz_ties):
+        for scheme in (WITH, WITHOUT):
+            ours = sd.curve("AUC", sets, [1, 2, 30, 999, 3000], scheme=scheme)
+            for rs in sets:
+                middle = rs.ranks + rs.ties / 2
+                true = np.mean((rs.n - middle) / (rs.n - 1))
+                assert ours[rs.system].to_numpy() == pytest.approx(true, rel=1e-12)
+
+
+def test_frame() -> None:
+    sets = [sd.RankSet("P", [1, 4], 9), sd.RankSet("Q", [2, 3], 9)]
+    table = sd.curve("AP", sets, [5, 1, 5, np.int64(3)])
+    assert table.index.tolist() == [5, 1, 5, 3]
+    assert all(type(m) is int for m in table.index.tolist())
+    assert table.columns.tolist() == ["P", "Q"]
+    assert (table.dtypes == np.float64).all()
+    assert table.iloc[0].tolist() == table.iloc[2].tolist()
+    assert sd.curve("AP", sets, range(1, 4)).shape == (3, 2)
+
+
+def test_progress_reaches_one() -> None:
+    sets = [sd.RankSet("P", [1, 4], 9), sd.RankSet("Q", [2, 3], 9)]
+    seen: list[float] = []
+    sd.curve("AP", sets, range(1, 9), progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == pytest.approx(1.0)
+    assert 0 < seen[0] <= 1
+
+
+@pytest.mark.parametrize(
+    ("m_values", "sentence"),
+    [([], "m_values is empty"), ([0], "m must be at least 1, got 0"), ([1, 2.5], r"m must .*got 2\.5")],
+)
+def test_wrong_m_values(m_values: list[float], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        sd.curve("AP", [sd.RankSet("P", [1, 4], 9)], m_values)  # type: ignore[arg-type]
+
+
+def test_tails_do_not_underflow_into_wrong_means() -> None:
+    # Thinning from m = 20,000 down to 1 loses nothing, even for a rank whose law ends at 1e-300.
+    rs = [sd.RankSet("P", [1, 2, 10**6], 10**6), sd.RankSet("Q", [3, 500_000, 999_999], 10**6)]
+    for scheme in (WITH, WITHOUT):
+        ours = sd.curve("AP", rs, [1, 50, 20_000], scheme=scheme)
+        for m in (1, 50):
+            for x in rs:
+                true = np.mean(
+                    [sum(float(p) / (t + 1) for t, p in enumerate(exact_law(10**6, int(r), m, scheme)))
+                     for r in x.ranks]
+                )  # fmt: skip
+                assert ours.loc[m, x.system] == pytest.approx(true, rel=1e-12)
