@@ -1,0 +1,87 @@
+"""What the columns of a file are called, and what they mean."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from sampledash.readers.errors import ReadError
+
+Role = Literal["system", "instance", "rank", "n_candidates", "ties", "mass_above"]
+
+# Compared without case, spaces, underscores and hyphens. The first name is the one we write.
+ALIASES: dict[Role, tuple[str, ...]] = {
+    "system": ("system", "model", "run", "tag", "recommender", "algorithm", "method"),
+    "instance": (
+        "instance", "instance_id", "user", "user_id", "uid", "query", "query_id", "qid",
+        "session", "session_id",
+    ),
+    "rank": ("rank", "ranks", "position", "true_rank", "best_rank"),
+    "n_candidates": ("n_candidates", "n", "n_items", "candidates", "num_candidates", "num_items"),
+    "ties": ("ties", "n_tied_others", "tied"),
+    "mass_above": ("mass_above",),
+}  # fmt: skip
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_\-]", "", name).lower()
+
+
+_ROLE_OF: dict[str, Role] = {_plain(a): role for role, names in ALIASES.items() for a in names}
+
+
+def role_of(header: str) -> Role | None:
+    """Return what a column of this name means, ``None`` if nothing to us."""
+    return _ROLE_OF.get(_plain(header))
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell is a plain number and so no column name."""
+    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text.strip(), re.I) is not None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Headers as written and the role of each, ``None`` for a name that means nothing to us."""
+
+    headers: tuple[str, ...]
+    roles: tuple[Role | None, ...]
+
+    def find(self, role: Role) -> int | None:
+        """Index of the column with this role."""
+        return self.roles.index(role) if role in self.roles else None
+
+    @property
+    def others(self) -> list[int]:
+        """Named columns without a role: the systems of a wide file."""
+        pairs = enumerate(zip(self.headers, self.roles, strict=True))
+        return [i for i, (header, role) in pairs if role is None and header]
+
+    def found(self) -> str:
+        """Headers for a message."""
+        shown = ", ".join(repr(h if len(h) <= 40 else h[:37] + "...") for h in self.headers[:12])
+        rest = len(self.headers) - 12
+        return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def columns_of(headers: list[str], where: str) -> Columns:
+    """Give every header its role; refuse repeated names, and numbers in place of names."""
+    repeated = [h for h, times in Counter(headers).items() if times > 1 and h]
+    if repeated:
+        raise ReadError(f"{where}: the column {repeated[0]!r} appears twice; rename one")
+    roles = tuple(map(role_of, headers))
+    for role, names in ALIASES.items():
+        same = [h for h, r in zip(headers, roles, strict=True) if r == role]
+        if len(same) > 1:
+            raise ReadError(
+                f"{where}: the columns {same[0]!r} and {same[1]!r} both mean {names[0]!r}; keep one"
+            )
+    if not any(roles) and any(map(is_number, headers)):
+        number = next(filter(is_number, headers))
+        raise ReadError(
+            f"{where}: the first line holds the number {number} where column names belong; "
+            "add a header line such as system,instance,rank,n_candidates"
+        )
+    return Columns(tuple(headers), roles)

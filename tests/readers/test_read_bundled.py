@@ -1,0 +1,103 @@
+"""The bundled rank sets against the paper and against counts taken from the source files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sampledash.readers import (
+    EXAMPLES,
+    ReadError,
+    assets_folder,
+    bundled,
+    describe,
+    example,
+    read_rank_sets,
+)
+
+
+def test_paper_abc_is_table_1():
+    # Krichene & Rendle, KDD 2020, Table 1; n = 10,000 from the text of section 3.2.
+    assert [(s.system, s.ranks.tolist()) for s in example("paper-abc")] == [
+        ("A", [100, 100, 100, 100, 100]),
+        ("B", [40, 40, 8437, 9266, 4482]),
+        ("C", [212, 2, 743, 5342, 1548]),
+    ]
+    assert all(np.all(s.n == 10_000) for s in example("paper-abc"))
+
+
+@pytest.mark.parametrize("name", ["movielens-xyz", "movielens-xyz-ties"])
+def test_movielens_has_6040_users_and_their_own_n(name):
+    sets = example(name)
+    assert [s.system for s in sets] == ["X", "Y", "Z"]
+    for ranks in sets:
+        assert len(ranks) == 6040
+        assert ranks.instances.tolist() == list(range(6040))
+        assert (ranks.n.min(), ranks.n.max(), round(ranks.n.mean())) == (1393, 3687, 3541)
+
+
+def test_movielens_counts():
+    # Recall@10 of Table 3 as reproduced: 7.583, 8.841 and 9.421 % of 6,040 users.
+    hits = {s.system: int(np.sum(s.ranks <= 10)) for s in example("movielens-xyz")}
+    assert hits == {"X": 458, "Y": 534, "Z": 569}
+    within_100 = {s.system: int(np.sum(s.ranks <= 100)) for s in example("movielens-xyz")}
+    assert within_100 == {"X": 2298, "Y": 2052, "Z": 2293}
+
+
+def test_movielens_auc_of_y_is_the_papers():
+    y = example("movielens-xyz")[1]
+    assert round(100 * float(np.mean((y.n - y.ranks) / (y.n - 1))), 2) == 85.33  # Table 3
+
+
+def test_ties():
+    x, y, z = example("movielens-xyz-ties")
+    assert [int(np.sum(s.ties > 0)) for s in (x, y, z)] == [0, 2, 2623]
+    # Each broken tie lies within its block.
+    for broken, tied in zip(example("movielens-xyz"), (x, y, z), strict=True):
+        assert np.all((tied.ranks <= broken.ranks) & (broken.ranks <= tied.ranks + tied.ties))
+
+
+def test_examples_are_described():
+    assert set(EXAMPLES) == {"paper-abc", "movielens-xyz", "movielens-xyz-ties"}
+    for name, entry in EXAMPLES.items():
+        assert entry.name == name
+        assert entry.title
+        assert entry.about.endswith(".")
+        assert entry.provenance
+        low = describe(example(name)).n_low
+        assert f"{low:,}" in entry.n
+        source = (assets_folder() / entry.file).stat()
+        assert source.st_size < 400_000
+    assert any("10.1145/2827872" in c for c in EXAMPLES["movielens-xyz"].citations)
+    assert "10.1145/2827872" in (assets_folder() / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_list_is_fresh_and_its_sets_are_shared():
+    first = example("paper-abc")
+    first.clear()
+    assert len(example("paper-abc")) == 3
+    assert example("paper-abc")[0] is example("paper-abc")[0]
+
+
+def test_unknown_example():
+    with pytest.raises(ValueError, match=r"unknown example 'netflix': known are paper-abc"):
+        example("netflix")
+
+
+def test_missing_assets_are_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(bundled, "__file__", str(tmp_path / "a" / "b" / "bundled.py"))
+    monkeypatch.setattr(bundled.sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(ReadError, match="not installed"):
+        assets_folder()
+
+
+@pytest.mark.parametrize("name", ["long.csv", "wide.csv"])
+def test_templates_can_be_read(name):
+    folder = Path(assets_folder()) / "templates"
+    sets = read_rank_sets(folder / name)
+    assert {s.system: s.ranks.tolist() for s in sets} == {
+        "Model A": [3, 412, 57],
+        "Model B": [18, 95, 2004],
+    }

@@ -1,0 +1,122 @@
+"""Whatever the form, the same ranks come back; whatever the bytes, only our own complaint."""
+
+from __future__ import annotations
+
+import io
+
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from sampledash import RankSet
+from sampledash.readers import ReadError, parse_rank_text, read_rank_sets
+
+fixed = settings(derandomize=True, deadline=None, max_examples=50)
+
+NAMES = st.lists(
+    st.sampled_from(["A", "NA", "x y", "Ä", "BPR (d=16)", "'q'", "007", "nan", "1e3x"]),
+    min_size=1, max_size=4, unique=True,
+)  # fmt: skip
+
+
+@st.composite
+def tables(draw):
+    """System names, instance labels, n per instance, one rank per system and instance."""
+    names = draw(NAMES)
+    size = draw(st.integers(1, 12))
+    numeric = draw(st.booleans())
+    labels = (
+        [10 * i + 3 for i in range(size)] if numeric else [f"user {i:02d}" for i in range(size)]
+    )
+    n = draw(st.lists(st.integers(2, 10**6), min_size=size, max_size=size))
+    ranks = [[draw(st.integers(1, n[i])) for i in range(size)] for _ in names]
+    return names, labels, n, ranks
+
+
+def buffer(frame: pd.DataFrame, form: str) -> io.BytesIO:
+    if form == "parquet":
+        stream = io.BytesIO()
+        frame.to_parquet(stream)
+        return stream
+    return io.BytesIO(frame.to_csv(index=False, sep={"csv": ",", "tsv": "\t"}[form]).encode())
+
+
+@fixed
+@given(tables())
+def test_long_wide_parquet_and_pasted_are_the_same(table):
+    names, labels, n, ranks = table
+    expected = [RankSet(s, r, n, instances=labels) for s, r in zip(names, ranks, strict=True)]
+    long = pd.DataFrame(
+        [
+            {"system": s, "user": u, "rank": r, "n": size}
+            for s, column in zip(names, ranks, strict=True)
+            for u, r, size in zip(labels, column, n, strict=True)
+        ]
+    )
+    wide = pd.DataFrame({"user": labels, "n": n, **dict(zip(names, ranks, strict=True))})
+    for frame in (long, wide):
+        for form in ("csv", "tsv", "parquet"):
+            assert read_rank_sets(buffer(frame, form), name=f"ranks.{form}") == expected
+        assert parse_rank_text(frame.to_csv(index=False)) == expected
+
+
+@fixed
+@given(tables())
+def test_typed_text_is_the_same_as_a_wide_file(table):
+    names, _, n, ranks = table
+    text = "\n".join(f"{s}: {' '.join(map(str, r))}" for s, r in zip(names, ranks, strict=True))
+    wide = pd.DataFrame(dict(zip(names, ranks, strict=True)))
+    expected = [
+        RankSet(s, r, max(n), instances=range(1, len(n) + 1))
+        for s, r in zip(names, ranks, strict=True)
+    ]
+    assert parse_rank_text(f"{text}\nn = {max(n)}") == expected
+    if "007" not in names:  # a file that begins with a number is taken to lack its header
+        assert read_rank_sets(buffer(wide, "csv"), n=max(n)) == expected
+
+
+PIECES = st.sampled_from(
+    ["system", "rank", "user", "n", "A", "B", ",", ";", "\t", "\n", "\r\n", '"', ":", " ", "0", "1",
+     "7", "-", ".", "e", "nan", "ä", "\ufeff", "=", "True", "n = 9", "\x00", "PAR1"]
+)  # fmt: skip
+
+
+def complaint(read) -> str | None:
+    """The sentence, or None if it was read; any other exception is a failure."""
+    try:
+        sets = read()
+    except ReadError as error:
+        return str(error)
+    assert all(isinstance(s, RankSet) for s in sets)
+    return None
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(st.lists(PIECES, max_size=30).map("".join))
+@example("rank,rank\n1,2")
+@example('"\n')
+@example("A\n\n\n")
+@example("A,B\n1,2\n3\n,\n")
+def test_any_text_is_read_or_refused_in_our_own_words(text):
+    said = complaint(lambda: read_rank_sets(io.BytesIO(text.encode()), name="x.csv", n=9))
+    assert said is None or said.startswith("x.csv")
+    said = complaint(lambda: parse_rank_text(text, n=9))
+    assert said is None or "pasted text" in said
+
+
+@fixed
+@given(st.binary(max_size=200), st.sampled_from(["x.csv", "x.parquet", "x"]))
+def test_any_bytes_are_read_or_refused_in_our_own_words(data, name):
+    said = complaint(lambda: read_rank_sets(io.BytesIO(data), name=name, n=9))
+    assert said is None or said.startswith(name)
+
+
+@pytest.mark.parametrize("place", range(0, 2000, 37))
+def test_a_damaged_parquet_file_is_refused_or_read(place):
+    stream = io.BytesIO()
+    pd.DataFrame({"user": range(20), "rank": range(1, 21), "n": 50}).to_parquet(stream)
+    data = bytearray(stream.getvalue())
+    data[place % len(data)] ^= 0x5A
+    said = complaint(lambda: read_rank_sets(io.BytesIO(bytes(data)), name="x.parquet", n=50))
+    assert said is None or said.startswith("x.parquet")
