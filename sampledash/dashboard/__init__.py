@@ -1,0 +1,1 @@
+"""Everything that imports streamlit: state, controls, caches and one script per page."""

@@ -1,0 +1,139 @@
+"""The three tabs of the Explore page: One draw, Law, Family."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from sampledash.dashboard import cache, charts, draws
+from sampledash.explain import explore as words
+from sampledash.explain.text import count
+from sampledash.figures import explore as figures
+from sampledash.figures import law as law_figures
+from sampledash.figures.grid import rank_grid
+from sampledash.metrics import Metric
+from sampledash.sampling import Sampling
+
+Ints = NDArray[np.int64]
+
+NAMES = ("One draw", "Law", "Family")
+FAMILY = (10, 100, 1_000)
+LARGEST_POSTERIOR = 200_000  # candidates: its law is held for every rank
+MOST_DRAWS = 100_000
+_DRAWS, _SEED = "explore_draws", "explore_seed"
+
+
+def show(sampling: Sampling, rank: int, focus: Metric, ranks: Ints, top: int | None) -> None:
+    """Draw the tabs; only the open one is computed."""
+    draw, law, family = st.tabs(list(NAMES), key="tab", bind="query-params")
+    if draw.open:
+        with draw:
+            one_draw(sampling, rank, focus)
+    if law.open:
+        with law:
+            law_tab(sampling, rank, focus)
+    if family.open:
+        with family:
+            family_tab(sampling, rank, focus, ranks, top)
+
+
+def _more(draws_more: int) -> None:
+    st.session_state[_DRAWS] = min(st.session_state[_DRAWS] + draws_more, MOST_DRAWS)
+
+
+def _again() -> None:
+    st.session_state[_SEED] += 1
+    st.session_state[_DRAWS] = 1
+
+
+def one_draw(sampling: Sampling, rank: int, focus: Metric) -> None:
+    """The catalogue, the drawn negatives, the sampled rank; and many draws against the law."""
+    done = int(st.session_state.setdefault(_DRAWS, 1))
+    seed = int(st.session_state.setdefault(_SEED, 1))
+    seen = draws.sampled_ranks(sampling, rank, seed, done)
+    last = int(seen[-1])
+    drawn = draws.negatives(sampling, rank, last, seed, done)
+    st.markdown(words.one_draw(focus, last - 1, sampling))
+    charts.show(
+        law_figures.catalogue(sampling.n, rank, drawn, dark=charts.is_dark()),
+        key="explore_catalogue",
+        alt=words.one_draw(focus, last - 1, sampling),
+    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Draw again", icon=":material/casino:", on_click=_more, args=(1,))
+        st.button("Draw 100", on_click=_more, args=(100,))
+        st.button("Start over", on_click=_again, help="A new seed, and one draw.")
+        st.caption(f"draw {count(done)}, seed {seed}")
+    values = focus.of_above(seen - 1, sampling.m) * focus.scale(1)
+    p = cache.law(str(sampling), rank)
+    expected = float(cache.curve(str(focus), str(sampling), _one(rank))[1][0])
+    if done > 1:
+        st.markdown(words.many_draws(focus, float(values.mean()), expected, done))
+    st.caption("Bars: the sampled ranks drawn so far. Dots: their law.")
+    charts.show(
+        law_figures.law(
+            p, k=focus.k, mean=float(seen.mean()), observed=seen, dark=charts.is_dark()
+        ),
+        key="explore_histogram",
+        alt=f"Shares of the sampled ranks in {count(done)} draws as bars, their law as dots.",
+    )  # fmt: skip
+
+
+def _one(rank: int) -> bytes:
+    return np.array([rank], dtype=np.int64).tobytes()
+
+
+def law_tab(sampling: Sampling, rank: int, focus: Metric) -> None:
+    """Law of the sampled rank; on demand what a sampled rank says about the true one."""
+    p = cache.law(str(sampling), rank)
+    mean = 1 + sampling.m * float(sampling.share_above(rank))
+    st.markdown(words.law(focus, rank, sampling, p.tolist()))
+    charts.show(
+        law_figures.law(p, k=focus.k, mean=mean, dark=charts.is_dark()),
+        key="explore_law",
+        alt=f"Law of the sampled rank of true rank {count(rank)}, mean {mean:.2f}.",
+    )  # fmt: skip
+    if sampling.n > LARGEST_POSTERIOR:
+        st.caption(
+            f"Turning it round (which true rank?) is shown up to n = {count(LARGEST_POSTERIOR)}."
+        )
+    elif st.toggle(
+        "Turn it round: which true rank is behind the likeliest sampled rank?",
+        key="turn", bind="query-params",
+    ):  # fmt: skip
+        _posterior(sampling, rank, int(np.argmax(p)) + 1)
+
+
+def _posterior(sampling: Sampling, rank: int, seen: int) -> None:
+    below = cache.posterior(str(sampling), seen)
+    low, high = (int(np.searchsorted(below, q)) + 1 for q in (0.05, 0.95))
+    st.markdown(words.turned_round(seen, low, high))
+    grid = rank_grid(sampling.n, keep=[rank])
+    charts.show(
+        law_figures.posterior(grid, below[grid - 1], at=rank, dark=charts.is_dark()),
+        key="explore_posterior",
+        alt=f"Probability that the true rank is at most r, given sampled rank {count(seen)}.",
+    )  # fmt: skip
+
+
+def family_tab(sampling: Sampling, rank: int, focus: Metric, ranks: Ints, top: int | None) -> None:
+    """The same metric with 10, 100, 1,000 and all negatives."""
+    n, scheme, odds = sampling.n, sampling.scheme, sampling.odds
+    sizes = [m for m in FAMILY if m < n - 1]
+    if n - 1 <= 10_000:
+        sizes.append(n - 1)
+    curves, here = {}, {}
+    for m in sizes:
+        text = str(Sampling(n, m, scheme, odds))
+        curves[m] = cache.curve(str(focus), text, ranks.tobytes())[1]
+        here[m] = float(cache.curve(str(focus), text, _one(rank))[1][0])
+    exact = focus(ranks, n)
+    at_rank = float(focus(rank, n))
+    st.markdown(words.family(focus, rank, here, at_rank))
+    dark = charts.is_dark()
+    charts.show(
+        figures.family(focus, ranks, exact, curves, at=rank, log=top is None, dark=dark),
+        key="explore_family",
+        alt=words.family(focus, rank, here, at_rank),
+    )  # fmt: skip

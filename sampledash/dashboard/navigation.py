@@ -1,0 +1,23 @@
+"""The pages, in the order of the menu. Adding a page is one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+# file in pages/, title, icon; the first one opens at the bare address
+PAGES = (
+    ("explore", "Explore", ":material/show_chart:"),
+    ("consistency", "Consistency", ":material/rule:"),
+)
+
+
+def run() -> None:
+    """Show the menu and run the chosen page."""
+    folder = Path(__file__).parent / "pages"
+    pages = [
+        st.Page(folder / f"{name}.py", title=title, icon=icon, url_path=name, default=not place)
+        for place, (name, title, icon) in enumerate(PAGES)
+    ]
+    st.navigation(pages, position="top").run()

@@ -1,0 +1,221 @@
+"""What the user has chosen: keys, defaults, links, undo and reset.
+
+Other pages need three things from here: :func:`current` (the choices as a frozen value, to be
+called after the controls are drawn), :func:`permalink` and the keys of :data:`DEFAULTS`. A value
+is bound to the address by its widget; one that equals its default leaves the address, so a link
+carries ``v``, the version of the defaults it was made with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from sampledash.explain import text
+from sampledash.metrics import Metric, metric
+from sampledash.sampling import Sampling, Scheme
+
+VERSION = "1"
+
+# Chip -> metric name and whether the shared cutoff k applies.
+CHIPS: dict[str, tuple[str, bool]] = {
+    "Recall@k": ("recall", True),
+    "NDCG@k": ("ndcg", True),
+    "AP@k": ("ap", True),
+    "Precision@k": ("precision", True),
+    "NDCG": ("ndcg", False),
+    "AP": ("ap", False),
+    "AUC": ("auc", False),
+}
+# As shown and as written in a link -> as the core names it.
+SCHEMES: dict[str, Scheme] = {
+    "without replacement": "without-replacement",
+    "with replacement": "with-replacement",
+    "popularity": "popularity",
+}
+
+# Shared by all pages. The keys are the widget keys and the names in the address.
+DEFAULTS: dict[str, Any] = {
+    "n": 10_000,
+    "m": 100,
+    "k": 10,
+    "gamma": 0.1,
+    "scheme": "without replacement",
+    "odds": 2.0,
+    "metrics": ["Recall@k", "NDCG", "AP"],
+}
+
+_LOCK, _HISTORY, _LINK = "_lock_n", "_history", "_link_complaints"
+_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The shared choices. Numbers are as typed; :meth:`sampling` checks them."""
+
+    n: int
+    m: int
+    k: int
+    gamma: float
+    scheme: Scheme
+    odds: float
+    metrics: tuple[Metric, ...]
+
+    def sampling(self) -> Sampling:
+        """The sampling, or a ValueError that names what is wrong."""
+        odds = self.odds if self.scheme == "popularity" else 1.0
+        return Sampling(self.n, self.m, self.scheme, odds)
+
+
+def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
+    """The present value of a key, its default when there is none."""
+    found = st.session_state.get(key)
+    return defaults[key] if found is None else found
+
+
+def current() -> Settings:
+    """The choices as they stand; call it after the controls are drawn.
+
+    Raises
+    ------
+    ValueError
+        If the cutoff is below 1.
+    """
+    locked = st.session_state.get(_LOCK)
+    k = int(value("k"))
+    return Settings(
+        n=int(value("n")) if locked is None else locked,
+        m=int(value("m")),
+        k=k,
+        gamma=float(value("gamma")),
+        scheme=SCHEMES[value("scheme")],
+        odds=float(value("odds")),
+        metrics=tuple(chip_metric(chip, k) for chip in CHIPS if chip in value("metrics")),
+    )
+
+
+def chip_metric(chip: str, k: int) -> Metric:
+    """The metric behind a chip."""
+    name, truncated = CHIPS[chip]
+    return metric(name, k=k if truncated else None)
+
+
+def lock(n: int | None) -> None:
+    """Let data decide n on this page; ``None`` gives it back to the reader."""
+    st.session_state[_LOCK] = n
+
+
+def remember(keys: Sequence[str]) -> None:
+    """Note the present values, so that :func:`undo` finds them; call it once per run."""
+    now = {key: st.session_state[key] for key in keys if key in st.session_state}
+    history: list[dict[str, Any]] = st.session_state.setdefault(_HISTORY, [])
+    if not history or {**history[-1], **now} != history[-1]:
+        history.append({**(history[-1] if history else {}), **now})
+        del history[:-_STEPS]
+
+
+def can_undo() -> bool:
+    """Whether there is an earlier state."""
+    return len(st.session_state.get(_HISTORY, [])) > 1
+
+
+def undo() -> None:
+    """Go back to the values before the last change (a callback)."""
+    if can_undo():
+        history = st.session_state[_HISTORY]
+        history.pop()
+        _put(history[-1])
+
+
+def reset(defaults: Mapping[str, Any] = DEFAULTS) -> None:
+    """Put every given key back to its default (a callback)."""
+    _put(defaults)
+
+
+def _put(values: Mapping[str, Any]) -> None:
+    for key, chosen in values.items():
+        st.session_state[key] = list(chosen) if isinstance(chosen, list) else chosen
+
+
+def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
+    """The query of a link that reproduces the page: ``?v=1&n=...``, defaults left out.
+
+    Parameters
+    ----------
+    page_defaults
+        Keys of the page's own widgets with their defaults.
+    """
+    pairs: list[tuple[str, str]] = [("v", VERSION)]
+    for key, default in {**DEFAULTS, **(page_defaults or {})}.items():
+        now = st.session_state.get(key, default)
+        if now is None or now == default:
+            continue
+        pairs += [(key, str(x)) for x in (now if isinstance(now, list) else [now])]
+    return "?" + urlencode(pairs)
+
+
+def stamp() -> None:
+    """Write the version into the address and read what a followed link got wrong, once."""
+    if _LINK not in st.session_state:
+        params = {key: st.query_params.get_all(key) for key in st.query_params}
+        st.session_state[_LINK] = link_complaints(params)
+    if st.query_params.get("v") != VERSION:
+        st.query_params["v"] = VERSION
+
+
+def complaints() -> list[str]:
+    """What the followed link asked for in vain; gone with the first change."""
+    if len(st.session_state.get(_HISTORY, [])) > 1:
+        return []
+    return cast(list[str], st.session_state.get(_LINK, []))
+
+
+def link_complaints(params: Mapping[str, Sequence[str]]) -> list[str]:
+    """Sentences for the parts of an address that cannot be followed.
+
+    Parameters
+    ----------
+    params
+        Query parameters; keys that are not ours are none of our business.
+    """
+    found = []
+    numbers = {"n": int, "m": int, "k": int, "rank": int, "gamma": float, "odds": float}
+    for key, kind in numbers.items():
+        for raw in params.get(key, ())[-1:]:
+            if not _reads_as(raw, kind):
+                wanted = "a whole number" if kind is int else "a number"
+                found.append(f"The link gives {key} = {raw[:30]}, which is not {wanted}.")
+    for raw in params.get("metrics", ()):
+        if raw and raw not in CHIPS:
+            found.append(
+                f"The link names a metric that is not offered: {raw[:30]}. "
+                f"There are {', '.join(CHIPS)}."
+            )
+    for raw in params.get("scheme", ())[-1:]:
+        if raw not in SCHEMES:
+            found.append(
+                f"The link names an unknown scheme: {raw[:30]}. There are {', '.join(SCHEMES)}."
+            )
+    version = (*params.get("v", ()), VERSION)[0]
+    if version != VERSION:
+        found.append(
+            f"The link was made by another version (v = {version[:10]}): check the settings."
+        )
+    return found
+
+
+def _reads_as(raw: str, kind: type) -> bool:
+    try:
+        number = float(raw)
+    except ValueError:
+        return False
+    return abs(number) < 2**53 and (kind is float or number.is_integer())
+
+
+def spelled(error: ValueError) -> str:
+    """The sentence of an error of the core, for the screen."""
+    return text.spell(str(error))

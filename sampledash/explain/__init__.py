@@ -1,0 +1,1 @@
+"""Words and formulas for what is on the screen, made from its numbers."""

@@ -1,0 +1,98 @@
+"""How numbers are written: in sentences, on axes and in TeX."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+
+def count(value: float) -> str:
+    """Write a whole number with thousands separated.
+
+    Examples
+    --------
+    >>> count(10000)
+    '10,000'
+    """
+    return f"{int(value):,}"
+
+
+def short_count(value: float) -> str:
+    """Write a whole number for an axis: from a million on in units of it.
+
+    Examples
+    --------
+    >>> [short_count(10**e) for e in (3, 6, 9)]
+    ['1,000', '1M', '1B']
+    """
+    for size, unit in ((10**9, "B"), (10**6, "M")):
+        if value >= size and value % (size // 100) == 0:
+            return f"{value / size:g}{unit}"
+    return count(value)
+
+
+def percent(value: float) -> str:
+    """Write a share in percent with two decimals, as the papers print metrics.
+
+    Something positive never reads as zero.
+
+    Examples
+    --------
+    >>> percent(0.63659), percent(0.00001), percent(0.0)
+    ('63.66 %', '< 0.01 %', '0.00 %')
+    """
+    if not np.isfinite(value):
+        return "–"
+    if 0 < value < 5e-5:
+        return "< 0.01 %"
+    return f"{100 * value:.2f} %"
+
+
+def decimal(value: float) -> str:
+    """Write a number that is not a share: two decimals, thousands separated."""
+    return f"{value:,.2f}"
+
+
+def gamma(value: float) -> str:
+    """Write a regularisation weight.
+
+    Examples
+    --------
+    >>> gamma(0.1), gamma(1e-06), gamma(0.0)
+    ('0.1', '1e-6', '0')
+    """
+    return re.sub(r"e-0", "e-", f"{value:g}")
+
+
+def spell(message: str) -> str:
+    """Make an error of the core a sentence for the screen: capital, stop, separated thousands."""
+    text = re.sub(r"(?<![\w.,])\d{4,}(?![\w.]*\d)", lambda d: f"{int(d[0]):,}", message.strip())
+    text = text if text.endswith((".", "!", "?")) else text + "."
+    # A leading symbol (n, m, k) stays as it is written in the formulas.
+    return text if re.match(r"[a-z]\b", text) else text[:1].upper() + text[1:]
+
+
+def tex_count(value: float) -> str:
+    """Write a whole number in TeX: the comma there would otherwise get a space."""
+    return count(value).replace(",", "{,}")
+
+
+def tex_number(value: float, digits: int = 4) -> str:
+    r"""Write a number in TeX with some significant digits.
+
+    Examples
+    --------
+    >>> tex_number(0.00990099), tex_number(1.2e-7)
+    ('0.009901', '1.2 \\times 10^{-7}')
+    """
+    plain = f"{value:.{digits}g}"
+    if "e" not in plain:
+        return plain
+    mantissa, exponent = plain.split("e")
+    return rf"{mantissa} \times 10^{{{int(exponent)}}}"
+
+
+def tex_percent(value: float) -> str:
+    """Write a share in TeX as :func:`percent` does."""
+    return percent(value).replace("<", r"{<}\,").replace(" %", r"\,\%").replace(r"\, ", r"\,")

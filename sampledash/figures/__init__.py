@@ -1,0 +1,1 @@
+"""Pictures: pure functions that take arrays and return a Plotly figure."""

@@ -1,0 +1,248 @@
+"""Pictures of the Consistency page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from sampledash.explain.consistency import MOST_FLIPS, tile
+from sampledash.explain.text import count, percent
+from sampledash.figures import theme
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_POINTS = 160  # of a curve over m, besides its flips
+
+
+def m_grid(m_max: int, keep: Sequence[int] = ()) -> Ints:
+    """Values of m for a curve: a log ladder from 1 to m_max with those to keep."""
+    ladder = np.geomspace(1, m_max, MOST_POINTS).round().astype(np.int64)
+    kept = [m for m in keep if 1 <= m <= m_max]
+    return np.unique(np.r_[ladder, np.asarray(kept, dtype=np.int64)])
+
+
+def stretches(m_values: Ints, inside: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """First and last m of each run of True.
+
+    Examples
+    --------
+    >>> stretches(np.arange(1, 6), np.array([False, True, True, False, True]))
+    [(2, 3), (5, 5)]
+    """
+    edges = np.flatnonzero(np.diff(np.r_[0, inside.astype(int), 0]))
+    starts, ends = m_values[edges[::2]], m_values[edges[1::2] - 1]
+    return [(int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
+
+
+def rank_edges(largest: int, *, top: bool) -> Ints:
+    """Last rank of each bar: even stretches of the whole range, or the top in finer ones.
+
+    Examples
+    --------
+    >>> rank_edges(3687, top=False)[:2].tolist(), rank_edges(3687, top=True)[-1]
+    ([200, 400], 200)
+    """
+    if top:
+        steps = np.array([1, 2, 3, 5, 10, 20, 50, 100, 200])
+        return np.append(steps[steps < largest], largest) if largest < 200 else steps
+    if largest <= 20:
+        return np.arange(1, largest + 1)
+    width = largest / 20
+    decade = 10.0 ** np.floor(np.log10(width))
+    step = int(next(f * decade for f in (1, 2, 5, 10) if f * decade >= width))
+    return np.append(np.arange(step, largest, step), largest)
+
+
+def _apart(values: Sequence[float], gap: float) -> list[float]:
+    """Move labels so that neighbours are at least ``gap`` apart, keeping their order."""
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    placed = [float(v) for v in values]
+    for before, now in zip(order, order[1:], strict=False):
+        placed[now] = max(placed[now], placed[before] + gap)
+    return placed
+
+
+def curves(
+    metric: str,
+    m_values: Ints,
+    systems: Sequence[str],
+    means: Floats,
+    exact: Sequence[float],
+    *,
+    at: int,
+    wrong: Sequence[tuple[int, int]] = (),
+    flips: Sequence[int] = (),
+    dark: bool = False,
+    height: int = theme.HEIGHT,
+) -> go.Figure:
+    """Expected sampled metric of each system over m (Figures 2 and 6).
+
+    Parameters
+    ----------
+    metric
+        Its text, the title.
+    m_values
+        Increasing, shape (M,).
+    means
+        Shape (M, systems), as shares.
+    exact
+        Exact mean of each system.
+    at
+        The present m, marked.
+    wrong
+        Stretches of m, first and last, in which the pair in question is in the wrong order.
+    flips
+        Values of m at which it changes, drawn as ticks.
+    """
+    c = theme.look(dark)
+    y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
+    top = max(float(y.max()), max(truth))
+    last = int(m_values[-1])
+    data: list[dict[str, Any]] = []
+    names: list[dict[str, Any]] = []
+    for place, system in enumerate(systems):
+        data.append(theme.curve(m_values, y[:, place], theme.system_line(place, dark), system))
+    for system, value in zip(systems, truth, strict=True):
+        data.append(
+            theme.curve(
+                [1, last], [value, value], theme.exact_line(dark, 1.2), f"{system} on all items"
+            )
+        )
+    # Names where the lines are furthest apart, away from the crossing.
+    spread = np.ptp(y, axis=1) if len(systems) > 1 else y[:, 0]
+    widest = int(np.argmax(spread[: max(1, len(spread) * 3 // 4)]))
+    heights = _apart([float(v) for v in y[widest]], 0.075 * top)
+    for place, system in enumerate(systems[:8]):
+        name = theme.name_at(
+            float(m_values[widest]), heights[place], f"<b>{_plain(system)}</b>",
+            theme.system_line(place, dark)["color"], log=True,
+        )  # fmt: skip
+        names.append(name)
+    shapes = [theme.upright(at, c.ink)]
+    for first, end in wrong:
+        shapes.append(
+            {
+                "type": "rect", "x0": max(first - 0.5, 0.9), "x1": end + 0.5, "y0": 0, "y1": 1,
+                "yref": "paper", "line": {"width": 0}, "layer": "below",
+                "fillcolor": theme.faded(c.vermillion, 0.10),
+            }
+        )  # fmt: skip
+    if flips:
+        drawn = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]]
+        data.append(
+            {
+                "type": "scatter", "mode": "markers+text", "x": drawn, "y": [0] * len(drawn),
+                "text": [count(m) for m in drawn], "textposition": "top center",
+                "textfont": {"color": c.vermillion, "size": 12}, "cliponaxis": False,
+                "marker": {"symbol": "triangle-up", "size": 9, "color": c.vermillion},
+                "hovertemplate": "order changes at m = %{x:,}<extra></extra>",
+            }
+        )  # fmt: skip
+    axis = theme.rank_axis(last, log=True, title="m, negatives (log scale)", most=5)
+    return theme.figure(
+        data, dark=dark, height=height, title=metric, annotations=names, shapes=shapes,
+        revision=f"curve-{metric}-{last}", xaxis=axis, yaxis=theme.percent_axis(top),
+    )  # fmt: skip
+
+
+def tiles(verdict: pd.DataFrame, *, dark: bool = False) -> go.Figure:
+    """Tile map: pairs down, metrics across; colour, sign and text say the same."""
+    c = theme.look(dark)
+    color = {"right": c.green, "wrong": c.vermillion, "undecided": c.orange, "tied": c.muted}
+    metrics = list(dict.fromkeys(verdict["metric"]))
+    # The pair's name does not depend on which of the two is better for a metric.
+    pairs = verdict.apply(lambda row: tuple(sorted((row["better"], row["worse"]))), axis=1)
+    rows = list(dict.fromkeys(pairs))
+    shapes, annotations, hover = [], [], []
+    for pair, (_, row) in zip(pairs, verdict.iterrows(), strict=True):
+        x, y = metrics.index(row["metric"]), rows.index(pair)
+        shapes.append(
+            {
+                "type": "rect", "x0": x - 0.48, "x1": x + 0.48, "y0": y - 0.46, "y1": y + 0.46,
+                "fillcolor": theme.faded(color[row["state"]], 0.22), "layer": "below",
+                "line": {"color": color[row["state"]], "width": 1.5},
+            }
+        )  # fmt: skip
+        right = None if pd.isna(row["right_from"]) else int(row["right_from"])
+        annotations.append(
+            {
+                "x": x, "y": y, "text": tile(row["state"], right), "showarrow": False,
+                "font": {"size": 14, "color": c.ink},
+            }
+        )  # fmt: skip
+        chance = (
+            ""
+            if pd.isna(row["probability"])
+            else f"<br>one run shows it: {percent(row['probability'])}"
+        )
+        hover.append(
+            f"{row['metric']}: {_plain(row['better'])} is better than {_plain(row['worse'])} "
+            f"by {percent(row['exact'])}<br>sampled difference {100 * row['sampled']:.2f} %{chance}"
+        )
+    where = [
+        (metrics.index(m), rows.index(p)) for m, p in zip(verdict["metric"], pairs, strict=True)
+    ]
+    data = [
+        {
+            "type": "scatter", "mode": "markers", "x": [x for x, _ in where],
+            "y": [y for _, y in where], "marker": {"size": 40, "opacity": 0, "symbol": "square"},
+            "text": hover, "hovertemplate": "%{text}<extra></extra>",
+        }
+    ]  # fmt: skip
+    plain = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
+    return theme.figure(
+        data, dark=dark, height=44 + 56 * len(rows), shapes=shapes, annotations=annotations,
+        revision="tiles", hovermode="closest", margin={"l": 8, "r": 8, "t": 30, "b": 4},
+        xaxis={**plain, "tickvals": list(range(len(metrics))), "ticktext": metrics, "side": "top",
+               "range": [-0.5, len(metrics) - 0.5], "tickfont": {"size": 14, "color": c.ink}},
+        yaxis={**plain, "tickvals": list(range(len(rows))), "tickfont": {"size": 14, "color": c.ink},
+               "ticktext": [f"{_plain(a)}, {_plain(b)}" for a, b in rows],
+               "range": [len(rows) - 0.5, -0.5]},
+    )  # fmt: skip
+
+
+def distribution(
+    edges: Ints, systems: Sequence[str], shares: Floats, *, dark: bool = False
+) -> go.Figure:
+    """Share of relevant items per stretch of ranks, side by side (Figure 5).
+
+    Parameters
+    ----------
+    edges
+        Last rank of each stretch, shape (b,).
+    shares
+        Shape (b, systems).
+    """
+    first = np.r_[1, edges[:-1] + 1]
+    labels = [
+        f"{count(a)}-{count(b)}" if a < b else count(b) for a, b in zip(first, edges, strict=True)
+    ]
+    y = theme.in_percent(shares)
+    data = []
+    for place, system in enumerate(systems):
+        line = theme.system_line(place, dark)
+        data.append(
+            {
+                "type": "bar", "x": labels, "y": y[:, place], "name": _plain(system),
+                "marker": {"color": line["color"]},
+                "hovertemplate": f"{_plain(system)}: %{{y:.2f}} %<extra></extra>",
+            }
+        )  # fmt: skip
+    return theme.figure(
+        data, dark=dark, height=320, revision="distribution", barmode="group", showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1.12}, bargap=0.15,
+        xaxis={"title": {"text": "true rank"}, "type": "category"},
+        yaxis=theme.percent_axis(float(y.max()), title="of relevant items"),
+    )  # fmt: skip
+
+
+def _plain(name: str) -> str:
+    """A system's name as text: Plotly would read tags in it."""
+    short = name if len(name) <= 24 else name[:23] + "…"
+    return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,61 @@
+"""Which ranks a curve is evaluated at: few enough to draw at once, no jump lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash.sampling import Sampling
+
+Ints = NDArray[np.int64]
+
+LIMIT = 400  # points a trace
+_HEAD = 60  # ranks 1.._HEAD are all there: the metrics live at the top
+_BODY = 220
+
+
+def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> Ints:
+    """Ranks for a curve over 1..n, or over 1..top.
+
+    Parameters
+    ----------
+    n
+        Number of candidates.
+    top
+        Last rank shown, evenly spaced; ``None`` is all ranks, evenly spaced in the logarithm.
+    keep
+        Ranks that must be there (jumps, the chosen rank); those outside the range are left out.
+
+    Returns
+    -------
+    Increasing integers, at most 400.
+    """
+    last = n if top is None else min(n, top)
+    head = np.arange(1, min(last, _HEAD) + 1)
+    if last <= _HEAD:
+        return head.astype(np.int64)
+    space = np.geomspace if top is None else np.linspace
+    body = np.rint(space(_HEAD, last, _BODY)).astype(np.int64)
+    wanted = np.array([r for r in keep if 1 <= r <= last], dtype=np.int64)
+    room = LIMIT - _HEAD - _BODY
+    if len(wanted) > room:
+        wanted = wanted[np.linspace(0, len(wanted) - 1, room).astype(np.int64)]
+    return np.unique(np.concatenate([head, body, wanted])).astype(np.int64)
+
+
+def jumps(sampling: Sampling, k: int | None) -> list[int]:
+    """Ranks around which a truncated metric falls: k and k + 1, and its sampled version's slope."""
+    if k is None:
+        return []
+    n, m = sampling.n, sampling.m
+    ranks = [k, k + 1]
+    share = (k - 0.5) / m  # of the negatives above, where half of the samples hit
+    if share < 1:
+        odds = sampling.odds if sampling.scheme == "popularity" else 1.0
+        weight = share + odds * (1 - share)  # solves q = w a / (w a + b) for a
+        middle = 1 + (n - 1) * share / weight
+        spread = (n - 1) * odds / weight**2 * (share * (1 - share) / m) ** 0.5
+        ranks += [round(x) for x in np.linspace(middle - 5 * spread, middle + 5 * spread, 61)]
+    return sorted({r for r in ranks if 1 <= r <= n})
