@@ -124,8 +124,11 @@ def _sweep(
     systems_of = np.array([lane.system for lane in lanes])
     static = _static_values(metrics, lanes, m_max) if not setting.correction.by_rank else None
     s = np.arange(m_max + 1, dtype=np.float64)
-    low, index = int(wanted[0]), len(wanted) - 1
-    for m in range(m_max, low - 1, -1):
+    top = m_max
+    if setting.without:  # beyond all numbers of negatives everything is exact
+        top = min(m_max, max(int(lane.atoms.negatives.max()) for lane in lanes))
+    low, index = int(wanted[0]), int(np.searchsorted(wanted, top, side="right")) - 1
+    for m in range(top, low - 1, -1):
         for row, members in arrivals.get(m, ()):
             active[row] += _arrive(
                 thinned[row], lanes[row].atoms[members], lanes[row].weight[members]
@@ -136,8 +139,8 @@ def _sweep(
             else:
                 values = _corrected(metrics, lanes, all_atoms, thinned, setting, m)
             np.add.at(result[index], systems_of, values)
-            index -= 1
             report(1 - index / len(wanted))
+            index -= 1
         above_dropped = thinned[:, 1 : m + 1] * ((s[:m] + 1) / m)
         thinned[:, :m] *= (m - s[:m]) / m
         thinned[:, :m] += above_dropped

@@ -52,17 +52,17 @@ def check_sets(sets: Sequence[RankSet]) -> None:
 
 
 def largest_m(sets: Sequence[RankSet], m_max: int | None, setting: Setting) -> int:
-    """Default and limit of m: the largest n - 1, capped at 20,000."""
-    top = max(ranks.max_negatives for ranks in sets)
+    """Default and limit of m: the largest n - 1, capped at 20,000.
+
+    Without replacement no more than there are negatives, where a system has one n for all.
+    """
+    top = max(int(ranks.n.max()) - 1 for ranks in sets)
+    if setting.without:
+        negatives = [ranks.atoms().negatives for ranks in sets]
+        same = [int(size[0]) for size in negatives if np.all(size == size[0])]
+        top = min([max(int(size.max()) for size in negatives), *same])
     if m_max is None:
-        return max(
-            1,
-            min(
-                max(int(ranks.n.max()) - 1 for ranks in sets),
-                top if setting.without else M_CAP,
-                M_CAP,
-            ),
-        )
+        return min(top, M_CAP)
     m_max = checks.integer("m_max", m_max, low=1)
     return min(m_max, top) if setting.without else m_max
 

@@ -17,8 +17,10 @@ from sampledash.comparison.means import variances_of_mean
 from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
 from sampledash.comparison.verdict import judged as judge
-from sampledash.expectation import expected, variance
+from sampledash.correction import Fit, parse_correction
 from sampledash.expectation import posterior as core_posterior
+from sampledash.expectation import sampled_values
+from sampledash.laws import law_chunks
 from sampledash.metrics import parse_metric
 from sampledash.sampling import parse_sampling
 from sampledash.setting import Setting
@@ -33,17 +35,24 @@ def _frozen(array: Any) -> Any:
     return array
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def curve(metric: str, sampling: str, ranks: bytes) -> tuple[Floats, Floats, Floats]:
-    """Exact value, expectation and standard deviation at each rank (int64, as bytes)."""
-    chosen, drawn = parse_metric(metric), parse_sampling(sampling)
+@st.cache_resource(max_entries=128, show_spinner=False)
+def curves(metrics: tuple[str, ...], sampling: str, ranks: bytes) -> tuple[Floats, Floats, Floats]:
+    """Exact value, expectation and standard deviation of each metric at each rank.
+
+    Ranks come as the bytes of int64; the arrays have shape (metrics, ranks). The law of the
+    sampled rank, which is all the work, is evaluated once for all metrics.
+    """
+    chosen, drawn = [parse_metric(metric) for metric in metrics], parse_sampling(sampling)
     grid = np.frombuffer(ranks, dtype=np.int64)
-    spread = np.sqrt(variance(chosen, grid, drawn))
-    return (
-        _frozen(chosen(grid, drawn.n)),
-        _frozen(expected(chosen, grid, drawn)),
-        _frozen(spread),
-    )
+    values = [sampled_values(metric, drawn.m) * metric.scale(1) for metric in chosen]
+    mean, variance = np.empty((2, len(chosen), len(grid)))
+    for rows, p in law_chunks(drawn.scheme, drawn.m, *drawn.weights(grid)):
+        for place, vector in enumerate(values):
+            mean[place, rows] = p @ vector
+            off = vector - mean[place, rows, None]
+            variance[place, rows] = np.einsum("rs,rs->r", p, off**2)
+    exact = np.array([metric(grid, drawn.n) for metric in chosen])
+    return _frozen(exact), _frozen(mean), _frozen(np.sqrt(variance))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -98,8 +107,12 @@ def _orders(key: str, _metrics: Any, _sets: Any, _m_max: int, _setting: Setting)
     return _find(_metrics, _sets, _m_max, _setting)
 
 
-@st.cache_resource(max_entries=8, scope="session", show_spinner="Looking at every m", show_time=True)
-def _orders_of_upload(key: str, _metrics: Any, _sets: Any, _m_max: int, _setting: Setting) -> Orders:
+@st.cache_resource(
+    max_entries=8, scope="session", show_spinner="Looking at every m", show_time=True
+)
+def _orders_of_upload(
+    key: str, _metrics: Any, _sets: Any, _m_max: int, _setting: Setting
+) -> Orders:
     return _find(_metrics, _sets, _m_max, _setting)
 
 
@@ -123,3 +136,18 @@ def _scatter(key: str, _metrics: Any, _sets: Any, _m: int, _setting: Setting) ->
 @st.cache_resource(max_entries=32, scope="session", show_spinner="The scatter", show_time=True)
 def _scatter_of_upload(key: str, _metrics: Any, _sets: Any, _m: int, _setting: Setting) -> Floats:
     return _stds(_metrics, _sets, _m, _setting)
+
+
+@st.cache_resource(max_entries=512, show_spinner="Fitting the correction", show_time=True)
+def fitted(metric: str, correction: str, sampling: str) -> tuple[Fit, float, float]:
+    """A corrected metric with its squared bias and variance, averaged over all ranks."""
+    fit = parse_correction(correction).fit(parse_metric(metric), parse_sampling(sampling))
+    return fit, *fit.risk()
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def corrected(metric: str, correction: str, sampling: str, ranks: bytes) -> Floats:
+    """Expected corrected metric at each rank (int64, as bytes)."""
+    fit, _, _ = fitted(metric, correction, sampling)
+    result: Floats = _frozen(fit.expected(np.frombuffer(ranks, dtype=np.int64)))
+    return result

@@ -121,8 +121,8 @@ def _panel(scene: Scene, x: int, pair: int, dim: bool) -> None:
         alt=words.flips(scene.systems[i], scene.systems[j], flips, scene.right_from(x, pair)),
     )  # fmt: skip
     if not dim:
-        names = [escaped(scene.systems[place]) for place in (i, j)]
-        st.caption(words.flips(*names, flips, scene.right_from(x, pair)))
+        first, second = escaped(scene.systems[i]), escaped(scene.systems[j])
+        st.caption(words.flips(first, second, flips, scene.right_from(x, pair)))
 
 
 def numbers(scene: Scene, shown: int) -> None:
@@ -190,7 +190,9 @@ def numbers_tab(scene: Scene, shown: int) -> None:
     """Tables 1-3, left: printed as the papers print them."""
     table = numbers_table(scene)
     here = table[table["metric"] == str(scene.asked.metrics[shown])]
-    order = pd.concat([here, table.drop(here.index)]).head(MOST_ROWS)
+    others = table.drop(here.index)
+    whole = max(MOST_ROWS - len(here), 0) // len(here) * len(here)  # no metric is cut in two
+    order = pd.concat([here, others.head(whole)]).head(MOST_ROWS)
     printed = pd.DataFrame(
         {
             "Metric": order["metric"],
@@ -203,8 +205,8 @@ def numbers_tab(scene: Scene, shown: int) -> None:
         }
     )
     st.table(printed, hide_index=True)
-    if len(table) > MOST_ROWS:
-        st.caption(f"{MOST_ROWS} of {len(table)} rows; all of them are in the download.")
+    if len(table) > len(order):
+        st.caption(f"{len(order)} of {len(table)} rows; all of them are in the download.")
     st.caption(words.scatter_note(list(here["expected_sampled"]), list(here["std_of_mean"])))
     controls.download("Download the table", lambda: csv(table), "sampledash-means.csv", "text/csv")
 

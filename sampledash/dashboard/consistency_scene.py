@@ -1,4 +1,4 @@
-"""What the Consistency page computes: the choices, checked, and the scene that follows from them."""
+"""What the Consistency page computes: the choices, checked, and the scene they give."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Scene:
     def sampled(self) -> Floats:
         """Expected means at m: (systems, metrics)."""
         # Every m up to m_max is there; without replacement more negatives than that change nothing.
-        return self.found.means[min(self.asked.m, self.m_max) - 1]
+        return np.asarray(self.found.means[min(self.asked.m, self.m_max) - 1])
 
 
 def chosen_metrics() -> tuple[Metric, ...]:
@@ -141,7 +141,8 @@ def remember(asked: Asked) -> None:
 
 
 def locked_n(source: Source) -> tuple[int, str]:
-    """n as the data have it, and its reason."""
+    """n as the data have it, and how to say so in a narrow field."""
     low = min(int(ranks.n.min()) for ranks in source.sets)
     high = max(int(ranks.n.max()) for ranks in source.sets)
-    return high, "from the data" if low == high else f"the largest; the smallest is {count(low)}"
+    span = count(high) if low == high else f"{count(low)} to {count(high)}"
+    return high, f"{span}, from the data"

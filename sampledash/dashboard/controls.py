@@ -130,7 +130,7 @@ def sidebar(
     Parameters
     ----------
     lock_n
-        n as the data have it and where it comes from: ``(3706, "from your file")``.
+        n as the data have it and what to show: ``(3706, "3,706, from your file")``.
     unused
         Controls this page does not use and why, in a word: ``{"gamma": "corrections"}``.
     page_defaults
@@ -144,9 +144,10 @@ def sidebar(
         if lock_n is None:
             ladder("n", "n, candidates", default=defaults["n"], unused=why.get("n", ""))
         else:
+            # A keyed widget keeps its text: give it the present one.
+            st.session_state["n_locked"] = lock_n[1]
             st.text_input(
                 "n, candidates",
-                f"{text.count(lock_n[0])}, {lock_n[1]}",
                 disabled=True,
                 help=HELP["n"],
                 key="n_locked",

@@ -24,12 +24,14 @@ MOST_DRAWS = 100_000
 _DRAWS, _SEED = "explore_draws", "explore_seed"
 
 
-def show(sampling: Sampling, rank: int, focus: Metric, ranks: Ints, top: int | None) -> None:
+def show(
+    sampling: Sampling, rank: int, focus: Metric, expected: float, *, ranks: Ints, top: int | None
+) -> None:
     """Draw the tabs; only the open one is computed."""
     draw, law, family = st.tabs(list(NAMES), key="tab", bind="query-params")
     if draw.open:
         with draw:
-            one_draw(sampling, rank, focus)
+            one_draw(sampling, rank, focus, expected)
     if law.open:
         with law:
             law_tab(sampling, rank, focus)
@@ -47,7 +49,7 @@ def _again() -> None:
     st.session_state[_DRAWS] = 1
 
 
-def one_draw(sampling: Sampling, rank: int, focus: Metric) -> None:
+def one_draw(sampling: Sampling, rank: int, focus: Metric, expected: float) -> None:
     """The catalogue, the drawn negatives, the sampled rank; and many draws against the law."""
     done = int(st.session_state.setdefault(_DRAWS, 1))
     seed = int(st.session_state.setdefault(_SEED, 1))
@@ -67,7 +69,6 @@ def one_draw(sampling: Sampling, rank: int, focus: Metric) -> None:
         st.caption(f"draw {count(done)}, seed {seed}")
     values = focus.of_above(seen - 1, sampling.m) * focus.scale(1)
     p = cache.law(str(sampling), rank)
-    expected = float(cache.curve(str(focus), str(sampling), _one(rank))[1][0])
     if done > 1:
         st.markdown(words.many_draws(focus, float(values.mean()), expected, done))
     st.caption("Bars: the sampled ranks drawn so far. Dots: their law.")
@@ -78,10 +79,6 @@ def one_draw(sampling: Sampling, rank: int, focus: Metric) -> None:
         key="explore_histogram",
         alt=f"Shares of the sampled ranks in {count(done)} draws as bars, their law as dots.",
     )  # fmt: skip
-
-
-def _one(rank: int) -> bytes:
-    return np.array([rank], dtype=np.int64).tobytes()
 
 
 def law_tab(sampling: Sampling, rank: int, focus: Metric) -> None:
@@ -123,13 +120,15 @@ def family_tab(sampling: Sampling, rank: int, focus: Metric, ranks: Ints, top: i
     sizes = [m for m in FAMILY if m < n - 1]
     if n - 1 <= 10_000:
         sizes.append(n - 1)
+    exact, at_rank = focus(ranks, n), float(focus(rank, n))
     curves, here = {}, {}
     for m in sizes:
-        text = str(Sampling(n, m, scheme, odds))
-        curves[m] = cache.curve(str(focus), text, ranks.tobytes())[1]
-        here[m] = float(cache.curve(str(focus), text, _one(rank))[1][0])
-    exact = focus(ranks, n)
-    at_rank = float(focus(rank, n))
+        if m == n - 1 and scheme == "without-replacement":
+            curves[m], here[m] = exact, at_rank  # nothing is left out
+            continue
+        both = np.append(ranks, rank).astype(np.int64)
+        values = cache.curves((str(focus),), str(Sampling(n, m, scheme, odds)), both.tobytes())
+        curves[m], here[m] = values[1][0, :-1], float(values[1][0, -1])
     st.markdown(words.family(focus, rank, here, at_rank))
     dark = charts.is_dark()
     charts.show(

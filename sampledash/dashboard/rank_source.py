@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 
@@ -59,6 +59,14 @@ class Trouble:
     sentence: str
     button: str = ""
     remedy: Callable[[], None] | None = None
+    asking: bool = False  # nothing is wrong: something is still to be given
+
+    def show(self) -> None:
+        """Take the sentence's place."""
+        say, icon = (st.info, ":material/info:") if self.asking else (st.error, ":material/error:")
+        say(escaped(self.sentence), icon=icon)
+        if self.remedy is not None:
+            st.button(self.button, on_click=self.remedy, type="primary")
 
 
 def choose() -> tuple[Source | None, Trouble | None]:
@@ -113,11 +121,11 @@ def _uploaded() -> tuple[Source | None, Trouble | None]:
                 f"Template, {name}", path.read_bytes, file_name=f"ranks-{name}.csv", mime="text/csv",
                 on_click="ignore", icon=":material/download:", type="tertiary",
             )  # fmt: skip
-    if file is not None:
+    if file is not None and st.session_state.get(_BYTES, ("",))[0] != file.file_id:
         st.session_state[_BYTES] = (file.file_id, file.name, file.getvalue())
     held = st.session_state.get(_BYTES)
     if held is None:
-        return None, Trouble("Choose a file to see whether its comparison is right.")
+        return None, Trouble("Choose a file to see whether its comparison is right.", asking=True)
     ident, name, data = held
     return _read(ident, name, lambda **how: read_rank_sets(io.BytesIO(data), name=name, **how))
 
@@ -132,7 +140,10 @@ def _pasted() -> tuple[Source | None, Trouble | None]:
         help="'A: 100, 100; B: 40 …', or a table with a header. n may be given as 'n = 10000'.",
     )
     st.session_state[_TEXT] = typed
-    source, trouble = (None, Trouble("Paste the ranks of at least two systems, as in the example."))
+    source: Source | None = None
+    trouble: Trouble | None = Trouble(
+        "Paste the ranks of at least two systems, as in the example.", asking=True
+    )
     if typed.strip():
         source, trouble = _read(
             f"typed-{hash(typed)}", "your ranks", lambda **how: parse_rank_text(typed, **how)
@@ -185,7 +196,7 @@ def _read(
         if not how.get("ask_n"):
             how["ask_n"] = True
             st.rerun()
-        return None, Trouble(state.spelled(error))
+        return None, Trouble(state.spelled(error), asking=True)
     except ZeroBasedRanks as error:
         return None, Trouble(
             state.spelled(error), "The ranks count from 0: add 1", again(zero_based=True)
@@ -200,7 +211,7 @@ def _read(
     st.caption(escaped(f"Understood: {describe(source.sets)}."))
     if len(source.sets) < 2:
         return None, Trouble("One system alone has no order: add the ranks of a second one.")
-    return cast(Source, source), None
+    return source, None
 
 
 def escaped(text: str) -> str:

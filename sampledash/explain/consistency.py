@@ -1,14 +1,18 @@
-"""Consistency in words: the order that sampling shows, the true one, and from which m it is right."""
+"""Consistency in words: the order that sampling shows, the true one, and when they agree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sampledash.comparison.order import TIED
-from sampledash.explain.text import count, percent
+from sampledash.explain.text import count, percent, tex_count
+
+Floats = NDArray[np.float64]
 
 MOST_NAMED = 4  # systems that a sentence can name one by one
 MOST_FLIPS = 6  # flips that a sentence can name one by one
@@ -20,7 +24,7 @@ STATES = {  # state -> icon, colour name, sign
 }
 
 
-def ranking(systems: Sequence[str], means: Sequence[float]) -> str:
+def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
     """Systems from best to worst: ``X > Y = Z``; differences up to 1e-12 are ties.
 
     Examples
@@ -32,7 +36,7 @@ def ranking(systems: Sequence[str], means: Sequence[float]) -> str:
     if len(order) > MOST_NAMED:
         order = order[:MOST_NAMED]
     parts = [systems[order[0]]]
-    for before, now in zip(order, order[1:], strict=False):
+    for before, now in pairwise(order):
         sign = "=" if abs(means[before] - means[now]) <= TIED else ">"
         parts.append(f"{sign} {systems[now]}")
     return " ".join(parts) + (" > …" if len(systems) > MOST_NAMED else "")
@@ -56,8 +60,8 @@ def sentence(
     metric: str,
     m: int,
     systems: Sequence[str],
-    exact: Sequence[float],
-    sampled: Sequence[float],
+    exact: Sequence[float] | Floats,
+    sampled: Sequence[float] | Floats,
     verdict: pd.DataFrame,
     m_max: int,
 ) -> str:
@@ -65,6 +69,8 @@ def sentence(
 
     Parameters
     ----------
+    metric, m, systems
+        What is compared, as text, a number and names.
     exact, sampled
         Means of the systems on all items and expected with m negatives.
     verdict
@@ -117,10 +123,10 @@ def tile(state: str, right_from: int | None) -> str:
     return f"{sign} {state}<br><span style='font-size:12px'>{end}</span>"
 
 
-def leaders(edges: Sequence[int], systems: Sequence[str], shares: np.ndarray) -> str:
+def leaders(edges: NDArray[np.int64], systems: Sequence[str], shares: Floats) -> str:
     """Who has most relevant items in the first and in the last stretch of ranks."""
 
-    def most(row: np.ndarray) -> str:
+    def most(row: Floats) -> str:
         return f"{systems[int(np.argmax(row))]} ({percent(float(row.max()))})"
 
     first, last = f"1 to {count(edges[0])}", f"{count(edges[-2] + 1)} to {count(edges[-1])}"
@@ -140,10 +146,11 @@ def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
 
 def formula(metric: str, m: int, size: float) -> list[str]:
     """The comparison as TeX: eq. 14 with the numbers of the picture."""
-    name = rf"\text{{{metric}}}"
+    mean = r"\frac{1}{|D|}\sum_{x \in D} M(%s)"
+    exact = " > ".join(mean % f"R({name},x)" for name in "AB")
+    sampled = " > ".join(r"E\Big[" + mean % rf"\tilde R({name},x)" + r"\Big]" for name in "AB")
     return [
-        r"\frac{1}{|D|}\sum_{x \in D} M(R(A,x)) > \frac{1}{|D|}\sum_{x \in D} M(R(B,x))",
-        r"\iff E\Big[\frac{1}{|D|}\sum_{x \in D} M(\tilde R(A,x))\Big] > "
-        r"E\Big[\frac{1}{|D|}\sum_{x \in D} M(\tilde R(B,x))\Big]",
-        rf"M = {name},\quad |D| = {count(size).replace(',', '{,}')},\quad m = {count(m).replace(',', '{,}')}",
+        exact,
+        rf"\iff {sampled}",
+        rf"M = \text{{{metric}}},\quad |D| = {tex_count(size)},\quad m = {tex_count(m)}",
     ]

@@ -6,8 +6,7 @@ from sampledash.explain.text import count, decimal, percent, tex_count, tex_numb
 from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
 
-# Values that print the same are the same to the reader.
-SAME = 5e-5
+SAME = 1e-9  # closer is rounding
 
 _SCHEME_NAME = {
     "with-replacement": "with replacement",
@@ -32,10 +31,16 @@ def drawn(sampling: Sampling) -> str:
 
 def sentence(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> str:
     """The page in at most 25 words."""
-    start = f"{drawn(sampling)}, rank {count(rank)} scores {metric} = {percent(mean)}"
+    start = f"{drawn(sampling)}, rank {count(rank)} scores {metric} {_is(mean)}"
     if abs(exact - mean) < SAME:
         return f"{start} in expectation, the same as on all items."
     return f"{start} in expectation; on all items {percent(exact)}."
+
+
+def _is(value: float) -> str:
+    """``= 63.66 %``, or ``< 0.01 %`` for what would print as zero and is not."""
+    shown = percent(value)
+    return shown if shown.startswith("<") else f"= {shown}"
 
 
 def looks_like(rank: int, sampling: Sampling) -> str:
@@ -118,7 +123,7 @@ def one_draw(metric: Metric, above: int, sampling: Sampling) -> str:
     else:
         verb = "is" if above == 1 else "are"
         start = f"{count(above)} of the {count(m)} drawn negatives {verb} ranked above the item"
-    return f"{start}: **sampled rank {count(seen)}**, {metric} = {percent(value)}."
+    return f"{start}: **sampled rank {count(seen)}**, {metric} {_is(value)}."
 
 
 def many_draws(metric: Metric, mean_drawn: float, expected: float, draws: int) -> str:

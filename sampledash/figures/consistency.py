@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def _apart(values: Sequence[float], gap: float) -> list[float]:
     """Move labels so that neighbours are at least ``gap`` apart, keeping their order."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     placed = [float(v) for v in values]
-    for before, now in zip(order, order[1:], strict=False):
+    for before, now in pairwise(order):
         placed[now] = max(placed[now], placed[before] + gap)
     return placed
 
@@ -73,7 +74,7 @@ def curves(
     m_values: Ints,
     systems: Sequence[str],
     means: Floats,
-    exact: Sequence[float],
+    exact: Sequence[float] | Floats,
     *,
     at: int,
     wrong: Sequence[tuple[int, int]] = (),
@@ -85,8 +86,8 @@ def curves(
 
     Parameters
     ----------
-    metric
-        Its text, the title.
+    metric, systems
+        Their texts: the title and the names of the lines.
     m_values
         Increasing, shape (M,).
     means
@@ -99,6 +100,8 @@ def curves(
         Stretches of m, first and last, in which the pair in question is in the wrong order.
     flips
         Values of m at which it changes, drawn as ticks.
+    dark, height
+        Look of the page and height in pixels.
     """
     c = theme.look(dark)
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
@@ -201,7 +204,8 @@ def tiles(verdict: pd.DataFrame, *, dark: bool = False) -> go.Figure:
         revision="tiles", hovermode="closest", margin={"l": 8, "r": 8, "t": 30, "b": 4},
         xaxis={**plain, "tickvals": list(range(len(metrics))), "ticktext": metrics, "side": "top",
                "range": [-0.5, len(metrics) - 0.5], "tickfont": {"size": 14, "color": c.ink}},
-        yaxis={**plain, "tickvals": list(range(len(rows))), "tickfont": {"size": 14, "color": c.ink},
+        yaxis={**plain, "tickvals": list(range(len(rows))),
+               "tickfont": {"size": 14, "color": c.ink},
                "ticktext": [f"{_plain(a)}, {_plain(b)}" for a, b in rows],
                "range": [len(rows) - 0.5, -0.5]},
     )  # fmt: skip
@@ -216,8 +220,10 @@ def distribution(
     ----------
     edges
         Last rank of each stretch, shape (b,).
-    shares
-        Shape (b, systems).
+    systems, shares
+        Names, and shares of shape (b, systems).
+    dark
+        Whether the page is dark.
     """
     first = np.r_[1, edges[:-1] + 1]
     labels = [

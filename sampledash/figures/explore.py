@@ -60,7 +60,9 @@ def _free_corner(point: Floats, taken: Floats, size: tuple[float, float]) -> tup
         x0 = point[0] + starts[side]
         y0 = point[1] + gap if anchor == "bottom" else point[1] - gap - size[1]
         outside = max(-x0, x0 + size[0] - 1.04, y0 + size[1] - 1.06, -0.04 - y0, 0.0)
-        inside = np.all((taken >= (x0, y0)) & (taken <= (x0 + size[0], y0 + size[1])), axis=1)
+        # A line along the edge of the box does not touch the letters in it.
+        low, high = (x0, y0 + 0.02), (x0 + size[0], y0 + size[1] - 0.02)
+        inside = np.all((taken >= low) & (taken <= high), axis=1)
         cost = float(inside.sum()) + 1e4 * outside
         if cost < least:
             best, least = (side, anchor, bool(inside.any())), cost

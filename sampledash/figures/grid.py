@@ -30,7 +30,7 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
 
     Returns
     -------
-    Increasing integers, at most 400.
+    Increasing integers, fewer than 400.
     """
     last = n if top is None else min(n, top)
     head = np.arange(1, min(last, _HEAD) + 1)
@@ -39,7 +39,7 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
     space = np.geomspace if top is None else np.linspace
     body = np.rint(space(_HEAD, last, _BODY)).astype(np.int64)
     wanted = np.array([r for r in keep if 1 <= r <= last], dtype=np.int64)
-    room = LIMIT - _HEAD - _BODY
+    room = LIMIT - _HEAD - _BODY - 1  # a page may put the rank it is about in
     if len(wanted) > room:
         wanted = wanted[np.linspace(0, len(wanted) - 1, room).astype(np.int64)]
     return np.unique(np.concatenate([head, body, wanted])).astype(np.int64)

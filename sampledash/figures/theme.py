@@ -157,6 +157,7 @@ def template(dark: bool) -> go.layout.Template:
             },
             "margin": {"l": 8, "r": 12, "t": 34, "b": 8},
             "showlegend": False,
+            "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": c.muted, "activecolor": c.ink},
         }
     )
 

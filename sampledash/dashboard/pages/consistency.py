@@ -7,7 +7,6 @@ import streamlit as st
 from sampledash.dashboard import consistency_parts as parts
 from sampledash.dashboard import consistency_scene as scenes
 from sampledash.dashboard import controls, rank_source, state
-from sampledash.dashboard.rank_source import escaped
 
 PAGE_DEFAULTS = {**rank_source.DEFAULTS, **parts.DEFAULTS}
 
@@ -19,33 +18,26 @@ controls.sidebar(
     lock_n=None if source is None else scenes.locked_n(source), unused={"gamma": "corrections only"}
 )
 controls.link_notes()
-
-asked, problem = None, None if trouble is None else trouble.sentence
-if source is not None:
-    try:
-        asked = scenes.ask(source)
-    except ValueError as error:
-        problem = state.spelled(error)
-if problem is not None:
-    with headline:
-        say = (
-            st.info
-            if trouble is not None and trouble.sentence.startswith(("Choose", "Paste"))
-            else st.error
-        )
-        say(escaped(problem), icon=":material/info:")
-        if trouble is not None and trouble.remedy is not None:
-            st.button(trouble.button, on_click=trouble.remedy, type="primary")
-    asked = scenes.remembered()
-if asked is None:
-    st.stop()
-
 chips, more = st.columns([7, 5], vertical_alignment="bottom")
 with chips:
     controls.metric_chips()
 with more:
     parts.more_cutoffs()
-dim = problem is not None
+
+asked = None
+if source is not None:
+    try:
+        asked = scenes.ask(source)
+    except ValueError as error:
+        trouble = trouble or rank_source.Trouble(state.spelled(error))
+dim = trouble is not None
+if trouble is not None:
+    with headline:
+        trouble.show()
+    asked = scenes.remembered()
+if asked is None:
+    st.stop()
+
 scene = scenes.look(asked)
 if not dim:
     scenes.remember(asked)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from sampledash.dashboard import controls, explore_parts
+from sampledash.dashboard import controls, explore_parts, explore_scene
 
-controls.sidebar(unused={"gamma": "corrections"}, page_defaults=explore_parts.DEFAULTS)
+controls.sidebar(unused={"gamma": "corrections"}, page_defaults=explore_scene.DEFAULTS)
 controls.link_notes()
 headline = st.container()
 chips, view = st.columns([7, 3], vertical_alignment="bottom")
@@ -19,7 +19,7 @@ controls.narrow_m()
 explore_parts.rank_control()
 strip = st.container()
 
-scene, problem = explore_parts.scene()
+scene, problem = explore_scene.scene()
 with headline:
     if problem is None:
         st.markdown(f"### {scene.sentence()}")

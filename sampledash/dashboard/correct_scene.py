@@ -1,0 +1,179 @@
+"""What the Correct page shows, checked: the choices, the fits, their expectation and risk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from sampledash.correction import Correction, Fit, correction
+from sampledash.dashboard import cache, state
+from sampledash.dashboard.explore_scene import LIVE, MOST, Problem
+from sampledash.explain import correct as words
+from sampledash.explain.text import count
+from sampledash.figures import grid
+from sampledash.metrics import Metric
+from sampledash.sampling import Sampling
+
+Floats = NDArray[np.float64]
+
+# As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
+RECIPES = {
+    "uncorrected": "uncorrected", "rank estimate": "rank-estimate", "CLS": "monotone",
+    "BV": "bias-variance", "LS": "least-squares",
+}  # fmt: skip
+TAKEN = tuple(list(RECIPES)[1:])
+SIZES = {count(d): d for d in (1, 10, 100, 1_000, 6_040, 10_000, 100_000, 1_000_000)}
+DEFAULTS: dict[str, Any] = {
+    "metric": "Recall@k", "take": "BV", "drawn": ["uncorrected", "rank estimate", "CLS", "BV"],
+    "instances": "6,040",
+}  # fmt: skip
+SLOW = ("CLS", "LS")  # beyond LIVE negatives they take minutes
+_GOOD, _AGREED = "_correct_good", "_correct_agreed"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything the page shows, valid by construction.
+
+    Attributes
+    ----------
+    drawn
+        Corrections in the pictures, ``taken`` among them.
+    taken
+        The one whose vector is taken away.
+    instances
+        |D|.
+    """
+
+    metric: Metric
+    sampling: Sampling
+    drawn: tuple[Correction, ...]
+    taken: Correction
+    gamma: float
+    instances: int
+    ranks: NDArray[np.int64]
+    note: str = ""
+
+    def fit(self, recipe: Correction | None = None) -> Fit:
+        """The fitted correction, the one taken away unless another is given."""
+        return self._fitted(recipe or self.taken)[0]
+
+    def risk(self, recipe: Correction | None = None) -> tuple[float, float]:
+        """Squared bias and variance of one draw, averaged over the ranks."""
+        return self._fitted(recipe or self.taken)[1:]
+
+    def _fitted(self, recipe: Correction) -> tuple[Fit, float, float]:
+        found: tuple[Fit, float, float] = cache.fitted(
+            str(self.metric), str(recipe), str(self.sampling)
+        )
+        return found
+
+    def expected(self, recipe: Correction) -> Floats:
+        """Expectation over :attr:`ranks`."""
+        result: Floats = cache.corrected(
+            str(self.metric), str(recipe), str(self.sampling), self.ranks.tobytes()
+        )
+        return result
+
+    def sentence(self) -> str:
+        """The page in one sentence."""
+        before = self.risk(Correction())[0] ** 0.5
+        bias2, variance = self.risk()
+        return words.sentence(
+            self.metric, self.sampling.m, self.taken, before, bias2**0.5,
+            (variance / self.instances) ** 0.5, self.instances,
+        )  # fmt: skip
+
+    def work(self) -> Iterator[str]:
+        """Fill the cache piece by piece, naming the next piece."""
+        for recipe in dict.fromkeys((Correction(), *self.drawn)):
+            yield f"{recipe}, m = {count(self.sampling.m)}"
+            self.fit(recipe)
+            self.expected(recipe)
+
+
+def scene() -> tuple[Scene, Problem | None]:
+    """The scene to show: the one asked for, or the last good one with what is wrong."""
+    try:
+        asked = ask(state.DEFAULTS | dict(_now(state.DEFAULTS)), dict(_now(DEFAULTS)))
+    except ValueError as error:
+        return _last_good(), Problem(state.spelled(error))
+    if asked.sampling.m > LIVE:
+        agreed: set[str] = st.session_state.setdefault(_AGREED, set())
+        key = f"{asked.metric}, {asked.sampling}, {', '.join(map(str, asked.drawn))}"
+        if key not in agreed:
+            m = count(asked.sampling.m)
+            return _last_good(), Problem(
+                f"m = {m} takes up to a minute for each fit: "
+                f"up to m = {count(LIVE)} the picture follows by itself.",
+                f"Compute m = {m}",
+                lambda: agreed.add(key),
+            )
+    with_progress(asked.work(), 1 + len(asked.drawn), show=asked.sampling.m >= 500)
+    st.session_state[_GOOD] = asked
+    return asked, None
+
+
+def with_progress(work: Iterator[str], pieces: int, *, show: bool) -> None:
+    """Run through the pieces of some work; between two a change of mind can stop it.
+
+    Parameters
+    ----------
+    show
+        Whether it is long enough for a bar, which would only blink otherwise.
+    """
+    bar = st.progress(0.0) if show else None
+    for done, name in enumerate(work):
+        if bar is not None:
+            bar.progress(min(done / pieces, 1.0), name)
+    if bar is not None:
+        bar.empty()
+
+
+def ask(shared: Mapping[str, Any], own: Mapping[str, Any]) -> Scene:
+    """Check the choices; a ValueError names what is wrong."""
+    k, gamma = int(shared["k"]), float(shared["gamma"])
+    metric = state.chip_metric(own["metric"], k)
+    recipes = {
+        name: correction(core, gamma=gamma if name == "BV" else None)
+        for name, core in RECIPES.items()
+    }
+    scheme = state.SCHEMES[shared["scheme"]]
+    odds = float(shared["odds"]) if scheme == "popularity" else 1.0
+    sampling = Sampling(int(shared["n"]), int(shared["m"]), scheme, odds)
+    if sampling.m > MOST:
+        raise ValueError(
+            f"m = {sampling.m} is more than this page fits: take m ≤ {MOST}, "
+            "or call sampledash.correction from Python"
+        )
+    names = [x for x in RECIPES if x in own["drawn"] or x == own["take"]]
+    note = ""
+    if sampling.m > LIVE:
+        if own["take"] in SLOW:
+            raise ValueError(
+                f"{own['take']} takes minutes beyond m = {LIVE}: take BV away, "
+                "or fit it from Python"
+            )
+        if left_out := [x for x in names if x in SLOW]:
+            note = f"{' and '.join(left_out)} left out: drawn up to m = {count(LIVE)}."
+            names = [x for x in names if x not in SLOW]
+    ranks = grid.rank_grid(sampling.n, keep=grid.jumps(sampling, metric.k))
+    return Scene(
+        metric, sampling, tuple(recipes[x] for x in names), recipes[own["take"]], gamma,
+        SIZES[own["instances"]], ranks, note,
+    )  # fmt: skip
+
+
+def _now(defaults: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key in defaults:
+        yield key, state.value(key, defaults)
+
+
+def _last_good() -> Scene:
+    good: Scene | None = st.session_state.get(_GOOD)
+    return ask(state.DEFAULTS, DEFAULTS) if good is None else good

@@ -1,0 +1,214 @@
+"""Correct in words: what a correction repairs, what it costs, and its formula."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampledash.correction import Correction, Fit
+from sampledash.explain.explore import SAME
+from sampledash.explain.text import count, gamma, percent, tex_count, tex_number
+from sampledash.metrics import Metric
+from sampledash.sampling import Sampling
+
+FORMULAS = "Krichene & Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eq. 20-26."
+
+
+def size(value: float) -> str:
+    """Write a share that may be far beyond 100 %.
+
+    Examples
+    --------
+    >>> size(0.02679), size(31.2), size(5757547462.5)
+    ('2.68 %', '3,120 %', '5.8e11 %')
+    """
+    if abs(value) < 10:
+        return f"−{percent(-value)}" if value < 0 else percent(value)
+    sign, value = "−" if value < 0 else "", abs(value)
+    plain = f"{100 * value:,.0f}" if value < 1e4 else f"{100 * value:.1e}".replace("e+", "e")
+    return f"{sign}{plain} %"
+
+
+def root(square: float) -> str:
+    """The root of a square in percent, as short as a bar's label needs."""
+    value = float(np.sqrt(square))
+    if value >= 1000:
+        return f"{value:.1e}".replace("e+0", "e").replace("e+", "e")
+    return f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.1g}"
+
+
+def sentence(
+    metric: Metric,
+    m: int,
+    recipe: Correction,
+    before: float,
+    after: float,
+    scatter: float,
+    instances: int,
+) -> str:
+    """The page in at most 25 words.
+
+    Parameters
+    ----------
+    before, after
+        Root mean squared bias over the ranks, uncorrected and corrected.
+    scatter
+        Standard deviation of the mean over ``instances``.
+    """
+    name, negatives = str(metric), f"{count(m)} negative{'s' if m > 1 else ''}"
+    if before < SAME:
+        end = (
+            f"{recipe} leaves it so" if after < SAME else f"{recipe} adds a bias of {size(after)}"
+        )
+        return f"{name} from {negatives} is unbiased: there is nothing to correct, and {end}."
+    verb = "cuts" if after < before else "raises"
+    return (
+        f"With {negatives}, {recipe} {verb} the average bias of {name} from {size(before)} to "
+        f"{size(after)}; a mean over {count(instances)} scatters by {size(scatter)}."
+    )
+
+
+def picture(metric: Metric, sampling: Sampling, recipes: Sequence[Correction]) -> str:
+    """The large picture for a screen reader."""
+    return (
+        f"{metric} against the true rank of the relevant item, n = {count(sampling.n)}, "
+        f"m = {count(sampling.m)}: exact, and expected under {', '.join(map(str, recipes))}."
+    )
+
+
+def vector_note(fit: Fit) -> str:
+    """What the vector looks like and what to do with it."""
+    values = fit.values
+    turns = int(np.sum(np.diff(np.sign(np.diff(values))) != 0))
+    shape = "It falls with the sampled rank."
+    if turns:
+        shape = (
+            f"It changes direction {count(turns)} times: one value says little, "
+            "the mean over many instances does."
+        )
+    if float(values.min()) < 0:
+        shape += f" Its smallest value, {size(float(values.min()))}, is below any exact one."
+    return (
+        f"Where the relevant item has sampled rank t among {count(fit.sampling.m + 1)}, report the "
+        f"t-th value instead of {fit.metric}(t); then average over the instances. {shape}"
+    )
+
+
+def gamma_meaning(recipe: Correction, instances: int) -> str:
+    """What γ weighs, and which γ suits |D| instances."""
+    suggested = gamma(float(f"{1 / instances:.2g}"))
+    start = f"γ weighs the variance of one draw against the squared bias. With |D| = "
+    end = f"{count(instances)} instances, γ = 1/|D| = {suggested} weighs both as they enter the mean."
+    if recipe.gamma is None:
+        return f"{start}{end} {recipe} has no γ."
+    return f"{start}{end} Here γ = {gamma(recipe.gamma)}."
+
+
+def formula(fit: Fit, bias2: float, variance: float) -> list[str]:
+    """How the vector is made, as TeX with the numbers."""
+    n, m, recipe = fit.sampling.n, fit.sampling.m, fit.correction
+    name = rf"\mathrm{{{fit.metric.label}}}"
+    matrix = (
+        rf"A_{{r,\tilde r}} = \sqrt{{p(r)}}\; p(\tilde r \mid r),\quad b_r = \sqrt{{p(r)}}\,{name}(r),"
+        rf"\quad p(r) = \tfrac{{1}}{{{tex_count(n)}}},\quad A \in \mathbb{{R}}^{{{tex_count(n)} "
+        rf"\times {tex_count(m + 1)}}}"
+    )
+    if recipe.name == "rank-estimate":
+        second = 1 + (n - 1) // m
+        return [
+            rf"\hat M(\tilde r) = {name}\!\left(\left\lfloor 1 + \frac{{(n-1)(\tilde r - 1)}}{{m}}"
+            r"\right\rfloor\right)",
+            rf"\tilde r = 2:\quad 1 + \frac{{{tex_count(n - 1)}}}{{{tex_count(m)}}} \to "
+            rf"{tex_count(second)},\qquad \hat M(2) = {name}({tex_count(second)}) = "
+            rf"{tex_number(float(fit.values[1]))}",
+            _balance(bias2, variance),
+        ]
+    if recipe.name == "monotone":
+        bound = r" \ge 0" if recipe.nonnegative else ""
+        steps = [
+            r"\hat M = \operatorname*{argmin}_{\hat M} \sum_r p(r) \left(E[\hat M_{\tilde r} \mid r]"
+            rf" - {name}(r)\right)^2,\qquad \hat M_1 \ge \hat M_2 \ge \dots \ge "
+            rf"\hat M_{{{tex_count(m + 1)}}}{bound}",
+            matrix,
+        ]
+    elif recipe.name == "least-squares" or recipe.gamma == 0:
+        steps = [r"\hat M = (A^\top A)^{-1} A^\top b \qquad (\gamma = 0)", matrix]
+    elif recipe.gamma == 1:
+        steps = [
+            rf"\hat M_{{\tilde r}} = \sum_r p(r \mid \tilde r)\, {name}(r) \qquad (\gamma = 1)",
+            r"p(r \mid \tilde r) = \frac{p(\tilde r \mid r)\, p(r)}{\sum_{r'} p(\tilde r \mid r')\, "
+            rf"p(r')},\qquad p(r) = \tfrac{{1}}{{{tex_count(n)}}}",
+        ]
+    else:
+        g = tex_number(float(recipe.gamma or 0))
+        steps = [
+            rf"\hat M = \left((1 - {g})\, A^\top A + {g}\, \mathrm{{diag}}(c)\right)^{{-1}} "
+            r"A^\top b,\qquad c_{\tilde r} = \sum_r p(r)\, p(\tilde r \mid r)",
+            matrix,
+        ]
+    return [*steps, _balance(bias2, variance, recipe.gamma)]
+
+
+def _balance(bias2: float, variance: float, weight: float | None = None) -> str:
+    """The two terms that were weighed."""
+    terms = rf"\text{{bias}}^2 = {tex_number(bias2)},\qquad \text{{variance}} = {tex_number(variance)}"
+    if not weight:
+        return terms
+    total = tex_number(bias2 + weight * variance)
+    return rf"{terms},\qquad \text{{bias}}^2 + \gamma\,\text{{variance}} = {total}"
+
+
+@dataclass(frozen=True)
+class Settled:
+    """From which m a pair is in its true order: uncorrected, and corrected (None: not at the end)."""
+
+    better: str
+    worse: str
+    plain: int | None
+    corrected: int | None
+
+    @property
+    def pair(self) -> str:
+        """Both names in alphabetical order."""
+        return " and ".join(sorted((self.better, self.worse)))
+
+
+def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
+    """What the correction does for the pair that the uncorrected metric gets right last.
+
+    Examples
+    --------
+    >>> bv = Correction("bias-variance", 0.1)
+    >>> real_ranks(bv, [Settled("Y", "X", 970, 52)], 2000)
+    'BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970.'
+    """
+    if not pairs:
+        return "Nothing to order: the exact values are equal."
+    late = m_max * 1e6
+    hard = max(pairs, key=lambda x: (x.plain or late, x.corrected or late))
+    if (hard.plain, hard.corrected) == (1, 1):
+        return f"Uncorrected and {recipe} order all pairs right at every m."
+    start = (
+        f"{recipe} does not settle on the right order of {hard.pair} up to m = {count(m_max)}"
+        if hard.corrected is None
+        else f"{recipe} orders {hard.pair} right from m = {count(hard.corrected)}"
+    )
+    end = (
+        f"uncorrected not at any m up to {count(m_max)}"
+        if hard.plain is None
+        else f"uncorrected from m = {count(hard.plain)}"
+    )
+    return f"{start}; {end}."
+
+
+def plus_minus(mean: float, std: float) -> str:
+    """A mean with its scatter as Table 3 prints them, in percent.
+
+    Examples
+    --------
+    >>> plus_minus(0.0695, 0.0021)
+    '6.95 ± 0.21'
+    """
+    return f"{100 * mean:.2f} ± {100 * std:.2f}"

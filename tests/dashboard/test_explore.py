@@ -1,0 +1,257 @@
+"""The Explore page: what is on the screen is what the core says, and what the paper says."""
+
+import base64
+import json
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import sampledash as sd
+from sampledash.explain.text import percent
+
+APP = str(Path(__file__).parents[2] / "app.py")
+
+# Section 4.2 of Krichene & Rendle 2020: n = 10,000, m = 99, with replacement, recommender A at
+# rank 100. Exact from Table 1; expectations from data/reference_values.json, whose 1,000 repetition
+# means in Table 2 are 0.630, 0.724, 1.000 and 0.990.
+TABLE = {
+    "AP": (0.010, 0.63659167554758955),
+    "NDCG": (0.150, 0.72898943266193070),
+    "Recall@k": (0.000, 0.99999993674907442),
+    "AUC": (0.990, 0.990),
+}
+
+
+def page(**query):
+    at = AppTest.from_file(APP, default_timeout=30)
+    for key, value in query.items():
+        at.query_params[key] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def paper_page(*chips, **query):
+    return page(m="99", scheme="with replacement", metrics=list(chips or TABLE), **query)
+
+
+def numbers(at):
+    return {m.label: m.value for m in at.metric}
+
+
+def sentence(at):
+    return next(m.value for m in at.markdown if m.value.startswith("### "))[4:]
+
+
+def array(value):
+    if isinstance(value, dict):
+        return np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"])
+    return np.asarray(value)
+
+
+def panel(at, title):
+    """Curves of one panel: rank -> (exact, sampled), in percent."""
+    for chart in at.get("plotly_chart"):
+        spec = json.loads(chart.proto.spec)
+        if spec["layout"]["title"]["text"] == f"<b>{title}</b>":
+            lines = [t for t in spec["data"] if t["mode"] == "lines" and t["name"]]
+            return {t["name"].split(",")[0]: (array(t["x"]), array(t["y"])) for t in lines}
+    raise AssertionError(f"no panel {title}")
+
+
+@pytest.mark.parametrize("chip", TABLE)
+def test_shows_the_numbers_of_the_core_and_of_the_paper(chip):
+    at = paper_page(chip)
+    metric = sd.parse_metric(chip.replace("@k", "@10"))
+    sampling = sd.Sampling(10_000, 99, "with-replacement")
+    mean = float(sd.expected(metric, 100, sampling))
+    exact, literal = TABLE[chip]
+    np.testing.assert_allclose(mean, literal, rtol=0, atol=1e-3 if chip == "AUC" else 1e-13)
+    shown = numbers(at)
+    assert shown[f"{metric}, exact"] == percent(float(metric(100, 10_000)))
+    assert round(float(metric(100, 10_000)), 3) == exact
+    assert shown[f"{metric}, sampled"] == percent(mean)
+    assert shown["Scatter of one draw"] == percent(
+        float(np.sqrt(sd.variance(metric, 100, sampling)))
+    )
+    assert shown["Sampled rank, mean"] == f"{1 + 99 * 99 / 9999:.2f}" == "1.98"
+
+
+def test_the_curves_hold_the_literals():
+    at = paper_page("AP", "NDCG", "Recall@k")
+    for title, chip in (("AP", "AP"), ("NDCG", "NDCG"), ("Recall@10", "Recall@k")):
+        curves = panel(at, title)
+        ranks, y = curves["sampled"]
+        assert len(ranks) <= 400
+        here = int(np.flatnonzero(ranks == 100)[0])
+        np.testing.assert_allclose(y[here] / 100, TABLE[chip][1], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(curves["exact"][1][here] / 100, TABLE[chip][0], atol=5e-4)
+
+
+def test_the_sentence_is_short_and_says_both_values():
+    assert sentence(page()) == (
+        "With 100 of 9,999 negatives, rank 100 scores Recall@10 = 100.00 % in expectation; "
+        "on all items 0.00 %."
+    )
+    for scheme in ("without replacement", "with replacement", "popularity"):
+        for chip in TABLE:
+            assert len(sentence(page(scheme=scheme, metrics=[chip])).split()) <= 25
+
+
+def test_metrics_share_one_row_and_the_words_follow_the_choice():
+    at = paper_page()
+    assert len(at.button_group) == 2  # chips and range
+    at.selectbox(key="focus").set_value("NDCG").run()
+    assert numbers(at)["NDCG, sampled"] == "72.90 %"
+    assert "NDCG = 72.90 %" in sentence(at)
+
+
+def test_the_ladder_and_the_field_follow_each_other():
+    at = page()
+    at.number_input(key="n").set_value(3706).run()
+    assert at.session_state["n_ladder"] == 5000  # the nearest step
+    assert "of 3,705 negatives" in sentence(at)
+    at.select_slider(key="n_ladder").set_value(1000).run()
+    assert at.session_state["n"] == 1000
+    assert "of 999 negatives" in sentence(at)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("n", 1, "n must be at least 2, got 1."),
+        ("m", 0, "m must be at least 1, got 0."),
+        ("m", 20_000, "m = 20,000 is too large without replacement: n = 10,000 leaves 9,999"),
+        ("k", 0, "k must be at least 1, got 0."),
+        ("rank", 0, "Rank must be at least 1, got 0"),
+    ],
+)
+def test_wrong_input_takes_the_sentences_place_and_loses_nothing(key, value, says):
+    at = page(m="99")
+    at.number_input(key=key).set_value(value).run()
+    assert not at.exception
+    assert at.error[0].value.startswith(says)
+    # The last good picture stays.
+    assert at.get("plotly_chart")
+    assert panel(at, "Recall@10")["sampled"][1].max() == pytest.approx(100)
+    at.number_input(key=key).set_value(5000 if key == "n" else 11).run()
+    assert not at.error
+
+
+def test_no_metric_is_told():
+    at = page()
+    at.button_group(key="metrics").set_value([]).run()
+    assert [e.value for e in at.error] == [
+        "No metric is chosen: pick at least one above the picture."
+    ]
+
+
+def test_too_many_negatives_for_a_page():
+    at = page(n="1000000", m="10001")
+    assert at.error[0].value.startswith("m = 10,001 is more than this page draws: take m ≤ 10,000")
+
+
+def test_many_negatives_wait_for_a_button():
+    at = page(n="100000")
+    at.number_input(key="m").set_value(2500).run()
+    assert "takes a moment" in at.info[0].value
+    next(b for b in at.button if b.label == "Compute m = 2,500").click().run()
+    assert not at.info
+    assert "With 2,500 of 99,999 negatives" in sentence(at)
+
+
+def test_a_rank_beyond_n_is_shown_at_the_last_rank_with_a_note():
+    at = page(n="200", rank="5000")
+    assert "rank 200 scores" in sentence(at)
+    assert any("beyond n = 200" in c.value for c in at.caption)
+
+
+def test_a_link_with_unknown_parts_says_so_and_shows_the_rest():
+    at = page(metrics=["AP", "Gini"], n="lots", k="ten", scheme="at random", v="9")
+    said = " ".join(w.value for w in at.warning)
+    for part in ("Gini", "n = lots", "k = ten", "at random", "v = 9"):
+        assert part in said
+    assert sentence(at).count("AP = ") == 1
+    at.number_input(key="m").set_value(50).run()
+    assert not at.warning
+
+
+def test_a_link_reproduces_the_page():
+    at = page()
+    at.number_input(key="n").set_value(3706)
+    at.number_input(key="m").set_value(37)
+    at.number_input(key="k").set_value(7)
+    at.selectbox(key="scheme").set_value("popularity")
+    at.number_input(key="rank").set_value(123)
+    at.button_group(key="metrics").set_value(["NDCG@k", "AUC"])
+    at.button_group(key="view").set_value(["top 1,000"])
+    at.run()
+    at.number_input(key="odds").set_value(1.5)
+    at.selectbox(key="focus").set_value("AUC")
+    at.run()
+    link = next(c.value for c in at.code)
+    again = page(**parse_qs(link.split("?", 1)[1]))
+    assert sentence(again) == sentence(at)
+    assert numbers(again) == numbers(at)
+    for a, b in zip(at.get("plotly_chart"), again.get("plotly_chart"), strict=True):
+        assert a.proto.spec == b.proto.spec
+
+
+def test_default_settings_leave_only_the_version_in_the_link():
+    assert next(c.value for c in page().code).split("?")[1] == "v=1"
+
+
+def test_undo_and_reset():
+    at = page()
+    at.number_input(key="m").set_value(50).run()
+    at.number_input(key="rank").set_value(7).run()
+    next(b for b in at.button if b.label == "Undo").click().run()
+    assert (at.session_state["m"], at.session_state["rank"]) == (50, 100)
+    next(b for b in at.button if b.label == "Reset").click().run()
+    assert at.session_state["m"] == 100
+
+
+def test_draws_can_be_drawn_again():
+    at, twin = page(metrics=["AP"], rank="800"), page(metrics=["AP"], rank="800")
+
+    def draw(shown):
+        return next(m.value for m in shown.markdown if "sampled rank" in m.value)
+
+    assert draw(at) == draw(twin)
+    for shown in (at, twin):
+        next(b for b in shown.button if b.label == "Draw 100").click().run()
+    assert draw(at) == draw(twin)
+    assert any(c.value == "draw 101, seed 1" for c in at.caption)
+    said = next(m.value for m in at.markdown if m.value.startswith("Over 101 draws"))
+    mean = sd.expected("AP", 800, sd.Sampling(10_000, 100, "without-replacement"))
+    assert percent(float(mean)) in said
+
+
+def test_the_law_and_the_family():
+    at = paper_page("AP", tab="Law", turn="true")
+    p = sd.Sampling(10_000, 99, "with-replacement").pmf(100)
+    assert any(percent(float(p[0])) in m.value for m in at.markdown)
+    assert any("90 % probability" in m.value for m in at.markdown)
+    at = page(metrics=["AP"], tab="Family")
+    said = next(m.value for m in at.markdown if "on all items" in m.value and "m = 10," in m.value)
+    # Without replacement all 9,999 negatives give back the exact metric.
+    assert "1.00 % with m = 9,999; on all items 1.00 %" in said
+
+
+def test_gamma_is_disabled_with_its_reason():
+    at = page()
+    assert at.number_input(key="gamma").disabled
+    assert "corrections" in at.select_slider(key="gamma_ladder").label
+    assert at.number_input(key="odds").disabled
+    at.selectbox(key="scheme").set_value("popularity").run()
+    assert not at.number_input(key="odds").disabled
+
+
+def test_a_billion_candidates():
+    at = page(n="1000000000", m="1000", rank="1000000", metrics=["AP", "Recall@k"])
+    mean = sd.expected("AP", 10**6, sd.Sampling(10**9, 1000, "without-replacement"))
+    at.selectbox(key="focus").set_value("AP").run()
+    assert numbers(at)["AP, sampled"] == percent(float(mean))

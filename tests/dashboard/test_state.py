@@ -1,0 +1,58 @@
+"""Draws, ladders and links without a browser."""
+
+import numpy as np
+import pytest
+
+from sampledash import Sampling
+from sampledash.dashboard import controls, draws, state
+
+
+def test_more_draws_keep_the_earlier_ones():
+    sampling = Sampling(10_000, 99, "without-replacement")
+    few, many = (draws.sampled_ranks(sampling, 500, 7, size) for size in (10, 200))
+    np.testing.assert_array_equal(few, many[:10])
+
+
+@pytest.mark.parametrize("scheme", ["with-replacement", "without-replacement", "popularity"])
+@pytest.mark.parametrize(("rank", "seen"), [(500, 6), (1, 1), (1000, 100)])
+def test_the_negatives_of_a_draw_give_its_sampled_rank(scheme, rank, seen):
+    odds = 2.0 if scheme == "popularity" else 1.0
+    found = draws.negatives(Sampling(1000, 99, scheme, odds), rank, seen, 1, 3)
+    assert len(found) == 99
+    assert 1 <= found.min() <= found.max() <= 1000
+    assert rank not in found
+    assert np.sum(found < rank) == seen - 1
+    if scheme == "without-replacement":
+        assert len(np.unique(found)) == 99
+
+
+def test_ladders_hold_the_promised_steps():
+    for key in ("n", "m"):
+        assert {50, 100, 200, 1000} <= set(controls.LADDERS[key])
+    assert 99 in controls.LADDERS["m"]
+    gamma = controls.LADDERS["gamma"]
+    assert gamma[0] == 1
+    assert gamma[-2:] == (1e-6, 0)
+    assert list(gamma) == sorted(gamma, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "step"), [(10_000, 10_000), (3706, 5000), (1, 10), (10**12, 10**9), (-3, 10)]
+)
+def test_the_slider_stands_at_the_nearest_step(value, step):
+    assert controls._nearest(controls.LADDERS["n"], value) == step
+
+
+def test_a_good_link_has_no_complaints():
+    good = {"n": ["3706"], "gamma": ["1e-3"], "metrics": ["AP", "NDCG@k"], "utm_source": ["x"]}
+    assert state.link_complaints(good) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("n", "1e400"), ("n", "many"), ("m", "1.5"), ("gamma", "nan"), ("metrics", "HR"), ("v", "2")],
+)
+def test_a_bad_link_has_one(key, value):
+    found = state.link_complaints({key: [value]})
+    assert len(found) == 1
+    assert value[:3] in found[0]
