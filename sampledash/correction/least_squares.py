@@ -18,17 +18,40 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     """Minimise bias² + γ variance over the prior (eq. 25), 0 < γ <= 1: shape (m+1,).
 
     Solved in the unknowns scaled by the square root of the probability of their sampled rank, where
-    the matrix has eigenvalues in γ..1.
+    the matrix has eigenvalues in γ..1; with fewer nodes than unknowns, in one unknown per node.
     """
+    if gamma < 1 and len(at.above) < at.sampling.m + 1:
+        return _by_nodes(at, gamma)
     gram, marginal, moment = normal_equations(at)
     _require_reachable(marginal)
     if gamma == 1:
         return moment / marginal  # eq. 26
     scale = 1 / np.sqrt(marginal)
     gram *= (1 - gamma) * scale[:, None] * scale
-    gram.flat[:: len(gram) + 1] += gamma
-    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
-    return np.asarray(scale * cho_solve(factor, scale * moment, check_finite=False))
+    return scale * _solve(gram, gamma, scale * moment)
+
+
+def _by_nodes(at: Nodes, gamma: float) -> Floats:
+    """Find the same vector by ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹, S the scaled A."""
+    root = np.sqrt(at.weights)
+    rows = np.vstack([p for _, p in at.laws()]) * root[:, None]
+    marginal = root @ rows
+    _require_reachable(marginal)
+    rows /= np.sqrt(marginal)
+    solution = _solve((1 - gamma) * (rows @ rows.T), gamma, root * at.target)
+    return np.asarray(solution @ rows) / np.sqrt(marginal)
+
+
+def _solve(matrix: Floats, gamma: float, rhs: Floats) -> Floats:
+    """Solve (matrix + γ) x = rhs; overwrites the matrix."""
+    matrix.flat[:: len(matrix) + 1] += gamma
+    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(cho_solve(factor, rhs, check_finite=False))
+
+
+def require_reachable(at: Nodes) -> None:
+    """Refuse a prior under which some sampled rank cannot occur."""
+    _require_reachable(np.sum([at.weights[rows] @ p for rows, p in at.laws()], axis=0))
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:

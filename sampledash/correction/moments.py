@@ -78,8 +78,8 @@ def above_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Flo
 def _panel_end(sampling: Sampling, first: int) -> int:
     """Last count above of the panel that begins at ``first``."""
     total, odds = sampling.n - 1, sampling.odds
-    share = odds * first / (odds * first + total - first)
-    angle = np.arcsin(np.sqrt(share)) + 1 / np.sqrt(sampling.m)
+    # arcsin(sqrt(p)) from both weights: p itself may round to more than 1.
+    angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + 1 / np.sqrt(sampling.m)
     if angle >= np.pi / 2:
         return min(2 * first, total)
     q = np.sin(angle) ** 2

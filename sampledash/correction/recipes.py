@@ -151,6 +151,24 @@ class Fit:
         _, spread = mean_and_variance(self.values, s.scheme, s.m, above.ravel(), below.ravel())
         return spread.reshape(above.shape)
 
+    def risk(self) -> tuple[float, float]:
+        """Squared bias and variance of one draw, averaged over the prior (the terms of eq. 24).
+
+        The mean over |D| instances has variance / |D|, but the bias stays. Both are averages over
+        *all* ranks: a good system has its ranks at the top, where the bias is largest.
+        """
+        recipe, n = self.correction, self.sampling.n
+        prior = None if recipe.prior is None else prior_weights(recipe.prior, n)
+        at = moments.nodes(self.metric, self.sampling, 1, prior)
+        target = at.target * self.metric.scale(1)
+        bias2 = variance = 0.0
+        for rows, p in at.laws():
+            mean = p @ self.values
+            bias2 += float(at.weights[rows] @ (mean - target[rows]) ** 2)
+            off = self.values - mean[:, None]
+            variance += float(at.weights[rows] @ np.einsum("rs,rs->r", p, off**2))
+        return bias2, variance
+
 
 def correction(
     name: str,
@@ -235,6 +253,7 @@ def vector(
     the rank, in a population without the other relevant items.
     """
     n, m = sampling.n, sampling.m
+    prior = None if recipe.prior is None else prior_weights(recipe.prior, n)
     if recipe.name == "uncorrected":
         return _read_only(sampled_values(metric, m, position)), None
     if recipe.name == "rank-estimate":
@@ -248,8 +267,9 @@ def vector(
     if metric.name == "auc" and sampling.scheme != "popularity" and not recipe.gamma:
         # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
         return _read_only(sampled_values(metric, m, position)), None
-    prior = None if recipe.prior is None else prior_weights(recipe.prior, n)
     at = moments.nodes(metric, sampling, position, prior)
+    if prior is not None:
+        least_squares.require_reachable(at)
     if recipe.name == "monotone":
         return _read_only(least_squares.monotone(at, recipe.nonnegative)), None
     if recipe.gamma:

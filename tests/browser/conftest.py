@@ -1,0 +1,76 @@
+"""One server and one Chromium for all browser tests."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+REQUIRED = os.environ.get("SAMPLEDASH_BROWSER") == "required"
+QUIET = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def server():
+    """Address of a server started as the README says, on a free port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true",
+        "--server.address=127.0.0.1", f"--server.port={port}", "--server.fileWatcherType=none",
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if "URL" in line:
+            break
+    else:
+        pytest.fail("the server did not start: " + "".join(said))
+    yield f"http://127.0.0.1:{port}"
+    process.terminate()
+    process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, if it is installed; .ci/run requires it."""
+    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    if executable is None:
+        if REQUIRED:
+            pytest.fail("chromium is not installed: apt-get install chromium")
+        pytest.skip("chromium is not installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=QUIET)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(params=[(1280, "light"), (390, "dark")], ids=["desk", "phone"])
+def page(request, browser, server):
+    """A page at the start of the app; a console error or an exception fails the test."""
+    width, scheme = request.param
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.set_default_timeout(60_000)
+    tab = context.new_page()
+    complaints = []
+    tab.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.goto(server)
+    tab.get_by_role("heading", level=3).wait_for()
+    tab.narrow = width < 600
+    yield tab
+    context.close()
+    assert not complaints
