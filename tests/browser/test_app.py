@@ -61,9 +61,10 @@ def test_verdict_on_the_bundled_and_on_an_uploaded_file(page, tmp_path):
     expect(headline(page)).to_contain_text(f"Right from m = {int(table['m'].max()):,}.")
     expect(page.get_by_text("3 systems (A, B, C), 5 instances each, n = 10,000")).to_be_visible()
 
-    path.write_text("system,rank,n\nA,0.5,9\n")
-    page.locator("input[type=file]").set_input_files(path)
-    expect(page.get_by_test_id("stAlert")).to_contain_text("ranks.csv, line 2, column 'rank': 0.5")
+    wrong = tmp_path / "half.csv"
+    wrong.write_text("system,rank,n\nA,0.5,9\n")
+    page.locator("input[type=file]").set_input_files(wrong)
+    expect(page.get_by_test_id("stAlert")).to_contain_text("half.csv, line 2, column 'rank': 0.5")
 
 
 def test_corrected_vector_can_be_taken_away(page):
