@@ -73,7 +73,7 @@ def picture(shown: Scene, *, dim: bool = False) -> None:
             ranks, (exact, mean, std) = shown.drawn_curve(metric)
             fig = figures.expected_curve(
                 metric, ranks, exact, mean, std, m=shown.sampling.m, at=shown.rank,
-                log=shown.top is None, dark=dark, height=height,
+                log=shown.top is None, narrow=per_row > 1, dark=dark, height=height,
             )  # fmt: skip
             with place:
                 charts.show(

@@ -16,6 +16,9 @@ from sampledash.metrics import Metric
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+Pair = tuple[float, float]
+
+_LIFTS = (0.0, -0.001, 0.04, -0.04, 0.12, -0.12, 0.22, -0.22, 0.34, -0.34, 0.46)
 AGREE = 0.005  # of the axis: closer than that two lines are one to the eye
 
 
@@ -43,30 +46,41 @@ def _dense(points: Floats) -> Floats:
     """The same broken line with points at even distances: a steep fall counts by its length."""
     steps = np.hypot(*np.diff(points, axis=0).T)
     along = np.concatenate([[0.0], np.cumsum(steps)])
-    even = np.linspace(0, along[-1], 300)
+    even = np.linspace(0, along[-1], 160)
     return np.column_stack([np.interp(even, along, column) for column in points.T])
 
 
-def _free_corner(point: Floats, taken: Floats, size: tuple[float, float]) -> tuple[str, str, bool]:
-    """Side and anchor of the label at ``point`` that covers least of ``taken``, and if any."""
-    best, least = ("right", "bottom", False), np.inf
+def _free_place(
+    point: Floats, taken: Floats, size: Pair, within: Pair
+) -> tuple[str, float, Floats, bool]:
+    """Where a label of this size covers least of ``taken``: side, lift, corner, covers any.
+
+    A falling curve leaves room above on its right and below on its left; far from the point a
+    label loses its meaning, so distance costs.
+    """
     starts = {"right": 0.04, "left": -0.04 - size[0], "center": -size[0] / 2}
-    # In the order of liking: a falling curve leaves room above on its right, below on its left.
-    for side, anchor in (
-        ("right", "bottom"), ("left", "top"), ("right", "top"), ("left", "bottom"),
-        ("center", "top"), ("center", "bottom"),
-    ):  # fmt: skip
-        gap = 0.03 if side == "center" else 0.0
-        x0 = point[0] + starts[side]
-        y0 = point[1] + gap if anchor == "bottom" else point[1] - gap - size[1]
-        outside = max(-x0, x0 + size[0] - 1.04, y0 + size[1] - 1.06, -0.04 - y0, 0.0)
-        # A line along the edge of the box does not touch the letters in it.
-        low, high = (x0, y0 + 0.02), (x0 + size[0], y0 + size[1] - 0.02)
-        inside = np.all((taken >= low) & (taken <= high), axis=1)
-        cost = float(inside.sum()) + 1e4 * outside
-        if cost < least:
-            best, least = (side, anchor, bool(inside.any())), cost
-    return best
+    places = [
+        (side, lift)
+        for side in starts
+        for lift in _LIFTS
+        if side != "center" or abs(lift) >= 0.03  # or it would sit on the point
+    ]
+    corners = point + [
+        (starts[side], lift if lift >= 0 else lift - size[1]) for side, lift in places
+    ]
+    ends = corners + size
+    low, high = within
+    frame = [-corners[:, 0], ends[:, 0] - 1.09, low - corners[:, 1], ends[:, 1] - high]
+    outside = np.maximum(np.max(frame, axis=0), 0.0)
+    # A line along the edge of the box does not touch the letters in it.
+    inside = np.ones((len(places), len(taken)), dtype=bool)
+    for axis, edge in ((0, 0.0), (1, 0.02)):
+        inside &= taken[:, axis] >= corners[:, axis, None] + edge
+        inside &= taken[:, axis] <= ends[:, axis, None] - edge
+    covered = inside.sum(axis=1)
+    dislike = [22 * abs(lift) + 1 * (side == "center") for side, lift in places]
+    best = int(np.argmin(covered + 1e4 * outside + dislike))
+    return *places[best], corners[best], bool(covered[best])
 
 
 def _values_at(
@@ -74,33 +88,43 @@ def _values_at(
     marks: Mapping[str, tuple[float, str]],
     lines: list[Floats],
     frame: tuple[int, float, bool],
+    *,
     back: str,
+    narrow: bool,
 ) -> list[dict[str, Any]]:
     """Name and value beside the marked points, where the lines leave room."""
     last, top, log = frame
     taken = np.concatenate([_dense(line) for line in lines])
-    parts = {
-        name: f'<span style="color:{color}">{name} <b>{percent(y / 100)}</b></span>'
+    high, low = (f(y for y, _ in marks.values()) for f in (max, min))
+    broken = "<br>" if narrow else " "
+    texts = {
+        name: f'<span style="color:{color}">{name}{broken}<b>{percent(y / 100)}</b></span>'
         for name, (y, color) in marks.items()
     }
-    high, low = (f(y for y, _ in marks.values()) for f in (max, min))
-    close = high - low < 0.17 * top
-    # Two values too close for two labels share one.
-    texts = {high: "<br>".join(parts.values())} if close else {
-        y: parts[name].replace(" <b>", "<br><b>") for name, (y, _) in marks.items()
-    }  # fmt: skip
+    size = (0.31, 0.15) if narrow else (0.2, 0.08)
+    bottom, ceiling = -0.02, 1.06
+    if high - low < size[1] * top:  # too close for two labels
+        shown = [(high, "<br>".join(texts.values()), (bottom, ceiling))]
+        size = (size[0], 2 * size[1])
+    else:
+        # The label of the lower value stays below the upper point, so that they read in order.
+        shown = [
+            (y, texts[name], (low / top, ceiling) if y == high else (bottom, high / top))
+            for name, (y, _) in marks.items()
+        ]
     labels = []
-    for y, text in texts.items():
+    for y, text, within in shown:
         point = _in_frame(at, y, last, top, log)[0]
-        size = (0.6, 0.15) if close else (0.33, 0.15)
-        side, anchor, covers = _free_corner(point, taken, size)
-        label = theme.name_at(at, y, text, "", log=log, side=side, shift=9)
-        label |= {"yanchor": anchor, "align": "left", "font": {"size": 14}}
-        if side == "center":
-            label["yshift"] = 9 if anchor == "bottom" else -9
+        side, lift, corner, covers = _free_place(point, taken, size, within)
+        label = theme.name_at(at, y + lift * top, text, "", log=log, side=side, shift=9)
+        label |= {"yanchor": "bottom" if lift >= 0 else "top", "align": "left"}
+        label["font"] = {"size": 14}
         if covers or side == "center":
             label["bgcolor"] = back
         labels.append(label)
+        # The next label keeps away from this one: it counts more than any line.
+        box = np.meshgrid(*(np.linspace(c, c + d, 16) for c, d in zip(corner, size, strict=True)))
+        taken = np.vstack([taken, np.column_stack([part.ravel() for part in box])])
     return labels
 
 
@@ -114,6 +138,7 @@ def expected_curve(
     m: int,
     at: int,
     log: bool = True,
+    narrow: bool = False,
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> go.Figure:
@@ -131,6 +156,8 @@ def expected_curve(
         The rank that is marked; must be one of ``ranks`` to be drawn.
     log
         Whether the rank axis is logarithmic.
+    narrow
+        Whether the panel shares its row: labels are then broken in two lines.
     dark, height
         Look of the page and height in pixels.
     """
@@ -159,7 +186,8 @@ def expected_curve(
             )  # fmt: skip
         frame = (int(ranks[-1]), top, log)
         lines = [_in_frame(ranks, y, *frame) for y in (y_exact, y_mean)]
-        names = _values_at(at, marks, lines, frame, theme.faded(c.page, 0.75))
+        back = theme.faded(c.page, 0.75)
+        names = _values_at(at, marks, lines, frame, back=back, narrow=narrow)
         shapes = [theme.upright(at, c.muted)]
     else:
         i, j = _crossing(ranks, y_mean, 0.62 * top), _crossing(ranks, y_exact, 0.35 * top)

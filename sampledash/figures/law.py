@@ -135,9 +135,11 @@ def catalogue(
                     "line": {"color": c.paper, "width": 2}}}
     )  # fmt: skip
     above, below = len(groups[0][1]), len(groups[1][1])
+    share = np.log(rank) / np.log(n) if log else rank / n
+    anchor = "left" if share < 0.15 else "right" if share > 0.85 else "center"
     names = [
         theme.name_at(rank, 0, f"relevant item, rank {count(rank)}", c.ink, log=log)
-        | {"yshift": 30, "xanchor": "center", "xshift": 0},
+        | {"yshift": 30, "xanchor": anchor, "xshift": 0},
         {"x": 0, "xref": "paper", "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "top",
          "text": f"<b>{count(above)} drawn above</b>", "font": {"color": c.vermillion},
          "showarrow": False},
