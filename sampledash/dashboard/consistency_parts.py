@@ -93,6 +93,7 @@ def curves(scene: Scene, pair: int, *, dim: bool) -> None:
     """One panel a metric, three in a row."""
     metrics = scene.asked.metrics
     per_row = 2 if len(metrics) == 4 else min(len(metrics), 3)
+    st.html(figures.legend(scene.systems, dark=charts.is_dark()))
     panels = st.container(key="panels")
     for start in range(0, len(metrics), per_row):
         columns = panels.columns(per_row)

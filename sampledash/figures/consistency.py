@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,15 +59,6 @@ def rank_edges(largest: int, *, top: bool) -> Ints:
     return np.append(np.arange(step, largest, step), largest)
 
 
-def _apart(values: Sequence[float], gap: float) -> list[float]:
-    """Move labels so that neighbours are at least ``gap`` apart, keeping their order."""
-    order = sorted(range(len(values)), key=lambda i: values[i])
-    placed = [float(v) for v in values]
-    for before, now in pairwise(order):
-        placed[now] = max(placed[now], placed[before] + gap)
-    return placed
-
-
 def curves(
     metric: str,
     m_values: Ints,
@@ -108,7 +98,6 @@ def curves(
     top = max(float(y.max()), max(truth))
     last = int(m_values[-1])
     data: list[dict[str, Any]] = []
-    names: list[dict[str, Any]] = []
     for place, system in enumerate(systems):
         data.append(theme.curve(m_values, y[:, place], theme.system_line(place, dark), system))
     for system, value in zip(systems, truth, strict=True):
@@ -117,16 +106,8 @@ def curves(
                 [1, last], [value, value], theme.exact_line(dark, 1.2), f"{system} on all items"
             )
         )
-    # Names where the lines are furthest apart, away from the crossing.
-    spread = np.ptp(y, axis=1) if len(systems) > 1 else y[:, 0]
-    widest = int(np.argmax(spread[: max(1, len(spread) * 3 // 4)]))
-    heights = _apart([float(v) for v in y[widest]], 0.075 * top)
-    for place, system in enumerate(systems[:8]):
-        name = theme.name_at(
-            float(m_values[widest]), heights[place], f"<b>{_plain(system)}</b>",
-            theme.system_line(place, dark)["color"], log=True,
-        )  # fmt: skip
-        names.append(name)
+    axis = theme.rank_axis(last, log=True, title="m, negatives (log scale)", most=5)
+    upright = theme.percent_axis(top)
     shapes = [theme.upright(at, c.ink)]
     for first, end in wrong:
         shapes.append(
@@ -136,22 +117,32 @@ def curves(
                 "fillcolor": theme.faded(c.vermillion, 0.10),
             }
         )  # fmt: skip
-    if flips:
-        drawn = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]]
-        data.append(
-            {
-                "type": "scatter", "mode": "markers+text", "x": drawn, "y": [0] * len(drawn),
-                "text": [count(m) for m in drawn], "textposition": "top center",
-                "textfont": {"color": c.vermillion, "size": 12}, "cliponaxis": False,
-                "marker": {"symbol": "triangle-up", "size": 9, "color": c.vermillion},
-                "hovertemplate": "order changes at m = %{x:,}<extra></extra>",
-            }
-        )  # fmt: skip
-    axis = theme.rank_axis(last, log=True, title="m, negatives (log scale)", most=5)
+    ticks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]]
+    names = [
+        {
+            "x": float(np.log10(m)), "y": 1, "yref": "paper", "yanchor": "bottom",
+            "text": f"{count(m)} ▾", "showarrow": False,
+            "font": {"color": c.vermillion, "size": 12},
+        }
+        for m in ticks
+    ]  # fmt: skip
     return theme.figure(
-        data, dark=dark, height=height, title=metric, annotations=names, shapes=shapes,
-        revision=f"curve-{metric}-{last}", xaxis=axis, yaxis=theme.percent_axis(top),
+        data, dark=dark, height=height, title=metric, shapes=shapes, annotations=names,
+        revision=f"curve-{metric}-{last}", xaxis=axis, yaxis=upright,
     )  # fmt: skip
+
+
+def legend(systems: Sequence[str], *, dark: bool = False) -> str:
+    """One legend for all pictures of the page, as HTML: a stroke in its colour, then the name."""
+    strokes = {"solid": "━━", "dot": "┅┅", "dashdot": "━╍", "longdash": "╍╍"}
+    parts = []
+    for place, system in enumerate(systems):
+        line = theme.system_line(place, dark)
+        stroke = f'<span style="color:{line["color"]}">{strokes[line["dash"]]}</span>'
+        parts.append(f'<span style="white-space:nowrap">{stroke}&nbsp;{_plain(system)}</span>')
+    ink = theme.look(dark).ink
+    parts.append(f'<span style="white-space:nowrap;color:{ink}">╌╌&nbsp;on all items</span>')
+    return '<div style="display:flex;flex-wrap:wrap;gap:0 1.4em">' + "".join(parts) + "</div>"
 
 
 def tiles(verdict: pd.DataFrame, *, dark: bool = False) -> go.Figure:

@@ -42,10 +42,15 @@ def server():
     process.communicate(timeout=20)
 
 
+def chromium_path():
+    """Where Chromium is, or None."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Chromium, if it is installed; .ci/run requires it."""
-    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    executable = chromium_path()
     if executable is None:
         if REQUIRED:
             pytest.fail("chromium is not installed: apt-get install chromium")

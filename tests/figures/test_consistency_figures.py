@@ -38,10 +38,16 @@ def test_curves_show_the_values_flips_and_the_wrong_stretch():
     lines = [t for t in fig.data if t.mode == "lines"]
     assert np.allclose(lines[0].y, [50, 30, 10])
     assert [t.line.dash for t in lines[2:]] == [lines[2].line.dash] * 2 != ["solid"] * 2
-    ticks = next(t for t in fig.data if t.mode == "markers+text")
-    assert list(ticks.x) == [10]
+    assert [(a.text, a.x) for a in fig.layout.annotations] == [("10 ▾", 1.0)]
     assert any(s.type == "rect" and s.x0 <= 1 and s.x1 >= 9 for s in fig.layout.shapes)
-    assert "&lt;i&gt;Y" in " ".join(a.text for a in fig.layout.annotations)
+
+
+def test_legend_shows_names_as_text_in_the_colour_of_their_line():
+    html = figures.legend(["X", "<i>Y"], dark=True)
+    assert "&lt;i&gt;Y" in html
+    assert "<i>" not in html
+    fig = figures.curves("AP", np.array([1, 2]), ["X"], np.ones((2, 1)), [1.0], at=1, dark=True)
+    assert fig.data[0].line.color in html
 
 
 def test_tiles_name_every_pair_once_per_metric():

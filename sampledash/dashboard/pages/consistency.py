@@ -15,7 +15,9 @@ headline = st.container()
 with st.container():
     source, trouble = rank_source.choose()
 controls.sidebar(
-    lock_n=None if source is None else scenes.locked_n(source), unused={"gamma": "corrections only"}
+    lock_n=None if source is None else scenes.locked_n(source),
+    unused={"gamma": "corrections"},
+    page_defaults=PAGE_DEFAULTS,
 )
 controls.link_notes()
 chips, more = st.columns([7, 5], vertical_alignment="bottom")
