@@ -95,7 +95,12 @@ class Setting:
         if self.scheme == "popularity" and atoms.mass is not None:
             return atoms.mass, 1 - atoms.mass
         a = np.asarray(atoms.above if above is None else above, dtype=np.float64)
-        return laws.weights(self.scheme, a, atoms.negatives - a, self.odds)
+        high, low = laws.weights(self.scheme, a, atoms.negatives - a, self.odds)
+        if self.scheme != "popularity":
+            return high, low
+        # As shares, which compare between the relevant items of one instance: what is drawn from
+        # above the first is above the second too, and each keeps the chance its odds give.
+        return high / (high + low), low / (high + low)
 
     def vector(self, metric: Metric, atoms: Atoms, m: int, position: int) -> Floats:
         """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""

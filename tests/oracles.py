@@ -65,9 +65,7 @@ def samples(
     others = [r for r in range(1, n + 1) if r not in set(relevant)]
 
     def positions(sample: Sequence[int]) -> tuple[int, ...]:
-        return tuple(
-            j + sum(item < r for item in sample) for j, r in enumerate(relevant, start=1)
-        )
+        return tuple(j + sum(item < r for item in sample) for j, r in enumerate(relevant, start=1))
 
     if scheme == WITHOUT:
         chance = Fraction(1, comb(len(others), m))
@@ -80,7 +78,10 @@ def samples(
     for sample in combinations_with_replacement(others, m):
         times = [sample.count(item) for item in set(sample)]
         orders = factorial(m) // prod(map(factorial, times))
-        yield orders * prod((weight_of[i] for i in sample), start=Fraction(1)) / total**m, positions(sample)
+        yield (
+            orders * prod((weight_of[i] for i in sample), start=Fraction(1)) / total**m,
+            positions(sample),
+        )
 
 
 def moments(
@@ -113,27 +114,27 @@ def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
     from the column's largest entry, and the column's sum sum_r p(s|r) = n / (m + 1), which is
     sum_x C(x, s) C(N-x, m-s) = C(N+1, m+1). It shares nothing with ratios along the sampled rank.
     """
-    a = np.arange(n, dtype=np.float64)
-    if scheme != WITHOUT:
-        weight = a * (odds if scheme == POPULARITY else 1.0)
-        q, p = weight / (weight + n - 1 - a), (n - 1 - a) / (weight + n - 1 - a)
-        s = np.arange(m + 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.where(s > 0, s * np.log(q)[:, None], 0.0)
-            logs = logs + np.where(m - s > 0, (m - s) * np.log(p)[:, None], 0.0)
-        ways = np.array([_log_comb(m, int(x)) for x in s])
-        return np.exp(logs + ways)
+    return np.stack([dense_column(n, m, s, scheme, odds) for s in range(m + 1)], axis=1)
+
+
+def dense_column(n: int, m: int, s: int, scheme: str, odds: float = 1.0) -> Floats:
+    """One column of :func:`dense_law`: sampled rank s + 1 for the true ranks 1..n."""
     total = n - 1
-    law = np.zeros((n, m + 1))
-    for s in range(m + 1):
-        x = np.arange(s, total - (m - s), dtype=np.float64)
-        up, down = (x + 1) * (total - x - (m - s)), (x + 1 - s) * (total - x)  # p(s|x+1)/p(s|x)
-        top = int(np.sum(up >= down))
-        column = np.r_[
-            np.cumprod((down / up)[:top][::-1])[::-1], 1.0, np.cumprod((up / down)[top:])
-        ]
-        law[s : total - (m - s) + 1, s] = column * (n / (m + 1) / column.sum())
-    return law
+    if scheme != WITHOUT:
+        a = np.arange(n, dtype=np.float64)
+        above = a * (odds if scheme == POPULARITY else 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(s > 0, s * np.log(above / (above + total - a)), 0.0)
+            logs += np.where(m - s > 0, (m - s) * np.log((total - a) / (above + total - a)), 0.0)
+        return np.exp(logs + _log_comb(m, s))
+    x = np.arange(s, total - (m - s), dtype=np.float64)
+    up, down = (x + 1) * (total - x - (m - s)), (x + 1 - s) * (total - x)  # p(s|x+1)/p(s|x)
+    top = int(np.sum(up >= down))
+    column = np.zeros(n)
+    column[s : total - (m - s) + 1] = np.r_[
+        np.cumprod((down / up)[:top][::-1])[::-1], 1.0, np.cumprod((up / down)[top:])
+    ]
+    return column * (n / (m + 1) / column.sum())
 
 
 def _log_comb(m: int, s: int) -> float:
@@ -144,7 +145,7 @@ def _log_comb(m: int, s: int) -> float:
 
 
 def item_value(name: str, k: int | None, position: int, negatives: int) -> Callable[[int], float]:
-    """What the ``position``-th relevant item with a of ``negatives`` items above adds to the sum."""
+    """What the ``position``-th relevant item adds, given a of ``negatives`` items above it."""
 
     def value(a: int) -> float:
         place = a + position
@@ -190,6 +191,6 @@ def dense_bias_variance(law: Floats, target: Floats, gamma: float, prior: Floats
     a = np.sqrt(p)[:, None] * law
     c = p @ law
     left = (1 - gamma) * a.T @ a + gamma * np.diag(c)
-    # Solved in equilibrated unknowns, by an orthogonal method.
+    # Solved in equilibrated unknowns: the condition number is then at most about 1 / gamma.
     d = 1 / np.sqrt(np.diag(left))
-    return d * np.linalg.lstsq(left * d[:, None] * d, d * (a.T @ (np.sqrt(p) * target)), rcond=None)[0]
+    return d * np.linalg.solve(left * d[:, None] * d, d * (a.T @ (np.sqrt(p) * target)))

@@ -10,7 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from tests.oracles import METRICS, POPULARITY, SCHEMES, UNIFORM, WITH, WITHOUT, dense_law, exact_law, item_scale, item_value
+from tests.oracles import (
+    METRICS,
+    POPULARITY,
+    SCHEMES,
+    UNIFORM,
+    WITH,
+    WITHOUT,
+    dense_law,
+    exact_law,
+    item_scale,
+    item_value,
+)
 
 metrics = st.sampled_from([*METRICS, ("recall", 40), ("ap", 40), ("precision", 40), ("ndcg", 7)])
 
@@ -76,7 +87,9 @@ def test_auc_is_unbiased_for_every_m(n: int, data: st.DataObject) -> None:
     s = sd.Sampling(n, m, scheme)
     assert sd.expected("AUC", rank, s) == pytest.approx((n - rank) / (n - 1), rel=1e-14, abs=0)
     # Not by its closed form: the sum over the law of AUC over m + 1 items.
-    assert s.pmf(rank) @ (1 - np.arange(m + 1) / m) == pytest.approx((n - rank) / (n - 1), abs=1e-13)
+    assert s.pmf(rank) @ (1 - np.arange(m + 1) / m) == pytest.approx(
+        (n - rank) / (n - 1), abs=1e-13
+    )
 
 
 def test_average_precision_closed_form() -> None:
@@ -86,13 +99,18 @@ def test_average_precision_closed_form() -> None:
     ours = sd.expected("AP", rank, sd.Sampling(n, m))
     assert ours[0] == 1.0
     assert ours == pytest.approx(
-        [sum(float(p) / (t + 1) for t, p in enumerate(exact_law(n, int(r), m, WITH))) for r in rank],
+        [
+            sum(float(p) / (t + 1) for t, p in enumerate(exact_law(n, int(r), m, WITH)))
+            for r in rank
+        ],
         rel=1e-13,
     )
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("metric", ["AUC", "AP", "AP@7", "NDCG", "NDCG@10", "Recall@10", "RR", "HitRate@10"])
+@pytest.mark.parametrize(
+    "metric", ["AUC", "AP", "AP@7", "NDCG", "NDCG@10", "Recall@10", "RR", "HitRate@10"]
+)
 def test_second_method_on_a_large_grid(scheme: str, metric: str) -> None:
     n, m, odds = 5000, 150, 4.0 if scheme == POPULARITY else 1.0
     s, rank = sd.Sampling(n, m, scheme, odds), np.arange(1, n + 1)
@@ -162,7 +180,8 @@ def test_posterior_of_a_complete_sample_is_certain() -> None:
     ("prior", "sentence"),
     [
         ([1] * 9, r"prior has shape \(9,\)"), ([[1] * 10], r"prior has shape \(1, 10\)"),
-        ([-1] + [1] * 9, r"prior of rank 1 is -1"), ([1] * 9 + [float("nan")], "prior of rank 10 is nan"),
+        ([-1] + [1] * 9, r"prior of rank 1 is -1"),
+        ([1] * 9 + [float("nan")], "prior of rank 10 is nan"),
         ([1] * 9 + [float("inf")], "prior of rank 10 is inf"), ([0] * 10, "prior is zero"),
         (["a"] * 10, "prior must hold numbers"),
     ],

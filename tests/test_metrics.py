@@ -109,7 +109,8 @@ def test_spellings_of_the_field(text: str, name: str, k: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "  ", "@10", "foo", "foo@10", "NDCG@", "NDCG@x", "NDCG@1.5", "AUC@10", "Recall", "P"]
+    "text",
+    ["", "  ", "@10", "foo", "foo@10", "NDCG@", "NDCG@x", "NDCG@1.5", "AUC@10", "Recall", "P"],
 )
 def test_text_that_is_no_metric(text: str) -> None:
     with pytest.raises(ValueError, match=r"\S+ \S+"):

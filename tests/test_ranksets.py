@@ -87,7 +87,9 @@ def test_digest_separates_labels_that_join_alike() -> None:
     one = sd.RankSet("S", [1, 2], 9, instances=["a\nb", "c"])
     other = sd.RankSet("S", [1, 2], 9, instances=["a", "b\nc"])
     assert one.digest != other.digest
-    assert sd.RankSet("S", [1, 2], 9, instances=[1, 2]) != sd.RankSet("S", [1, 2], 9, instances=["1", "2"])
+    assert sd.RankSet("S", [1, 2], 9, instances=[1, 2]) != sd.RankSet(
+        "S", [1, 2], 9, instances=["1", "2"]
+    )
 
 
 @given(st.permutations(range(5)))
@@ -97,10 +99,16 @@ def test_the_order_of_rows_does_not_matter(order: list[int]) -> None:
         "S", rs.ranks[p], rs.n[p], instances=rs.instances[p], ties=rs.ties[p], counts=rs.counts[p]
     )
     assert numbers(other) == pytest.approx(numbers(rs), rel=1e-13)
-    assert numbers(other, correction="BV 0.1") == pytest.approx(numbers(rs, correction="BV 0.1"), rel=1e-13)
+    assert numbers(other, correction="BV 0.1") == pytest.approx(
+        numbers(rs, correction="BV 0.1"), rel=1e-13
+    )
 
 
-@given(st.lists(st.tuples(st.integers(1, 20), st.integers(0, 3), st.integers(1, 4)), min_size=1, max_size=8))
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 20), st.integers(0, 3), st.integers(1, 4)), min_size=1, max_size=8
+    )
+)
 def test_counts_are_repeated_rows(rows: list[tuple[int, int, int]]) -> None:
     ranks, ties, counts = zip(*rows, strict=True)
     short = sd.RankSet("S", ranks, 23, ties=ties, counts=counts)
@@ -164,14 +172,18 @@ def test_labels_of_any_kind_group_rows() -> None:
         ({"counts": [float("nan"), 1]}, "counts of system 'S' must .*finite"),
         ({"counts": ["a", 1]}, "counts of system 'S' must hold numbers"),
         ({"mass_above": [1.5, 0]}, r"mass_above of system 'S' must be a share in 0\.\.1, got 1\.5"),
-        ({"mass_above": [-0.1, 0]}, r"mass_above of system 'S' must be a share in 0\.\.1, got -0\.1"),
+        ({"mass_above": [-0.1, 0]},
+         r"mass_above of system 'S' must be a share in 0\.\.1, got -0\.1"),
         ({"mass_above": [float("nan"), 0]}, "mass_above of system 'S' must hold finite"),
         ({"instances": ["a"]}, r"instances of system 'S' has shape \(1,\)"),
         ({"instances": ["a", "a"], "ranks": [3, 3]}, "'a' of system 'S' holds rank 3 twice"),
-        ({"instances": ["a", "a"], "ties": [2, 0], "ranks": [3, 5]}, "two relevant items in one block"),
-        ({"instances": ["a", "a"], "n": [10, 9]}, "two values of n, 10 and 9|two values of n, 9 and 10"),
+        ({"instances": ["a", "a"], "ties": [2, 0], "ranks": [3, 5]},
+         "two relevant items in one block"),
+        ({"instances": ["a", "a"], "n": [10, 9]},
+         "two values of n, 10 and 9|two values of n, 9 and 10"),
         ({"instances": ["a", "a"], "counts": [1, 2]}, "different counts"),
-        ({"instances": ["a", "a"], "n": 2, "ranks": [1, 2]}, "as many relevant items as candidates"),
+        ({"instances": ["a", "a"], "n": 2, "ranks": [1, 2]},
+         "as many relevant items as candidates"),
         ({"instances": ["a", "a"], "mass_above": [0.1, 0.2]}, "mass_above that falls"),
     ],
 )  # fmt: skip

@@ -31,7 +31,9 @@ def close(value: float, text: str, where: object) -> None:
 
 
 def test_the_file_is_complete(reference: Entries) -> None:
-    sizes = {key: len(reference[key]) for key in ("exact", "expected", "pmf", "corrections", "table2")}
+    sizes = {
+        key: len(reference[key]) for key in ("exact", "expected", "pmf", "corrections", "table2")
+    }
     assert sizes == {"exact": 80, "expected": 900, "pmf": 54, "corrections": 196, "table2": 48}
 
 
@@ -82,7 +84,9 @@ def test_least_squares_fits_as_well_as_the_reference(reference: Entries) -> None
         fitted = sd.correction("LS").fit(metric, sampling).expected(rank)
         best = sampling.pmf(rank) @ true
         # The cutoff on singular values costs little of the fit, whatever it does to the vector.
-        assert np.sqrt(np.mean((fitted - target) ** 2)) <= 1e-6 + np.sqrt(np.mean((best - target) ** 2))
+        assert np.sqrt(np.mean((fitted - target) ** 2)) <= 1e-6 + np.sqrt(
+            np.mean((best - target) ** 2)
+        )
 
 
 def test_table2_moments(reference: Entries, abc: list[sd.RankSet]) -> None:
@@ -96,5 +100,3 @@ def test_table2_moments(reference: Entries, abc: list[sd.RankSet]) -> None:
             mean = sd.expected_mean(metric, ranks, m, scheme=SCHEME[scheme])
             close(mean, entry["expected"], entry)
             close(sd.std_of_mean(metric, ranks, m, scheme=SCHEME[scheme]), entry["std"], entry)
-
-

@@ -122,7 +122,12 @@ def test_rows_may_have_their_own_number_of_draws() -> None:
 
 @pytest.mark.parametrize(
     ("n", "m", "scheme", "odds"),
-    [(50, 8, WITH, 1.0), (50, 8, WITHOUT, 1.0), (50, 8, POPULARITY, 3.0), (3 * 10**9, 30, WITHOUT, 1.0)],
+    [
+        (50, 8, WITH, 1.0),
+        (50, 8, WITHOUT, 1.0),
+        (50, 8, POPULARITY, 3.0),
+        (3 * 10**9, 30, WITHOUT, 1.0),
+    ],
 )
 def test_draws_follow_the_law(n: int, m: int, scheme: str, odds: float) -> None:
     s = sd.Sampling(n, m, scheme, odds)
@@ -164,8 +169,10 @@ def test_any_odds_read_back(odds: float) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"n": 1}, r"^n must be at least 2, got 1"), ({"n": 2.5}, r"^n must be a whole number, got 2\.5"),
-        ({"n": "x"}, r"^n must be a whole number, got 'x'"), ({"m": 0}, r"^m must be at least 1, got 0"),
+        ({"n": 1}, r"^n must be at least 2, got 1"),
+        ({"n": 2.5}, r"^n must be a whole number, got 2\.5"),
+        ({"n": "x"}, r"^n must be a whole number, got 'x'"),
+        ({"m": 0}, r"^m must be at least 1, got 0"),
         ({"m": -3}, r"^m must be at least 1, got -3"), ({"m": float("nan")}, r"^m .*got nan"),
         ({"m": 10, "scheme": WITHOUT}, r"m = 10 is too large without replacement: n = 10"),
         ({"scheme": "uniform"}, r"scheme must be one of .*got 'uniform'"),
@@ -184,7 +191,11 @@ def test_wrong_sampling(options: dict[str, object], sentence: str) -> None:
 
 @pytest.mark.parametrize(
     ("rank", "sentence"),
-    [(0, "rank must be at least 1, got 0"), (11, "rank 11 is larger than n = 10"), (1.5, r"got 1\.5")],
+    [
+        (0, "rank must be at least 1, got 0"),
+        (11, "rank 11 is larger than n = 10"),
+        (1.5, r"got 1\.5"),
+    ],
 )
 def test_wrong_rank(rank: object, sentence: str) -> None:
     s = sd.Sampling(10, 3)

@@ -51,7 +51,8 @@ def test_wrong_options(name: str, options: dict[str, object], sentence: str) -> 
 @pytest.mark.parametrize("name", CALLS.keys() - {"verdict"})
 @pytest.mark.parametrize(
     ("correction", "sentence"),
-    [("magic", "correction must be one of .*got 'magic'"), ("BV 2", "gamma must be .*at most 1, got"),
+    [("magic", "correction must be one of .*got 'magic'"),
+     ("BV 2", "gamma must be .*at most 1, got"),
      ("BV -0.1", "gamma must be at least 0.*got"), ("BV x", "gamma must be a number, got 'x'")],
 )  # fmt: skip
 def test_wrong_correction(name: str, correction: str, sentence: str) -> None:
@@ -68,7 +69,9 @@ def test_wrong_m(name: str, m: object) -> None:
 
 @pytest.mark.parametrize("name", CALLS.keys() - {"flips", "right_from"})
 def test_too_many_without_replacement(name: str) -> None:
-    with pytest.raises(ValueError, match=r"m = 10 is too large without replacement: .* 9 negatives"):
+    with pytest.raises(
+        ValueError, match=r"m = 10 is too large without replacement: .* 9 negatives"
+    ):
         CALLS[name](10, scheme=WITHOUT)
 
 
@@ -92,7 +95,7 @@ def test_unknown_metric(name: str) -> None:
 
 def test_mass_above_refuses_what_needs_the_rank() -> None:
     rs = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9])
-    with pytest.raises(ValueError, match="BV 0.1 of system 'M' is not defined: with mass_above"):
+    with pytest.raises(ValueError, match=r"BV 0\.1 of system 'M' is not defined: with mass_above"):
         sd.expected_mean("AP", rs, 3, scheme=POPULARITY, correction="BV 0.1")
     with pytest.raises(ValueError, match="rank estimate of system 'M' is not defined"):
         sd.expected_mean("AP", rs, 3, scheme=POPULARITY, correction="rank estimate")

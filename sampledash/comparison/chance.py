@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 _FEW = 30  # below this many instances no normal approximation
 _EXACT_COUNTS = 20_000  # hits of up to this many instances are convolved exactly
 _SUPPORT = 20_000  # values of a sum kept apart in a convolution
+_NOTHING = 1e-18  # probabilities up to this are left out of a convolution
 _RUNS = 20_000  # simulated runs where neither applies
 
 
@@ -151,6 +152,7 @@ def _law_of_mean(
                 each, p = ties.exact_values(metric, one), np.ones(1)
         else:
             each, p = vector, next(ties.atom_laws(setting, m, one))[1][0]
+        each, p = each[p > _NOTHING], p[p > _NOTHING]
         for _ in range(int(one.count[0])):
             values, mass = _merged(
                 np.add.outer(values, each).ravel(), np.multiply.outer(mass, p).ravel()
@@ -160,7 +162,7 @@ def _law_of_mean(
 
 def _merged(values: Floats, mass: Floats) -> tuple[Floats, Floats]:
     """Sort, drop what weighs nothing and join values that are equal, or too many to keep apart."""
-    keep = mass > 1e-18
+    keep = mass > _NOTHING
     values, mass = values[keep], mass[keep]
     order = np.argsort(values)
     values, mass = values[order], mass[order]

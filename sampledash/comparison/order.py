@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,7 @@ EVERY = 400  # corrections that need a fit are evaluated at every m up to here
 BEYOND = 64  # and at this many values of m beyond, with bisection between
 
 
-@dataclass(frozen=True)
-class Flip:
+class Flip(NamedTuple):
     """The order of two systems becomes the opposite at m."""
 
     first: str

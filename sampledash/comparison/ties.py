@@ -150,8 +150,7 @@ def _law_nodes(setting: Setting, m: int, one: Atoms) -> tuple[Floats, Floats]:
     total, odds = int(one.negatives[0]), setting.odds
     above, weights = [], []
     while first <= last:
-        share = odds * first / (odds * first + total - first) if first < total else 1.0
-        angle = np.arcsin(np.sqrt(share)) + 1 / np.sqrt(m)
+        angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + 1 / np.sqrt(m)
         q = np.sin(min(angle, np.pi / 2)) ** 2
         end = min(last, max(first + _FEW - 1, int(total * q / (odds * (1 - q) + q))))
         if setting.without and (first < m or end > total - m):

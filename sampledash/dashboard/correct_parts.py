@@ -18,16 +18,11 @@ from sampledash.report.vectors import vector_csv, vector_json
 LINK: dict[str, Any] = {**DEFAULTS, "sheet": correct_tabs.NAMES[0], "why": False}
 
 
-def choices() -> None:
-    """The metric and the corrections in the pictures."""
-    left, right = st.columns(2, vertical_alignment="bottom")
-    left.pills(
+def metric_choice() -> None:
+    """The one metric of the page."""
+    st.pills(
         "Metric", list(state.CHIPS), default=DEFAULTS["metric"], required=True, key="metric",
         bind="query-params", wrap=True, help="The metric that is corrected.",
-    )  # fmt: skip
-    right.pills(
-        "Corrections", list(RECIPES), selection_mode="multi", default=DEFAULTS["drawn"],
-        key="drawn", bind="query-params", wrap=True, help=HELP,
     )  # fmt: skip
 
 
@@ -37,10 +32,14 @@ HELP = (
 )
 
 
-def take_away() -> None:
-    """The correction that is taken away, and the number of instances."""
-    left, right = st.columns(2, vertical_alignment="bottom")
-    left.segmented_control(
+def choices() -> None:
+    """The corrections in the pictures, the one that is taken away, the number of instances."""
+    left, middle, right = st.columns([41, 32, 27])
+    left.pills(
+        "Corrections", list(RECIPES), selection_mode="multi", default=DEFAULTS["drawn"],
+        key="drawn", bind="query-params", wrap=True, help=HELP,
+    )  # fmt: skip
+    middle.segmented_control(
         "Take away", TAKEN, default=DEFAULTS["take"], required=True, key="take",
         bind="query-params", help="The correction of the sentence, the numbers and the download.",
     )  # fmt: skip
@@ -106,7 +105,8 @@ def numbers(shown: Scene) -> None:
              f"{words.size(before)}. The mean over any number of instances keeps its bias."),
             ("Scatter of one draw", words.size(variance**0.5),
              "Standard deviation for one instance, averaged over the ranks in the same way."),
-            (f"Scatter over {count(shown.instances)}", words.size((variance / shown.instances) ** 0.5),
+            (f"Scatter over {count(shown.instances)}",
+             words.size((variance / shown.instances) ** 0.5),
              "Standard deviation of the mean over |D| instances."),
             ("Largest value", words.size(float(values.max())),
              f"Of the vector. Its smallest is {words.size(float(values.min()))}."),
@@ -130,4 +130,6 @@ def downloads(shown: Scene) -> None:
     fit = shown.fit()
     name = "-".join(f"sampledash {shown.metric} {shown.taken} m {shown.sampling.m}".split())
     controls.download("Vector as CSV", lambda: vector_csv(fit), f"{name}.csv", "text/csv")
-    controls.download("Vector as JSON", lambda: vector_json(fit), f"{name}.json", "application/json")
+    controls.download(
+        "Vector as JSON", lambda: vector_json(fit), f"{name}.json", "application/json"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ DEFAULTS: dict[str, Any] = {
     "metric": "Recall@k", "take": "BV", "drawn": ["uncorrected", "rank estimate", "CLS", "BV"],
     "instances": "6,040",
 }  # fmt: skip
+PATIENCE = 0.3  # seconds without a progress bar
 SLOW = ("CLS", "LS")  # beyond LIVE negatives they take minutes
 _GOOD, _AGREED = "_correct_good", "_correct_agreed"
 
@@ -102,7 +104,7 @@ def scene() -> tuple[Scene, Problem | None]:
     try:
         asked = ask(state.DEFAULTS | dict(_now(state.DEFAULTS)), dict(_now(DEFAULTS)))
     except ValueError as error:
-        return _last_good(), Problem(state.spelled(error))
+        return _last_good(), Problem(state.spelled(error).replace("Gamma", "γ"))
     if asked.sampling.m > LIVE:
         agreed: set[str] = st.session_state.setdefault(_AGREED, set())
         key = f"{asked.metric}, {asked.sampling}, {', '.join(map(str, asked.drawn))}"
@@ -114,25 +116,21 @@ def scene() -> tuple[Scene, Problem | None]:
                 f"Compute m = {m}",
                 lambda: agreed.add(key),
             )
-    with_progress(asked.work(), 1 + len(asked.drawn), show=asked.sampling.m >= 500)
+    with_progress(asked.work(), 1 + len(asked.drawn))
     st.session_state[_GOOD] = asked
     return asked, None
 
 
-def with_progress(work: Iterator[str], pieces: int, *, show: bool) -> None:
+def with_progress(work: Iterator[str], pieces: int) -> None:
     """Run through the pieces of some work; between two a change of mind can stop it.
 
-    Parameters
-    ----------
-    show
-        Whether it is long enough for a bar, which would only blink otherwise.
+    A bar appears only once it has taken a moment: it would blink on every change otherwise.
     """
-    bar = st.progress(0.0) if show else None
+    place, start = st.empty(), time.monotonic()
     for done, name in enumerate(work):
-        if bar is not None:
-            bar.progress(min(done / pieces, 1.0), name)
-    if bar is not None:
-        bar.empty()
+        if time.monotonic() - start > PATIENCE:
+            place.progress(min(done / pieces, 1.0), name)
+    place.empty()
 
 
 def ask(shared: Mapping[str, Any], own: Mapping[str, Any]) -> Scene:

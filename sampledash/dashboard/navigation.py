@@ -10,6 +10,7 @@ import streamlit as st
 PAGES = (
     ("explore", "Explore", ":material/show_chart:"),
     ("consistency", "Consistency", ":material/rule:"),
+    ("correct", "Correct", ":material/build:"),
 )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sampledash.correction import Correction
 from sampledash.explain.correct import root
-from sampledash.explain.text import count, short_count
+from sampledash.explain.text import count, gamma, short_count
 from sampledash.figures import labels, theme
 from sampledash.figures.grid import rank_grid
 from sampledash.metrics import Metric
@@ -20,7 +20,7 @@ from sampledash.metrics import Metric
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_FLOOR = 1e-5  # percent; smaller values have no place on a logarithmic axis
+_FLOOR = 1e-3  # percent; less than that is nothing, and a logarithmic axis would stretch it
 
 
 def sampled_ranks(m: int) -> Ints:
@@ -50,6 +50,8 @@ def expectation(
         Correction -> its expectation at ``ranks``, as shares.
     focus
         The correction that is taken away: its line is thicker and on top.
+    dark, height
+        Look of the page and height in pixels.
     """
     c = theme.look(dark)
     ordered = sorted(curves, key=lambda x: x == focus)
@@ -62,9 +64,11 @@ def expectation(
     names = ["exact", *map(str, ordered)]
     colors = [c.ink, *(_line(x, focus, dark)["color"] for x in ordered)]
     axis = theme.rank_axis(int(ranks[-1]), title="true rank (log scale)")
-    marks = _names(names, colors, ranks, [y_exact, *y], axis["range"], (low, top))
+    marks = labels.named(
+        names, colors, ranks, [y_exact, *y], axis["range"], (low, top), height=height - 90
+    )
     return theme.figure(
-        data, dark=dark, height=height, title=f"{metric}: what each expects", annotations=marks,
+        data, dark=dark, height=height, title=f"Expected {metric}", annotations=marks,
         revision=f"correct-{metric}-{ranks[-1]}", xaxis=axis, yaxis=_percent(low, top),
     )  # fmt: skip
 
@@ -77,16 +81,19 @@ def vector(
     focus: Correction,
     dark: bool = False,
     height: int = 260,
-    title: str = "",
 ) -> go.Figure:
     """The vectors over the sampled rank, the one in focus with a dot for each value.
 
     Parameters
     ----------
+    metric
+        Names the picture.
     shown
         Sampled ranks that are drawn, see :func:`sampled_ranks`.
     vectors
         Correction -> its m + 1 values, as shares.
+    focus, dark, height
+        As for :func:`expectation`.
     """
     data = []
     for recipe in sorted(vectors, key=lambda x: x == focus):
@@ -101,7 +108,7 @@ def vector(
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
     return theme.figure(
-        data, dark=dark, height=height, title=title or f"Vector: {metric} by sampled rank",
+        data, dark=dark, height=height, title=f"Vector for {metric}",
         revision=f"vector-{metric}-{shown[-1]}", yaxis=_percent(low, top),
         xaxis=theme.rank_axis(int(shown[-1]), title="sampled rank (log scale)", most=5),
     )  # fmt: skip
@@ -121,6 +128,8 @@ def risks(
         Correction -> squared bias and variance of one draw, as shares squared.
     instances
         |D|, over which the variance is averaged.
+    dark
+        Whether the page is dark.
     """
     c = theme.look(dark)
     rows = list(found)
@@ -176,12 +185,14 @@ def tradeoff(
 
     Parameters
     ----------
-    symbol
-        What ``x`` is: the title of the axis. γ runs from large to small.
+    symbol, x
+        What the axis is and its values, increasing; γ is drawn from large to small.
     series
         Corrections to draw.
     marks
         Text -> place of an upright line.
+    dark, height
+        Look of the page and height in pixels.
     """
     c = theme.look(dark)
     lines, names, colors, data = [], [], [], []
@@ -194,28 +205,32 @@ def tradeoff(
             data.append(theme.curve(x, y, {"color": color, "dash": dash, "width": 2.5}, label))
             if np.isfinite(y).sum() > 1:
                 lines.append(y)
-                names.append(label)
+                names.append(one.label if word == "bias" else "scatter")
                 colors.append(color)
     finite = np.concatenate([y[np.isfinite(y)] for y in lines]) if lines else np.array([1.0])
     low, top = float(finite.min()) / 1.5, float(finite.max()) * 1.8
     sign = -1 if symbol == "γ" else 1
     ends = np.log10([x.min(), x.max()])
     across = [float(ends[0]) - 0.03, float(ends[1]) + 0.03][::sign]
-    annotations = _names(names, colors, x, lines, across, (low, top), log=True)
+    annotations = labels.named(
+        names, colors, x, lines, across, (low, top), height=height - 75, log=True,
+        clear=list(marks.values()),
+    )  # fmt: skip
     shapes = []
     for text, at in marks.items():
         if x.min() <= at <= x.max():
             shapes.append(theme.upright(at, c.muted))
+            share = (np.log10(at) - across[0]) / (across[1] - across[0])
+            side = "left" if share < 0.15 else "right" if share > 0.85 else "center"
             annotations.append(
-                theme.name_at(at, 0, text, c.muted, log=True)
-                | {"yref": "paper", "yanchor": "bottom", "font": {"size": 12, "color": c.muted},
-                   "xanchor": "left" if sign * np.log10(at) < sign * ends.mean() else "right",
-                   "xshift": 4 if sign * np.log10(at) < sign * ends.mean() else -4}
-            )  # fmt: skip
+                theme.name_at(at, 1, text, c.muted, log=True)
+                | {"yref": "paper", "yanchor": "bottom", "xshift": 0, "xanchor": side}
+            )
     return theme.figure(
         data, dark=dark, height=height, annotations=annotations, shapes=shapes,
-        title=f"against {symbol}", revision=f"tradeoff-{symbol}",
-        xaxis={"type": "log", "range": across, "hoverformat": ",", **_decades(x, symbol)},
+        revision=f"tradeoff-{symbol}", margin={"l": 8, "r": 12, "t": 24, "b": 8},
+        xaxis={"title": {"text": f"{symbol} (log scale)"}, "type": "log", "range": across,
+               "hoverformat": ".3~g" if symbol == "γ" else ",", **_decades(x, symbol)},
         yaxis=_log_percent(low, top),
     )  # fmt: skip
 
@@ -243,50 +258,15 @@ def _percent(low: float, top: float) -> dict[str, Any]:
     return axis
 
 
-def _names(
-    names: Sequence[str],
-    colors: Sequence[str],
-    x: Any,
-    curves: Sequence[Floats],
-    across: Sequence[float],
-    up: tuple[float, float],
-    *,
-    log: bool = False,
-) -> list[dict[str, Any]]:
-    """Names at their lines; x is logarithmic, y is too where ``log``."""
-    shares, points = [], []
-    low, top = np.log10(up) if log else up
-    for y in curves:
-        keep = np.isfinite(y)
-        px, py = np.log10(np.asarray(x, dtype=np.float64)[keep]), y[keep]
-        py = np.log10(py) if log else py
-        order = slice(None, None, -1) if across[0] > across[1] else slice(None)
-        px, py = px[order], py[order]
-        shares.append(
-            ((px - across[0]) / (across[1] - across[0]), np.clip((py - low) / (top - low), 0, 1))
-        )
-        points.append((px, np.clip(py, low, top)))
-    return [
-        {
-            "x": float(px[place["at"]]), "y": float(py[place["at"]]), "text": text,
-            "font": {"color": color, "size": 14}, "showarrow": False,
-            **{key: value for key, value in place.items() if key != "at"},
-        }
-        for text, color, place, (px, py) in zip(
-            names, colors, labels.beside(names, shares), points, strict=True
-        )
-    ]  # fmt: skip
-
-
 def _decades(x: Floats, symbol: str) -> dict[str, Any]:
     exponents = np.arange(
         int(np.ceil(np.log10(x.min()) - 1e-9)), int(np.floor(np.log10(x.max()) + 1e-9)) + 1
     )
     exponents = exponents[:: -(-len(exponents) // 7)]
-    write = (lambda e: f"{10.0**e:g}") if symbol == "γ" else (lambda e: short_count(10**e))
+    write = gamma if symbol == "γ" else short_count
     return {
         "tickvals": [10.0**e for e in exponents],
-        "ticktext": [write(int(e)).replace("e-0", "e-") for e in exponents],
+        "ticktext": [write(10.0 ** int(e)) for e in exponents],
     }
 
 

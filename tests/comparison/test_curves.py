@@ -13,7 +13,14 @@ from scipy.stats import binom, hypergeom
 
 import sampledash as sd
 from tests.oracles import (
-    METRICS, POPULARITY, SCHEMES, WITH, WITHOUT, exact_law, item_scale, item_value,
+    METRICS,
+    POPULARITY,
+    SCHEMES,
+    WITH,
+    WITHOUT,
+    exact_law,
+    item_scale,
+    item_value,
 )  # fmt: skip
 
 Row = tuple[int, int, int, int, int]  # label, rank, ties, n, count
@@ -67,7 +74,9 @@ def systems(draw: st.DrawFn) -> list[Row]:
 def test_every_m_equals_the_laws_row_by_row(scheme: str, data: st.DataObject) -> None:
     first, second = data.draw(systems()), data.draw(systems())
     odds = Fraction(3, 2) if scheme == POPULARITY else Fraction(1)
-    options = {"scheme": scheme, "odds": float(odds)} if scheme == POPULARITY else {"scheme": scheme}
+    options = (
+        {"scheme": scheme, "odds": float(odds)} if scheme == POPULARITY else {"scheme": scheme}
+    )
     sets = [rank_set("P", first), rank_set("Q", second)]
     top = 40
     if scheme == WITHOUT:  # with one number of negatives for all, more is an error
@@ -75,7 +84,7 @@ def test_every_m_equals_the_laws_row_by_row(scheme: str, data: st.DataObject) ->
             left = {n - sum(x[0] == label for x in rows) for label, _, _, n, _ in rows}
             if len(left) == 1:
                 top = min(top, *left)
-    m_values = sorted({1, 2, 3, max(1, top // 2), max(1, top - 1), top})
+    m_values = sorted({1, min(2, top), min(3, top), max(1, top // 2), max(1, top - 1), top})
     for name, k in METRICS:
         ours = sd.curve(sd.metric(name, k=k), sets, m_values, **options)
         for rows, system in ((first, "P"), (second, "Q")):
@@ -100,7 +109,9 @@ def test_movielens_against_scipy(scheme: str, xyz: list[sd.RankSet]) -> None:
 
 
 @pytest.mark.parametrize("scheme", [WITH, WITHOUT])
-@pytest.mark.parametrize("correction", ["rank estimate", "rank estimate (linear)", "BV 0.1", "CLS", "LS"])
+@pytest.mark.parametrize(
+    "correction", ["rank estimate", "rank estimate (linear)", "BV 0.1", "CLS", "LS"]
+)
 def test_corrected_curve_is_the_corrected_mean_at_each_m(scheme: str, correction: str) -> None:
     # The vector of each m, applied to the exact law of each row.
     n = 40
@@ -134,7 +145,7 @@ def test_complete_sample_is_exact(xyz: list[sd.RankSet]) -> None:
 def test_auc_curve_is_flat(xyz: list[sd.RankSet], xyz_ties: list[sd.RankSet]) -> None:
     for sets in (xyz, xyz_ties):
         for scheme in (WITH, WITHOUT):
-            ours = sd.curve("AUC", sets, [1, 2, 30, 999, 3000], scheme=scheme)
+            ours = sd.curve("AUC", sets, [1, 2, 30, 700], scheme=scheme)
             for rs in sets:
                 middle = rs.ranks + rs.ties / 2
                 true = np.mean((rs.n - middle) / (rs.n - 1))
@@ -163,7 +174,11 @@ def test_progress_reaches_one() -> None:
 
 @pytest.mark.parametrize(
     ("m_values", "sentence"),
-    [([], "m_values is empty"), ([0], "m must be at least 1, got 0"), ([1, 2.5], r"m must .*got 2\.5")],
+    [
+        ([], "m_values is empty"),
+        ([0], "m must be at least 1, got 0"),
+        ([1, 2.5], r"m must .*got 2\.5"),
+    ],
 )
 def test_wrong_m_values(m_values: list[float], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
@@ -177,8 +192,6 @@ def test_tails_do_not_underflow_into_wrong_means() -> None:
         ours = sd.curve("AP", rs, [1, 50, 20_000], scheme=scheme)
         for m in (1, 50):
             for x in rs:
-                true = np.mean(
-                    [sum(float(p) / (t + 1) for t, p in enumerate(exact_law(10**6, int(r), m, scheme)))
-                     for r in x.ranks]
-                )  # fmt: skip
+                laws = [exact_law(10**6, int(r), m, scheme) for r in x.ranks]
+                true = np.mean([sum(float(p) / t for t, p in enumerate(q, start=1)) for q in laws])
                 assert ours.loc[m, x.system] == pytest.approx(true, rel=1e-12)

@@ -12,8 +12,19 @@ from hypothesis import strategies as st
 
 import sampledash as sd
 from tests.oracles import (
-    METRICS, POPULARITY, UNIFORM, WITH, WITHOUT, by_definition, dense_bias_variance, dense_law,
-    dense_target, item_scale, moments, samples, tied_orders,
+    METRICS,
+    POPULARITY,
+    UNIFORM,
+    WITH,
+    WITHOUT,
+    by_definition,
+    dense_bias_variance,
+    dense_law,
+    dense_target,
+    item_scale,
+    moments,
+    samples,
+    tied_orders,
 )  # fmt: skip
 
 Instance = tuple[int, list[int]]
@@ -45,8 +56,8 @@ def most(rows: list[Instance], scheme: str) -> int:
 
 
 def enumerated(
-    rows: list[Instance], m: int, scheme: str, value: Callable[[Instance, tuple[int, ...], int], float],
-    full: Callable[[Instance], float],
+    rows: list[Instance], m: int, scheme: str,
+    value: Callable[[Instance, tuple[int, ...], int], float], full: Callable[[Instance], float],
 ) -> tuple[float, float]:  # fmt: skip
     """Mean and standard deviation of the mean; ``full`` where fewer than m negatives exist."""
     mean = spread = 0.0
@@ -108,7 +119,9 @@ def test_corrections_of_several_items_by_full_enumeration(
                 )
             )
 
-        def value(row: Instance, sampled: tuple[int, ...], m: int, name=name, k=k, vectors=vectors) -> float:  # type: ignore[no-untyped-def]
+        def value(
+            row: Instance, sampled: tuple[int, ...], m: int, name=name, k=k, vectors=vectors
+        ) -> float:  # type: ignore[no-untyped-def]
             total = sum(vectors[j - 1][t - j] for j, t in enumerate(sampled, start=1))
             return float(total * item_scale(name, k, len(sampled)))
 
@@ -166,7 +179,9 @@ def test_mass_above_by_full_enumeration(rows: list[Instance], data: st.DataObjec
             mean, spread = mean + e / len(rows), spread + v / len(rows) ** 2
         metric = sd.metric(name, k=k)
         assert sd.expected_mean(metric, rs, m, scheme=POPULARITY) == pytest.approx(mean, abs=1e-12)
-        assert sd.std_of_mean(metric, rs, m, scheme=POPULARITY) ** 2 == pytest.approx(spread, abs=1e-12)
+        assert sd.std_of_mean(metric, rs, m, scheme=POPULARITY) ** 2 == pytest.approx(
+            spread, abs=1e-12
+        )
 
 
 @st.composite

@@ -11,7 +11,9 @@ from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT, dense_law
 METRIC = ["AUC", "Recall@10", "Precision@10", "NDCG@10", "NDCG", "AP", "AP@20", "RR", "HitRate@5"]
 
 
-def by_rows(metric: str, rs: sd.RankSet, m: int, scheme: str, odds: float = 1.0) -> tuple[float, float]:
+def by_rows(
+    metric: str, rs: sd.RankSet, m: int, scheme: str, odds: float = 1.0
+) -> tuple[float, float]:
     """Mean and standard deviation of the mean: one n, one relevant item, ties spelled out."""
     n = int(rs.n[0])
     law = dense_law(n, m, scheme, odds)
@@ -56,7 +58,9 @@ def test_ties_with_many_negatives(m: int, metric: str) -> None:
     for scheme in (WITH, WITHOUT):
         mean, std = by_rows(metric, rs, m, scheme)
         assert sd.expected_mean(metric, rs, m, scheme=scheme) == pytest.approx(mean, rel=1e-9)
-        assert sd.std_of_mean(metric, rs, m, scheme=scheme) == pytest.approx(std, rel=1e-8, abs=1e-12)
+        assert sd.std_of_mean(metric, rs, m, scheme=scheme) == pytest.approx(
+            std, rel=1e-8, abs=1e-12
+        )
 
 
 def test_few_negatives_are_exact() -> None:
@@ -73,8 +77,12 @@ def test_few_negatives_are_exact() -> None:
     vector = sd.correction("BV").fit("AP", sd.Sampling(38, 20, WITHOUT)).values
     corrected = sd.expected_mean("AP", rs, 20, scheme=WITHOUT, correction="BV 0.1")
     assert corrected == pytest.approx((1 / 2 + 1 / 3 + law @ vector) / 3, rel=1e-11)
-    assert sd.expected_mean("AP", rs, 99, scheme=WITHOUT) == pytest.approx(sd.mean("AP", rs), rel=1e-14)
-    assert sd.expected_mean("AP", rs, 5000, scheme=WITHOUT) == pytest.approx(sd.mean("AP", rs), rel=1e-14)
+    assert sd.expected_mean("AP", rs, 99, scheme=WITHOUT) == pytest.approx(
+        sd.mean("AP", rs), rel=1e-14
+    )
+    assert sd.expected_mean("AP", rs, 5000, scheme=WITHOUT) == pytest.approx(
+        sd.mean("AP", rs), rel=1e-14
+    )
     assert sd.std_of_mean("AP", rs, 5000, scheme=WITHOUT) == 0.0
 
 
@@ -122,5 +130,5 @@ def test_many_negatives_and_many_ranks(scheme: str) -> None:
 
 def test_wrong_ties_reading() -> None:
     rs = sd.RankSet("S", [2, 3], 9, ties=[1, 1])
-    with pytest.raises(ValueError, match="ties must be one of .*got 'best'"):
+    with pytest.raises(ValueError, match=r"ties must be one of .*got 'best'"):
         sd.mean("AP", rs, ties="best")  # type: ignore[arg-type]

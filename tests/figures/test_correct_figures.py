@@ -40,8 +40,8 @@ def test_expectation_draws_every_correction_and_the_exact_metric():
 def test_names_do_not_cover_each_other():
     for metric in ("Recall@10", "AP", "NDCG", "NDCG@10"):
         for dark in (False, True):
-            boxes = [_box(a, *expectation(metric, dark=dark)[:1]) for a in
-                     expectation(metric, dark=dark)[0].layout.annotations]  # fmt: skip
+            fig, _, _ = expectation(metric, dark=dark)
+            boxes = [_box(note, fig) for note in fig.layout.annotations]
             for i, a in enumerate(boxes):
                 for b in boxes[:i]:
                     assert not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])
@@ -113,6 +113,7 @@ def test_all_zero_tradeoff_is_drawn_empty():
 def test_labels_keep_clear_of_upright_lines():
     line = (np.linspace(0, 1, 50), np.full(50, 0.5))
     (place,) = labels.beside(["uncorrected"], [line], 300, clear=[0.3])
-    x = line[0][place["at"]] * labels.WIDTH
-    left = x + 5 if place["xanchor"] == "left" else x - 5 - 7.6 * 11
-    assert not left < 0.3 * labels.WIDTH < left + 7.6 * 11
+    for width in labels.WIDTHS:
+        x = line[0][place["at"]] * width
+        left = x + 5 if place["xanchor"] == "left" else x - 5 - 7.6 * 11
+        assert not left < 0.3 * width < left + 7.6 * 11

@@ -1,0 +1,1 @@
+"""What a reader takes away: tables, vectors, scripts."""

@@ -1,0 +1,35 @@
+"""Run the benchmarks: ``python -m tests.benchmarks [--quick]``."""
+
+from __future__ import annotations
+
+import argparse
+
+from tests.benchmarks.core import Result, results
+
+
+def line(result: Result) -> str:
+    obvious = "" if result.obvious is None else f"{result.obvious:10.3f} s"
+    ratio = "" if result.ratio is None else f"{result.ratio:9.3g} x"
+    difference = "" if result.difference is None else f"{result.difference:8.1e}"
+    verdict = "" if result.exact else " - DIFFERS"
+    verdict += "" if result.fast else " - TOO SLOW"
+    return (
+        f"{result.name:74}{result.ours:9.4f} s{obvious:>12}{ratio:>11}{difference:>10}"
+        f"  {result.note}{verdict}"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small samples, differences only")
+    quick = parser.parse_args().quick
+    print(f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10}")
+    good = True
+    for result in results(quick):
+        print(line(result), flush=True)
+        good &= result.exact and (quick or result.fast)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,15 @@
+"""The benchmarks run, and what they compare agrees; their times are for people to read."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.benchmarks.core import BENCHMARKS
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda b: b.__name__)
+def test_nothing_differs(benchmark) -> None:  # type: ignore[no-untyped-def]
+    found = list(benchmark(quick=True))
+    assert found
+    for result in found:
+        assert result.exact, result

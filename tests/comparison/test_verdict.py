@@ -1,0 +1,140 @@
+"""The verdict frame: its columns, states and meaning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampledash as sd
+from sampledash.comparison.verdict import state_of
+from tests.oracles import POPULARITY, WITHOUT
+
+COLUMNS = [
+    "metric",
+    "correction",
+    "better",
+    "worse",
+    "exact",
+    "sampled",
+    "state",
+    "right_from",
+    "probability",
+]
+
+
+def test_movielens_at_100(xyz: list[sd.RankSet]) -> None:
+    table = sd.verdict(
+        ["Recall@10", "AUC"], xyz, 100, ("uncorrected", "rank estimate"), scheme=WITHOUT
+    )
+    assert table.columns.tolist() == COLUMNS
+    assert isinstance(table.index, pd.RangeIndex)
+    assert len(table) == 2 * 2 * 3
+    assert table.right_from.dtype == "Int64"
+    for name in ("exact", "sampled", "probability"):
+        assert table[name].dtype == np.float64
+    for name in ("metric", "correction", "better", "worse", "state"):
+        assert all(type(x) is str for x in table[name].tolist())
+    recall = table[(table.metric == "Recall@10") & (table.correction == "uncorrected")]
+    # "At m = 100 Recall@10 ranks X > Y > Z; on all items it is Z > Y > X. Right from m = 970."
+    assert set(zip(recall.better, recall.worse, strict=True)) == {
+        ("Y", "X"),
+        ("Z", "X"),
+        ("Z", "Y"),
+    }
+    assert (recall.state == "wrong").all()
+    by_pair = dict(zip(recall.better + recall.worse, recall.right_from, strict=True))
+    assert by_pair == {"YX": 970, "ZX": 433, "ZY": 128}
+    assert (recall.exact > 0).all()
+    assert (recall.sampled < 0).all()
+    auc = table[(table.metric == "AUC") & (table.correction == "uncorrected")]
+    assert (auc.state == "right").all()
+    assert auc.right_from.tolist() == [1, 1, 1]
+    assert auc.exact.to_numpy() == pytest.approx(auc.sampled.to_numpy(), rel=1e-11)
+    assert auc.probability.to_numpy() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"scheme": WITHOUT}, {"scheme": POPULARITY, "odds": 3.0}, {"ties": "pessimistic"}],
+)
+def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(8)
+    sets = [
+        sd.RankSet(name, rng.integers(1, 50, 40), 60, ties=rng.integers(0, 9, 40)) for name in "PQR"
+    ]
+    reading = {"ties": options["ties"]} if "ties" in options else {}
+    table = sd.verdict(["AP", "Recall@5"], sets, 12, ("uncorrected", "BV 0.1"), **options)
+    by_name = {rs.system: rs for rs in sets}
+    for row in table.itertuples():
+        both = [by_name[row.better], by_name[row.worse]]
+        given = {**options, "correction": row.correction}
+        exact = [sd.mean(row.metric, rs, **reading) for rs in both]
+        sampled = [sd.expected_mean(row.metric, rs, 12, **given) for rs in both]
+        assert row.exact == pytest.approx(exact[0] - exact[1], abs=1e-13)
+        assert row.exact >= 0
+        assert row.sampled == pytest.approx(sampled[0] - sampled[1], abs=1e-12)
+        right = sd.right_from(row.metric, both, **given)
+        assert (right.m[0] is pd.NA) == (row.right_from is pd.NA)
+        if row.right_from is not pd.NA:
+            assert right.m[0] == row.right_from
+        chance = sd.probability_of_order(row.metric, both, 12, **given).probability[0]
+        assert row.probability == pytest.approx(chance, abs=1e-9)
+
+
+def test_states() -> None:
+    assert state_of(0, 1, 0.99) == "tied"
+    assert state_of(1, 0, 0.0) == "undecided"
+    assert state_of(1, 1, 0.95) == "right"
+    assert state_of(1, 1, 0.9499) == "undecided"
+    assert state_of(1, -1, 0.05) == "wrong"
+    assert state_of(1, -1, 0.0501) == "undecided"
+
+
+def test_equal_systems_are_tied() -> None:
+    sets = [sd.RankSet("P", [3, 7], 12), sd.RankSet("Q", [7, 3], 12)]
+    table = sd.verdict(["AP"], sets, 5)
+    assert table.state.tolist() == ["tied"]
+    assert table.right_from.isna().all()
+    assert np.isnan(table.probability[0])
+    assert table.exact[0] == 0
+
+
+def test_complete_tie_in_sampling_is_undecided() -> None:
+    sets = [sd.RankSet("P", [3], 12), sd.RankSet("Q", [7], 12)]
+    table = sd.verdict(["Recall@4"], sets, 2)  # a sampled list of three: Recall@4 is 1
+    assert table.state.tolist() == ["undecided"]
+    assert abs(table.sampled[0]) <= 1e-12
+
+
+def test_recall_of_x_and_y_below_ten_negatives(xyz: list[sd.RankSet]) -> None:
+    # DESIGN: "tied for m <= 9, right at m = 10 alone, wrong 11..969, right from 970".
+    sampled = {
+        m: sd.verdict(["Recall@10"], xyz[:2], m, scheme=WITHOUT).sampled[0]
+        for m in (1, 9, 10, 11, 969, 970)
+    }
+    assert abs(sampled[1]) <= 1e-12
+    assert abs(sampled[9]) <= 1e-12
+    assert [np.sign(sampled[m]) for m in (10, 11, 969, 970)] == [1, -1, -1, 1]
+
+
+def test_wrong_input() -> None:
+    sets = [sd.RankSet("P", [3], 12), sd.RankSet("Q", [7], 12)]
+    with pytest.raises(ValueError, match="metrics is empty"):
+        sd.verdict([], sets, 3)
+    with pytest.raises(TypeError, match="corrections"):
+        sd.verdict(["AP"], sets, 3, correction="CLS")  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match=r"correction must be one of .*'magic'"):
+        sd.verdict(["AP"], sets, 3, ["magic"])
+    with pytest.raises(ValueError, match="m = 12 is too large without replacement"):
+        sd.verdict(["AP"], sets, 12, scheme=WITHOUT)
+
+
+def test_progress() -> None:
+    sets = [sd.RankSet("P", [3, 4], 12), sd.RankSet("Q", [7, 1], 12)]
+    seen: list[float] = []
+    sd.verdict(["AP", "AUC"], sets, 3, ["uncorrected", "BV 1"], progress=seen.append)
+    assert seen == sorted(seen)
+    assert 0 < min(seen) <= max(seen) <= 1

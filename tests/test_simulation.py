@@ -1,0 +1,91 @@
+"""Simulated runs against exact moments, within four standard errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from tests.oracles import POPULARITY, WITH, WITHOUT
+
+REPEATS = 4000
+
+PLAIN = sd.RankSet("S", [1, 7, 30, 200, 3, 55], 200)
+OWN_N = sd.RankSet("S", [1, 7, 3, 90], [5, 12, 60, 200], counts=[1, 3, 2, 1])
+TIED = sd.RankSet("S", [1, 5, 40], [100, 90, 120], ties=[30, 0, 70])
+SEVERAL = sd.RankSet(
+    "S", [2, 9, 40, 1, 100, 3, 4, 5], [120, 120, 120, 110, 110, 6, 6, 6],
+    instances=[0, 0, 0, 1, 1, 2, 2, 2], counts=[2, 2, 2, 1, 1, 1, 1, 1],
+)  # fmt: skip
+SEVERAL_TIED = sd.RankSet("S", [2, 9, 40, 1], 60, instances=[0, 0, 0, 1], ties=[5, 0, 10, 3])
+MASS = sd.RankSet("S", [2, 9, 40], 60, instances=[0, 0, 1], mass_above=[0.05, 0.7, 0.4])
+
+CASES = {
+    "with": (PLAIN, {"scheme": WITH}),
+    "without": (PLAIN, {"scheme": WITHOUT}),
+    "popularity": (PLAIN, {"scheme": POPULARITY, "odds": 3.0}),
+    "own n": (OWN_N, {"scheme": WITHOUT}),
+    "ties": (TIED, {"scheme": WITHOUT}),
+    "ties with": (TIED, {"scheme": WITH}),
+    "pessimistic": (TIED, {"scheme": WITHOUT, "ties": "pessimistic"}),
+    "several": (SEVERAL, {"scheme": WITHOUT}),
+    "several with": (SEVERAL, {"scheme": WITH}),
+    "several popularity": (SEVERAL, {"scheme": POPULARITY, "odds": 0.4}),
+    "several tied": (SEVERAL_TIED, {"scheme": WITHOUT}),
+    "mass": (MASS, {"scheme": POPULARITY}),
+    "corrected": (PLAIN, {"scheme": WITHOUT, "fit_scheme": WITH, "correction": "BV 0.1"}),
+    "corrected own n": (OWN_N, {"scheme": WITHOUT, "correction": "rank estimate"}),
+    "corrected several": (SEVERAL, {"scheme": WITH, "correction": "BV 0.5"}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("metric", ["AUC", "Recall@3", "AP", "NDCG@5", "RR"])
+def test_moments(case: str, metric: str) -> None:
+    rs, options = CASES[case]
+    m = 15
+    runs = sd.simulate(metric, rs, m, REPEATS, np.random.default_rng(11), **options)
+    assert runs.shape == (REPEATS,)
+    mean, deviation = runs.mean(), runs.std(ddof=1)
+    exact = sd.expected_mean(metric, rs, m, **options)
+    assert abs(mean - exact) <= 4 * deviation / np.sqrt(REPEATS) + 1e-12
+    if case == "several tied" and metric != "RR":
+        return  # its exact scatter is not available
+    spread = sd.std_of_mean(metric, rs, m, **options)
+    fourth = np.mean((runs - mean) ** 4)
+    error = np.sqrt(max(fourth - deviation**4, 0) / REPEATS)
+    assert abs(deviation**2 - spread**2) <= 4 * error + 1e-12
+
+
+def test_complete_samples_do_not_vary() -> None:
+    for metric in ("AUC", "AP", "Recall@3"):
+        runs = sd.simulate(metric, OWN_N, 199, 5, np.random.default_rng(0), scheme=WITHOUT)
+        assert runs == pytest.approx(np.full(5, sd.mean(metric, OWN_N)), rel=1e-14)
+        runs = sd.simulate(metric, SEVERAL, 500, 5, np.random.default_rng(0), scheme=WITHOUT)
+        assert runs == pytest.approx(np.full(5, sd.mean(metric, SEVERAL)), rel=1e-14)
+
+
+def test_values_are_those_of_sampled_lists() -> None:
+    # One instance, m = 3: the sampled AP can only be 1, 1/2, 1/3 or 1/4.
+    runs = sd.simulate("AP", sd.RankSet("S", [5], 9), 3, 500, np.random.default_rng(0))
+    assert set(np.round(1 / runs, 9)) == {1.0, 2.0, 3.0, 4.0}
+
+
+def test_the_generator_decides() -> None:
+    first, second, other = (
+        sd.simulate("AP", SEVERAL, 5, 50, np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, other)
+
+
+def test_wrong_input() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="repeats must be at least 1, got 0"):
+        sd.simulate("AP", PLAIN, 5, 0, rng)
+    with pytest.raises(ValueError, match="m must be at least 1, got 0"):
+        sd.simulate("AP", PLAIN, 0, 5, rng)
+    with pytest.raises(ValueError, match="counts of system 'S' must be whole"):
+        sd.simulate("AP", sd.RankSet("S", [1], 9, counts=[1.5]), 5, 5, rng)
+    with pytest.raises(ValueError, match="m = 200 is too large without replacement"):
+        sd.simulate("AP", PLAIN, 200, 5, rng, scheme=WITHOUT)
