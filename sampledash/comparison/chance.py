@@ -97,7 +97,8 @@ def pair_chances(
         deviation = float(np.hypot(spread[i, x], spread[j, x]))
         if deviation == 0:
             return float(difference > TIED)
-        return float(ndtr((difference - _half_step(metrics[x], sets[i], sets[j])) / deviation))
+        step = _half_step(metrics[x], sets[i], sets[j], setting)
+        return float(ndtr((difference - step) / deviation))
 
     return [
         [chance(x, i, j) if truth else float("nan") for i, j, truth in pairs[x]]
@@ -105,9 +106,12 @@ def pair_chances(
     ]
 
 
-def _half_step(metric: Metric, first: RankSet, second: RankSet) -> float:
+def _half_step(metric: Metric, first: RankSet, second: RankSet, setting: Setting) -> float:
     """Half the lattice step of the difference of two means of hits, else 0."""
-    if not metric.on_lattice or max(first.max_relevant, second.max_relevant) > 1:
+    recipe = setting.correction
+    hits = not recipe.by_rank or (recipe.name == "rank-estimate" and recipe.rounding == "floor")
+    several = max(first.max_relevant, second.max_relevant) > 1
+    if not (metric.on_lattice and hits) or several:
         return 0.0
     return metric.scale(1) / (2 * max(first.n_instances, second.n_instances))
 

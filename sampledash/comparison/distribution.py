@@ -22,6 +22,8 @@ def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "exp
         True ranks; a tied item counts with the share of its orders that put it there.
     places
         Ranks, any numbers, shape (p,).
+    ties
+        How tied items are read.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, svd
+from scipy.linalg import svd
 from scipy.optimize import nnls
 
 from sampledash.correction.moments import Nodes, normal_equations, triangular
@@ -45,8 +45,8 @@ def _by_nodes(at: Nodes, gamma: float) -> Floats:
 def _solve(matrix: Floats, gamma: float, rhs: Floats) -> Floats:
     """Solve (matrix + γ) x = rhs; overwrites the matrix."""
     matrix.flat[:: len(matrix) + 1] += gamma
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    return np.asarray(cho_solve(factor, rhs, check_finite=False))
+    # Not scipy's Cholesky: its BLAS has a thread pool of its own, which fights with numpy's.
+    return np.linalg.solve(matrix, rhs)
 
 
 def require_reachable(at: Nodes) -> None:

@@ -104,7 +104,7 @@ def scene() -> tuple[Scene, Problem | None]:
     try:
         asked = ask(state.DEFAULTS | dict(_now(state.DEFAULTS)), dict(_now(DEFAULTS)))
     except ValueError as error:
-        return _last_good(), Problem(state.spelled(error).replace("Gamma", "γ"))
+        return _last_good(), Problem(state.spelled(error))
     if asked.sampling.m > LIVE:
         agreed: set[str] = st.session_state.setdefault(_AGREED, set())
         key = f"{asked.metric}, {asked.sampling}, {', '.join(map(str, asked.drawn))}"

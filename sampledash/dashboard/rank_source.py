@@ -118,8 +118,8 @@ def _uploaded() -> tuple[Source | None, Trouble | None]:
         for name in ("long", "wide"):
             path = assets_folder() / "templates" / f"{name}.csv"
             st.download_button(
-                f"Template, {name}", path.read_bytes, file_name=f"ranks-{name}.csv", mime="text/csv",
-                on_click="ignore", icon=":material/download:", type="tertiary",
+                f"Template, {name}", path.read_bytes, file_name=f"ranks-{name}.csv",
+                mime="text/csv", on_click="ignore", icon=":material/download:", type="tertiary",
             )  # fmt: skip
     if file is not None and st.session_state.get(_BYTES, ("",))[0] != file.file_id:
         st.session_state[_BYTES] = (file.file_id, file.name, file.getvalue())
