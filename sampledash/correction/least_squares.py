@@ -11,6 +11,7 @@ from sampledash.correction.moments import Nodes, normal_equations, triangular
 
 Floats = NDArray[np.float64]
 
+_TINY = np.finfo(float).tiny
 SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count as zero
 
 
@@ -23,12 +24,12 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     if gamma < 1 and len(at.above) < at.sampling.m + 1:
         return _by_nodes(at, gamma)
     gram, marginal, moment = normal_equations(at)
-    _require_reachable(marginal)
+    seen = marginal >= _TINY
     if gamma == 1:
-        return moment / marginal  # eq. 26
-    scale = 1 / np.sqrt(marginal)
-    gram *= (1 - gamma) * scale[:, None] * scale
-    return scale * _solve(gram, gamma, scale * moment)
+        return _filled(moment[seen] / marginal[seen], seen)  # eq. 26
+    scale = 1 / np.sqrt(marginal[seen])
+    gram = (1 - gamma) * gram[np.ix_(seen, seen)] * scale[:, None] * scale
+    return _filled(scale * _solve(gram, gamma, scale * moment[seen]), seen)
 
 
 def _by_nodes(at: Nodes, gamma: float) -> Floats:
@@ -36,22 +37,33 @@ def _by_nodes(at: Nodes, gamma: float) -> Floats:
     root = np.sqrt(at.weights)
     rows = np.vstack([p for _, p in at.laws()]) * root[:, None]
     marginal = root @ rows
-    _require_reachable(marginal)
-    rows /= np.sqrt(marginal)
+    seen = marginal >= _TINY
+    rows = rows[:, seen] / np.sqrt(marginal[seen])
     solution = _solve((1 - gamma) * (rows @ rows.T), gamma, root * at.target)
-    return np.asarray(solution @ rows) / np.sqrt(marginal)
+    return _filled(solution @ rows / np.sqrt(marginal[seen]), seen)
+
+
+def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
+    """Values between the neighbours for sampled ranks that no true rank can produce."""
+    places = np.arange(len(seen))
+    return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 
 
 def _solve(matrix: Floats, gamma: float, rhs: Floats) -> Floats:
     """Solve (matrix + γ) x = rhs; overwrites the matrix."""
     matrix.flat[:: len(matrix) + 1] += gamma
     # Not scipy's Cholesky: its BLAS has a thread pool of its own, which fights with numpy's.
-    return np.linalg.solve(matrix, rhs)
+    return np.asarray(np.linalg.solve(matrix, rhs), dtype=np.float64)
 
 
 def require_reachable(at: Nodes) -> None:
     """Refuse a prior under which some sampled rank cannot occur."""
-    _require_reachable(np.sum([at.weights[rows] @ p for rows, p in at.laws()], axis=0))
+    marginal = np.sum([at.weights[rows] @ p for rows, p in at.laws()], axis=0)
+    if np.any(marginal < _TINY):
+        raise ValueError(
+            f"prior gives sampled rank {int(np.argmin(marginal)) + 1} no probability: "
+            "put weight on ranks that can produce it"
+        )
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
@@ -76,11 +88,3 @@ def monotone(at: Nodes, nonnegative: bool) -> Floats:
     if not nonnegative:
         steps = np.append(steps[:-2], steps[-2] - steps[-1])
     return np.asarray(np.cumsum(steps[::-1])[::-1])
-
-
-def _require_reachable(marginal: Floats) -> None:
-    if np.any(marginal < np.finfo(float).tiny):
-        raise ValueError(
-            f"prior gives sampled rank {int(np.argmin(marginal)) + 1} no probability: "
-            "put weight on ranks that can produce it"
-        )

@@ -155,6 +155,41 @@ def test_against_simulation(options: dict[str, object], metric: str, size: int) 
     assert abs(share - p) <= allowed
 
 
+@pytest.mark.parametrize("correction", ["BV 1", "BV 0.1", "CLS", "rank estimate"])
+def test_corrected_hits_against_simulation(correction: str) -> None:
+    # A corrected Recall takes many values: what rounds hits to whole ones must not touch it.
+    n, m, size, repeats = 300, 25, 40, 20_000
+    rng = np.random.default_rng(3)
+    ranks = [np.ceil(n * rng.random(size) ** 1.5).astype(int) for _ in range(2)]
+    ranks[0][0] = 1
+    sets = [sd.RankSet(name, r, n) for name, r in zip("PQ", ranks, strict=True)]
+    options = {"scheme": WITHOUT, "correction": correction}
+    table = sd.probability_of_order("Recall@10", sets, m, **options)
+    by_name = {rs.system: rs for rs in sets}
+    runs = [
+        sd.simulate("Recall@10", by_name[x[0]], m, repeats, rng, **options)
+        for x in (table.better, table.worse)
+    ]
+    share, p = np.mean(runs[0] - runs[1] > 1e-12), table.probability[0]
+    assert abs(share - p) <= 4 * np.sqrt(0.25 / repeats) + 0.01
+
+
+def test_own_n_hits_against_simulation() -> None:
+    # Some users have fewer than m negatives: their hits are certain, the others' are drawn.
+    m, repeats, size = 60, 20_000, 50
+    rng = np.random.default_rng(4)  # a close pair
+    n = rng.integers(40, 200, size)
+    sets = [sd.RankSet(name, np.ceil(n * rng.random(size) ** 2).astype(int), n) for name in "PQ"]
+    table = sd.probability_of_order("Recall@10", sets, m, scheme=WITHOUT)
+    by_name = {rs.system: rs for rs in sets}
+    runs = [
+        sd.simulate("Recall@10", by_name[x[0]], m, repeats, rng, scheme=WITHOUT)
+        for x in (table.better, table.worse)
+    ]
+    share, p = np.mean(runs[0] - runs[1] > 1e-12), table.probability[0]
+    assert abs(share - p) <= 4 * np.sqrt(0.25 / repeats) + 0.01
+
+
 @pytest.mark.parametrize("size", [6, 60])
 def test_several_relevant_items_against_simulation(size: int) -> None:
     n, m, repeats = 80, 15, 4000

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import comb
+
 import numpy as np
 import pytest
 
@@ -132,3 +135,32 @@ def test_wrong_ties_reading() -> None:
     rs = sd.RankSet("S", [2, 3], 9, ties=[1, 1])
     with pytest.raises(ValueError, match=r"ties must be one of .*got 'best'"):
         sd.mean("AP", rs, ties="best")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("m", [1, 20])
+def test_few_ties_among_very_many_candidates(m: int) -> None:
+    # A difference of cumulative laws would lose eight digits here.
+    n = 10**8
+    blocks = [(1, 20), (7, 300), (40_000_000, 1000), (n - 200, 150)]
+    rs = sd.RankSet("S", [r for r, _ in blocks], n, ties=[t for _, t in blocks])
+    ways = comb(n - 1, m)
+    law = []
+    for r, t in blocks:
+        sums = [
+            sum(comb(a, s) * comb(n - 1 - a, m - s) for a in range(r - 1, r + t))
+            for s in range(m + 1)
+        ]
+        law.append([float(Fraction(x, ways * (t + 1))) for x in sums])
+    p = np.mean(law, axis=0)
+    for metric in ("AP", "NDCG", "Recall@1", "AUC"):
+        values = sd.parse_metric(metric)(np.arange(1, m + 2), m + 1)
+        spread = np.mean([x @ (values - x @ values) ** 2 for x in np.array(law)]) / len(blocks)
+        ours = sd.expected_mean(metric, rs, m, scheme=WITHOUT)
+        assert ours == pytest.approx(p @ values, rel=1e-13)
+        std = sd.std_of_mean(metric, rs, m, scheme=WITHOUT)
+        assert std == pytest.approx(np.sqrt(spread), rel=1e-10)
+    # The small block at the top alone, where nearly nothing is drawn above.
+    top = sd.RankSet("T", [1], n, ties=[20])
+    assert 1 - sd.expected_mean("Recall@1", top, m, scheme=WITHOUT) == pytest.approx(
+        sum(law[0][1:]), rel=1e-7
+    )

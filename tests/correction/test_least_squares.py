@@ -115,3 +115,12 @@ def test_auc_needs_no_correction() -> None:
     for scheme in (WITH, WITHOUT):
         values = sd.correction("CLS").fit("AUC", sd.Sampling(5000, 40, scheme)).values
         assert values == pytest.approx(1 - np.arange(41) / 40, abs=1e-12)
+
+
+def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours():
+    # n = 2 with replacement: all draws are the one other item, so 2 of 3 is never seen. At rank 1
+    # and 2 the metric is then known exactly.
+    for gamma in (1.0, 0.1):
+        fit = sd.correction("BV", gamma=gamma).fit("AP", sd.Sampling(2, 2))
+        np.testing.assert_allclose(fit.values, [1.0, 0.75, 0.5], rtol=0, atol=1e-15)
+    assert np.all(np.isfinite(sd.correction("BV").fit("AP", sd.Sampling(3, 1_100)).values))
