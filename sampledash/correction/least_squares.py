@@ -28,7 +28,10 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     if gamma == 1:
         return _filled(moment[seen] / marginal[seen], seen)  # eq. 26
     scale = 1 / np.sqrt(marginal[seen])
-    gram = (1 - gamma) * gram[np.ix_(seen, seen)] * scale[:, None] * scale
+    if not np.all(seen):
+        gram = gram[np.ix_(seen, seen)]
+    gram *= (1 - gamma) * scale[:, None]
+    gram *= scale
     return _filled(scale * _solve(gram, gamma, scale * moment[seen]), seen)
 
 
