@@ -181,17 +181,15 @@ def _merged(values: Floats, mass: Floats) -> tuple[Floats, Floats]:
 
 
 def _count_law(chances: Floats) -> Floats:
-    """Law of a sum of independent hits with their own chances, by pairwise convolution."""
-    size = 1 << max(0, int(np.ceil(np.log2(max(1, len(chances))))))
-    padded = np.zeros((size, 2))
-    padded[:, 0] = 1.0
-    padded[: len(chances)] = np.column_stack([1 - chances, chances])
-    while len(padded) > 1:
-        length = 2 * padded.shape[1] - 1
-        spectrum = np.fft.rfft(padded, n=length, axis=1)
-        padded = np.fft.irfft(spectrum[::2] * spectrum[1::2], n=length, axis=1)
-        padded = np.maximum(padded, 0.0)
-    return np.asarray(padded[0, : len(chances) + 1] / padded[0].sum())
+    """Law of a sum of independent hits with their own chances, by pairwise convolution.
+
+    Direct sums of positive terms: a Fourier transform would drown small probabilities in 1e-16.
+    """
+    laws = [np.array([1 - p, p]) for p in chances.tolist()] or [np.ones(1)]
+    while len(laws) > 1:
+        odd = [laws.pop()] if len(laws) % 2 else []
+        laws = [np.convolve(a, b) for a, b in zip(laws[::2], laws[1::2], strict=True)] + odd
+    return np.asarray(laws[0])
 
 
 def _chance_above(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> float:

@@ -12,6 +12,7 @@ from sampledash.comparison.distribution import rank_distribution_at
 from sampledash.dashboard import cache, charts, controls
 from sampledash.dashboard.consistency_scene import Scene
 from sampledash.dashboard.rank_source import escaped
+from sampledash.dashboard.rank_source import shown as shown_name
 from sampledash.explain import consistency as words
 from sampledash.explain.text import count, percent
 from sampledash.figures import consistency as figures
@@ -59,13 +60,15 @@ def headline(scene: Scene, shown: int) -> None:
     rows = scene.rows(shown)
     icon, color, _ = words.STATES[words.overall(list(rows["state"]))]
     sampled = scene.sampled()[:, shown]
-    names = [escaped(name) for name in scene.systems]
+    names = [shown_name(name) for name in scene.systems]
     sentence = words.sentence(
         str(scene.asked.metrics[shown]), scene.asked.m, names, scene.exact[:, shown], sampled,
         rows, scene.m_max,
     )  # fmt: skip
     word = words.overall(list(rows["state"]))
     st.markdown(f"### :{color}-badge[{icon} {word}] {sentence}")
+    if note := scene.note():
+        st.caption(note)
     if scene.capped:
         st.caption(f"Every m up to {count(scene.m_max)} is looked at; the data go further.")
 
@@ -74,12 +77,13 @@ def tiles(scene: Scene, *, dim: bool) -> None:
     """Pairs by metrics; of many pairs the worst."""
     table = scene.table
     if len(scene.systems) > 5:
+        # Which of a pair is better depends on the metric; the pair does not.
+        named = [frozenset(pair) for pair in zip(table["better"], table["worse"], strict=True)]
         badness = table["state"].map({"wrong": 0, "undecided": 1, "right": 2, "tied": 3})
-        table = table.assign(badness=badness).sort_values(["badness", "probability"])
-        named = table["better"] + "\0" + table["worse"]
-        worst = list(dict.fromkeys(named))[:MOST_PAIRS]
+        order = np.lexsort((table["probability"].fillna(1.0), badness))
+        worst = list(dict.fromkeys(named[i] for i in order))[:MOST_PAIRS]
         total = len(set(named))
-        table = table[named.isin(worst)]
+        table = table[[pair in worst for pair in named]]
         st.caption(f"The {len(worst)} worst of {count(total)} pairs.")
     charts.show(
         figures.tiles(table, dark=charts.is_dark()), key="consistency_tiles", dim=dim,
@@ -122,7 +126,7 @@ def _panel(scene: Scene, x: int, pair: int, dim: bool) -> None:
         alt=words.flips(scene.systems[i], scene.systems[j], flips, scene.right_from(x, pair)),
     )  # fmt: skip
     if not dim:
-        first, second = escaped(scene.systems[i]), escaped(scene.systems[j])
+        first, second = shown_name(scene.systems[i]), shown_name(scene.systems[j])
         st.caption(words.flips(first, second, flips, scene.right_from(x, pair)))
 
 

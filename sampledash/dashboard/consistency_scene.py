@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sampledash.comparison.means import mean
 from sampledash.comparison.order import M_CAP, Orders, largest_m, true_order
 from sampledash.dashboard import cache, state
-from sampledash.dashboard.rank_source import Source
+from sampledash.dashboard.rank_source import Source, shown
 from sampledash.explain.text import count
 from sampledash.metrics import Metric
 from sampledash.setting import Options, Setting
@@ -76,6 +76,29 @@ class Scene:
         rows = self.rows(x)
         late = rows["right_from"].astype(float).fillna(np.inf).where(rows["state"] != "tied", -1.0)
         return int(np.argmax(late.to_numpy()))
+
+    def note(self) -> str:
+        """What the reader may not expect in the data at this m."""
+        sets = self.asked.source.sets
+        for other in sets[1:]:
+            if np.array_equal(other.instances, sets[0].instances):
+                differs = np.flatnonzero(other.n != sets[0].n)
+                if len(differs):
+                    i = int(differs[0])
+                    return (
+                        f"{shown(sets[0].system)} and {shown(other.system)} ranked different "
+                        f"candidates: instance {shown(str(other.instances[i]))} has "
+                        f"n = {count(sets[0].n[i])} and {count(other.n[i])}."
+                    )
+        atoms = sets[0].atoms()
+        first = atoms.position == 1
+        short = float(atoms.count[first & (atoms.negatives < self.asked.m)].sum())
+        if self.asked.options["scheme"] == "without-replacement" and short:
+            return (
+                f"{count(short)} of {count(atoms.instances)} instances have fewer than "
+                f"{count(self.asked.m)} negatives: they are ranked among all of theirs."
+            )
+        return ""
 
     def sampled(self) -> Floats:
         """Expected means at m: (systems, metrics)."""

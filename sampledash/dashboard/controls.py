@@ -57,7 +57,7 @@ def ladder(
     unused
         Why the page does not use it, in a word; disables both.
     """
-    steps, twin = LADDERS[key], f"{key}_ladder"
+    steps, twin = LADDERS[key], key + state.FOLLOWS
     whole = isinstance(default, int)
     row = st.container(key=f"ladder_{key}")
     slider, field = row.columns(2, gap="small", vertical_alignment="bottom")
@@ -75,7 +75,7 @@ def ladder(
     if st.session_state.get(twin) != nearest:
         st.session_state[twin] = nearest
     slider.select_slider(
-        f"{label} :small[:gray[({unused})]]" if unused else label,
+        f"{label} ({unused})" if unused else label,
         options=steps,
         format_func=show,
         key=twin,
@@ -88,7 +88,7 @@ def ladder(
 
 def narrow_m() -> None:
     """Draw m again under the picture, on narrow screens only: there the sidebar is folded away."""
-    twin = "m_narrow"
+    twin = "m_narrow" + state.FOLLOWS
     nearest = _nearest(LADDERS["m"], float(state.value("m")))
     if st.session_state.get(twin) != nearest:
         st.session_state[twin] = nearest
@@ -189,7 +189,7 @@ def sidebar(
 def _field(key: str, label: str, unused: str) -> None:
     whole = isinstance(state.DEFAULTS[key], int)
     st.number_input(
-        f"{label} :small[:gray[({unused})]]" if unused else label,
+        f"{label} ({unused})" if unused else label,
         value=state.DEFAULTS[key],
         step=1 if whole else None,
         format="%d" if whole else "%.6g",

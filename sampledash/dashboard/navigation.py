@@ -6,6 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from sampledash.dashboard import state
+
 # file in pages/, title, icon; the first one opens at the bare address
 PAGES = (
     ("explore", "Explore", ":material/show_chart:"),
@@ -21,4 +23,6 @@ def run() -> None:
         st.Page(folder / f"{name}.py", title=title, icon=icon, url_path=name, default=not place)
         for place, (name, title, icon) in enumerate(PAGES)
     ]
-    st.navigation(pages, position="top").run()
+    page = st.navigation(pages, position="top")
+    state.entered(page.url_path)
+    page.run()

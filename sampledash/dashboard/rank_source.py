@@ -32,7 +32,8 @@ UPLOAD, PASTE = "Upload a file", "Paste ranks"
 SOURCES = {
     EXAMPLES[name].title: name for name in ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
 }
-DEFAULTS: dict[str, Any] = {"source": next(iter(SOURCES))}
+DEFAULTS: dict[str, Any] = {"source": next(iter(SOURCES)), "ranks": ""}
+LONGEST_NAME = 24
 TYPED_IN_LINK = 200  # typed ranks up to this many travel in a link
 _SETS, _GOOD, _READING, _TEXT, _BYTES = "_sets", "_good_sets", "_reading", "_typed", "_bytes"
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
@@ -86,6 +87,8 @@ def choose() -> tuple[Source | None, Trouble | None]:
     )
     trouble: Trouble | None = None
     source: Source | None = None
+    if chosen != PASTE:
+        _put_in_address("")
     if chosen in SOURCES:
         source = Source(tuple(example(SOURCES[chosen])), chosen, bundled=True)
         st.caption(EXAMPLES[SOURCES[chosen]].about)
@@ -127,6 +130,8 @@ def _uploaded() -> tuple[Source | None, Trouble | None]:
     if held is None:
         return None, Trouble("Choose a file to see whether its comparison is right.", asking=True)
     ident, name, data = held
+    if file is None:
+        st.caption(escaped(f"Still using {name}."))
     return _read(ident, name, lambda **how: read_rank_sets(io.BytesIO(data), name=name, **how))
 
 
@@ -149,20 +154,20 @@ def _pasted() -> tuple[Source | None, Trouble | None]:
             f"typed-{hash(typed)}", "your ranks", lambda **how: parse_rank_text(typed, **how)
         )
     short = source is not None and sum(map(len, source.sets)) <= TYPED_IN_LINK
-    if short:
-        st.query_params["ranks"] = typed
-    elif "ranks" in st.query_params:
-        del st.query_params["ranks"]
-    if source is not None and not short:
-        st.caption(f"More than {TYPED_IN_LINK} ranks: they do not travel in a link.")
+    _put_in_address(typed if short else "")
+    if source is not None:
+        way = "are in the address and in a copied link" if short else "do not travel in a link"
+        st.caption(f"These ranks {way}: up to {TYPED_IN_LINK} typed ones do, files never.")
     return source, trouble
 
 
-def typed_in_link() -> dict[str, str]:
-    """What the address must carry besides the widgets' values."""
-    if st.session_state.get("source") != PASTE or "ranks" not in st.query_params:
-        return {}
-    return {"ranks": st.query_params["ranks"]}
+def _put_in_address(typed: str) -> None:
+    """Typed ranks, where the address and the copied link find them."""
+    st.session_state["ranks"] = typed
+    if typed:
+        st.query_params["ranks"] = typed
+    elif "ranks" in st.query_params:
+        del st.query_params["ranks"]
 
 
 def _read(
@@ -203,9 +208,12 @@ def _read(
         )
     except DifferentInstances as error:
         if error.shared:
-            label = f"Compare the {count(error.shared)} shared instances"
+            many = "instance they share" if error.shared == 1 else "instances they share"
+            label = f"Compare the {count(error.shared)} {many}"
             return None, Trouble(state.spelled(error), label, again(instances="shared"))
-        return None, Trouble(state.spelled(error))
+        return None, Trouble(
+            state.spelled(error), "Compare them as they are", again(instances="any")
+        )
     except ValueError as error:
         return None, Trouble(state.spelled(error))
     st.caption(escaped(f"Understood: {describe(source.sets)}."))
@@ -214,8 +222,14 @@ def _read(
     return source, None
 
 
+def shown(name: str) -> str:
+    """A system's name in a sentence: short, and as it is."""
+    return escaped(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
+
+
 def escaped(text: str) -> str:
-    """Text of a user for Markdown: shown as it is."""
+    """Text of a user for Markdown: shown as it is, also what looks like an address."""
+    text = text.replace("://", ":\u2060//").replace("www.", "www\u2060.")
     for sign in "\\`*_{}[]<>#|~$:":
         text = text.replace(sign, "\\" + sign)
     return text

@@ -49,7 +49,8 @@ DEFAULTS: dict[str, Any] = {
     "metrics": ["Recall@k", "NDCG", "AP"],
 }
 
-_LOCK, _HISTORY, _LINK = "_lock_n", "_history", "_link_complaints"
+FOLLOWS = "_ladder"  # ends the key of a slider whose value is that of a field
+_LOCK, _HISTORY, _LINK, _PAGE = "_lock_n", "_history", "_link_complaints", "_page"
 _STEPS = 50
 
 
@@ -158,6 +159,18 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
     return "?" + urlencode(pairs)
 
 
+def entered(page: str) -> None:
+    """Note which page runs; on another one the sliders that follow a field are drawn anew.
+
+    The browser forgets them with the page, the session does not: it would believe that they still
+    show what it told them.
+    """
+    if st.session_state.get(_PAGE) != page:
+        st.session_state[_PAGE] = page
+        for key in [key for key in st.session_state if str(key).endswith(FOLLOWS)]:
+            del st.session_state[key]
+
+
 def stamp() -> None:
     """Write the version into the address and read what a followed link got wrong, once."""
     if _LINK not in st.session_state:
@@ -188,7 +201,9 @@ def link_complaints(params: Mapping[str, Sequence[str]]) -> list[str]:
         for raw in params.get(key, ())[-1:]:
             if not _reads_as(raw, kind):
                 wanted = "a whole number" if kind is int else "a number"
-                found.append(f"The link gives {key} = {raw[:30]}, which is not {wanted}.")
+                found.append(
+                    f"The link gives {key} = {raw[:30]}, which is not {wanted} of usual size."
+                )
     for raw in params.get("metrics", ()):
         if raw and raw not in CHIPS:
             found.append(

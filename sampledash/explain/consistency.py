@@ -127,6 +127,8 @@ def leaders(edges: NDArray[np.int64], systems: Sequence[str], shares: Floats) ->
     """Who has most relevant items in the first and in the last stretch of ranks."""
 
     def most(row: Floats) -> str:
+        if row.max() == 0:
+            return "none"
         return f"{systems[int(np.argmax(row))]} ({percent(float(row.max()))})"
 
     first, last = f"1 to {count(edges[0])}", f"{count(edges[-2] + 1)} to {count(edges[-1])}"

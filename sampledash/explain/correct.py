@@ -91,6 +91,11 @@ def sentence(
         verb = "cuts" if after < before else "raises"
         change = f"{verb} the average bias of {name} from {size(before)} to {size(after)}"
     over = "one draw" if instances == 1 else f"a mean over {count(instances)}"
+    if after < before < scatter:  # less bias, but what is reported is noise
+        return _kept(
+            f"With {negatives}, {recipe} is useless for {name}: {over} scatters by "
+            f"{size(scatter)}, more than the bias of {size(before)} it repairs."
+        )
     return _kept(f"With {negatives}, {recipe} {change}; {over} scatters by {size(scatter)}.")
 
 

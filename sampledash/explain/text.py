@@ -69,6 +69,7 @@ def spell(message: str) -> str:
     """Make an error of the core a sentence for the screen: capital, stop, separated thousands."""
     text = re.sub(r"(?<![\w.,])\d{4,}(?![\w.]*\d)", lambda d: f"{int(d[0]):,}", message.strip())
     text = re.sub(r"\bgamma\b", "γ", text)
+    text = re.sub(r" \(in Python: [^)]*\)", "", text)  # the page has a button for it
     text = text if text.endswith((".", "!", "?")) else text + "."
     # A leading symbol (n, m, k) or file name stays as it is written.
     return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}\s", text) else text

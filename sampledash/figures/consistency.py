@@ -118,6 +118,7 @@ def curves(
             }
         )  # fmt: skip
     ticks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]]
+    ticks = [m for i, m in enumerate(ticks) if i + 1 == len(ticks) or ticks[i + 1] > 2.5 * m]
     names = [
         {
             "x": float(np.log10(m)), "y": 1, "yref": "paper", "yanchor": "bottom",
@@ -227,13 +228,17 @@ def distribution(
         data.append(
             {
                 "type": "bar", "x": labels, "y": y[:, place], "name": _plain(system),
-                "marker": {"color": line["color"]},
+                "marker": {
+                    "color": line["color"],
+                    "pattern": {"shape": "" if line["dash"] == "solid" else "/"},
+                },
                 "hovertemplate": f"{_plain(system)}: %{{y:.2f}} %<extra></extra>",
             }
         )  # fmt: skip
     return theme.figure(
         data, dark=dark, height=320, revision="distribution", barmode="group", showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1.12}, bargap=0.15,
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}, bargap=0.15,
+        margin={"l": 8, "r": 12, "t": 34 + 22 * (len(systems) // 8), "b": 8},
         xaxis={"title": {"text": "true rank"}, "type": "category"},
         yaxis=theme.percent_axis(float(y.max()), title="of relevant items"),
     )  # fmt: skip

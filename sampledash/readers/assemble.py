@@ -75,8 +75,7 @@ def _ranks(rows: Rows, zero_based: bool) -> Ints:
     if value == 0:
         raise ZeroBasedRanks(
             f"{rows.place(lowest, 'rank')}: rank 0, and no rank is negative, so the ranks "
-            'seem to count from 0; read them with zero_based=True ("ranks count from 0" in the '
-            "page)"
+            "seem to count from 0: add 1 to each (in Python: zero_based=True)"
         )
     return rows.rank
 
@@ -188,7 +187,7 @@ def _check_lengths(rows: Rows, groups: list[Index]) -> None:
         raise DifferentInstances(
             f"{rows.name}: system {rows.systems[0]!r} has {sizes[0]:,} ranks and "
             f"{rows.systems[odd]!r} has {sizes[odd]:,}; give each one rank per instance, add an "
-            'instance column, or read them with instances="any"'
+            'instance column, or compare them as they are (in Python: instances="any")'
         )
 
 
@@ -211,10 +210,11 @@ def _different(rows: Rows, groups: list[Index], shared: int) -> DifferentInstanc
     else:
         what = _unequal(rows, groups)
     remedy = (
-        f"All share {shared:,} of {occurs.sum():,} instances: keep those with "
-        'instances="shared", or complete the file'
+        f"All share {shared:,} of {occurs.sum():,} instances: compare those "
+        '(in Python: instances="shared"), or complete the file'
         if shared
-        else 'They share none: complete the file, or read it with instances="any"'
+        else "They share none: complete the file, or compare them as they are "
+        '(in Python: instances="any")'
     )
     return DifferentInstances(f"{rows.name}: {what}. {remedy}", shared, missing)
 

@@ -152,6 +152,7 @@ def _wide(table: Table) -> Rows:
         ties=None,
         mass=None,
         place=place,
+        how_to_give_n="read as one column per system; add a column n_candidates",
     )
 
 

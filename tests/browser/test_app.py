@@ -42,6 +42,16 @@ def test_moving_m_changes_the_sentence_and_the_link(page):
     expect(headline(page)).to_contain_text("With 200 of 9,999 negatives")
 
 
+def test_sliders_keep_their_place_when_the_page_changes(page):
+    if page.narrow:
+        return  # there the sidebar is folded away; the one slider in sight is tried above
+    for name in ("Consistency", "Correct", "Explore", "Consistency"):
+        go(page, name)
+        expect(page.get_by_test_id("stTopNavLink").filter(has_text=name)).to_be_visible()
+        slider = page.get_by_test_id("stSidebar").get_by_role("slider", name="m, negatives")
+        expect(slider).to_have_attribute("aria-valuetext", "100")
+
+
 def test_verdict_on_the_bundled_and_on_an_uploaded_file(page, tmp_path):
     go(page, "Consistency")
     # The sentence; Figure 6 of the paper: Recall@10 needs about m = 1000.
@@ -65,6 +75,23 @@ def test_verdict_on_the_bundled_and_on_an_uploaded_file(page, tmp_path):
     wrong.write_text("system,rank,n\nA,0.5,9\n")
     page.locator("input[type=file]").set_input_files(wrong)
     expect(page.get_by_test_id("stAlert")).to_contain_text("half.csv, line 2, column 'rank': 0.5")
+
+
+def test_a_copied_link_carries_pasted_ranks(page):
+    go(page, "Consistency")
+    page.get_by_text("Paste ranks", exact=True).click()
+    box = page.get_by_role("textbox", name="Ranks, one system a line")
+    box.fill("n = 10000; A: 100, 100; C: 212, 2")
+    box.blur()
+    expect(headline(page)).to_contain_text("on all items it is C > A")
+    said = headline(page).inner_text()
+    page.get_by_role("button", name="Copy link").click()
+    link = page.get_by_test_id("stCode").filter(has_text="source=").inner_text().strip()
+    # The copied link, not the address: the sub-path is reached from the start page.
+    query = link.partition("?")[2]
+    page.goto("about:blank")
+    page.goto(f"{page.start}/consistency?{query}")
+    expect(headline(page)).to_have_text(said)
 
 
 def test_corrected_vector_can_be_taken_away(page):

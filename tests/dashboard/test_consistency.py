@@ -1,8 +1,10 @@
 """The Consistency page: the verdict on the screen is the core's, and the paper's."""
 
 import io
+import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -185,7 +187,7 @@ def test_wrong_files_get_one_sentence_and_lose_nothing(name):
 def test_offers_repair_what_can_be_repaired():
     data = b"system,user,rank,n\nA,u1,3,900\nA,u2,3,900\nB,u2,1,900\nB,u3,1,900\nB,u1,7,900\n"
     at = upload(page(), "others.csv", data)
-    at.button[[b.label for b in at.button].index("Compare the 2 shared instances")].click()
+    at.button[[b.label for b in at.button].index("Compare the 2 instances they share")].click()
     run(at)
     assert numbers(at)["Instances"] == "2"
     at = upload(page(), "zero.csv", b"system,rank,n\nA,0,900\nA,4,900\nB,1,900\nB,2,900\n")
@@ -210,6 +212,32 @@ def test_wrong_settings_get_one_sentence(key, value, facts):
     for fact in facts:
         assert fact in complaint(at)
     assert len(at.get("plotly_chart")) >= charts - 1
+
+
+def test_many_systems_show_the_worst_pairs_whole():
+    # Seven systems: 21 pairs, of which the map shows 10, each with a tile for each metric.
+    rng = np.random.default_rng(7)
+    ranks = pd.DataFrame({f"s{i}": rng.integers(1, 900, 40) for i in range(7)})
+    at = upload(page(metrics=["Recall@k", "NDCG", "AP"]), "seven.csv", csv(ranks.assign(n=900)))
+    assert any("The 10 worst of 21 pairs." in c.value for c in at.caption)
+    tiles = next(
+        json.loads(chart.proto.spec)
+        for chart in at.get("plotly_chart")
+        if "ticktext" in json.loads(chart.proto.spec)["layout"]["yaxis"]
+    )
+    assert len(tiles["layout"]["annotations"]) == 30
+    assert tiles["layout"]["xaxis"]["ticktext"] == ["Recall@10", "NDCG", "AP"]
+
+
+def test_says_what_the_reader_may_not_expect():
+    at = page()
+    at.number_input(key="m").set_value(3000)
+    run(at)
+    short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < 3000))
+    assert any(f"{short:,} of 6,040 instances have fewer than 3,000" in c.value for c in at.caption)
+    data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
+    at = upload(page(), "differs.csv", data)
+    assert any("instance u1 has n = 900 and 1,000" in c.value for c in at.caption)
 
 
 def test_pasted_ranks_travel_in_the_link():

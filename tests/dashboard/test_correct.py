@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -255,7 +254,9 @@ def test_gamma_zero_is_allowed_and_warned_about():
     )
     assert note is not None
     assert note.split(",")[0] in at.warning[0].value
-    assert re.search(r"BV 0 cuts the average bias of AP from 11\.29 % to 0\.\d\d %", headline(at))
+    # The vector reaches 1e5 and more: no mean over 6,040 instances survives that.
+    assert "BV 0 is useless for AP" in headline(at)
+    assert "more than the bias of 11.29 % it repairs" in headline(at).replace("\u00a0", " ")
 
 
 def test_unbiased_metric_says_that_there_is_nothing_to_correct():

@@ -90,7 +90,7 @@ def test_rank_beyond_the_given_n():
 
 def test_zero_based_is_said():
     sentence = complaint(f"{HEADER}A,u,4,9\nA,v,0,9\n", kind=ZeroBasedRanks)
-    for fact in ("ranks.csv, line 3, column 'rank'", "count from 0", "zero_based=True", "page"):
+    for fact in ("ranks.csv, line 3, column 'rank'", "count from 0", "add 1", "zero_based=True"):
         assert fact in sentence
 
 

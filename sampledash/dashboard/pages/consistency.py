@@ -37,6 +37,8 @@ if trouble is not None:
     with headline:
         trouble.show()
     asked = scenes.remembered()
+    if asked is not None:
+        st.caption(f"Dimmed below: {rank_source.escaped(asked.source.name)}.")
 if asked is None:
     st.stop()
 
