@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.distribution import rank_distribution_at
+from sampledash.comparison.order import TIED
 from sampledash.dashboard import cache, charts, controls
 from sampledash.dashboard.consistency_scene import Scene
 from sampledash.dashboard.rank_source import escaped
@@ -21,6 +22,7 @@ from sampledash.setting import Setting
 CUTOFFS = (1, 5, 10, 20, 50, 100)
 DEFAULTS: dict[str, Any] = {"also_k": [], "shown": None, "distribution_view": "whole range"}
 MOST_PAIRS = 10  # of the tile map
+MOST_EXACT = 4  # systems whose exact lines are all drawn
 MOST_ROWS = 8  # of a table on the page
 
 
@@ -112,13 +114,16 @@ def _panel(scene: Scene, x: int, pair: int, dim: bool) -> None:
     m = scene.found.m_values
     i, j, truth = scene.pairs(x)[pair]
     flips = scene.found.flips(i, j, x)
+    exact = scene.exact[:, x]
+    if len(scene.systems) > MOST_EXACT:  # more dashed lines than anyone could tell apart
+        exact = np.where(np.isin(np.arange(len(exact)), (i, j)), exact, np.nan)
     grid = figures.m_grid(scene.m_max, [scene.asked.m, *flips, *(f - 1 for f in flips)])
     means = scene.found.means[np.searchsorted(m, grid), :, x]
     signs = scene.found.signs(i, j, x)
     wrong = figures.stretches(m, signs == -1) if truth else []
     charts.show(
         figures.curves(
-            str(scene.asked.metrics[x]), grid, scene.systems, means, scene.exact[:, x],
+            str(scene.asked.metrics[x]), grid, scene.systems, means, exact,
             at=scene.asked.m, wrong=wrong, flips=flips, dark=charts.is_dark(),
             height=380 if len(scene.asked.metrics) <= 3 else 300,
         ),
@@ -137,7 +142,7 @@ def numbers(scene: Scene, shown: int) -> None:
     last = ordered["right_from"]
     right_from = "–" if not len(ordered) or last.isna().any() else count(last.max())
     chance = ordered["probability"].min() if len(ordered) else float("nan")
-    true_now = int((np.sign(ordered["sampled"]) > 0).sum())
+    true_now = int((ordered["sampled"] > TIED).sum())
     instances = max(ranks.n_instances for ranks in scene.asked.source.sets)
     for place, (label, value, about) in zip(
         st.container(key="strip").columns(4),

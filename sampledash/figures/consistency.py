@@ -83,7 +83,7 @@ def curves(
     means
         Shape (M, systems), as shares.
     exact
-        Exact mean of each system.
+        Exact mean of each system; NaN leaves its line out.
     at
         The present m, marked.
     wrong
@@ -95,12 +95,14 @@ def curves(
     """
     c = theme.look(dark)
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
-    top = max(float(y.max()), max(truth))
+    top = max(float(y.max()), float(np.nanmax(truth)))
     last = int(m_values[-1])
     data: list[dict[str, Any]] = []
     for place, system in enumerate(systems):
         data.append(theme.curve(m_values, y[:, place], theme.system_line(place, dark), system))
     for system, value in zip(systems, truth, strict=True):
+        if np.isnan(value):
+            continue
         data.append(
             theme.curve(
                 [1, last], [value, value], theme.exact_line(dark, 1.2), f"{system} on all items"
@@ -198,7 +200,7 @@ def tiles(verdict: pd.DataFrame, *, dark: bool = False) -> go.Figure:
                "range": [-0.5, len(metrics) - 0.5], "tickfont": {"size": 14, "color": c.ink}},
         yaxis={**plain, "tickvals": list(range(len(rows))),
                "tickfont": {"size": 14, "color": c.ink},
-               "ticktext": [f"{_plain(a)}, {_plain(b)}" for a, b in rows],
+               "ticktext": [f"{_plain(a, 12)}, {_plain(b, 12)}" for a, b in rows],
                "range": [len(rows) - 0.5, -0.5]},
     )  # fmt: skip
 
@@ -244,7 +246,7 @@ def distribution(
     )  # fmt: skip
 
 
-def _plain(name: str) -> str:
+def _plain(name: str, longest: int = 24) -> str:
     """A system's name as text: Plotly would read tags in it."""
-    short = name if len(name) <= 24 else name[:23] + "…"
+    short = name if len(name) <= longest else name[: longest - 1] + "…"
     return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
