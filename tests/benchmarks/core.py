@@ -277,8 +277,3 @@ def explore(quick: bool) -> Iterator[Result]:
 
 
 BENCHMARKS = (laws, bias_variance, any_n, curves, monotone, explore)
-
-
-def results(quick: bool) -> Iterator[Result]:
-    for benchmark in BENCHMARKS:
-        yield from benchmark(quick)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.benchmarks.core import BENCHMARKS, any_n
+from tests.benchmarks import core, screen
+from tests.benchmarks.core import any_n
 
-COMPARED = [benchmark for benchmark in BENCHMARKS if benchmark is not any_n]  # that only times
+# any_n only times.
+COMPARED = [*(b for b in core.BENCHMARKS if b is not any_n), *screen.BENCHMARKS]
 
 
 @pytest.mark.parametrize("benchmark", COMPARED, ids=lambda b: b.__name__)
