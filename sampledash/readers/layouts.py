@@ -17,7 +17,7 @@ from sampledash.readers.errors import ReadError
 from sampledash.readers.tables import Table
 
 _RANK = "a whole number from 1"
-_WIDE_RANK = f"{_RANK}, or remove the column if it is no system"
+_WIDE_RANK = f"{_RANK} (no column is named rank, so each one is read as a system: name it rank, or remove it)"
 _N = "the number of candidates, a whole number from 2"
 
 
