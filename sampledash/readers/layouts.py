@@ -17,7 +17,10 @@ from sampledash.readers.errors import ReadError
 from sampledash.readers.tables import Table
 
 _RANK = "a whole number from 1"
-_WIDE_RANK = f"{_RANK} (no column is named rank, so each one is read as a system: name it rank, or remove it)"
+_WIDE_RANK = (
+    f"{_RANK} (no column is named rank, so each is read as a system: "
+    "name it rank, or remove the column)"
+)
 _N = "the number of candidates, a whole number from 2"
 
 
