@@ -120,18 +120,20 @@ def curves(
             }
         )  # fmt: skip
     ticks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]]
-    ticks = [m for i, m in enumerate(ticks) if i + 1 == len(ticks) or ticks[i + 1] > 2.5 * m]
+    # A number needs room before the next; its tick does not.
+    roomy = [i + 1 == len(ticks) or ticks[i + 1] > 2.5 * m for i, m in enumerate(ticks)]
     names = [
         {
             "x": float(np.log10(m)), "y": 1, "yref": "paper", "yanchor": "bottom",
-            "text": f"{count(m)} ▾", "showarrow": False,
+            "text": f"{count(m)}<br>▾" if room else "▾", "showarrow": False,
             "font": {"color": c.vermillion, "size": 12},
         }
-        for m in ticks
+        for m, room in zip(ticks, roomy, strict=True)
     ]  # fmt: skip
     return theme.figure(
         data, dark=dark, height=height, title=metric, shapes=shapes, annotations=names,
         revision=f"curve-{metric}-{last}", xaxis=axis, yaxis=upright,
+        margin={"l": 8, "r": 12, "t": 54, "b": 8},
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from sampledash.explain.text import count, percent
-from sampledash.figures import theme
+from sampledash.figures import labels, theme
 from sampledash.metrics import Metric
 
 Floats = NDArray[np.float64]
@@ -218,21 +218,29 @@ def family(
     c = theme.look(dark)
     y_exact = theme.in_percent(exact)
     top = float(y_exact.max())
-    data, names = [], []
-    for (m, values), line in zip(
-        sorted(curves.items()), theme.family_lines(len(curves), dark), strict=True
-    ):
-        y = theme.in_percent(values)
-        data.append(theme.curve(ranks, y, line, f"m = {count(m)}"))
-        i = _crossing(ranks, y, 0.6 * top)
-        names.append(
-            theme.name_at(ranks[i], float(y[i]), f"m = {count(m)}", line["color"], log=log)
-        )
-    data.append(theme.curve(ranks, y_exact, theme.exact_line(dark), "exact"))
-    j = _crossing(ranks, y_exact, 0.25 * top)
-    names.append(theme.name_at(ranks[j], 0.25 * top, "exact", c.ink, log=log, side="left"))
+    lines = theme.family_lines(len(curves), dark)
+    texts = [f"m = {count(m)}" for m in sorted(curves)] + ["exact"]
+    colors = [*(line["color"] for line in lines), c.ink]
+    drawn = [theme.in_percent(curves[m]) for m in sorted(curves)] + [y_exact]
+    data = [
+        theme.curve(ranks, y, line, text)
+        for y, line, text in zip(drawn, [*lines, theme.exact_line(dark)], texts, strict=True)
+    ]
+    axes = _axes(ranks, log, top, most=7)
+    if log:
+        names = labels.named(
+            texts, colors, ranks, drawn, axes["xaxis"]["range"], axes["yaxis"]["range"],
+            height=height - 90, clear=[at],
+        )  # fmt: skip
+    else:
+        at_y = [0.6 * top] * len(curves) + [0.25 * top]
+        places = [_crossing(ranks, y, level) for y, level in zip(drawn, at_y, strict=True)]
+        names = [
+            theme.name_at(ranks[i], float(y[i]), text, color, log=False)
+            for i, y, text, color in zip(places, drawn, texts, colors, strict=True)
+        ]
     shape = theme.upright(at, c.muted)
     return theme.figure(
         data, dark=dark, height=height, title=str(metric), annotations=names, shapes=[shape],
-        revision=f"family-{metric}-{ranks[-1]}-{log}", **_axes(ranks, log, top, most=7),
+        revision=f"family-{metric}-{ranks[-1]}-{log}", **axes,
     )  # fmt: skip

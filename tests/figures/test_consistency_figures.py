@@ -38,7 +38,7 @@ def test_curves_show_the_values_flips_and_the_wrong_stretch():
     lines = [t for t in fig.data if t.mode == "lines"]
     assert np.allclose(lines[0].y, [50, 30, 10])
     assert [t.line.dash for t in lines[2:]] == [lines[2].line.dash] * 2 != ["solid"] * 2
-    assert [(a.text, a.x) for a in fig.layout.annotations] == [("10 ▾", 1.0)]
+    assert [(a.text, a.x) for a in fig.layout.annotations] == [("10<br>▾", 1.0)]
     assert any(s.type == "rect" and s.x0 <= 1 and s.x1 >= 9 for s in fig.layout.shapes)
 
 
