@@ -18,6 +18,8 @@ from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
 
+_NOTHING = 1e-30  # a less likely count adds nothing to a covariance
+
 
 def _scales(metric: Metric, relevant: NDArray[np.int64]) -> Floats:
     sizes, inverse = np.unique(relevant, return_inverse=True)
@@ -100,8 +102,10 @@ def variances_of_mean(
     _, variances = atom_moments(metrics, atoms, m, setting)
     for i, metric in enumerate(metrics):
         total[i] = variances[i] * _scales(metric, atoms.relevant) ** 2 @ atoms.count
-        if ranks.max_relevant > 1 and not metric.first_only:
-            total[i] += 2 * _pair_covariance(metric, ranks, atoms, m, setting)
+    several = [i for i, metric in enumerate(metrics) if not metric.first_only]
+    if ranks.max_relevant > 1 and several:
+        chosen = [metrics[i] for i in several]
+        total[several] += 2 * _pair_covariances(chosen, ranks, atoms, m, setting)
     return np.maximum(total, 0.0) / atoms.instances**2
 
 
@@ -129,10 +133,10 @@ def atom_moments(
     return means, variances
 
 
-def _pair_covariance(
-    metric: Metric, ranks: RankSet, atoms: Atoms, m: int, setting: Setting
-) -> float:
-    """Sum over instances of the covariances between their relevant items, scaled.
+def _pair_covariances(
+    metrics: Sequence[Metric], ranks: RankSet, atoms: Atoms, m: int, setting: Setting
+) -> Floats:
+    """Sum over instances of the covariances between their relevant items, scaled: (metrics,).
 
     Given that t drawn items lie above the lower item, the number above the upper one is
     Binomial(t, share of the weight) or Hypergeometric with t draws.
@@ -145,21 +149,25 @@ def _pair_covariance(
     upper, lower = pairs(read_ties(ranks.rows(), setting.ties))
     keep = lower.negatives >= m if setting.without else np.ones(len(lower), dtype=bool)
     upper, lower = upper[keep], lower[keep]
-    total = 0.0
-    t = np.arange(m + 1)
-    vectors = {j: setting.vector(metric, atoms, m, j) for j in atoms.positions}
-    weight = lower.count * _scales(metric, lower.relevant) ** 2
-    a_upper, _ = setting.weights(upper)
+    vectors = {
+        j: np.column_stack([setting.vector(metric, atoms, m, j) for metric in metrics])
+        for j in atoms.positions
+    }
+    scales = np.column_stack([_scales(metric, lower.relevant) for metric in metrics])
+    weight = lower.count[:, None] * scales**2
+    a_upper, b_upper = setting.weights(upper)
     a_lower, b_lower = setting.weights(lower)
+    total = np.zeros(len(metrics))
     for i in range(len(lower)):
-        first, second = vectors[int(upper.position[i])], vectors[int(lower.position[i])]
         if a_lower[i] == 0:
             continue  # both counts are 0
-        p_lower = laws.law(setting.scheme, m, a_lower[i], b_lower[i])[0]
-        p_upper = laws.law(setting.scheme, m, a_upper[i], a_lower[i] + b_lower[i] - a_upper[i])[0]
-        likely = p_lower > 0
-        given = laws.law(setting.scheme, t[likely], a_upper[i], a_lower[i] - a_upper[i])
-        centred = first - p_upper @ first
-        conditional = given @ centred[: given.shape[1]]
-        total += weight[i] * float((p_lower * (second - p_lower @ second))[likely] @ conditional)
+        first, second = vectors[int(upper.position[i])], vectors[int(lower.position[i])]
+        p_upper, p_lower = (
+            laws.law(setting.scheme, m, a, b)[0]
+            for a, b in ((a_upper[i], b_upper[i]), (a_lower[i], b_lower[i]))
+        )
+        t = np.flatnonzero(p_lower > _NOTHING)
+        given = laws.law(setting.scheme, t, a_upper[i], max(a_lower[i] - a_upper[i], 0.0))
+        conditional = given @ (first - p_upper @ first)[: given.shape[1]]
+        total += weight[i] * (p_lower[t] @ ((second - p_lower @ second)[t] * conditional))
     return total
