@@ -1,4 +1,4 @@
-"""The house of DESIGN: what may import what, what start-up loads, and how long a module may be."""
+"""The house: what may import what, what start-up loads, and how long a module may be."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_the_public_names_exist() -> None:
 
     for name in sd.__all__:
         assert hasattr(sd, name)
-    # DESIGN, "Public API", as far as issue 2 asks for it.
+    # The public API, as others script against it.
     promised = [
         "metric", "parse_metric", "Metric", "Sampling", "expected", "variance", "posterior",
         "correction", "RankSet", "read_rank_sets", "example", "mean", "expected_mean",

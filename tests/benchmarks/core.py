@@ -32,7 +32,7 @@ class Result:
     """One comparison; ``difference`` is relative to the largest entry unless the name says else.
 
     ``obvious`` is in seconds, scaled up where only a sample of the rows was run; ``ratio`` and
-    ``ours`` have the limits that issue 2 sets, where it sets any.
+    ``ours`` may have limits.
     """
 
     name: str

@@ -54,7 +54,7 @@ def test_sliders_keep_their_place_when_the_page_changes(page):
 
 def test_verdict_on_the_bundled_and_on_an_uploaded_file(page, tmp_path):
     go(page, "Consistency")
-    # The sentence; Figure 6 of the paper: Recall@10 needs about m = 1000.
+    # Section 6.2 and Figure 6 of the paper: Recall@10 needs about m = 1000.
     expect(headline(page)).to_contain_text(
         "At m = 100 Recall@10 ranks X > Y > Z; on all items it is Z > Y > X. Right from m = 970."
     )

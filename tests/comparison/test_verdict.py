@@ -110,7 +110,7 @@ def test_complete_tie_in_sampling_is_undecided() -> None:
 
 
 def test_recall_of_x_and_y_below_ten_negatives(xyz: list[sd.RankSet]) -> None:
-    # DESIGN: "tied for m <= 9, right at m = 10 alone, wrong 11..969, right from 970".
+    # Independently: "tied for m <= 9, right at m = 10 alone, wrong 11..969, right from 970".
     sampled = {
         m: sd.verdict(["Recall@10"], xyz[:2], m, scheme=WITHOUT).sampled[0]
         for m in (1, 9, 10, 11, 969, 970)

@@ -61,7 +61,7 @@ def upload(at, name, data):
 
 def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from_970():
     at = page()
-    # Issue text and section 6.2: on the sample X > Y > Z, on all items Z > Y > X.
+    # Section 6.2: on the sample X > Y > Z, on all items Z > Y > X.
     assert headline(at).endswith(
         "At m = 100 Recall@10 ranks X > Y > Z; on all items it is Z > Y > X. Right from m = 970."
     )

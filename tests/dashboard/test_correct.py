@@ -143,7 +143,7 @@ def test_other_choices_reach_the_numbers():
 
 def test_figure_6_on_real_ranks():
     # Section 6.3: BV 0.1 orders X and Y right "with less than m = 60 samples", uncorrected "needs
-    # more than m = 1000"; by every m on our ranks from 52 and 970 (acceptance of the issue).
+    # more than m = 1000"; by every m on our ranks from 52 and 970.
     at = page(sheet="On real ranks")
     said = next(m.value for m in at.markdown if "orders X and Y" in m.value)
     assert said == "**BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970.**"

@@ -1,4 +1,4 @@
-"""Where the order of systems changes with m: Figures 2 and 6 and the numbers of the issue."""
+"""Where the order of systems changes with m: Figures 2 and 6."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 import sampledash as sd
 from tests.oracles import WITH, WITHOUT
 
-#: (X-Y, X-Z, Y-Z) without replacement, every m: issue 2, "Acceptance".
+#: (X-Y, X-Z, Y-Z) without replacement, every m: an independent computation.
 FLIPS = {
     "Recall@10": ([11, 970], [433], [128]),
     "NDCG@10": ([566], [240], [83]),
@@ -51,7 +51,7 @@ def test_toy_orders_of_average_precision(m: int, order: str, abc: list[sd.RankSe
     values = {rs.system: sd.expected_mean("AP", rs, m, scheme=WITH) for rs in abc}
     assert "".join(sorted(values, key=values.get, reverse=True)) == order  # type: ignore[arg-type]
     if m == 9999:
-        # The issue: "A and B 0.0003 apart". Eq. 19 gives 0.000245.
+        # A and B are 0.000245 apart by eq. 19.
         ranks = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482]}
         a, b = (
             sum((1 - (1 - q) ** (m + 1)) / (q * (m + 1)) for q in ((r - 1) / 9999 for r in x)) / 5

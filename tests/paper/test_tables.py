@@ -9,7 +9,7 @@ import sampledash as sd
 from tests.oracles import WITH, WITHOUT
 from tests.paper.printed import CORRECTIONS, METRICS_12, TABLE_1, TABLE_2, TABLE_3, TABLE_4
 
-#: How the paper drew and corrected, found by reproducing it (DESIGN, "What the paper did not say").
+#: How the paper drew and corrected, found by reproducing it.
 AS_PAPER = {"scheme": WITHOUT, "fit_scheme": WITH}
 CELLS = [(metric, system, x) for metric, system in TABLE_3 for x in range(len(CORRECTIONS))]
 
@@ -55,7 +55,7 @@ def test_exact_column_of_table_3(xyz: list[sd.RankSet]) -> None:
 
 
 def test_exact_values_to_three_decimals(xyz: list[sd.RankSet], xyz_ties: list[sd.RankSet]) -> None:
-    # DESIGN, "What the paper did not say": Recall@10 / NDCG@10 / AP / AUC in percent.
+    # An independent computation: Recall@10 / NDCG@10 / AP / AUC in percent.
     quoted = {
         "Y": ("8.841", "4.593", "4.324", "85.329"),
         "Z": ("9.421", "4.790", "4.438", "74.735"),
@@ -110,7 +110,7 @@ def test_scatter_of_table_3(xyz_ties: list[sd.RankSet]) -> None:
 
 def test_recall_after_the_monotone_correction(xyz: list[sd.RankSet]) -> None:
     # Y, Recall: the paper prints 8.42; non-increasing and non-negative gives 8.43, monotone
-    # alone 8.29 (DESIGN, CLS).
+    # alone 8.29.
     y = by_name(xyz)["Y"]
     values = [
         100 * sd.expected_mean("Recall@10", y, 100, correction=text, **AS_PAPER)

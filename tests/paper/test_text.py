@@ -29,7 +29,7 @@ def test_z_puts_many_users_last(xyz_ties: list[sd.RankSet]) -> None:
     # Section 6.1: Z "puts the relevant items of over 1600 users in the worst bucket" - its ties
     # read pessimistically, which puts 2,609 at the very end; in random order few are there.
     z = next(rs for rs in xyz_ties if rs.system == "Z")
-    assert int((z.ties > 0).sum()) == 2623  # DESIGN: "2,623 users have one"
+    assert int((z.ties > 0).sum()) == 2623  # as assets/README.md says
     assert int((z.ranks + z.ties == z.n).sum()) > 1600
     assert int((z.ranks == z.n).sum()) == 0
     drawn = z.ranks + np.random.default_rng(0).integers(0, z.ties + 1)
