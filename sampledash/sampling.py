@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,6 +116,5 @@ def parse_sampling(text: str) -> Sampling:
             f"sampling {text!r} is not understood: write 'n = 10000, m = 99, with-replacement'"
         )
     n, m, scheme, odds = match.groups()
-    options = {} if odds is None else {"odds": checks.real("odds", odds, low=0, above=True)}
-    checks.choice("scheme", scheme, SCHEMES)
-    return Sampling(int(n), int(m), scheme, **options)  # type: ignore[arg-type]
+    weight = 1.0 if odds is None else checks.real("odds", odds, low=0, above=True)
+    return Sampling(int(n), int(m), cast(Scheme, scheme), weight)

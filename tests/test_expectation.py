@@ -75,7 +75,7 @@ def test_one_negative_makes_every_metric_affine(
     first, second = (item_value(*which, 1, 1)(a) * item_scale(*which, 1) for a in (0, 1))
     share = (n - np.arange(1, n + 1)) / (n - 1)
     assert values == pytest.approx(share * (first - second) + second, rel=1e-13, abs=1e-16)
-    if which[0] in ("precision", "recall") and which[1] >= 2:  # type: ignore[operator]
+    if which[0] in ("precision", "recall") and which[1] >= 2:
         assert np.ptp(values) <= 1e-15
 
 
@@ -194,4 +194,4 @@ def test_wrong_prior(prior: object, sentence: str) -> None:
 @pytest.mark.parametrize("t", [0, 5, 1.5, "a"])
 def test_wrong_sampled_rank(t: object) -> None:
     with pytest.raises(ValueError, match=r"^sampled_rank must be"):
-        sd.posterior(t, sd.Sampling(10, 3))  # type: ignore[arg-type]
+        sd.posterior(t, sd.Sampling(10, 3))

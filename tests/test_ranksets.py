@@ -47,7 +47,7 @@ def test_arrays_are_copied_and_read_only() -> None:
         with pytest.raises(ValueError, match="read-only"):
             array[0] = array[1]
     with pytest.raises(AttributeError):
-        rs.system = "T"  # type: ignore[misc]
+        rs.system = "T"
     assert rs.counts.tolist() == [1.0, 2.0]
     assert rs.instances.tolist() == [7, 8]
     assert sd.RankSet(
@@ -71,15 +71,15 @@ def test_digest_tells_every_field_apart() -> None:
         "system": "T", "ranks": [3, 2], "n": 10, "instances": ["a", "c"], "ties": [1, 0],
         "mass_above": None, "counts": [2, 1],
     }  # fmt: skip
-    digests = {sd.RankSet(**base).digest}  # type: ignore[arg-type]
+    digests = {sd.RankSet(**base).digest}
     for name, value in changes.items():
-        digests.add(sd.RankSet(**{**base, name: value}).digest)  # type: ignore[arg-type]
+        digests.add(sd.RankSet(**{**base, name: value}).digest)
     assert len(digests) == 1 + len(changes)
     assert all(len(d) == hashlib.sha256().digest_size * 2 for d in digests)
-    same = sd.RankSet(**base)  # type: ignore[arg-type]
+    same = sd.RankSet(**base)
     assert same.digest in digests
-    assert same == sd.RankSet(**base)  # type: ignore[arg-type]
-    assert hash(same) == hash(sd.RankSet(**base))  # type: ignore[arg-type]
+    assert same == sd.RankSet(**base)
+    assert hash(same) == hash(sd.RankSet(**base))
     assert same != "S"
 
 
@@ -190,7 +190,7 @@ def test_labels_of_any_kind_group_rows() -> None:
 def test_wrong_rank_set(changes: dict[str, object], sentence: str) -> None:
     arguments: dict[str, object] = {"system": "S", "ranks": [3, 1], "n": 10, **changes}
     with pytest.raises(ValueError, match=sentence):
-        sd.RankSet(**arguments)  # type: ignore[arg-type]
+        sd.RankSet(**arguments)
 
 
 def test_shapes_must_agree() -> None:

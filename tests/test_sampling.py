@@ -186,7 +186,7 @@ def test_any_odds_read_back(odds: float) -> None:
 )  # fmt: skip
 def test_wrong_sampling(options: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        sd.Sampling(**{"n": 10, "m": 3, **options})  # type: ignore[arg-type]
+        sd.Sampling(**{"n": 10, "m": 3, **options})
 
 
 @pytest.mark.parametrize(

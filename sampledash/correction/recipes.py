@@ -223,17 +223,16 @@ def parse_correction(text: str) -> Correction:
         If the name is unknown or γ is not a number in 0..1.
     """
     body = str(text).strip()
-    options: dict[str, object] = {}
     if match := re.fullmatch(
         r"(?i)(?:bv|bias-variance)\s*[,:]?\s*(?:γ\s*=|gamma\s*=)?\s*(\S*)", body
     ):
-        options = {"gamma": match[1]} if match[1] else {}
-        body = "bias-variance"
-    elif match := re.fullmatch(r"(?i)(cls|monotone) \(any sign\)", body):
-        body, options = "monotone", {"nonnegative": False}
-    elif match := re.fullmatch(r"(?i)rank[ -]estimate \((linear|floor)\)", body):
-        body, options = "rank-estimate", {"rounding": match[1].lower()}
-    return correction(body, **options)  # type: ignore[arg-type]
+        gamma = checks.real("gamma", match[1], low=0, high=1) if match[1] else None
+        return correction("bias-variance", gamma=gamma)
+    if re.fullmatch(r"(?i)(cls|monotone) \(any sign\)", body):
+        return correction("monotone", nonnegative=False)
+    if match := re.fullmatch(r"(?i)rank[ -]estimate \((linear|floor)\)", body):
+        return correction("rank-estimate", rounding=cast(Rounding, match[1].lower()))
+    return correction(body)
 
 
 def as_correction(value: Correction | str | None) -> Correction:

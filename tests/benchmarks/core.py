@@ -107,11 +107,11 @@ def bias_variance(quick: bool) -> Iterator[Result]:
             metric, sampling = sd.metric(name, k=k), sd.Sampling(n, m, scheme)
             recipe = sd.correction("BV", gamma=0.1)
 
-            def fit(recipe=recipe, metric=metric, sampling=sampling) -> Floats:  # type: ignore[no-untyped-def]
+            def fit(recipe=recipe, metric=metric, sampling=sampling) -> Floats:
                 fresh()
                 return recipe.fit(metric, sampling).values
 
-            def dense(name=name, k=k, scheme=scheme) -> Floats:  # type: ignore[no-untyped-def]
+            def dense(name=name, k=k, scheme=scheme) -> Floats:
                 law = dense_law(n, m, scheme)
                 return dense_bias_variance(law, dense_target(name, k, n), 0.1, None)
 
@@ -182,7 +182,7 @@ def curves(quick: bool) -> Iterator[Result]:
     for scheme in (WITH, WITHOUT):
 
         def ours_of(which: list[sd.RankSet], scheme: str = scheme) -> Floats:
-            return np.array([sd.curve(x, which, m_values, scheme=scheme) for x in metrics])  # type: ignore[arg-type]
+            return np.array([sd.curve(x, which, m_values, scheme=scheme) for x in metrics])
 
         def by_rows(scheme: str = scheme) -> Floats:
             result = np.zeros((len(metrics), len(m_values), len(few)))

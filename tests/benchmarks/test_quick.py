@@ -12,7 +12,7 @@ COMPARED = [*(b for b in core.BENCHMARKS if b is not any_n), *screen.BENCHMARKS]
 
 
 @pytest.mark.parametrize("benchmark", COMPARED, ids=lambda b: b.__name__)
-def test_nothing_differs(benchmark) -> None:  # type: ignore[no-untyped-def]
+def test_nothing_differs(benchmark) -> None:
     found = list(benchmark(quick=True))
     assert found
     for result in found:

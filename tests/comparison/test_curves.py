@@ -182,7 +182,7 @@ def test_progress_reaches_one() -> None:
 )
 def test_wrong_m_values(m_values: list[float], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        sd.curve("AP", [sd.RankSet("P", [1, 4], 9)], m_values)  # type: ignore[arg-type]
+        sd.curve("AP", [sd.RankSet("P", [1, 4], 9)], m_values)
 
 
 def test_tails_do_not_underflow_into_wrong_means() -> None:

@@ -44,7 +44,7 @@ def rank_set(rows: list[Instance], **options: object) -> sd.RankSet:
     ranks = [r for _, relevant in rows for r in relevant]
     n = [n for n, relevant in rows for _ in relevant]
     labels = [i for i, (_, relevant) in enumerate(rows) for _ in relevant]
-    return sd.RankSet("S", ranks, n, instances=labels, **options)  # type: ignore[arg-type]
+    return sd.RankSet("S", ranks, n, instances=labels, **options)
 
 
 def most(rows: list[Instance], scheme: str) -> int:
@@ -81,10 +81,10 @@ def test_every_metric_by_full_enumeration(
     for name, k in METRICS:
         metric = sd.metric(name, k=k)
 
-        def value(row: Instance, sampled: tuple[int, ...], m: int, name=name, k=k) -> float:  # type: ignore[no-untyped-def]
+        def value(row: Instance, sampled: tuple[int, ...], m: int, name=name, k=k) -> float:
             return by_definition(name, k, sampled, m + len(sampled))
 
-        def full(row: Instance, name=name, k=k) -> float:  # type: ignore[no-untyped-def]
+        def full(row: Instance, name=name, k=k) -> float:
             return by_definition(name, k, row[1], row[0])
 
         mean, std = enumerated(rows, m, scheme, value, full)
@@ -121,11 +121,11 @@ def test_corrections_of_several_items_by_full_enumeration(
 
         def value(
             row: Instance, sampled: tuple[int, ...], m: int, name=name, k=k, vectors=vectors
-        ) -> float:  # type: ignore[no-untyped-def]
+        ) -> float:
             total = sum(vectors[j - 1][t - j] for j, t in enumerate(sampled, start=1))
             return float(total * item_scale(name, k, len(sampled)))
 
-        def full(row: Instance, name=name, k=k) -> float:  # type: ignore[no-untyped-def]
+        def full(row: Instance, name=name, k=k) -> float:
             return by_definition(name, k, row[1], row[0])
 
         mean, std = enumerated(rows, m, scheme, value, full)

@@ -140,7 +140,7 @@ def test_frame() -> None:
     flip = sd.Flip("P", "Q", 3)
     assert (flip.first, flip.second, flip.m) == ("P", "Q", 3)
     with pytest.raises(AttributeError):
-        flip.m = 4  # type: ignore[misc]
+        flip.m = 4
     for found in sd.flips("AP", sets):
         assert type(found.m) is int
         assert type(found.first) is str
@@ -172,8 +172,8 @@ def test_systems_with_different_n() -> None:
 def test_wrong_sets(call: object) -> None:
     one = sd.RankSet("P", [1], 9)
     with pytest.raises(ValueError, match="needs at least two systems, got 1"):
-        call("AP", [one])  # type: ignore[operator]
+        call("AP", [one])
     with pytest.raises(ValueError, match="system 'P' occurs twice"):
-        call("AP", [one, sd.RankSet("P", [2], 9)])  # type: ignore[operator]
+        call("AP", [one, sd.RankSet("P", [2], 9)])
     with pytest.raises(ValueError, match="unknown metric 'foo'"):
-        call("foo", [one, sd.RankSet("Q", [2], 9)])  # type: ignore[operator]
+        call("foo", [one, sd.RankSet("Q", [2], 9)])

@@ -125,7 +125,7 @@ def test_wrong_input() -> None:
     with pytest.raises(ValueError, match="metrics is empty"):
         sd.verdict([], sets, 3)
     with pytest.raises(TypeError, match="corrections"):
-        sd.verdict(["AP"], sets, 3, correction="CLS")  # type: ignore[call-arg]
+        sd.verdict(["AP"], sets, 3, correction="CLS")
     with pytest.raises(ValueError, match=r"correction must be one of .*'magic'"):
         sd.verdict(["AP"], sets, 3, ["magic"])
     with pytest.raises(ValueError, match="m = 12 is too large without replacement"):

@@ -193,7 +193,7 @@ def test_other_spellings(text: str, same: str) -> None:
 @pytest.mark.parametrize("gamma", [-0.1, 1.1, float("nan"), float("inf"), "x"])
 def test_gamma_out_of_range(gamma: object) -> None:
     with pytest.raises(ValueError, match=r"^gamma must be .*got"):
-        sd.correction("bias-variance", gamma=gamma)  # type: ignore[arg-type]
+        sd.correction("bias-variance", gamma=gamma)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_gamma_out_of_range(gamma: object) -> None:
 )
 def test_wrong_options(name: str, options: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        sd.correction(name, **options)  # type: ignore[arg-type]
+        sd.correction(name, **options)
 
 
 @pytest.mark.parametrize("name", ["BV", "CLS", "LS"])

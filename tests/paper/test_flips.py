@@ -49,7 +49,7 @@ def test_corrected_recall_flips_at_52(xyz: list[sd.RankSet]) -> None:
 def test_toy_orders_of_average_precision(m: int, order: str, abc: list[sd.RankSet]) -> None:
     # Figure 2 and section 4.2.
     values = {rs.system: sd.expected_mean("AP", rs, m, scheme=WITH) for rs in abc}
-    assert "".join(sorted(values, key=values.get, reverse=True)) == order  # type: ignore[arg-type]
+    assert "".join(sorted(values, key=values.get, reverse=True)) == order
     if m == 9999:
         # A and B are 0.000245 apart by eq. 19.
         ranks = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482]}

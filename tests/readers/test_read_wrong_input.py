@@ -233,7 +233,7 @@ def test_no_such_file(tmp_path):
     with pytest.raises(ReadError, match="cannot be opened"):
         read_rank_sets(tmp_path)
     with pytest.raises(ReadError, match="parse_rank_text"):
-        read_rank_sets(5)  # type: ignore[arg-type]
+        read_rank_sets(5)
 
 
 COVER = (
@@ -264,7 +264,7 @@ def test_different_instances_can_be_kept():
     everything = read_rank_sets(io.BytesIO(COVER.encode()), instances="any")
     assert [len(s) for s in everything] == [8, 4]
     with pytest.raises(ValueError, match="instances must be one of same, shared, any"):
-        read_rank_sets(io.BytesIO(COVER.encode()), instances="some")  # type: ignore[arg-type]
+        read_rank_sets(io.BytesIO(COVER.encode()), instances="some")
 
 
 def test_no_shared_instance():
