@@ -64,9 +64,9 @@ def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
     return codes, len(table)
 
 
-def _distinct(columns: Sequence[NDArray[Any]], count: Floats) -> tuple[Ints, Floats]:
-    """Rows that differ in some column: index of one row of each, and the summed counts."""
-    key = np.zeros(len(count), dtype=np.int64)
+def _keys(columns: Sequence[NDArray[Any]]) -> Ints:
+    """One integer per row, the same only for rows that are equal in every column."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
     size = 1
     for column in columns:
         as_int = column.view(np.int64) if column.dtype == np.float64 else column
@@ -81,8 +81,32 @@ def _distinct(columns: Sequence[NDArray[Any]], count: Floats) -> tuple[Ints, Flo
             size = int(key.max()) + 1
         key = key * (high - low + 1) + (as_int - low)
         size *= high - low + 1
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return key
+
+
+def _distinct(columns: Sequence[NDArray[Any]], count: Floats) -> tuple[Ints, Floats]:
+    """Rows that differ in some column: index of one row of each, and the summed counts."""
+    _, first, inverse = np.unique(_keys(columns), return_index=True, return_inverse=True)
     return first.astype(np.int64), np.bincount(inverse, count, len(first)).astype(np.float64)
+
+
+def union(parts: Sequence[Atoms]) -> tuple[Atoms, list[Ints]]:
+    """Atoms that have a law of their own among those of several rank sets.
+
+    Returns
+    -------
+    The distinct ones, counts summed, ``relevant`` meaningless; and where those of each part are.
+    """
+    fields = ("above", "negatives", "tied", "position", "relevant", "count")
+    whole = Atoms(
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields},
+        mass=None if parts[0].mass is None else np.concatenate([part.mass for part in parts]),
+    )
+    columns = [column for column in _columns(whole) if column is not whole.relevant]
+    _, first, inverse = np.unique(_keys(columns), return_index=True, return_inverse=True)
+    count = np.bincount(inverse, whole.count, len(first)).astype(np.float64)
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return replace(whole[first], count=count), np.split(inverse, ends)
 
 
 def read_ties(atoms: Atoms, ties: Ties) -> Atoms:

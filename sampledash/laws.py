@@ -16,10 +16,11 @@ lose digits in proportion to n.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -110,22 +111,32 @@ def compressed(
     return np.sin(angles) ** 2, np.cos(angles) ** 2, totals[used].ravel()
 
 
-def mixture(scheme: str, m: int, above: Floats, below: Floats, weight: Floats) -> Floats:
-    """Weighted sum of the laws of all rows, shape (m + 1,)."""
+def mixtures(scheme: str, m: int, parts: Sequence[tuple[Floats, Floats, Floats]]) -> Floats:
+    """Weighted sums of laws, one per part (above, below, weight): shape (parts, m + 1).
+
+    A law that several parts need is evaluated once.
+    """
     if scheme != "without-replacement":
-        above, below, weight = compressed(m, above, below, weight)
-    total = np.zeros(m + 1)
+        parts = [compressed(m, *part) for part in parts]
+    both = np.concatenate([above + 1j * below for above, below, _ in parts])
+    distinct, row = np.unique(both, return_inverse=True)
+    owner = np.repeat(np.arange(len(parts)), [len(weight) for *_, weight in parts])
+    weight = np.concatenate([weight for *_, weight in parts])
+    shape = (len(parts), len(distinct))
+    shares = csc_array((weight, (owner, row)), shape=shape)
+    total = np.zeros((len(parts), m + 1))
     width = 2 * int(_SIGMAS * np.sqrt(m * 0.25) + 3 * _SIGMAS)
-    if width > m / 2:
-        for rows, p in law_chunks(scheme, m, above, below):
-            total += weight[rows] @ p
-        return total
-    step = max(1, _CHUNK // width)
-    for start in range(0, len(weight), step):
+    step = max(1, _CHUNK // (m + 1))
+    for start in range(0, len(distinct), step):
         rows = slice(start, start + step)
-        first, p = law_window(scheme, m, above[rows], below[rows], width)
-        index = (first[:, None] + np.arange(width)).ravel()
-        total += np.bincount(index, weights=(p * weight[rows, None]).ravel(), minlength=m + 1)
+        above, below = distinct[rows].real, distinct[rows].imag
+        if width > m / 2:
+            p = law(scheme, m, above, below)
+        else:
+            first, window = law_window(scheme, m, above, below, width)
+            p = np.zeros((len(above), m + 1))
+            np.put_along_axis(p, first[:, None] + np.arange(width), window, axis=1)
+        total += shares[:, rows] @ p
     return total
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict, cast, get_args
+from typing import Literal, TypedDict, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from sampledash.ranksets import RankSet
 from sampledash.sampling import SCHEMES, Sampling, Scheme
 
 Floats = NDArray[np.float64]
+Weighting = Literal["instances", "relevant-items"]
 
 
 class Options(TypedDict, total=False):
@@ -25,7 +26,8 @@ class Options(TypedDict, total=False):
     ``"popularity"``; ``correction`` is what is applied to each sampled rank (``None``:
     uncorrected); ``fit_scheme`` is the law the correction is fitted to (``None``: ``scheme``);
     ``ties`` reads tied items as ``"expected"`` (random order, redrawn in each run),
-    ``"optimistic"`` or ``"pessimistic"``.
+    ``"optimistic"`` or ``"pessimistic"``; ``weighting`` lets every instance weigh the same in the
+    mean (``"instances"``, eq. 1), or as much as it has relevant items (``"relevant-items"``).
     """
 
     scheme: Scheme
@@ -33,6 +35,7 @@ class Options(TypedDict, total=False):
     correction: Correction | str | None
     fit_scheme: Scheme | None
     ties: Ties
+    weighting: Weighting
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Setting:
     correction: Correction
     fit_scheme: Scheme
     ties: Ties
+    weighting: Weighting = "instances"
 
     @classmethod
     def of(cls, options: Options) -> Setting:
@@ -60,8 +64,11 @@ class Setting:
         if odds != 1 and "popularity" not in (scheme, fit_scheme):
             raise ValueError(f"odds = {odds:g} applies to scheme 'popularity' only")
         ties = checks.choice("ties", options.get("ties", "expected"), get_args(Ties))
+        weighting = checks.choice(
+            "weighting", options.get("weighting", "instances"), get_args(Weighting)
+        )
         recipe = as_correction(options.get("correction"))
-        return cls(scheme, odds, recipe, fit_scheme, cast(Ties, ties))
+        return cls(scheme, odds, recipe, fit_scheme, cast(Ties, ties), cast(Weighting, weighting))
 
     @property
     def without(self) -> bool:
@@ -102,9 +109,30 @@ class Setting:
         # above the first is above the second too, and each keeps the chance its odds give.
         return high / (high + low), low / (high + low)
 
+    def instance_weights(self, atoms: Atoms) -> Floats:
+        """Weight in the mean of the instance that each atom belongs to: 1, or its |R|."""
+        if self.weighting == "relevant-items":
+            return atoms.relevant.astype(np.float64)
+        return np.ones(len(atoms))
+
+    def shares(self, atoms: Atoms, of: Atoms | None = None) -> Floats:
+        """Share in the mean over ``of`` (default: the same) of one instance of each atom."""
+        everyone = atoms if of is None else of
+        everyone = everyone[everyone.position == 1]
+        total = self.instance_weights(everyone) @ everyone.count
+        return np.asarray(self.instance_weights(atoms) / total)
+
     def vector(self, metric: Metric, atoms: Atoms, m: int, position: int) -> Floats:
         """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""
         return vector(self.correction, metric, self._fitted(atoms, m, position), position)[0]
+
+    def law_key(self, ranks: RankSet, m: int) -> object:
+        """Equal for rank sets whose equal atoms have the same law and the same vector."""
+        atoms = ranks.atoms(self.ties)
+        if not self.correction.by_rank:
+            return atoms.mass is None
+        fitted = {j: self._fitted(atoms, m, j) for j in atoms.positions}
+        return atoms.mass is None, tuple(fitted.items())
 
     def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
         """What to beware of in the correction of these ranks, or None."""

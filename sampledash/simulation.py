@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
@@ -16,7 +18,7 @@ from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 1 << 21  # draws held at a time
+_BLOCK = 1 << 17  # draws of a batch: some tens of milliseconds
 
 
 def simulate(
@@ -63,37 +65,79 @@ def runs(
     setting: Setting,
 ) -> Floats:
     """:func:`simulate` with validated options."""
+    done = list(batches([metric], ranks, m, repeats, rng, setting))
+    return np.concatenate(done)[:, 0]
+
+
+def batches(
+    metrics: Sequence[Metric],
+    ranks: RankSet,
+    m: int,
+    repeats: int,
+    rng: np.random.Generator,
+    setting: Setting,
+) -> Iterator[Floats]:
+    """Yield blocks of runs, (some, metrics) each: all metrics of a run see the same negatives.
+
+    A block takes well below a second, so that a page can show progress and be stopped between.
+    Their sizes depend on the rank set only: the same generator gives the same runs.
+    """
     setting.check(ranks, m)
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     atoms = ranks.atoms(setting.ties)
     rows = expanded(read_ties(ranks.rows(), setting.ties))
-    last = 1 if metric.first_only else ranks.max_relevant
-    vectors = [setting.vector(metric, atoms, m, j) for j in range(1, last + 1)]
-    total = np.empty(repeats)
+    values = [_Values.of(metric, rows, atoms, m, setting) for metric in metrics]
     step = max(1, _BLOCK // len(rows))
     for start in range(0, repeats, step):
-        some = min(step, repeats - start)
-        total[start : start + some] = _sums(metric, rows, vectors, m, some, setting, rng)
-    return total / rows.instances
+        yield _sums(values, rows, m, min(step, repeats - start), setting, rng)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Contribution of a relevant item to the mean, by its position and sampled count above."""
+
+    metric: Metric
+    vectors: list[Floats]
+    scale: Floats
+
+    @classmethod
+    def of(cls, metric: Metric, rows: Atoms, atoms: Atoms, m: int, setting: Setting) -> _Values:
+        last = 1 if metric.first_only else int(rows.position.max())
+        vectors = [setting.vector(metric, atoms, m, j) for j in range(1, last + 1)]
+        sizes, inverse = np.unique(rows.relevant, return_inverse=True)
+        scale = np.array([metric.scale(int(size)) for size in sizes])[inverse]
+        return cls(metric, vectors, scale * setting.shares(rows))
+
+    def add(
+        self, total: Floats, count: NDArray[np.int64], above: NDArray[np.int64],
+        rows: Atoms, at: NDArray[np.intp], exact: NDArray[np.bool_],
+    ) -> None:  # fmt: skip
+        """Add what the rows ``at``, all of one position, contribute in each run."""
+        position = int(rows.position[at[0]])
+        if position > len(self.vectors):
+            return
+        values = self.vectors[position - 1][count]
+        if np.any(exact):
+            full = at[exact]
+            values[:, exact] = self.metric.of_above(above[:, full], rows.negatives[full], position)
+        total += values @ self.scale[at]
 
 
 def _sums(
-    metric: Metric,
+    values: Sequence[_Values],
     rows: Atoms,
-    vectors: list[Floats],
     m: int,
     runs: int,
     setting: Setting,
     rng: np.random.Generator,
 ) -> Floats:
-    """Sum over instances in each run; rows are sorted by instance and position."""
+    """Means in each run, (runs, metrics); rows are sorted by instance and position."""
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    scale = np.array([0.0, *(metric.scale(int(r)) for r in range(1, int(rows.relevant.max()) + 1))])
     drawn = np.minimum(m, rows.negatives) if setting.without else np.full(len(rows), m)
-    total = np.zeros(runs)
+    total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
     # From the last relevant item of an instance to its first: given how many drawn items lie above
     # the next one, those above this one are a draw from them.
@@ -117,11 +161,7 @@ def _sums(
                 setting.scheme, sampled[:, inner + 1], a[:, ~is_last], between + empty, rng
             )
         sampled[:, at] = count
-        if j > len(vectors):
-            continue
-        values = vectors[j - 1][count]
-        if setting.without and np.any(here.negatives < m):
-            full = here.negatives < m
-            values[:, full] = metric.of_above(above[:, at[full]], here.negatives[full], j)
-        total += values @ scale[here.relevant]
-    return total
+        exact = (here.negatives < m) if setting.without else np.zeros(len(at), dtype=bool)
+        for row, each in zip(total, values, strict=True):
+            each.add(row, count, above, rows, at, exact)
+    return total.T

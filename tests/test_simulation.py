@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash.setting import Setting
+from sampledash.simulation import batches
 from tests.oracles import POPULARITY, WITH, WITHOUT
 
 REPEATS = 4000
@@ -89,3 +91,17 @@ def test_wrong_input() -> None:
         sd.simulate("AP", sd.RankSet("S", [1], 9, counts=[1.5]), 5, 5, rng)
     with pytest.raises(ValueError, match="m = 200 is too large without replacement"):
         sd.simulate("AP", PLAIN, 200, 5, rng, scheme=WITHOUT)
+
+
+def test_batches_are_the_runs_in_pieces_with_all_metrics_of_one_draw() -> None:
+    rs = sd.RankSet("S", np.random.default_rng(0).integers(1, 2000, 3000), 2000)
+    setting = Setting.of({"scheme": WITHOUT})
+    metrics = [sd.parse_metric(name) for name in ("Recall@10", "Precision@10", "AP")]
+    blocks = list(batches(metrics, rs, 50, 100, np.random.default_rng(4), setting))
+    assert len(blocks) > 1  # a page can stop between
+    together = np.concatenate(blocks)
+    assert together.shape == (100, 3)
+    alone = sd.simulate("AP", rs, 50, 100, np.random.default_rng(4), scheme=WITHOUT)
+    np.testing.assert_allclose(together[:, 2], alone, rtol=1e-14)
+    # With one relevant item Precision@10 is Recall@10 / 10 (eq. 8, 9): so of the same draw.
+    np.testing.assert_allclose(together[:, 1], together[:, 0] / 10, rtol=1e-14)

@@ -2,8 +2,8 @@
 
 from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.curves import curve
+from sampledash.comparison.flips import Flip, flips, right_from
 from sampledash.comparison.means import expected_mean, mean, std_of_mean
-from sampledash.comparison.order import Flip, flips, right_from
 from sampledash.comparison.verdict import verdict
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Unpack
 
 import numpy as np
@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from sampledash import checks, simulation
+from sampledash.atoms import Atoms
 from sampledash.comparison import ties
 from sampledash.comparison.curves import expected_means
-from sampledash.comparison.means import atom_moments, variances_of_mean
+from sampledash.comparison.means import atom_moments, variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
 from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
+Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
 
 _FEW = 30  # below this many instances no normal approximation
 _EXACT_COUNTS = 20_000  # hits of up to this many instances are convolved exactly
@@ -81,47 +83,61 @@ def pair_chances(
 
     ``means`` holds the expected means at m, shape (systems, metrics).
     """
-    exact = [[_law_of_mean(x, sets[i], m, setting, i) for i in range(len(sets))] for x in metrics]
-    spread = np.zeros((len(sets), len(metrics)))
-    for i, ranks in enumerate(sets):
-        normal = [x for x in range(len(metrics)) if any(law is None for law in exact[x])]
-        if normal:
-            chosen = [metrics[x] for x in normal]
-            spread[i, normal] = np.sqrt(variances_of_mean(chosen, ranks, m, setting))
-
-    def chance(x: int, i: int, j: int) -> float:
-        first, second = exact[x][i], exact[x][j]
-        if first is not None and second is not None:
-            return _chance_above(first, second)
-        difference = float(means[i, x] - means[j, x])
-        deviation = float(np.hypot(spread[i, x], spread[j, x]))
-        if deviation == 0:
-            return float(difference > TIED)
-        step = _half_step(metrics[x], sets[i], sets[j], setting)
-        return float(ndtr((difference - step) / deviation))
-
-    return [
-        [chance(x, i, j) if truth else float("nan") for i, j, truth in pairs[x]]
-        for x in range(len(metrics))
+    exact = [
+        [law_of_mean(metric, ranks, m, setting, i) for i, ranks in enumerate(sets)]
+        for metric in metrics
     ]
+    normal = [x for x in range(len(metrics)) if any(law is None for law in exact[x])]
+    deviations = np.zeros(means.shape)
+    if normal:
+        chosen = [metrics[x] for x in normal]
+        deviations[:, normal] = np.sqrt(variances_of_means(chosen, sets, m, setting))
+    chances = []
+    for x, metric in enumerate(metrics):
+        i, j, truth = np.array(pairs[x]).T
+        steps = np.array([_step_of(metric, ranks, setting) for ranks in sets])
+        found = normal_chances(
+            means[i, x] - means[j, x],
+            np.hypot(deviations[i, x], deviations[j, x]),
+            np.minimum(steps[i], steps[j]),
+        )
+        among = _chances_among(exact[x])
+        known = ~np.isnan(among[i, j])
+        found[known] = among[i, j][known]
+        chances.append(np.where(truth == 0, np.nan, found).tolist())
+    return chances
 
 
-def _half_step(metric: Metric, first: RankSet, second: RankSet, setting: Setting) -> float:
-    """Half the lattice step of the difference of two means of hits, else 0."""
+def normal_chances(difference: Floats, deviation: Floats, step: Floats | float = 0.0) -> Floats:
+    """P(difference of two means > 0) under the normal law, half a lattice step away from a tie."""
+    certain = deviation == 0
+    z = (difference - step) / np.where(certain, 1.0, deviation)
+    return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
+
+
+def _step_of(metric: Metric, ranks: RankSet, setting: Setting) -> float:
+    """Half the lattice step of a mean of hits, else 0."""
     recipe = setting.correction
     hits = not recipe.by_rank or (recipe.name == "rank-estimate" and recipe.rounding == "floor")
-    several = max(first.max_relevant, second.max_relevant) > 1
-    if not (metric.on_lattice and hits) or several:
+    if not (metric.on_lattice and hits) or ranks.max_relevant > 1:
         return 0.0
-    return metric.scale(1) / (2 * max(first.n_instances, second.n_instances))
+    return metric.scale(1) / (2 * ranks.n_instances)
 
 
-def _law_of_mean(
-    metric: Metric, ranks: RankSet, m: int, setting: Setting, stream: int
-) -> tuple[Floats, Floats] | None:
-    """Values of the mean of one run, increasing, and their probabilities; None: take a normal."""
+def half_step(metric: Metric, first: RankSet, second: RankSet, setting: Setting) -> float:
+    """Half the lattice step of the difference of two means of hits, else 0."""
+    return min(_step_of(metric, first, setting), _step_of(metric, second, setting))
+
+
+def law_of_mean(
+    metric: Metric, ranks: RankSet, m: int, setting: Setting, stream: int = 0
+) -> Law | None:
+    """Values of the mean of one run, increasing, and their probabilities; None: take a normal.
+
+    ``stream`` numbers the seeded runs that stand for a law, so that those of two systems differ.
+    """
     size = ranks.n_instances
-    if ranks.max_relevant > 1 and not metric.first_only:
+    if ranks.max_relevant > 1 and not (metric.first_only and setting.weighting == "instances"):
         if size >= _FEW:
             return None
         rng = np.random.default_rng([0, stream])
@@ -131,19 +147,32 @@ def _law_of_mean(
         return None
     atoms = ranks.atoms(setting.ties)
     first = atoms[atoms.position == 1]
-    vector = setting.vector(metric, atoms, m, 1)
-    levels = np.unique(vector)
     partly = setting.without and bool(np.any(first.negatives < m))
-    if len(levels) <= 2 and not partly and size <= _EXACT_COUNTS:
-        low, high = levels[0], levels[-1]
-        chance = atom_moments([metric], first, m, setting)[0][0]
-        chance = (chance - low) / (high - low) if high > low else np.zeros(len(first))
-        hits = _count_law(np.repeat(np.clip(chance, 0, 1), first.count.astype(int)))
-        values = (low + (high - low) * np.arange(len(hits)) / size) * metric.scale(1)
-        return values, hits
+    if size <= _EXACT_COUNTS and not partly:
+        vector = setting.vector(metric, atoms, m, 1)
+        levels = np.unique(vector)
+        if len(levels) <= 2:
+            low, high = levels[0], levels[-1]
+            chance = atom_moments([metric], first, m, setting)[0][0]
+            chance = (chance - low) / (high - low) if high > low else np.zeros(len(first))
+            hits = _count_law(np.repeat(np.clip(chance, 0, 1), first.count.astype(int)))
+            return (low + (high - low) * np.arange(len(hits)) / size) * metric.scale(1), hits
     if size >= _FEW:
         return None
     values, mass = np.zeros(1), np.ones(1)
+    for each, p, times in _single_laws(metric, atoms, first, m, setting):
+        for _ in range(times):
+            values, mass = _merged(
+                np.add.outer(values, each).ravel(), np.multiply.outer(mass, p).ravel()
+            )
+    return values * metric.scale(1) / size, mass
+
+
+def _single_laws(
+    metric: Metric, atoms: Atoms, first: Atoms, m: int, setting: Setting
+) -> Iterator[tuple[Floats, Floats, int]]:
+    """Values, probabilities and count of each atom's contribution."""
+    vector = setting.vector(metric, atoms, m, 1)
     for i in range(len(first)):
         one = first[np.array([i])]
         if setting.without and one.negatives[0] < m:
@@ -156,12 +185,8 @@ def _law_of_mean(
                 each, p = ties.exact_values(metric, one), np.ones(1)
         else:
             each, p = vector, next(ties.atom_laws(setting, m, one))[1][0]
-        each, p = each[p > _NOTHING], p[p > _NOTHING]
-        for _ in range(int(one.count[0])):
-            values, mass = _merged(
-                np.add.outer(values, each).ravel(), np.multiply.outer(mass, p).ravel()
-            )
-    return values * metric.scale(1) / size, mass
+        likely = p > _NOTHING
+        yield each[likely], p[likely], int(one.count[0])
 
 
 def _merged(values: Floats, mass: Floats) -> tuple[Floats, Floats]:
@@ -192,8 +217,24 @@ def _count_law(chances: Floats) -> Floats:
     return np.asarray(laws[0])
 
 
-def _chance_above(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> float:
-    """P(a draw of the first exceeds an independent draw of the second)."""
-    below = np.r_[0.0, np.cumsum(second[1])]
-    values = first[1] @ below[np.searchsorted(second[0], first[0] - TIED, side="left")]
-    return float(min(max(values, 0.0), 1.0))
+def _chances_among(laws: Sequence[Law | None]) -> Floats:
+    """P(a draw of system i exceeds an independent draw of system j), NaN where a law is missing."""
+    size = len(laws)
+    chances = np.full((size, size), np.nan)
+    known = [(i, law) for i, law in enumerate(laws) if law is not None]
+    if not known:
+        return chances
+    values = known[0][1][0]
+    at = [i for i, _ in known]
+    if all(len(law[0]) == len(values) and np.all(law[0] == values) for _, law in known):
+        # Hit counts of equally many instances: one product for all pairs.
+        mass = np.array([law[1] for _, law in known])
+        below = np.cumsum(mass, axis=1) - mass
+        chances[np.ix_(at, at)] = mass @ below.T
+    else:
+        for i, first in known:
+            for j, second in known:
+                below = np.r_[0.0, np.cumsum(second[1])]
+                place = np.searchsorted(second[0], first[0] - TIED, side="left")
+                chances[i, j] = first[1] @ below[place]
+    return np.asarray(np.clip(chances, 0.0, 1.0))

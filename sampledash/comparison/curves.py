@@ -74,7 +74,8 @@ def expected_means(
         for system, atoms in enumerate(all_atoms):
             scale = {size: metrics[members[0]].scale(size) for size in sizes}
             factor = np.array([scale[int(r)] for r in np.arange(max(sizes) + 1) if r in scale])
-            share = factor[np.searchsorted(sizes, atoms.relevant)] * atoms.count / atoms.instances
+            share = factor[np.searchsorted(sizes, atoms.relevant)] * atoms.count
+            share = share * setting.shares(atoms)
             lanes += [
                 _Lane(system, j, atoms[atoms.position == j], share[atoms.position == j])
                 for j in atoms.positions
@@ -101,14 +102,16 @@ def _sweep(
     """Thin all lanes together from the largest m to the smallest; see the module's text."""
     m_max = int(wanted[-1])
     result = np.zeros((len(wanted), systems, len(metrics)))
-    thinned = np.zeros((len(lanes), m_max + 1))
-    active = np.zeros(len(lanes))  # weight that is being sampled, the rest being exact
+    sampled = [
+        lane.atoms.negatives > m_max if setting.without else np.ones(len(lane.atoms), dtype=bool)
+        for lane in lanes
+    ]
+    parts = [(lane.atoms[now], lane.weight[now]) for lane, now in zip(lanes, sampled, strict=True)]
+    thinned = _histograms(parts, m_max, setting)
+    active = np.array([weight.sum() for _, weight in parts])  # the rest is exact
     arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
     for row, lane in enumerate(lanes):
-        late = lane.atoms.negatives <= m_max if setting.without else np.zeros(len(lane.atoms), bool)
-        if not np.all(late):
-            thinned[row] = _histogram(lane.atoms[~late], lane.weight[~late], m_max, setting)
-            active[row] = lane.weight[~late].sum()
+        late = ~sampled[row]
         if not np.any(late):
             continue
         # Above its number of negatives an instance is exact.
@@ -161,21 +164,23 @@ def _arrive(histogram: Floats, atoms: Atoms, weight: Floats) -> float:
     return float(weight.sum())
 
 
-def _histogram(atoms: Atoms, weight: Floats, m: int, setting: Setting) -> Floats:
-    """Histogram of the sampled count above, shape (m + 1,)."""
-    plain = atoms.tied == 0
-    above, below = setting.weights(atoms[plain])
-    weights = weight[plain]
-    if np.all(plain) or not setting.without:
-        if not np.all(plain):
+def _histograms(parts: Sequence[tuple[Atoms, Floats]], m: int, setting: Setting) -> Floats:
+    """Histogram of the sampled count above of each part (atoms, weight): (parts, m + 1)."""
+    total = np.zeros((len(parts), m + 1))
+    smooth = []
+    for row, (atoms, weight) in enumerate(parts):
+        plain = atoms.tied == 0
+        above, below = setting.weights(atoms[plain])
+        weights = weight[plain]
+        if not np.all(plain) and setting.without:
+            for picked, p in ties.atom_laws(setting, m, atoms[~plain]):
+                total[row] += weight[~plain][picked] @ p
+        elif not np.all(plain):
             owner, *tied, part = ties.nodes(setting, m, atoms[~plain])
             above, below = np.r_[above, tied[0]], np.r_[below, tied[1]]
             weights = np.r_[weights, weight[~plain][owner] * part]
-        return laws.mixture(setting.scheme, m, above, below, weights)
-    total = laws.mixture(setting.scheme, m, above, below, weights)
-    for picked, p in ties.atom_laws(setting, m, atoms[~plain]):
-        total += weight[~plain][picked] @ p
-    return total
+        smooth.append((above, below, weights))
+    return total + laws.mixtures(setting.scheme, m, smooth)
 
 
 def _static_values(

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import checks, laws
-from sampledash.atoms import Atoms, Ties, pairs, read_ties
+from sampledash.atoms import Atoms, Ties, pairs, read_ties, union
 from sampledash.comparison import ties
 from sampledash.comparison.curves import expected_means
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting
+from sampledash.setting import Options, Setting, Weighting
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +26,13 @@ def _scales(metric: Metric, relevant: NDArray[np.int64]) -> Floats:
     return np.array([metric.scale(int(size)) for size in sizes])[inverse]
 
 
-def mean(metric: Metric | str, ranks: RankSet, *, ties: Ties = "expected") -> float:
+def mean(
+    metric: Metric | str,
+    ranks: RankSet,
+    *,
+    ties: Ties = "expected",
+    weighting: Weighting = "instances",
+) -> float:
     """Exact mean of the metric over the instances (eq. 1).
 
     Parameters
@@ -37,19 +43,24 @@ def mean(metric: Metric | str, ranks: RankSet, *, ties: Ties = "expected") -> fl
         True ranks.
     ties
         How tied items are read: ``"expected"`` averages over their order.
-
-    Notes
-    -----
-    Every instance weighs the same, however many relevant items it has.
+    weighting
+        ``"instances"``: every instance weighs the same, however many relevant items it has;
+        ``"relevant-items"``: it weighs as much as it has relevant items.
     """
-    metric = as_metric(metric)
-    atoms = ranks.atoms(ties)
-    return _exact_mean(metric, atoms)
+    setting = Setting.of({"ties": ties, "weighting": weighting})
+    return float(exact_means([as_metric(metric)], [ranks], setting)[0, 0])
 
 
-def _exact_mean(metric: Metric, atoms: Atoms) -> float:
-    values = ties.exact_values(metric, atoms) * _scales(metric, atoms.relevant)
-    return float(values @ atoms.count / atoms.instances)
+def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], setting: Setting) -> Floats:
+    """Exact mean of every metric (eq. 1), shape (systems, metrics)."""
+    means = np.empty((len(sets), len(metrics)))
+    for i, ranks in enumerate(sets):
+        atoms = ranks.atoms(setting.ties)
+        weight = setting.shares(atoms) * atoms.count
+        for x, metric in enumerate(metrics):
+            values = ties.exact_values(metric, atoms) * _scales(metric, atoms.relevant)
+            means[i, x] = values @ weight
+    return means
 
 
 def expected_mean(
@@ -96,17 +107,35 @@ def variances_of_mean(
     metrics: Sequence[Metric], ranks: RankSet, m: int, setting: Setting
 ) -> Floats:
     """Variance of the mean of each metric in one run, shape (metrics,)."""
-    setting.check(ranks, m)
-    atoms = ranks.atoms(setting.ties)
-    total = np.empty(len(metrics))
-    _, variances = atom_moments(metrics, atoms, m, setting)
-    for i, metric in enumerate(metrics):
-        total[i] = variances[i] * _scales(metric, atoms.relevant) ** 2 @ atoms.count
-    several = [i for i, metric in enumerate(metrics) if not metric.first_only]
-    if ranks.max_relevant > 1 and several:
-        chosen = [metrics[i] for i in several]
-        total[several] += 2 * _pair_covariances(chosen, ranks, atoms, m, setting)
-    return np.maximum(total, 0.0) / atoms.instances**2
+    return np.asarray(variances_of_means(metrics, [ranks], m, setting)[0])
+
+
+def variances_of_means(
+    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, setting: Setting
+) -> Floats:
+    """Variance of the mean of each system and metric in one run, shape (systems, metrics).
+
+    Systems that share a correction share the laws of equal ranks.
+    """
+    total = np.empty((len(sets), len(metrics)))
+    groups: dict[object, list[int]] = {}
+    for i, ranks in enumerate(sets):
+        setting.check(ranks, m)
+        groups.setdefault(setting.law_key(ranks, m), []).append(i)
+    several = [x for x, metric in enumerate(metrics) if not metric.first_only]
+    for members in groups.values():
+        parts = [sets[i].atoms(setting.ties) for i in members]
+        joined, places = union(parts)
+        _, variances = atom_moments(metrics, joined, m, setting)
+        for i, atoms, at in zip(members, parts, places, strict=True):
+            share = setting.shares(atoms)
+            for x, metric in enumerate(metrics):
+                weight = (_scales(metric, atoms.relevant) * share) ** 2 * atoms.count
+                total[i, x] = variances[x, at] @ weight
+            if sets[i].max_relevant > 1 and several:
+                chosen = [metrics[x] for x in several]
+                total[i, several] += 2 * _pair_covariances(chosen, sets[i], atoms, m, setting)
+    return np.maximum(total, 0.0)
 
 
 def atom_moments(
@@ -136,7 +165,7 @@ def atom_moments(
 def _pair_covariances(
     metrics: Sequence[Metric], ranks: RankSet, atoms: Atoms, m: int, setting: Setting
 ) -> Floats:
-    """Sum over instances of the covariances between their relevant items, scaled: (metrics,).
+    """Covariances between the relevant items of an instance, as they enter the mean: (metrics,).
 
     Given that t drawn items lie above the lower item, the number above the upper one is
     Binomial(t, share of the weight) or Hypergeometric with t draws.
@@ -154,7 +183,7 @@ def _pair_covariances(
         for j in atoms.positions
     }
     scales = np.column_stack([_scales(metric, lower.relevant) for metric in metrics])
-    weight = lower.count[:, None] * scales**2
+    weight = lower.count[:, None] * (scales * setting.shares(lower, atoms)[:, None]) ** 2
     a_upper, b_upper = setting.weights(upper)
     a_lower, b_lower = setting.weights(lower)
     total = np.zeros(len(metrics))

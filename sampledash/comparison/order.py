@@ -1,11 +1,9 @@
-"""Order of systems: where it flips over m, and from which m it is right."""
+"""Order of systems: by the exact metric, and by the expected sampled one at every m."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,10 +11,10 @@ from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison.curves import Progress, expected_means
-from sampledash.comparison.means import mean
-from sampledash.metrics import Metric, as_metric
+from sampledash.comparison.means import exact_means
+from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting
+from sampledash.setting import Setting
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,14 +23,8 @@ TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m looked at unless asked for
 EVERY = 400  # corrections that need a fit are evaluated at every m up to here
 BEYOND = 64  # and at this many values of m beyond, with bisection between
-
-
-class Flip(NamedTuple):
-    """The order of two systems becomes the opposite at m."""
-
-    first: str
-    second: str
-    m: int
+QUICK_MOST, QUICK_TOP = 40, 1_000  # values of m of a quick look, and the largest
+_BLOCK = 1 << 22  # signs held at a time
 
 
 def sign(difference: Floats) -> Ints:
@@ -104,6 +96,37 @@ class Orders:
             return int(self.m_values[0])
         return None if wrong[-1] == len(self.m_values) - 1 else int(self.m_values[wrong[-1] + 1])
 
+    def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
+        """:meth:`right_from` of many pairs at once, 0 where there is none."""
+        found = np.empty(len(better), dtype=np.int64)
+        column = np.ascontiguousarray(self.means[:, :, metric])
+        step = max(1, _BLOCK // len(self.m_values))
+        for start in range(0, len(better), step):
+            rows = slice(start, start + step)
+            wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
+            last = len(wrong) - np.argmax(wrong[::-1], axis=0)  # one past the last wrong one
+            last[~wrong.any(axis=0)] = 0
+            found[rows] = np.r_[self.m_values, 0][last]
+        return found
+
+
+def quick_ladder(m_max: int) -> list[int]:
+    """At most 40 values of m up to 1,000: where a quick look evaluates what needs a fit.
+
+    Examples
+    --------
+    >>> quick_ladder(3), len(quick_ladder(10**6)), quick_ladder(10**6)[-1]
+    ([1, 2, 3], 40, 1000)
+    """
+    top = min(m_max, QUICK_TOP)
+    if top <= QUICK_MOST:
+        return list(range(1, top + 1))
+    # The first values are dense on a log ladder: ask for more until 40 differ.
+    size = QUICK_MOST
+    while len(ladder := np.unique(np.geomspace(1, top, size).round().astype(np.int64))) < 40:
+        size += 1
+    return [int(m) for m in ladder]
+
 
 def orders(
     metrics: Sequence[Metric],
@@ -111,89 +134,61 @@ def orders(
     m_max: int,
     setting: Setting,
     progress: Progress | None = None,
+    m_values: Sequence[int] | None = None,
 ) -> Orders:
     """Evaluate the order of all pairs at every m that can matter.
 
     Uncorrected and rank estimate: every m. Others: every m up to 400, then a log ladder, refined
-    by bisection wherever the order of a pair changes between neighbours.
+    by bisection wherever the order of a pair changes between neighbours. ``m_values`` replaces
+    these values for every correction; uncorrected keeps every m.
     """
-    fitted = setting.correction.name not in ("uncorrected", "rank-estimate")
-    if not fitted or m_max <= EVERY:
-        m_values = np.arange(1, m_max + 1)
+    name = setting.correction.name
+    if name != "uncorrected" and m_values is not None:
+        values = np.unique(np.asarray(m_values, dtype=np.int64))
+    elif name in ("uncorrected", "rank-estimate") or m_max <= EVERY:
+        values = np.arange(1, m_max + 1)
     else:
         ladder = np.geomspace(EVERY, m_max, BEYOND + 1).round().astype(np.int64)
-        m_values = np.unique(np.r_[np.arange(1, EVERY + 1), ladder])
-    result = Orders(m_values, expected_means(metrics, sets, m_values.tolist(), setting, progress))
+        values = np.unique(np.r_[np.arange(1, EVERY + 1), ladder])
+    result = Orders(values, expected_means(metrics, sets, values.tolist(), setting, progress))
     while True:
-        middle = _between_changes(result, len(sets), len(metrics))
+        middle = _between_changes(result, len(sets))
         if not len(middle):
             return result
         means = expected_means(metrics, sets, middle.tolist(), setting)
-        m_values = np.r_[result.m_values, middle]
-        order = np.argsort(m_values)
-        result = Orders(m_values[order], np.concatenate([result.means, means])[order])
+        values = np.r_[result.m_values, middle]
+        order = np.argsort(values)
+        result = Orders(values[order], np.concatenate([result.means, means])[order])
 
 
-def _between_changes(found: Orders, systems: int, metrics: int) -> Ints:
+def _between_changes(found: Orders, systems: int) -> Ints:
     """Midpoints of the gaps over which some pair changes its order."""
     m = found.m_values
     gaps = np.flatnonzero(np.diff(m) > 1)
+    if not len(gaps):
+        return m[:0]
     changes = np.zeros(len(gaps), dtype=bool)
-    for metric in range(metrics):
-        for i, j in combinations(range(systems), 2):
-            signs = found.signs(i, j, metric)
-            changes |= signs[gaps] != signs[gaps + 1]
+    for i in range(systems - 1):
+        left, right = (
+            sign(found.means[at, i, None] - found.means[at, i + 1 :]) for at in (gaps, gaps + 1)
+        )
+        changes |= np.any(left != right, axis=(1, 2))
     return (m[gaps[changes]] + m[gaps[changes] + 1]) // 2
-
-
-def flips(
-    metric: Metric | str,
-    sets: Sequence[RankSet],
-    m_max: int | None = None,
-    *,
-    progress: Progress | None = None,
-    **options: Unpack[Options],
-) -> list[Flip]:
-    """Every m at which the expected order of a pair becomes the opposite.
-
-    Parameters
-    ----------
-    metric
-        A metric or its text.
-    sets
-        At least two rank sets, one per system.
-    m_max
-        Largest m looked at; ``None`` is the largest n - 1, capped at 20,000.
-    progress
-        Called with the share of the work that is done.
-    **options
-        See :class:`~sampledash.Options`.
-
-    Returns
-    -------
-    One :class:`Flip` per pair and m, pairs in the order of ``sets``, m increasing. Differences up
-    to 1e-12 are ties; leaving a tie is no flip.
-    """
-    check_sets(sets)
-    setting = Setting.of(options)
-    found = orders([as_metric(metric)], sets, largest_m(sets, m_max, setting), setting, progress)
-    return [
-        Flip(sets[i].system, sets[j].system, m)
-        for i, j in combinations(range(len(sets)), 2)
-        for m in found.flips(i, j, 0)
-    ]
 
 
 def true_order(
     metric: Metric, sets: Sequence[RankSet], setting: Setting
 ) -> list[tuple[int, int, int]]:
     """Pairs (better, worse, truth): truth 1, or 0 where the exact metric ties them."""
-    exact = [mean(metric, ranks, ties=setting.ties) for ranks in sets]
-    pairs = []
-    for i, j in combinations(range(len(sets)), 2):
-        truth = int(sign(np.asarray(exact[i] - exact[j])))
-        pairs.append((j, i, 1) if truth < 0 else (i, j, truth))
-    return pairs
+    return true_pairs(exact_means([metric], sets, setting)[:, 0])
+
+
+def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:
+    """:func:`true_order` from the exact means of the systems."""
+    first, second = np.triu_indices(len(exact), 1)
+    signs = sign(exact[first] - exact[second])
+    better, worse = np.where(signs < 0, second, first), np.where(signs < 0, first, second)
+    return list(zip(better.tolist(), worse.tolist(), np.abs(signs).tolist(), strict=True))
 
 
 def as_table(columns: dict[str, list[object]]) -> pd.DataFrame:
@@ -208,33 +203,3 @@ def as_table(columns: dict[str, list[object]]) -> pd.DataFrame:
         if name in table:
             table[name] = table[name].astype(float)
     return table
-
-
-def right_from(
-    metric: Metric | str,
-    sets: Sequence[RankSet],
-    m_max: int | None = None,
-    *,
-    progress: Progress | None = None,
-    **options: Unpack[Options],
-) -> pd.DataFrame:
-    """Smallest m from which the expected order of each pair stays right.
-
-    Same parameters as :func:`flips`.
-
-    Returns
-    -------
-    DataFrame with columns ``better``, ``worse`` (by the exact metric) and ``m``; ``<NA>`` where
-    the order is not right at the largest m, or where the exact metric ties the pair.
-    """
-    check_sets(sets)
-    metric, setting = as_metric(metric), Setting.of(options)
-    found = orders([metric], sets, largest_m(sets, m_max, setting), setting, progress)
-    pairs = true_order(metric, sets, setting)
-    return as_table(
-        {
-            "better": [sets[i].system for i, _, _ in pairs],
-            "worse": [sets[j].system for _, j, _ in pairs],
-            "m": [found.right_from(i, j, 0, 1) if truth else None for i, j, truth in pairs],
-        }
-    )

@@ -11,15 +11,14 @@ import pandas as pd
 from sampledash import checks
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.curves import Progress, expected_means
-from sampledash.comparison.means import mean
+from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import (
     Orders,
-    as_table,
     check_sets,
     largest_m,
     orders,
     sign,
-    true_order,
+    true_pairs,
 )
 from sampledash.correction import Correction, as_correction
 from sampledash.metrics import Metric, as_metric
@@ -60,23 +59,35 @@ def judged(
     sampled = found.at(m)
     if sampled is None:
         sampled = expected_means(metrics, sets, [m], setting)[0]
-    pairs = [true_order(metric, sets, setting) for metric in metrics]
+    exact = exact_means(metrics, sets, setting)
+    pairs = [true_pairs(exact[:, x]) for x in range(len(metrics))]
     chances = pair_chances(metrics, sets, m, pairs, sampled, setting)
-    columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
+    names = np.array([ranks.system for ranks in sets], dtype=object)
+    tables = []
     for x, metric in enumerate(metrics):
-        exact = [mean(metric, ranks, ties=setting.ties) for ranks in sets]
-        for (i, j, truth), chance in zip(pairs[x], chances[x], strict=True):
-            difference = float(sampled[i, x] - sampled[j, x])
-            state = state_of(truth, int(sign(np.asarray(difference))), chance)
-            right = found.right_from(i, j, x, 1) if truth else None
-            row = (
-                str(metric), str(setting.correction), sets[i].system, sets[j].system,
-                exact[i] - exact[j], difference, state, right, chance,
-            )  # fmt: skip
-            for name, value in zip(COLUMNS, row, strict=True):
-                columns[name].append(value)
+        i, j, truth = np.array(pairs[x]).T
+        difference = sampled[i, x] - sampled[j, x]
+        right = found.all_right_from(i, j, x)
+        states = map(state_of, truth.tolist(), sign(difference).tolist(), chances[x])
+        tables.append(
+            pd.DataFrame(
+                {
+                    "metric": str(metric),
+                    "correction": str(setting.correction),
+                    "better": names[i],
+                    "worse": names[j],
+                    "exact": exact[i, x] - exact[j, x],
+                    "sampled": difference,
+                    "state": list(states),
+                    "right_from": pd.array(right, dtype="Int64"),
+                    "probability": chances[x],
+                }
+            )
+        )
+        unknown = (right == 0) | (truth == 0)
+        tables[-1].loc[unknown, "right_from"] = pd.NA
     text = ["metric", "correction", "better", "worse", "state"]
-    return as_table(columns).astype({name: "str" for name in text})
+    return pd.concat(tables, ignore_index=True).astype({name: "str" for name in text})
 
 
 def verdict(
@@ -86,6 +97,7 @@ def verdict(
     corrections: Sequence[Correction | str] = ("uncorrected",),
     *,
     m_max: int | None = None,
+    m_values: Sequence[int] | None = None,
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
@@ -103,6 +115,10 @@ def verdict(
         Corrections or their texts.
     m_max
         Largest m looked at for ``right_from``; ``None`` as in :func:`flips`.
+    m_values
+        Where corrections are evaluated, with bisection wherever the order of a pair changes
+        between; their ``right_from`` then speaks of these values only. ``None`` as in
+        :func:`flips`; for a quick look, :func:`quick_ladder`.
     progress
         Called with the share of the work that is done.
     **options
@@ -121,6 +137,9 @@ def verdict(
     chosen, m = [as_metric(x) for x in metrics], checks.integer("m", m, low=1)
     if not chosen:
         raise ValueError("metrics is empty: give at least one metric")
+    values = None if m_values is None else [checks.integer("m_values", v, low=1) for v in m_values]
+    if values is not None and not values:
+        raise ValueError("m_values is empty: give at least one m")
     tables = []
     recipes = [as_correction(x) for x in corrections]
     for step, recipe in enumerate(recipes):
@@ -131,6 +150,7 @@ def verdict(
             if progress is not None:
                 progress((step + part) / len(recipes))
 
-        found = orders(chosen, sets, largest_m(sets, m_max, setting), setting, report)
+        top = largest_m(sets, m_max, setting)
+        found = orders(chosen, sets, top, setting, report, values)
         tables.append(judged(found, chosen, sets, m, setting))
     return pd.concat(tables, ignore_index=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 
 _NODES = 16
 _HEAD = 64  # ranks summed one by one at the top, where metrics are steepest
+_ROOM = 1 << 22  # entries of a matrix that is kept for the next metric
 _DIRECT = 1_000  # up to here all ranks are summed directly
 
 
@@ -87,27 +88,83 @@ def _panel_end(sampling: Sampling, first: int) -> int:
 
 
 @dataclass(frozen=True)
-class Nodes:
-    """Where the sums over true ranks are taken, for one metric, position, sampling and prior.
+class Grid:
+    """Where the sums over true ranks are taken: all of it that does not depend on the metric.
 
     Attributes
     ----------
     above, weights
         Irrelevant items above and the prior probability a node stands for; weights sum to 1.
-    target
-        The exact metric at the nodes (before ``scale``).
     """
 
     sampling: Sampling
     above: Floats
     weights: Floats
-    target: Floats
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
         """Blocks of rows of P(sampled rank | true rank) at the nodes."""
+        if self._kept is not None:
+            return iter([(slice(None), self._kept)])
+        return self._evaluated()
+
+    def _evaluated(self) -> Iterator[tuple[slice, Floats]]:
         s = self.sampling
         above, below = laws.weights(s.scheme, self.above, s.n - 1 - self.above, s.odds)
         return laws.law_chunks(s.scheme, s.m, above, below)
+
+    @cached_property
+    def _kept(self) -> Floats | None:
+        """All laws, where there is room: metrics fitted one after the other share them."""
+        if len(self.above) * (self.sampling.m + 1) > _ROOM:
+            return None
+        return np.concatenate([p for _, p in self._evaluated()])
+
+    def gram(self) -> tuple[Floats, Floats]:
+        """AᵀA and c of eq. 23-25: shapes (m+1, m+1) and (m+1,); copies."""
+        if (self.sampling.m + 1) ** 2 > _ROOM:
+            return self._summed()
+        gram, marginal = self._kept_gram
+        return gram.copy(), marginal.copy()
+
+    @cached_property
+    def _kept_gram(self) -> tuple[Floats, Floats]:
+        return self._summed()
+
+    def _summed(self) -> tuple[Floats, Floats]:
+        size = self.sampling.m + 1
+        gram, marginal = np.zeros((size, size)), np.zeros(size)
+        for rows, p in self.laws():
+            root = p * np.sqrt(self.weights[rows])[:, None]
+            gram += root.T @ root
+            marginal += self.weights[rows] @ p
+        return gram, marginal
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """A grid with ``target``, the exact metric at its nodes (before ``scale``)."""
+
+    grid: Grid
+    target: Floats
+
+    @property
+    def sampling(self) -> Sampling:
+        """The sampling whose laws are summed."""
+        return self.grid.sampling
+
+    @property
+    def above(self) -> Floats:
+        """Irrelevant items above at each node."""
+        return self.grid.above
+
+    @property
+    def weights(self) -> Floats:
+        """Prior probability of each node."""
+        return self.grid.weights
+
+    def laws(self) -> Iterator[tuple[slice, Floats]]:
+        """:meth:`Grid.laws`."""
+        return self.grid.laws()
 
 
 def nodes(
@@ -116,24 +173,27 @@ def nodes(
     """Choose the nodes: few for the uniform prior, every rank with weight for another."""
     if prior is None:
         cut = None if metric.k is None else metric.k - position + 1
-        above, weights = above_nodes(sampling, cut)
-        weights = weights / sampling.n
+        if cut is not None and cut <= _HEAD:
+            cut = None  # the head is summed rank by rank anyway
+        grid = _uniform(sampling, cut)
     else:
         above = np.flatnonzero(prior).astype(np.float64)
-        weights = prior[prior > 0]
-    return Nodes(sampling, above, weights, metric.of_above(above, sampling.n - 1, position))
+        grid = Grid(sampling, above, prior[prior > 0])
+    return Nodes(grid, metric.of_above(grid.above, sampling.n - 1, position))
+
+
+@lru_cache(maxsize=4)
+def _uniform(sampling: Sampling, cut: int | None) -> Grid:
+    above, weights = above_nodes(sampling, cut)
+    return Grid(sampling, above, weights / sampling.n)
 
 
 def normal_equations(at: Nodes) -> tuple[Floats, Floats, Floats]:
     """AᵀA, c and Aᵀb of eq. 23-25: shapes (m+1, m+1), (m+1,), (m+1,)."""
-    size = at.sampling.m + 1
-    gram, marginal, moment = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    gram, marginal = at.grid.gram()
+    moment = np.zeros(len(marginal))
     for rows, p in at.laws():
-        weight = at.weights[rows]
-        root = p * np.sqrt(weight)[:, None]
-        gram += root.T @ root
-        marginal += weight @ p
-        moment += (weight * at.target[rows]) @ p
+        moment += (at.weights[rows] * at.target[rows]) @ p
     return gram, marginal, moment
 
 

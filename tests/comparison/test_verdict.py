@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash.comparison.order import quick_ladder
 from sampledash.comparison.verdict import state_of
-from tests.oracles import POPULARITY, WITHOUT
+from tests.oracles import POPULARITY, WITH, WITHOUT
 
 COLUMNS = [
     "metric",
@@ -138,3 +139,44 @@ def test_progress() -> None:
     sd.verdict(["AP", "AUC"], sets, 3, ["uncorrected", "BV 1"], progress=seen.append)
     assert seen == sorted(seen)
     assert 0 < min(seen) <= max(seen) <= 1
+
+
+def test_a_quick_look_finds_the_same_flips_where_it_looks(xyz: list[sd.RankSet]) -> None:
+    # Recall@10 of Y and X with the rank estimate: compared with every m up to 400.
+    ladder = quick_ladder(400)
+    assert len(ladder) == 40
+    options = {"scheme": WITHOUT, "fit_scheme": WITH}
+    full, quick = (
+        sd.verdict(["Recall@10"], xyz, 100, ("rank estimate",), m_max=400, m_values=m, **options)
+        for m in (None, ladder)
+    )
+    same = ["better", "worse", "exact", "sampled", "state", "probability"]
+    pd.testing.assert_frame_equal(full[same], quick[same], rtol=1e-12)
+    curve = sd.curve("Recall@10", xyz, range(1, 401), correction="rank estimate", **options)
+    for row in quick.itertuples():
+        right = curve[row.better] - curve[row.worse] > 1e-12
+        if pd.isna(row.right_from):
+            assert not right[400]
+        else:
+            assert right[row.right_from]
+            assert row.right_from == 1 or not right[row.right_from - 1]
+
+
+def test_m_values_must_be_there() -> None:
+    pair = [sd.RankSet("P", [1, 4], 10), sd.RankSet("Q", [2, 3], 10)]
+    with pytest.raises(ValueError, match=r"^m_values is empty"):
+        sd.verdict(["AP"], pair, 3, ("CLS",), m_values=[])
+
+
+def test_hundreds_of_systems() -> None:
+    # 150 systems, 11,175 pairs: each row is that of the pair alone.
+    rng = np.random.default_rng(3)
+    sets = [sd.RankSet(f"S{i}", rng.integers(1, 300, 40), 300) for i in range(150)]
+    table = sd.verdict(["Recall@10", "AP"], sets, 20, scheme=WITHOUT)
+    assert len(table) == 2 * 150 * 149 // 2
+    for row in table.sample(12, random_state=1).itertuples():
+        pair = [rs for rs in sets if rs.system in (row.better, row.worse)]
+        alone = sd.verdict([row.metric], pair, 20, scheme=WITHOUT).iloc[0]
+        assert alone.probability == pytest.approx(row.probability, rel=1e-12, nan_ok=True)
+        assert (alone.state, alone.better) == (row.state, row.better)
+        assert alone.right_from is row.right_from or alone.right_from == row.right_from

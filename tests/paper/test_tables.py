@@ -99,13 +99,15 @@ def test_redrawing_ties_repairs_z(xyz_ties: list[sd.RankSet]) -> None:
 
 
 def test_scatter_of_table_3(xyz_ties: list[sd.RankSet]) -> None:
-    # From 100 runs: relative error 1 / sqrt(200) = 7 %; four of them, and the print's rounding.
+    # From 100 runs: relative error 1 / sqrt(198); three of them and the print's rounding for X
+    # and Y, four for Z, whose ties the paper redrew.
     for metric, system, x in CELLS:
         std = TABLE_3[metric, system][1][x][1]
         ours = 100 * sd.std_of_mean(
             metric, by_name(xyz_ties)[system], 100, correction=CORRECTIONS[x], **AS_PAPER
         )
-        assert abs(ours - std) <= 4 * std / np.sqrt(200) + 0.005
+        allowed = 4 if system == "Z" else 3
+        assert abs(ours - std) <= 0.005 + allowed * ours / np.sqrt(198), (metric, system, x)
 
 
 def test_recall_after_the_monotone_correction(xyz: list[sd.RankSet]) -> None:
