@@ -1,0 +1,71 @@
+"""Text of a user, such as a system's name, as plain text in another language."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+_TEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}",
+    # A double quote is a command under babel's German and others; a bracket or star after the end
+    # of a row is an argument of that end.
+    '"': r"\symbol{34}", "[": "{[}", "]": "{]}", "*": "{*}",
+}  # fmt: skip
+_JOINERS = "\u200c\u200d"  # parts of words in some scripts, and of pictures
+_LIGATURES = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)")
+# A colon, a dot after www and an at sign begin links, mentions and pictures in some dialects.
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]#|~$^:]|(?<!\w)@|@(?=[\w-]+\.)|(?<=www)\.", re.IGNORECASE)
+
+
+def one_line(text: str) -> str:
+    r"""Text on one line: white space in one piece, nothing that cannot be seen or reorders it.
+
+    Examples
+    --------
+    >>> one_line(" two\n lines\x00 ")
+    'two lines'
+    """
+    kept = (c for c in text if c.isspace() or c in _JOINERS or not _hidden(c))
+    return " ".join("".join(kept).split())
+
+
+def _hidden(character: str) -> bool:
+    # Control characters, marks of direction and halves of characters.
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs")
+
+
+def tex(text: str) -> str:
+    r"""Text for LaTeX, with any class and font encoding.
+
+    Examples
+    --------
+    >>> print(tex("50% of [A_1] -- B"))
+    50\% of {[}A\_1{]} -{}- B
+    """
+    return _LIGATURES.sub("{}", "".join(_TEX.get(c, c) for c in one_line(text)))
+
+
+def markdown(text: str) -> str:
+    r"""Text for a table cell of Markdown.
+
+    Examples
+    --------
+    >>> print(markdown("<b>A|B</b>, Recall@10"))
+    &lt;b&gt;A\|B&lt;/b&gt;, Recall@10
+    """
+    return _MARKDOWN.sub(r"\\\g<0>", html.escape(one_line(text), quote=False))
+
+
+def html_text(text: str) -> str:
+    """Text for HTML, between tags and in quoted attributes; lines stay lines.
+
+    Examples
+    --------
+    >>> html_text("<b>A & B</b>")
+    '&lt;b&gt;A &amp; B&lt;/b&gt;'
+    """
+    seen = (c for c in text if c in "\n\t" or c in _JOINERS or not _hidden(c))
+    return html.escape("".join(seen), quote=True)

@@ -1,0 +1,241 @@
+"""The report: one HTML file that needs nothing else, on screen, on a phone and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import pandas as pd
+
+import sampledash
+from sampledash.comparison.findings import Findings
+from sampledash.comparison.verdict import COLUMNS
+from sampledash.explain.escape import html_text, one_line
+from sampledash.explain.paper import paragraph
+from sampledash.explain.text import count
+from sampledash.report.bibtex import bibtex
+from sampledash.report.script import python_script
+from sampledash.report.tables import printed
+
+MOST_ROWS = 200  # of a table: a pair of a hundred systems is not read on paper
+_STATES = ("right", "wrong", "undecided", "tied")
+_TIES = {
+    "expected": "in random order",
+    "optimistic": "relevant item first",
+    "pessimistic": "relevant item last",
+}
+_WEIGHTS = {"instances": "the same for all", "relevant-items": "its number of relevant items"}
+
+# Nothing may be fetched, whatever a browser or a name in the data would like to.
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:"
+)
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c2530; --muted: #5d6975; --line: #d5dbe1;
+  --page: #ffffff; --soft: #f4f6f8; --right: #00694c; --wrong: #a84300; --undecided: #805700; }
+@media (prefers-color-scheme: dark) { :root { --ink: #f0f4f8; --muted: #a5b0bb; --line: #37424d;
+  --page: #11161c; --soft: #1a2129; --right: #35c79b; --wrong: #ff8a4c; --undecided: #f0b429; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 52rem; color: var(--ink);
+  background: var(--page); overflow-wrap: anywhere;
+  font: 1rem/1.5 "Source Sans 3", "Segoe UI", Roboto, Helvetica, Arial, sans-serif; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; }
+h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
+p { margin: .5rem 0; }
+.note { color: var(--muted); font-size: .9rem; }
+figure { margin: 1rem 0 1.5rem; }
+figcaption { font-weight: 600; margin-bottom: .25rem; }
+.picture { background: #ffffff; color: #1c2530; color-scheme: light; border: 1px solid var(--line);
+  border-radius: 6px; padding: .5rem; overflow: hidden; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .9rem; min-width: 60%; }
+th, td { padding: .3rem .5rem; text-align: left; vertical-align: top;
+  border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
+thead th { border-bottom: 2px solid var(--muted); vertical-align: bottom; }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+thead .number { white-space: normal; }
+td.name { min-width: 4rem; max-width: 16rem; }
+td.right { color: var(--right); } td.wrong { color: var(--wrong); font-weight: 600; }
+td.undecided { color: var(--undecided); }
+pre { background: var(--soft); border: 1px solid var(--line); border-radius: 6px; padding: .75rem;
+  font: .82rem/1.45 ui-monospace, Menlo, Consolas, monospace; white-space: pre-wrap; }
+@page { margin: 14mm; }
+@media print {
+  :root { --ink: #000000; --muted: #444444; --line: #bbbbbb; --page: #ffffff; --soft: #ffffff;
+    --right: #00593f; --wrong: #8a3700; --undecided: #6b4900; }
+  body { padding: 0; max-width: none; font-size: 10.5pt; }
+  figure, tr, h2, h3 { break-inside: avoid; } h2, h3, figcaption { break-after: avoid; }
+  thead { display: table-header-group; } .scroll { overflow: visible; }
+  .picture > * { zoom: .86; }  /* drawn for the screen's width, which paper does not have */
+}
+"""
+
+
+class Picture(Protocol):
+    """A Plotly figure, as far as the report needs one."""
+
+    def to_html(self, *args: object, **options: object) -> str:
+        """Write the figure as HTML."""
+
+
+def html_report(
+    findings: Findings,
+    figures: Sequence[tuple[str, Picture]] = (),
+    tables: Mapping[str, pd.DataFrame] | None = None,
+    *,
+    legend: str = "",
+) -> str:
+    """Write a report that opens anywhere, without a network.
+
+    Parameters
+    ----------
+    findings
+        What was computed.
+    figures
+        Titles and Plotly figures for a light background. Plotly's own script is put in once.
+    tables
+        Titles and tables; ``None`` shows the means and the verdict. Of a long table the first 200
+        rows are shown, and it says so.
+    legend
+        HTML that tells the lines of the pictures apart, put above them as it is.
+
+    Returns
+    -------
+    HTML, the same for the same input. Names are plain text wherever they stand; a policy in the
+    file forbids every request.
+    """
+    if tables is None:
+        # There is one correction, and the settings name it.
+        verdict = findings.verdict[[name for name in COLUMNS if name != "correction"]]
+        tables = {"Means": findings.means_table(), "Verdict": verdict}
+    title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
+    parts = [
+        f"<h1>{html_text(title)}</h1>",
+        f"<p>{html_text(_headline(findings))}</p>",
+        f'<p class="note">Made with sampledash {html_text(sampledash.__version__)}.</p>',
+        "<h2>For the paper</h2>",
+        f"<p>{html_text(paragraph(findings))}</p>",
+        *_figures(figures, legend),
+        *([f"<h2>{'Tables' if len(tables) > 1 else 'Table'}</h2>"] if tables else []),
+        *(f"<h3>{html_text(name)}</h3>\n{_table(table)}" for name, table in tables.items()),
+        "<h2>Settings</h2>",
+        _table(_settings(findings)),
+        "<h3>Ranks</h3>",
+        _table(_systems(findings)),
+        '<p class="note">Exact and expected means are computed, not simulated. The chance that one '
+        "run shows the true order comes from the exact law of hit counts, or below 30 instances of "
+        "the mean, and otherwise from the normal law with the exact mean and variance. A pair is "
+        "undecided when that chance lies between 5 % and 95 % or the expected values are tied.</p>",
+        "<h2>LaTeX</h2>",
+        _block(paragraph(findings, latex=True)),
+        "<h2>BibTeX</h2>",
+        _block(bibtex(findings)),
+        "<h2>Python</h2>",
+        "<p>This script prints the same numbers.</p>",
+        _block(python_script(findings)),
+    ]
+    body = "\n".join(parts)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<link rel="icon" href="data:,">\n<title>{html_text(title)}</title>\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _headline(findings: Findings) -> str:
+    """How many comparisons are right, wrong, undecided and tied."""
+    states = findings.verdict["state"]
+    found = {state: int((states == state).sum()) for state in _STATES}
+    told = [f"{count(number)} {state}" for state, number in found.items() if number]
+    kind = "pairs" if len(findings.metrics) == 1 else "comparisons of a pair by a metric"
+    if len(states) == 1:
+        return f"At m = {count(findings.m)} the order of the two systems is {states.iloc[0]}."
+    return f"At m = {count(findings.m)}, of {count(len(states))} {kind}: {', '.join(told)}."
+
+
+def _figures(figures: Sequence[tuple[str, Picture]], legend: str) -> list[str]:
+    if not figures:
+        return []
+    parts = ["<h2>Pictures</h2>", *([f'<div class="picture">{legend}</div>'] if legend else [])]
+    for place, (title, figure) in enumerate(figures):
+        drawn = figure.to_html(
+            full_html=False, include_plotlyjs=place == 0, include_mathjax=False,
+            div_id=f"picture-{place + 1}", default_width="100%",
+            config={"displayModeBar": False, "responsive": True},
+        )  # fmt: skip
+        parts.append(
+            f'<figure aria-label="{html_text(title)}"><figcaption>{html_text(title)}</figcaption>\n'
+            f'<div class="picture">{drawn}</div></figure>'
+        )
+    return parts
+
+
+def _table(table: pd.DataFrame) -> str:
+    made = printed(table.head(MOST_ROWS))
+    kinds = ["number" if number else "name" for number in made.numbers]
+    head = "".join(
+        f'<th scope="col" class="{kind}">{html_text(header)}</th>'
+        for header, kind in zip(made.headers, kinds, strict=True)
+    )
+    lines = []
+    for row in made.rows:
+        cells = []
+        for cell, kind, name in zip(row, kinds, made.names, strict=True):
+            known = f" {cell}" if name == "state" and cell in _STATES else ""
+            cells.append(f'<td class="{kind}{known}">{html_text(cell) or "–"}</td>')
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    body = "\n".join(lines)
+    more = ""
+    if len(table) > MOST_ROWS:
+        more = f'\n<p class="note">The first {MOST_ROWS} of {count(len(table))} rows.</p>'
+    return (
+        f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n'
+        f"</table></div>{more}"
+    )
+
+
+def _settings(findings: Findings) -> pd.DataFrame:
+    setting = findings.setting
+    scheme = setting.scheme.replace("-", " ")
+    if setting.scheme == "popularity":
+        scheme = f"by popularity, with replacement, odds {setting.odds:g}"
+    rows = {
+        "Metrics": ", ".join(map(str, findings.metrics)),
+        "Negatives m": count(findings.m),
+        "Drawn": scheme,
+        "Correction": str(setting.correction),
+    }
+    if setting.correction.by_rank:
+        rows["Correction fitted to"] = f"the law of sampling {setting.fit_scheme.replace('-', ' ')}"
+    if any(ranks.has_ties for ranks in findings.sets):
+        rows["Ties"] = _TIES[setting.ties]
+    if any(ranks.max_relevant > 1 for ranks in findings.sets):
+        rows["Weight of an instance"] = _WEIGHTS[setting.weighting]
+    rows["Largest m looked at"] = count(findings.m_max)
+    return pd.DataFrame({"Setting": list(rows), "Value": list(rows.values())})
+
+
+def _systems(findings: Findings) -> pd.DataFrame:
+    """What was read; the digest tells whether another file holds the same ranks."""
+    return pd.DataFrame(
+        [
+            (
+                ranks.system, count(ranks.n_instances), count(len(ranks)),
+                count(ranks.n.min()) if ranks.n.min() == ranks.n.max()
+                else f"{count(ranks.n.min())} to {count(ranks.n.max())}",
+                ranks.digest[:12],
+            )
+            for ranks in findings.sets
+        ],
+        columns=["System", "Instances", "Ranks", "Candidates n", "Digest"],
+    )  # fmt: skip
+
+
+def _block(text: str) -> str:
+    """Text to copy, line by line."""
+    return f"<pre>{html_text(text)}</pre>"

@@ -1,0 +1,115 @@
+"""The script that prints what the page shows, with the public API alone."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+
+import sampledash
+from sampledash.comparison.findings import Findings
+from sampledash.comparison.order import EVERY
+from sampledash.correction import Correction
+from sampledash.setting import Setting
+
+
+def python_script(findings: Findings) -> str:
+    """Write a Python script that prints the numbers of these findings.
+
+    Returns
+    -------
+    Text of a script: exact means, expected sampled means with their standard deviation in one
+    run, and the verdict. A file is read from the folder that the script is run in.
+
+    Notes
+    -----
+    Names of systems reach the script within ``findings.python`` only, where they are quoted.
+    """
+    setting = findings.setting
+    scatter = bool(np.isfinite(findings.std).all())
+    lines = [
+        f"# Sampled against exact metrics, for sampledash {sampledash.__version__}.",
+        f"# Ranks: {findings.source!r}",
+        "import sampledash as sd",
+        "",
+        f"sets = {findings.python}",
+        f"metrics = {[str(metric) for metric in findings.metrics]!r}",
+        f"m = {findings.m}  # sampled negatives",
+        f"options = {_options(setting)!r}",
+        f"correction = {_correction(setting.correction)}",
+        "how = {**options, 'correction': correction}",
+        "",
+        "for metric in metrics:",
+        "    print(metric)",
+        "    for ranks in sets:",
+        f"        exact = sd.mean(metric, ranks{_reading(setting)})",
+        "        sampled = sd.expected_mean(metric, ranks, m, **how)",
+        *(["        std = sd.std_of_mean(metric, ranks, m, **how)"] if scatter else []),
+        '        print(f"  {ranks.system!r}: exact {exact:.2%},", end=" ")',
+        '        print(f"sampled {sampled:.2%}' + (' +- {std:.2%}")' if scatter else '")'),
+        "",
+        "# exact and sampled are differences, better - worse;",
+        "# probability is the chance that one run shows the true order.",
+        *_verdict(findings),
+        "print(verdict.to_string(index=False))",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _options(setting: Setting) -> dict[str, object]:
+    """The scheme, and what is not the default."""
+    options: dict[str, object] = {"scheme": setting.scheme}
+    if setting.odds != 1:
+        options["odds"] = setting.odds
+    if setting.fit_scheme != setting.scheme:
+        options["fit_scheme"] = setting.fit_scheme
+    if setting.ties != "expected":
+        options["ties"] = setting.ties
+    if setting.weighting != "instances":
+        options["weighting"] = setting.weighting
+    return options
+
+
+def _reading(setting: Setting) -> str:
+    """Arguments of the exact mean: how ties are read and what instances weigh."""
+    return "".join(
+        f", {name}={value!r}"
+        for name, value in _options(setting).items()
+        if name in ("ties", "weighting")
+    )
+
+
+def _correction(recipe: Correction) -> str:
+    """Expression that gives the correction: its text, or with its prior."""
+    if recipe.prior is None:
+        return repr(str(recipe))
+    more = "" if recipe.gamma is None else f"gamma={recipe.gamma!r}, "
+    more += "" if recipe.nonnegative else "nonnegative=False, "
+    return f"sd.correction({recipe.name!r}, {more}prior={recipe.prior.tolist()!r})"
+
+
+def _verdict(findings: Findings) -> list[str]:
+    """The call of sampledash.verdict, on one line where there is room."""
+    given = f"metrics, sets, m, [correction], m_max={findings.m_max}"
+    ladder = _ladder(findings)
+    if not ladder:
+        return [f"verdict = sd.verdict({given}, **options)"]
+    return ["verdict = sd.verdict(", f"    {given},", *ladder, "    **options,", ")"]
+
+
+def _ladder(findings: Findings) -> list[str]:
+    """Argument for the values of m that were evaluated, where they are not the default."""
+    values, name = sorted(set(findings.m_values or ())), findings.setting.correction.name
+    default = findings.every_m and (findings.m_max <= EVERY or name == "rank-estimate")
+    if not values or default or name == "uncorrected":
+        return []
+    runs = np.split(np.array(values), np.flatnonzero(np.diff(values) > 1) + 1)
+    parts = []
+    for run in runs:
+        if len(run) > 2:
+            parts.append(f"*range({run[0]},\xa0{run[-1] + 1})")  # not to be broken
+        else:
+            parts += [str(m) for m in run]
+    lines = textwrap.wrap(", ".join(parts), 72, break_on_hyphens=False)
+    body = [f"        {line}".replace("\xa0", " ") for line in lines]
+    return ["    m_values=[", *body, "    ],"]

@@ -1,0 +1,260 @@
+"""Tables to take away: CSV with every digit, Markdown and LaTeX as a paper prints them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from sampledash.explain import escape
+
+Kind = Literal["text", "count", "share", "points", "chance", "p", "number"]
+
+# Columns of sampledash's own tables: header in print, and what the numbers are.
+_COLUMNS: dict[str, tuple[str, Kind]] = {
+    "metric": ("Metric", "text"),
+    "correction": ("Correction", "text"),
+    "system": ("System", "text"),
+    "better": ("Better", "text"),
+    "worse": ("Worse", "text"),
+    "first": ("First", "text"),
+    "second": ("Second", "text"),
+    "state": ("State", "text"),
+    "paired": ("Paired", "text"),
+    "exact": ("Exact", "share"),
+    "sampled": ("Sampled", "share"),
+    "expected_sampled": ("Sampled, expected", "share"),
+    "std_of_mean": ("Std. of one run", "share"),
+    "difference": ("Difference", "points"),
+    "interval_low": ("Interval from", "points"),
+    "interval_high": ("Interval to", "points"),
+    "mean_of_runs": ("Mean of runs", "share"),
+    "std_of_runs": ("Std. of runs", "share"),
+    "share_of_runs": ("Runs showing it", "share"),
+    "probability": ("Shown by one run", "chance"),
+    "low": ("At least", "chance"),
+    "high": ("At most", "chance"),
+    "right_from": ("Right from m", "count"),
+    "flips": ("Order changes at m", "text"),
+    "rank_up_to": ("Rank up to", "count"),
+    "m": ("m", "count"),
+    "instances": ("Instances", "count"),
+    "p": ("p", "p"),
+    "p_holm": ("p (Holm)", "p"),
+}
+_UNIT: dict[str, str] = {"share": " (%)", "points": " (pp)", "chance": " (%)"}
+MISSING_TEX = "--"
+_FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # a spreadsheet runs what begins so
+_SYMBOL = re.compile(r"(?<!\w)[mnkp](?!\w)")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A table as a paper prints it, before it is put into a language.
+
+    Attributes
+    ----------
+    headers
+        With units; ``ours`` tells which are written by sampledash and not by a user.
+    rows
+        Cells as text: numbers with a plain minus sign, ``""`` where there is no value.
+    numbers
+        Which columns hold numbers.
+    names
+        Names of the columns in the table.
+    """
+
+    headers: list[str]
+    ours: list[bool]
+    rows: list[list[str]]
+    numbers: list[bool]
+    names: list[str]
+
+
+def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
+    """Columns with their values; an index that is not just row numbers comes first.
+
+    A column of intervals becomes two, ``_low`` and ``_high``.
+    """
+    found: list[tuple[str, list[Any]]] = []
+    if not isinstance(table.index, pd.RangeIndex):
+        for level in range(table.index.nlevels):
+            name = table.index.names[level]
+            found.append(
+                ("" if name is None else str(name), table.index.get_level_values(level).tolist())
+            )
+    for place, label in enumerate(table.columns):
+        name, values = str(label), table.iloc[:, place].tolist()
+        if any(isinstance(value, tuple) for value in values):
+            for end, part in enumerate(("low", "high")):
+                ends = [v[end] if isinstance(v, tuple) else None for v in values]
+                found.append((f"{name}_{part}", ends))
+        else:
+            found.append((name, values))
+    return found
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """Write a table as CSV that reads back without loss.
+
+    Floats have all their digits, missing values are empty. A text that a spreadsheet would run as
+    a formula gets an apostrophe in front.
+    """
+    found = columns_of(table)
+    lines = [[_guarded(name) for name, _ in found]]
+    lines += [[_guarded(value) for value in row] for row in _rows(found)]
+    return "".join(",".join(map(_field, line)) + "\n" for line in lines)
+
+
+def _guarded(value: Any) -> str:
+    if isinstance(value, str):
+        return f"'{value}" if value[:1] and value[0] in _FORMULA else value
+    if _missing(value):
+        return ""
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _field(text: str) -> str:
+    # The csv module of some Pythons leaves a lone carriage return unquoted.
+    plain = text == text.strip() and not any(c in text for c in ',"\n\r')
+    return text if plain else '"' + text.replace('"', '""') + '"'
+
+
+def printed(table: pd.DataFrame) -> Printed:
+    """Round a table for print: shares in percent with two decimals, whole numbers plain.
+
+    Columns are told by name; an unknown column of numbers counts as shares when none of them is
+    beyond 1, else as whole numbers or numbers with two decimals.
+    """
+    found = columns_of(table)
+    names = [name for name, _ in found]
+    paired = {"better", "worse"} <= set(names)
+    headers, ours, cells, numbers = [], [], [], []
+    for name, values in found:
+        header, kind = _COLUMNS.get(name, (name, _kind(values)))
+        if paired and name in ("exact", "sampled"):  # of a pair: better - worse
+            header, kind = f"{header} difference", "points"
+        if name == "probability" and paired and "state" not in names:
+            header = "Probability"
+        ours.append(name in _COLUMNS)
+        headers.append(header + _UNIT.get(kind, ""))
+        cells.append([_cell(value, kind) for value in values])
+        numbers.append(kind != "text")
+    rows = [list(row) for row in zip(*cells, strict=True)] if cells else []
+    return Printed(headers, ours, rows, numbers, names)
+
+
+def _kind(values: Sequence[Any]) -> Kind:
+    known = [value for value in values if not _missing(value)]
+    if not known or any(isinstance(v, (str, bool, np.bool_)) or not _real(v) for v in known):
+        return "text"
+    if all(isinstance(value, (int, np.integer)) for value in known):
+        return "count"
+    if all(abs(value) <= 1 for value in known):
+        return "share"
+    return "count" if all(float(value).is_integer() for value in known) else "number"
+
+
+def _cell(value: Any, kind: Kind) -> str:
+    if _missing(value):
+        return ""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, str) or not _real(value):
+        return str(value)
+    if kind == "count":
+        return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
+    if kind == "p":
+        return "<0.0001" if 0 < value < 5e-5 else f"{value:.4f}"
+    if kind == "number":
+        return f"{value:.2f}"
+    if kind == "text":
+        return str(value)
+    # Something positive never reads as zero, and what may fail never as certain.
+    if 0 < abs(value) < 5e-5:
+        return "<0.01" if value > 0 else ">-0.01"
+    if kind == "chance" and 0.99995 <= value < 1:
+        return ">99.99"
+    return f"{100 * value:.2f}"
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value is pd.NA or value is pd.NaT or (_real(value) and value != value)
+
+
+def _real(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating))
+
+
+def _rows(found: Sequence[tuple[str, list[Any]]]) -> list[tuple[Any, ...]]:
+    return list(zip(*(values for _, values in found), strict=True))
+
+
+def as_markdown(table: pd.DataFrame) -> str:
+    """Write a table as Markdown (pipes), rounded for print; missing values are an en dash."""
+    made = printed(table)
+    head = [escape.markdown(header) for header in made.headers]
+    rows = [[escape.markdown(cell) or "–" for cell in row] for row in made.rows]
+    width = [max(3, *(len(row[i]) for row in [head, *rows])) for i in range(len(head))]
+
+    def line(row: Sequence[str]) -> str:
+        padded = (
+            cell.rjust(width[i]) if made.numbers[i] else cell.ljust(width[i])
+            for i, cell in enumerate(row)
+        )  # fmt: skip
+        return f"| {' | '.join(padded)} |\n"
+
+    rule = ["-" * (w - 1) + ":" if n else "-" * w for w, n in zip(width, made.numbers, strict=True)]
+    return "".join(map(line, [head, rule, *rows]))
+
+
+def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
+    r"""Write a table as LaTeX with the rules of the booktabs package, rounded for print.
+
+    Parameters
+    ----------
+    table
+        Missing values are written ``--``.
+    caption, label
+        With either of them the ``tabular`` stands in a ``table``. The caption is plain text; of
+        the label letters, digits and ``: - _`` are kept.
+    """
+    made = printed(table)
+    head = [
+        _SYMBOL.sub(r"$\g<0>$", escape.tex(header)) if ours else escape.tex(header)
+        for header, ours in zip(made.headers, made.ours, strict=True)
+    ]
+    rows = [
+        [
+            (_tex_number(cell) if number else escape.tex(cell)) or MISSING_TEX
+            for cell, number in zip(row, made.numbers, strict=True)
+        ]
+        for row in made.rows
+    ]
+    lines = [
+        rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in made.numbers)}}}",
+        r"  \toprule",
+        f"  {' & '.join(head)} \\\\",
+        r"  \midrule",
+        *(f"  {' & '.join(row)} \\\\" for row in rows),
+        r"  \bottomrule",
+        r"\end{tabular}",
+    ]
+    if caption or label:
+        key = re.sub(r"[^A-Za-z0-9:_-]", "", label)
+        lines = [
+            r"\begin{table}", r"  \centering",
+            *([rf"  \caption{{{escape.tex(caption)}}}"] if caption else []),
+            *([rf"  \label{{{key}}}"] if key else []),
+            *(f"  {line}" for line in lines), r"\end{table}",
+        ]  # fmt: skip
+    return "\n".join([r"% \usepackage{booktabs}", *lines]) + "\n"
+
+
+def _tex_number(cell: str) -> str:
+    r"""A rounded number: ``-1.26`` is math, ``<0.01`` too."""
+    return f"${cell}$" if cell[:1] in ("-", "<", ">") else cell

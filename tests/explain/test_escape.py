@@ -1,0 +1,85 @@
+"""Names of systems as plain text: read back by small independent readers of each language."""
+
+import html
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sampledash.explain import escape
+
+NASTY = [
+    "<script>alert(1)</script>", "=1+1", "@SUM(A1)", "a|b", "50% #1 & $x_1^2$ ~ {y}\\", "[x]*",
+    '"quoted" `tick` \'\'', "a--b---c", "two\nlines\r\n", "[0.5em]", "www.evil.org http://x.y",
+    "\\input{/etc/passwd}", "ÄÖ 中文", "a\x00b\u202ec",
+]  # fmt: skip
+
+# What LaTeX typesets for each command that may stand for a character (LaTeX2e manual, 23.3).
+COMMANDS = {
+    r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^",
+    r"\textless{}": "<", r"\textgreater{}": ">", r"\textbar{}": "|", r"\textasciigrave{}": "`",
+    r"\symbol{34}": '"', r"\{": "{", r"\}": "}", r"\$": "$", r"\&": "&", r"\#": "#", r"\%": "%",
+    r"\_": "_", "{[}": "[", "{]}": "]", "{*}": "*", "{}": "",
+}  # fmt: skip
+
+
+def read_tex(text):
+    """The characters LaTeX would typeset; fails on anything active that is left."""
+    out, rest = [], text
+    while rest:
+        command = next((c for c in COMMANDS if rest.startswith(c)), None)
+        if command is None:
+            assert rest[0] not in '\\{}$&#%_~^<>|"`[]*', f"{rest[0]!r} is active in {text!r}"
+            out.append(rest[0])
+            rest = rest[1:]
+        else:
+            out.append(COMMANDS[command])
+            rest = rest[len(command) :]
+    return "".join(out)
+
+
+def read_markdown(text):
+    """CommonMark 2.4 and 2.5: backslash escapes of punctuation, then character references."""
+    return html.unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text))
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_nasty_names_survive_each_language(name):
+    line = escape.one_line(name)
+    assert "\n" not in line
+    assert "\x00" not in line
+    assert "\u202e" not in line
+    assert read_tex(escape.tex(name)) == line
+    assert read_markdown(escape.markdown(name)) == line
+    assert html.unescape(escape.html_text(line)) == line
+    assert not set(escape.html_text(name)) & set("<>\"'")
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(st.text(st.characters(exclude_categories=("Cc", "Cf", "Cs", "Zl", "Zp")), max_size=30))
+def test_any_name_survives(name):
+    line = escape.one_line(name)
+    assert read_tex(escape.tex(name)) == line
+    assert read_markdown(escape.markdown(name)) == line
+    assert html.unescape(escape.html_text(line)) == line
+
+
+def test_tex_has_no_ligatures():
+    # cmr joins -- to an en dash, '' to a closing quote; T1 fonts ,, to an opening one.
+    for pair in ("--", "''", ",,"):
+        assert pair not in escape.tex(f"a{pair}{pair}b")
+
+
+def test_markdown_begins_no_cell_tag_link_or_mention():
+    text = escape.markdown("a|b <i> [x](y) www.a.org http://a.org @you a@b.org *c* _d_ `e`")
+    assert not re.search(r"(?<!\\)[|*_`\[\]]", text)
+    assert "<" not in text
+    assert not re.search(r"(?<!\\):", text)
+    assert "www." not in text
+    assert not re.search(r"(?<![\\\w])@", text)
+    assert escape.markdown("Recall@10") == "Recall@10"
+
+
+def test_html_keeps_lines():
+    assert escape.html_text("a\n\tb\x07") == "a\n\tb"

@@ -1,0 +1,366 @@
+"""The paragraph for a paper: true, short and grammatical, on findings written by hand."""
+
+import re
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sampledash as sd
+from sampledash.explain.paper import paragraph, uses_movielens
+from sampledash.comparison.findings import findings
+from tests.explain.test_escape import NASTY, read_tex
+from tests.report.made import movielens, of_ranks, several
+
+WITHOUT = {"scheme": "without-replacement"}
+LIMITS = (
+    f"These numbers, computed by sampledash {sd.__version__}, take the instances as given and the "
+    "negatives of each system as drawn independently; they do not say whether the differences "
+    "would hold on other instances."
+)
+
+
+def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, metrics=None,
+         names="XYZW", n=10_000, options=None, sets=None, **more):  # fmt: skip
+    """Findings with these values: arrays (systems, metrics); chance and right_from per row."""
+    exact, expected = np.array(exact, dtype=float), np.array(expected, dtype=float)
+    exact, expected = (a.reshape(len(a), -1) for a in (exact, expected))
+    size = exact.shape
+    metrics = metrics or ["Recall@10", "AP", "NDCG@10", "AUC", "Recall@1", "RR"][: size[1]]
+    names = [names[i] if i < len(names) else f"S{i}" for i in range(size[0])]
+    rows = []
+    for x, metric in enumerate(metrics):
+        for i, j in combinations(range(size[0]), 2):
+            i, j = (j, i) if exact[i, x] < exact[j, x] else (i, j)
+            rows.append([metric, "uncorrected", names[i], names[j], exact[i, x] - exact[j, x],
+                         expected[i, x] - expected[j, x]])  # fmt: skip
+    table = pd.DataFrame(
+        rows, columns=["metric", "correction", "better", "worse", "exact", "sampled"]
+    )
+    table["probability"] = np.broadcast_to(np.array(chance, dtype=float), len(rows))
+    at = right_from if isinstance(right_from, list) else [right_from] * len(rows)
+    table["right_from"] = pd.array(at, dtype="Int64")
+    tied = table["exact"].abs() <= 1e-12
+    table["state"] = np.where(tied, "tied", "right")
+    table.loc[tied, "probability"] = np.nan
+    table.loc[tied, "right_from"] = pd.NA
+    sets = sets or [sd.RankSet(name, [1, 2, 3], n) for name in names]
+    return findings(
+        "ranks", "sets", sets, metrics, m, options or WITHOUT, m_max, table,
+        exact=exact, expected=expected, std=np.zeros(size), **more,
+    )  # fmt: skip
+
+
+def sentences(found, **more):
+    return re.split(r"(?<=[.])\s+(?=[A-Z])", paragraph(found, **more))
+
+
+def test_two_systems_one_metric_wrong():
+    found = hand([0.0758, 0.0884], [0.6622, 0.5651], 1e-9, 970)
+    assert sentences(found) == [
+        "We rank the relevant item of each of 3 test instances among all its 10,000 candidates; on "
+        "this full ranking Recall@10 is 8.84 % for Y and 7.58 % for X.",
+        "With 100 negatives per instance instead, sampled uniformly without replacement (Krichene "
+        "& Rendle, 2020), Recall@10 would in expectation be 66.22 % for X and 56.51 % for Y; this "
+        "would reverse their order.",
+        "Their order is that of the full ranking only from m = 970 on (evaluated at all values up "
+        "to m = 3,686).",
+        "At m = 100 a single run would show the true order with a probability of less than 0.01 %.",
+        LIMITS,
+    ]  # fmt: skip
+
+
+def test_three_systems_one_metric():
+    exact, sampled = [0.0758, 0.0884, 0.0942], [0.30, 0.20, 0.25]
+    found = hand(exact, sampled, [0.001, 0.02, 0.6], [970, 433, 50])
+    assert "; this would reverse 2 of 3 pairs (X ahead of Y, X ahead of Z)." in paragraph(found)
+    assert "All pairs are in the order of the full ranking only from m = 970 on (" in paragraph(
+        found
+    )
+    assert sentences(found)[3] == (
+        "At m = 100 a single run would show the true order with a probability of 0.10 % for Y over "
+        "X, 2.00 % for Z over X and 60.00 % for Z over Y; where it is between 5 % and 95 %, the "
+        "order in one run is a matter of chance."
+    )
+    right = hand(exact, [0.1, 0.2, 0.3], 0.999, [1, 1, 1])
+    assert "; this would keep the order of the full ranking. All pairs" in paragraph(right)
+    assert "are in the order of the full ranking for every m (" in paragraph(right)
+    assert "with a probability of 99.90 % for every pair." in paragraph(right)
+    wrong = hand(exact, [0.3, 0.2, 0.1], [1e-3, 2e-3, 1e-9], [None, 12, None])
+    assert "; this would reverse all 3 pairs." in paragraph(wrong)
+    assert sentences(wrong)[2] == (
+        "Even at m = 3,686, the largest evaluated, 2 of 3 pairs (Y and X, Z and Y) are not in the "
+        "order of the full ranking."
+    )
+
+
+def test_two_systems_never_right_and_undecided():
+    found = hand([0.1, 0.2], [0.3, 0.2], 0.4, None)
+    assert sentences(found)[2:4] == [
+        "Even at m = 3,686, the largest evaluated, they are not in the order of the full ranking.",
+        "At m = 100 a single run would show the true order with a probability of 40.00 %, so the "
+        "order in one run is a matter of chance.",
+    ]
+
+
+def test_ties_in_expectation_and_on_the_full_ranking():
+    assert "for both systems; this would tie them." in paragraph(hand([0.1, 0.2], [0.3, 0.3]))
+    found = hand([0.1, 0.2, 0.3], [0.4, 0.4, 0.3], [0.1, 0.2, 0.3])
+    assert "; this would reverse 2 of 3 pairs (X ahead of Z, Y ahead of Z) and tie 1." in (
+        paragraph(found)
+    )
+    found = hand([0.1, 0.1, 0.3], [0.4, 0.5, 0.3], 0.01)
+    assert (
+        "; this would reverse both pairs, pairs that are equal on the full ranking left out."
+    ) in paragraph(found)
+    found = hand([0.1, 0.1], [0.4, 0.5])
+    assert "on this full ranking Recall@10 is 10.00 % for both systems." in paragraph(found)
+    assert sentences(found)[2:] == [
+        "As the systems are equal on the full ranking, there is no order to compare.", LIMITS,
+    ]  # fmt: skip
+
+
+def test_five_metrics_of_three_systems():
+    exact = [[1, 1, 1, 3, 2], [2, 2, 2, 2, 2], [3, 3, 3, 1, 2]]
+    sampled = [[3, 1, 3, 3, 1], [2, 2, 1, 2, 1], [1, 3, 2, 1, 1]]
+    rights = [970, 433, 128] + [1] * 3 + [434, None, 55] + [1] * 3 + [None] * 3
+    chances = [1e-3] * 3 + [0.99] * 3 + [0.5, 0.4, 0.3] + [0.99] * 3 + [np.nan] * 3
+    found = hand(np.array(exact) / 10, np.array(sampled) / 10, chances, rights,
+                 metrics=["Recall@10", "AUC", "AP", "NDCG@10", "Recall@1"])  # fmt: skip
+    assert sentences(found)[:4] == [
+        "We rank the relevant item of each of 3 test instances among all its 10,000 candidates; on "
+        "this full ranking Z is the best of 3 systems by Recall@10 (30.00 %), AUC (30.00 %) and AP "
+        "(30.00 %), and X by NDCG@10 (30.00 %); by Recall@1 (20.00 %) the systems are equal.",
+        "With 100 negatives per instance instead, sampled uniformly without replacement (Krichene "
+        "& Rendle, 2020), the expected values would reverse all 3 pairs by Recall@10, 2 of 3 pairs "
+        "by AP, and none by AUC and NDCG@10, pairs that are equal on the full ranking left out.",
+        "All pairs are in the order of the full ranking for every m by AUC and NDCG@10, and from "
+        "m = 970 on by Recall@10; by AP some pairs are not even at m = 3,686, the largest "
+        "evaluated.",
+        "At m = 100 a single run would show the true order with a probability of at least 95 % for "
+        "6 of 12 comparisons, between 5 % and 95 % for 3 and at most 5 % for 3.",
+    ]  # fmt: skip
+
+
+def test_two_systems_by_several_metrics():
+    found = hand([[2, 2, 2, 2], [1, 1, 1, 1]], [[3, 1, 1, 2], [2, 2, 2, 2]], [0.5, 1, 0.3, 0.2])
+    assert (
+        "the expected values would reverse their order by AP and NDCG@10, keep it by Recall@10, "
+        "and tie them by AUC."
+    ) in paragraph(found)
+    keep = hand([[2, 2], [1, 1]], [[3, 3], [2, 2]], 0.9, [1, 12])
+    assert "; this would keep the order of the full ranking by both metrics." in paragraph(keep)
+    assert (
+        "Their order is that of the full ranking for every m by Recall@10 and from m = 12 on"
+        in (paragraph(keep))
+    )
+    assert "with a probability of 90.00 % by both metrics, so the order" in paragraph(keep)
+    assert "they are not in the order of the full ranking by either metric." in paragraph(
+        hand([[2, 2], [1, 1]], [[1, 1], [2, 2]], 0.01, [None, None])
+    )
+
+
+def test_metrics_that_tie_every_pair_are_not_counted_with_the_others():
+    tied = [[2, 2, 2], [1, 1, 2]]
+    found = hand(tied, [[3, 3, 3], [2, 2, 2]], 0.7, [1, 1, None])
+    assert "the order of the full ranking by Recall@10 and AP; " in paragraph(found).replace(
+        ".", "; "
+    )
+    found = hand(tied, [[1, 1, 1], [2, 2, 2]], 0.7, None)
+    assert "they are not in the order of the full ranking by Recall@10 and AP." in paragraph(found)
+    one = hand([[2, 2], [1, 2]], [[1, 2], [2, 1]], 0.7, None)
+    assert "they are not in the order of the full ranking by Recall@10." in paragraph(one)
+    assert "with a probability of 70.00 % by Recall@10, so the order" in paragraph(one)
+    three = hand([[3, 1], [2, 1], [1, 1]], [[3, 1], [1, 1], [2, 1]], 0.7, [1, 1] + [None] * 4)
+    assert "1 of 3 pairs (Y and Z) is not in the order of the full ranking by Recall@10." in (
+        paragraph(three)
+    )
+
+
+def test_two_hundred_systems_are_counted_not_named():
+    size = 200
+    exact = np.linspace(0.1, 0.5, size)
+    sampled = np.where(np.arange(size) % 2, exact, -exact)
+    chance = np.linspace(0.001, 0.999, size * (size - 1) // 2)
+    found = hand(exact, sampled, chance, [None] * 4 + [7] * (len(chance) - 4), names=())
+    text = paragraph(found)
+    turned = sum(sampled[j] < sampled[i] for i, j in combinations(range(size), 2))
+    assert f"would reverse {turned:,} of 19,900 pairs." in text
+    assert "S199 is the best of 200 systems by Recall@10 (50.00 %)." in text
+    assert "4 of 19,900 pairs are not in the order of the full ranking." in text
+    low, middle, high = (
+        int((chance >= 0.95).sum()),
+        int(((chance > 0.05) & (chance < 0.95)).sum()),
+        int((chance <= 0.05).sum()),
+    )
+    assert (
+        f"at least 95 % for {low:,} of 19,900 pairs, between 5 % and 95 % for {middle:,} " in text
+    )
+    assert f"and at most 5 % for {high:,}; it is lowest for S1 over S0 (0.10 %)." in text
+    assert len(text) < 1200
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"scheme": "with-replacement"}, "sampled uniformly with replacement (Krichene & Rendle"),
+        (
+            {"scheme": "popularity", "odds": 2.5},
+            "sampled with replacement by popularity (items ranked above the relevant one drawn 2.5 "
+            "times as often as those below it) (Krichene & Rendle, 2020),",
+        ),
+        (
+            {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"},
+            "replacement, and the bias-variance correction with γ = 0.01 fitted to sampling with "
+            "replacement (Krichene & Rendle, 2020), Recall@10 would",
+        ),
+        ({**WITHOUT, "correction": "CLS"}, "and the constrained least-squares correction (Kri"),
+        ({**WITHOUT, "correction": "LS"}, "and the least-squares correction (Krichene"),
+        ({**WITHOUT, "correction": "rank estimate"}, "and the rank estimate (Krichene & Rendle"),
+    ],
+)  # fmt: skip
+def test_how_negatives_are_drawn_and_corrected(options, said):
+    found = hand([0.1, 0.2], [0.3, 0.2], options=options)
+    assert said in paragraph(found)
+    fitted = options.get("correction") in ("BV 0.01", "CLS", "LS")
+    assert ("with a uniform prior over the ranks" in paragraph(found)) == fitted
+
+
+def test_selected_values_of_m_are_not_called_all():
+    cls = {"scheme": "with-replacement", "correction": "CLS"}
+    found = hand([0.1, 0.2], [0.3, 0.2], options=cls)
+    assert "(evaluated at selected values up to m = 3,686)" in paragraph(found)
+    found = hand([0.1, 0.2], [0.3, 0.2], options=cls, m_max=300)
+    assert "(evaluated at all values up to m = 300)" in paragraph(found)
+    found = hand([0.1, 0.2], [0.3, 0.2], right_from=None, options=cls, m_max=300, m_values=[1, 300])
+    assert "Even at m = 300, the largest of the values evaluated, they are not" in paragraph(found)
+
+
+def test_own_prior():
+    recipe = sd.correction("CLS", prior=np.arange(10_000, 0, -1.0))
+    found = hand([0.1, 0.2], [0.3, 0.2], options={**WITHOUT, "correction": recipe})
+    assert f"sampledash {sd.__version__} with our own prior over the ranks, take" in paragraph(
+        found
+    )
+
+
+def test_right_only_at_the_end_and_one_negative():
+    found = hand([0.1, 0.2], [0.3, 0.2], right_from=3686, m=1)
+    assert "Their order is that of the full ranking only at m = 3,686 (" in paragraph(found)
+    assert "With 1 negative per instance instead, " in paragraph(found)
+
+
+def test_instances_candidates_ties_and_several_relevant_items():
+    sets = [
+        sd.RankSet("X", [1, 2, 3], [50, 80, 80], ties=[0, 0, 4]),
+        sd.RankSet("Y", [1, 2], 60),
+    ]
+    text = paragraph(hand([0.1, 0.2], [0.3, 0.2], sets=sets))
+    assert (
+        "We rank the relevant item of each of 2 to 3 test instances per system among all its 50 to "
+        "80 candidates, ties in random order; on this full ranking Recall@10 is"
+    ) in text
+    assert "With 100 negatives per instance instead (all of them where there are fewer), " in text
+    one = hand([0.1, 0.2], [0.3, 0.2], sets=[sd.RankSet(name, [4], 500) for name in "XY"])
+    assert "We rank the relevant item of one instance among all its 500 candidates; on" in (
+        paragraph(one)
+    )
+    assert (
+        "We rank the relevant items (up to 3) of each of 40 test instances among all its 100 "
+        "candidates; on this full ranking, weighted by relevant items, NDCG@10 is "
+    ) in paragraph(several("relevant-items"))
+    assert "full ranking, averaged over instances, NDCG@10" in paragraph(several())
+
+
+def test_movielens_is_named_and_cited():
+    found = movielens(metrics=["Recall@10"], m_max=1000)
+    # Table 3 of Krichene & Rendle 2020 prints 8.84 and 9.42; section 6: 6,040 users.
+    assert (
+        "of each of 6,040 test instances of MovieLens 1M (Harper & Konstan, 2015) among all its "
+        "1,393 to 3,687 candidates; on this full ranking Recall@10 is 9.42 % for Z, 8.84 % for Y "
+        "and 7.58 % for X. "
+    ) in paragraph(found)
+    assert "only from m = 970 on" in paragraph(found)
+    assert uses_movielens(found)
+    assert not uses_movielens(of_ranks({"A": [1, 2], "B": [2, 3]}, 10, ["AP"], 2))
+
+
+def plain(latex):
+    """LaTeX of the paragraph as it reads."""
+    text = latex.replace("~\\cite{krichene2020sampled}", " (Krichene & Rendle, 2020)")
+    text = text.replace("~\\cite{harper2015movielens}", " (Harper & Konstan, 2015)")
+    text = text.replace("~\\cite{sampledash}", "").replace("\\,", " ").replace("{,}", ",")
+    return re.sub(r"\$([^$]*)\$", r"\1", text).replace("\\%", "%").replace("\\gamma", "γ")
+
+
+def test_latex_says_the_same():
+    for found in (
+        movielens(m_max=1000),
+        hand([0.1, 0.2, 0.3], [0.3, 0.1, 0.2], [0.5, 0.001, 0.99], [5, None, 1234]),
+        hand([0.1, 0.2], [-0.3, 0.2], options={**WITHOUT, "correction": "BV 0.1"}),
+    ):
+        assert plain(paragraph(found, latex=True)) == paragraph(found)
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_names_are_escaped(name):
+    found = hand([0.1, 0.2], [0.3, 0.2], names=[name, "B"])
+    line = " ".join("".join(c for c in name if c not in "\x00\u202e").split())
+    assert f"10.00 % for {line}." in paragraph(found)
+    latex = re.search(r"10\.00\\,\\% for (.*?)\. With", paragraph(found, latex=True))
+    assert read_tex(latex[1]) == line
+
+
+def test_a_long_name_is_shortened():
+    assert "x" * 59 + "…" in paragraph(hand([0.1, 0.2], [0.3, 0.2], names=["x" * 500, "B"]))
+
+
+VALUES = st.sampled_from([0.1, 0.2, 0.3])
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(st.data())
+def test_every_constellation_reads_well(data):
+    systems, metrics = data.draw(st.integers(2, 7)), data.draw(st.integers(1, 6))
+    size = systems * metrics
+    exact, sampled = (
+        np.array(data.draw(st.lists(VALUES, min_size=size, max_size=size))).reshape(systems, -1)
+        for _ in range(2)
+    )
+    rows = metrics * systems * (systems - 1) // 2
+    chances = data.draw(
+        st.lists(st.sampled_from([0.0, 0.01, 0.5, 0.97, 1.0]), min_size=rows, max_size=rows)
+    )
+    rights = data.draw(
+        st.lists(st.sampled_from([None, 1, 7, 970, 3686]), min_size=rows, max_size=rows)
+    )
+    found = hand(exact, sampled, chances, rights)
+    text = paragraph(found)
+    assert 4 <= len(sentences(found)) <= 5
+    assert text.endswith(LIMITS)
+    assert plain(paragraph(found, latex=True)) == text
+    for bad in ("  ", " ,", " .", ",,", "..", "nan", "None", "<NA>", " 1 pairs", " 0 of", "and and",
+                "all 2 ", "all 1 ", "both pair ", "by ;", "( ", "()"):  # fmt: skip
+        assert bad not in text, text
+    assert text.count("(") == text.count(")")
+    # What is counted is what the rows say.
+    rows = found.verdict[found.verdict["state"] != "tied"]
+    turned = int((rows["sampled"] < -1e-12).sum())
+    assert ("would keep the order of the full ranking" in text) == (
+        len(rows) > 0 and (rows["sampled"] > 1e-12).all()
+    )
+    assert ("reverse" in text.replace("reverse no pair", "")) == (turned > 0)
+    if metrics == 1 and systems > 3 and len(rows) > 1 and 0 < turned < len(rows):
+        assert f"reverse {turned} of {len(rows)} pairs" in text
+    if len(rows) > 3:
+        told = re.search(r"probability of (.*?)\. These", text)[1]
+        for words, these in (
+            ("at least 95 % for", rows["probability"] >= 0.95),
+            ("between 5 % and 95 % for", rows["probability"].between(0.06, 0.94)),
+            ("at most 5 % for", rows["probability"] <= 0.05),
+        ):
+            number = re.search(rf"{words} (?:all )?(\d+)", told)
+            assert (int(number[1]) if number else 0) == these.sum(), text

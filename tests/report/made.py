@@ -1,0 +1,42 @@
+"""Comparisons that the tests of the report share."""
+
+import numpy as np
+
+import sampledash as sd
+from sampledash.comparison.findings import findings
+
+WITHOUT = {"scheme": "without-replacement"}
+
+
+def movielens(metrics=("Recall@10", "AUC"), m=100, m_max=1000, systems=3, **options):
+    """X, Y, Z of the bundled example."""
+    sets = sd.example("movielens-xyz")[:systems]
+    python = 'sd.example("movielens-xyz")'
+    if systems < 3:
+        python += f"[:{systems}]"
+    return findings(
+        "MovieLens 1M: X, Y, Z", python, sets, metrics, m, {**WITHOUT, **options}, m_max
+    )
+
+
+def of_ranks(ranks, n, metrics, m, *, source="ranks", options=None, m_max=None):
+    """Systems given by a mapping of names to ranks, read in a script as they are here."""
+    python = f"[sd.RankSet(name, ranks, {n}) for name, ranks in {ranks!r}.items()]"
+    sets = [sd.RankSet(name, values, n) for name, values in ranks.items()]
+    return findings(source, python, sets, metrics, m, options or WITHOUT, m_max)
+
+
+def several(weighting="instances", systems="PQ", seed=3):
+    """Systems with three relevant items in each of 40 instances."""
+    rng = np.random.default_rng(seed)
+    ranks = {
+        name: np.concatenate([np.sort(rng.permutation(99)[:3]) + 1 for _ in range(40)]).tolist()
+        for name in systems
+    }
+    labels = np.repeat(np.arange(40), 3).tolist()
+    python = (
+        f"[sd.RankSet(name, ranks, 100, instances={labels!r}) for name, ranks in {ranks!r}.items()]"
+    )
+    sets = [sd.RankSet(name, values, 100, instances=labels) for name, values in ranks.items()]
+    options = {**WITHOUT, "weighting": weighting}
+    return findings("several", python, sets, ["NDCG@10"], 10, options)

@@ -1,0 +1,159 @@
+"""The script: run as a stranger would, it prints what the core computes."""
+
+import contextlib
+import io
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from sampledash.comparison.findings import findings
+from sampledash.report.script import python_script
+from tests.report.made import WITHOUT, movielens, of_ranks, several
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(script, folder, *, alone=False):
+    """What the script prints when started in the folder; alone: in a process of its own."""
+    path = folder / "script.py"
+    path.write_text(script, encoding="utf-8")
+    if not alone:
+        said = io.StringIO()
+        with contextlib.chdir(folder), contextlib.redirect_stdout(said):
+            runpy.run_path(path.name, run_name="__main__")
+        return said.getvalue()
+    done = subprocess.run(
+        [sys.executable, path.name], cwd=folder, capture_output=True, text=True, encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def check(found, folder, *, alone=False):
+    """Run the script of these findings; compare every printed number with the core."""
+    script = python_script(found)
+    assert max(map(len, script.splitlines())) <= 100 or "RankSet" in found.python
+    imports = [line for line in script.splitlines() if line.startswith(("import", "from"))]
+    assert imports == ["import sampledash as sd"]
+    assert set(re.findall(r"\bsd\.(\w+)", script)) <= set(sd.__all__)
+    printed = run(script, folder, alone=alone)
+    setting = found.setting
+    how = {
+        "scheme": setting.scheme, "odds": setting.odds, "ties": setting.ties,
+        "weighting": setting.weighting, "fit_scheme": setting.fit_scheme,
+    }  # fmt: skip
+    expected = []
+    for metric in found.metrics:
+        for rs in found.sets:
+            exact = sd.mean(metric, rs, ties=setting.ties, weighting=setting.weighting)
+            sampled = sd.expected_mean(metric, rs, found.m, correction=setting.correction, **how)
+            std = sd.std_of_mean(metric, rs, found.m, correction=setting.correction, **how)
+            expected.append(
+                f"  {rs.system!r}: exact {exact:.2%}, sampled {sampled:.2%} +- {std:.2%}"
+            )
+    lines = printed.splitlines()
+    means = [line for line in lines if re.match(r"  ['\"].*: exact ", line)]
+    assert means == expected
+    table = sd.verdict(
+        found.metrics, found.sets, found.m, [setting.correction], m_max=found.m_max,
+        m_values=found.m_values, **how,
+    )  # fmt: skip
+    assert lines[-len(table) - 1 :] == table.to_string(index=False).splitlines()
+    for row in found.verdict.itertuples():
+        assert row.state in printed
+    return printed
+
+
+def test_bundled_example(tmp_path):
+    printed = check(movielens(m_max=1000), tmp_path, alone=True)
+    # Table 3 of Krichene & Rendle 2020 prints 8.84 and 56.46 +- 0.24 for Y; m = 970: Figure 6.
+    assert "  'Y': exact 8.84%" in printed
+    assert re.search(r"Recall@10 +uncorrected +Y +X .* wrong +970 ", printed)
+
+
+def test_pasted_ranks(tmp_path):
+    text = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
+    sets = sd.parse_rank_text(text)
+    found = findings(
+        "your ranks", f"sd.parse_rank_text({text!r})", sets, ["AP", "NDCG@10"], 99,
+        {"scheme": "with-replacement"}, 300,
+    )  # fmt: skip
+    check(found, tmp_path)
+
+
+def test_uploaded_file_with_a_correction(tmp_path):
+    rng = np.random.default_rng(5)
+    rows = [f"{s},{r}" for s in ('"A,a"', "=B") for r in rng.integers(1, 500, 40)]
+    (tmp_path / "my ranks.csv").write_text("system,rank\n" + "\n".join(rows) + "\n")
+    sets = sd.read_rank_sets(tmp_path / "my ranks.csv", n=500)
+    found = findings(
+        "my ranks.csv", 'sd.read_rank_sets("my ranks.csv", n=500)', sets, ["Recall@10", "AP"], 50,
+        {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}, 60,
+    )  # fmt: skip
+    check(found, tmp_path, alone=True)
+
+
+def test_popularity(tmp_path):
+    ranks = {"A": [1, 5, 90], "B": [2, 30, 40]}
+    options = {"scheme": "popularity", "odds": 2.5, "correction": "rank estimate"}
+    check(of_ranks(ranks, 100, ["AP"], 10, options=options, m_max=30), tmp_path)
+
+
+def test_ties_read_pessimistically(tmp_path):
+    sets = [sd.RankSet("A", [1, 5], 40, ties=[3, 0]), sd.RankSet("B", [2, 3], 40, ties=[0, 9])]
+    python = "[sd.RankSet('A', [1, 5], 40, ties=[3, 0]), sd.RankSet('B', [2, 3], 40, ties=[0, 9])]"
+    found = findings("ties", python, sets, ["AP"], 10, {**WITHOUT, "ties": "pessimistic"})
+    check(found, tmp_path)
+
+
+def test_weighting_by_relevant_items(tmp_path):
+    check(several("relevant-items"), tmp_path)
+
+
+def test_own_prior_and_selected_values_of_m(tmp_path):
+    recipe = sd.correction("bias-variance", gamma=0.3, prior=np.arange(60, 0, -1.0))
+    sets = [sd.RankSet("A", [1, 7, 30], 60), sd.RankSet("B", [3, 4, 5], 60)]
+    python = "[sd.RankSet('A', [1, 7, 30], 60), sd.RankSet('B', [3, 4, 5], 60)]"
+    found = findings(
+        "x", python, sets, ["AP"], 8, {"scheme": "with-replacement", "correction": recipe}, 50,
+        m_values=[1, 2, 3, 4, 8, 20, 21, 50],
+    )  # fmt: skip
+    script = python_script(found)
+    assert "*range(1, 5), 8, 20, 21, 50" in script
+    printed = run(script, tmp_path)
+    for row in found.verdict.itertuples():
+        assert f"{row.probability:.4f}" in printed
+    assert found.verdict.to_string(index=False).splitlines()[1] in printed
+
+
+NASTY = [
+    '"""\nraise SystemExit(9)\n"""', "'); raise SystemExit(9) #", "{ranks.n}\\", "a\nb", "Ünï ✓",
+    "\r\nraise SystemExit(9)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_no_name_becomes_code(name, tmp_path):
+    found = of_ranks({name: [1, 4], "B": [2, 9]}, 20, ["AP"], 5, source=name)
+    check(found, tmp_path)
+
+
+def test_without_a_scatter_none_is_promised():
+    sets = [sd.RankSet(name, [1, 2], 30) for name in "AB"]
+    found = findings("x", "s", sets, ["AP"], 5, WITHOUT, std=np.full((2, 1), np.nan))
+    assert "std" not in python_script(found)
+
+
+def test_the_ladder_is_left_out_where_it_is_the_default():
+    sets = [sd.RankSet("A", [1, 7], 60), sd.RankSet("B", [3, 4], 60)]
+    cls = {"scheme": "with-replacement", "correction": "CLS"}
+    found = findings("x", "s", sets, ["AP"], 8, cls, 20, m_values=range(1, 21))
+    assert "m_values" not in python_script(found)

@@ -1,0 +1,171 @@
+"""Tables to take away: CSV reads back, Markdown and LaTeX are rounded, names are plain text."""
+
+import csv
+import io
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampledash as sd
+from sampledash.report.tables import MISSING_TEX, as_csv, as_latex, as_markdown
+from tests.explain.test_escape import NASTY, read_markdown, read_tex
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+
+VERDICT = pd.DataFrame(
+    {
+        "metric": ["Recall@10"] * 4,
+        "better": ["Y", "Z", "Z", "A"],
+        "worse": ["X", "X", "Y", "B"],
+        "exact": [0.012583, 0.018377, 0.0057947, 0.0],
+        "sampled": [-0.0971523, 0.25, 1e-7, -1e-7],
+        "state": ["wrong", "right", "undecided", "tied"],
+        "right_from": pd.array([970, 1, None, None], dtype="Int64"),
+        "probability": [1e-30, 0.9999999, 0.5, np.nan],
+    }
+)
+
+
+def cells(markdown):
+    """Rows of a Markdown table, split as GFM splits them."""
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in markdown.splitlines()]
+    return [[read_markdown(cell.strip()) for cell in row] for row in rows]
+
+
+def body(latex):
+    """Cells between the rules of a LaTeX table."""
+    inside = latex.split("\\midrule\n")[1].split("\\bottomrule")[0]
+    rows = [line.strip() for line in inside.strip().splitlines()]
+    assert all(row.endswith(r" \\") for row in rows)
+    return [re.split(r"(?<!\\)&", row[:-3]) for row in rows]
+
+
+def test_markdown_is_rounded_for_print():
+    head, rule, *rows = cells(as_markdown(VERDICT))
+    assert head == ["Metric", "Better", "Worse", "Exact difference (pp)", "Sampled difference (pp)",
+                    "State", "Right from m", "Shown by one run (%)"]  # fmt: skip
+    assert [cell.endswith(":") for cell in rule] == [False] * 3 + [True] * 2 + [False] + [True] * 2
+    assert rows[0] == ["Recall@10", "Y", "X", "1.26", "-9.72", "wrong", "970", "<0.01"]
+    assert rows[1] == ["Recall@10", "Z", "X", "1.84", "25.00", "right", "1", ">99.99"]
+    assert rows[2] == ["Recall@10", "Z", "Y", "0.58", "<0.01", "undecided", "–", "50.00"]
+    assert rows[3] == ["Recall@10", "A", "B", "0.00", ">-0.01", "tied", "–", "–"]
+
+
+def test_latex_is_booktabs_with_math_signs_and_dashes():
+    text = as_latex(VERDICT, caption="50% of X & Y", label="tab:one two")
+    for line in (
+        r"\toprule", r"\midrule", r"\bottomrule", r"\begin{tabular}{lllrrlrr}",
+        r"\caption{50\% of X \& Y}", r"\label{tab:onetwo}", r"% \usepackage{booktabs}",
+    ):  # fmt: skip
+        assert line in text
+    assert "Right from $m$" in text
+    assert "Exact difference (pp)" in text
+    rows = [[cell.strip() for cell in row] for row in body(text)]
+    assert rows[0][3:] == ["1.26", "$-9.72$", "wrong", "970", "$<0.01$"]
+    assert rows[3][4:] == ["$>-0.01$", "tied", MISSING_TEX, MISSING_TEX]
+    assert as_latex(VERDICT).startswith("% \\usepackage{booktabs}\n\\begin{tabular}")
+
+
+def test_means_print_as_in_the_paper():
+    # Table 3 of Krichene & Rendle 2020: Recall@10 of Y 8.84, of Z 9.42.
+    rows = [
+        ("Recall@10", rs.system, sd.mean("Recall@10", rs), 0.5, 0.001)
+        for rs in sd.example("movielens-xyz")[1:]
+    ]
+    table = pd.DataFrame(
+        rows, columns=["metric", "system", "exact", "expected_sampled", "std_of_mean"]
+    )
+    head, _, *printed = cells(as_markdown(table))
+    assert head[2:] == ["Exact (%)", "Sampled, expected (%)", "Std. of one run (%)"]
+    assert [row[2] for row in printed] == ["8.84", "9.42"]
+    assert printed[0][3:] == ["50.00", "0.10"]
+
+
+def test_csv_reads_back_to_the_last_digit():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "system": ["A", "B, C", 'D "E"', "two\nlines"],
+            "exact": rng.random(4) / 3,
+            "m": pd.array([1, None, 3, 10**9], dtype="Int64"),
+            "sampled": [np.nan, 1e-300, -0.1, 1 / 3],
+        }
+    )
+    back = pd.read_csv(io.StringIO(as_csv(table)), dtype=str)
+    assert list(back.columns) == list(table.columns)
+    assert back["system"].tolist() == table["system"].tolist()
+    assert [float(x) for x in back["exact"]] == table["exact"].tolist()
+    np.testing.assert_array_equal(back["sampled"].astype(float), table["sampled"])
+    assert back["m"].fillna("").tolist() == ["1", "", "3", "1000000000"]
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_names_are_plain_text_everywhere(name):
+    table = pd.DataFrame({"system": [name, "B"], "exact": [0.1, 0.2]})
+    line = " ".join("".join(c for c in name if c not in "\x00\u202e").split())
+    assert cells(as_markdown(table))[2][0] == line
+    latex = body(as_latex(table))
+    assert len(latex) == 2
+    assert read_tex(latex[0][0].strip()) == line
+    assert not latex[0][0].lstrip().startswith(("[", "*"))  # arguments of the \\ before
+    read = next(csv.reader(io.StringIO(as_csv(table), newline="").readlines()[1:]))
+    text = list(csv.reader(io.StringIO(as_csv(table), newline="")))[1][0]
+    assert read
+    assert text == (f"'{name}" if name[0] in "=+-@" else name)
+
+
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_no_spreadsheet_runs_a_name(first):
+    # OWASP, CSV Injection: the characters that begin a formula.
+    name = first + "1+1"
+    table = pd.DataFrame({"system": [name], name: [0.5]})
+    head, row = csv.reader(io.StringIO(as_csv(table), newline=""))
+    assert head[1] == row[0] == "'" + name
+    assert as_csv(pd.DataFrame({"exact": [-0.5]})).splitlines()[1] == "-0.5"  # a number is none
+
+
+def test_intervals_become_two_columns():
+    table = pd.DataFrame(
+        {
+            "better": ["A"], "worse": ["B"], "difference": [0.0125],
+            "interval": [Interval(-0.0010, 0.0260)], "p": [0.0123], "p_holm": [1e-6],
+            "paired": [True],
+        }
+    )  # fmt: skip
+    head, row = csv.reader(io.StringIO(as_csv(table)))
+    assert head[3:5] == ["interval_low", "interval_high"]
+    assert row[3:5] == ["-0.001", "0.026"]
+    printed = cells(as_markdown(table))
+    assert printed[0][2:5] == ["Difference (pp)", "Interval from (pp)", "Interval to (pp)"]
+    assert printed[2][2:] == ["1.25", "-0.10", "2.60", "0.0123", "<0.0001", "yes"]
+    assert "$p$ (Holm)" in as_latex(table)
+
+
+def test_an_index_with_a_meaning_comes_first():
+    curve = sd.curve("Recall@10", sd.example("paper-abc"), [1, 99])
+    assert as_csv(curve).splitlines()[0] == "m,A,B,C"
+    assert [row[0] for row in cells(as_markdown(curve))[2:]] == ["1", "99"]
+    # A system may be called as the index is.
+    twice = pd.DataFrame({"m": [0.5]}, index=pd.Index([7], name="m"))
+    assert as_csv(twice) == "m,m\n7,0.5\n"
+
+
+def test_chances_of_pairs_and_whole_numbers():
+    table = pd.DataFrame({"better": ["A"], "worse": ["B"], "probability": [0.95]})
+    assert cells(as_markdown(table))[0][2] == "Probability (%)"
+    other = pd.DataFrame({"first": ["A"], "m": [12000], "seconds": [1.5], "steps": [3.0]})
+    assert cells(as_markdown(other))[2] == ["A", "12000", "1.50", "3"]
+
+
+def test_empty_table():
+    empty = pd.DataFrame({"better": [], "worse": [], "m": []})
+    assert as_csv(empty) == "better,worse,m\n"
+    assert len(as_markdown(empty).splitlines()) == 2
+    assert r"\midrule" in as_latex(empty)
