@@ -44,16 +44,24 @@ class Atoms:
         return [int(j) for j in np.unique(self.position)]
 
     def __getitem__(self, keep: NDArray[Any]) -> Atoms:
-        mass = None if self.mass is None else self.mass[keep]
+        size = int(np.count_nonzero(keep)) if keep.dtype == bool else len(keep)
+
+        def kept(column: NDArray[Any]) -> NDArray[Any]:
+            # One value for all rows needs no room of its own.
+            same = len(column) and column.strides == (0,)
+            return np.broadcast_to(column[0], size) if same else column[keep]
+
         return Atoms(
-            self.above[keep], self.negatives[keep], self.tied[keep], self.position[keep],
-            self.relevant[keep], mass, self.count[keep],
+            kept(self.above), kept(self.negatives), kept(self.tied), kept(self.position),
+            kept(self.relevant), None if self.mass is None else kept(self.mass), kept(self.count),
         )  # fmt: skip
 
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
     """Number the labels 0, 1, 2 ... in the order of first appearance."""
     if labels.dtype.kind in "iu":
+        if np.all(labels[1:] > labels[:-1]):  # as a numbering is: nothing to look for
+            return np.arange(len(labels)), len(labels)
         _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
         order = np.empty(len(first), dtype=np.int64)
         order[np.argsort(first)] = np.arange(len(first))
@@ -86,7 +94,14 @@ def _keys(columns: Sequence[NDArray[Any]]) -> Ints:
 
 def _distinct(columns: Sequence[NDArray[Any]], count: Floats) -> tuple[Ints, Floats]:
     """Rows that differ in some column: index of one row of each, and the summed counts."""
-    _, first, inverse = np.unique(_keys(columns), return_index=True, return_inverse=True)
+    key = _keys(columns)
+    span = int(key.max()) + 1 if len(key) else 0
+    if span <= 4 * len(key):  # dense: no need to sort
+        first = np.full(span, -1)
+        first[key[::-1]] = np.arange(len(key))[::-1]  # the last one written is the first row
+        present = np.flatnonzero(first >= 0)
+        return first[present], np.bincount(key, count, span)[present].astype(np.float64)
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     return first.astype(np.int64), np.bincount(inverse, count, len(first)).astype(np.float64)
 
 

@@ -17,12 +17,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    copy = np.array(array)
-    copy.setflags(write=False)
-    return copy
-
-
 @dataclass(frozen=True, eq=False, init=False)
 class RankSet:
     """True ranks of one recommender over the instances of an evaluation.
@@ -65,7 +59,7 @@ class RankSet:
     ties: Ints
     mass_above: Floats | None
     counts: Floats
-    _order: tuple[Ints, Ints, Ints]
+    _order: tuple[Ints | slice, Ints, Ints]
 
     def __init__(
         self,
@@ -94,18 +88,25 @@ class RankSet:
                 )
             return array
 
-        size = checks.integers(f"n {where}", column("n", n), low=2)
+        def number(name: str, values: ArrayLike, low: int) -> Ints:
+            """Whole numbers; one for all rows takes the place of one."""
+            if np.ndim(values) == 0:
+                one = checks.integers(f"{name} {where}", values, low=low)
+                return np.broadcast_to(one, rows)
+            return checks.integers(f"{name} {where}", column(name, values), low=low)
+
+        size = number("n", n, 2)
         rank = checks.ranks(f"rank {where}", column("ranks", ranks), size)
-        tied = checks.integers(f"ties {where}", column("ties", 0 if ties is None else ties), low=0)
-        if np.any(rank + tied > size):
+        tied = number("ties", 0 if ties is None else ties, 0)
+        if ties is not None and np.any(rank + tied > size):
             i = int(np.argmax(rank + tied > size))
             raise ValueError(
                 f"ties {where}: rank {rank[i]} with {tied[i]} others tied reaches beyond "
                 f"n = {size[i]}; `ranks` is the best rank of the tied block"
             )
-        labels = np.arange(rows) if instances is None else column("instances", instances)
+        labels = np.arange(rows) if instances is None else np.array(column("instances", instances))
         count = (
-            np.ones(rows)
+            np.broadcast_to(1.0, rows)
             if counts is None
             else _numbers(f"counts {where}", column("counts", counts))
         )
@@ -119,20 +120,20 @@ class RankSet:
                 raise ValueError(f"mass_above {where} must be a share in 0..1, got {bad:g}")
         values = (str(system), rank, size, labels, tied, mass, count)
         for name, value in zip(self.__dataclass_fields__, values, strict=False):
-            object.__setattr__(
-                self, name, _frozen(value) if isinstance(value, np.ndarray) else value
-            )
+            if isinstance(value, np.ndarray):  # a copy by now, all of them
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
         object.__setattr__(self, "_order", self._sorted_rows(instances is not None))
 
-    def _sorted_rows(self, labelled: bool) -> tuple[Ints, Ints, Ints]:
+    def _sorted_rows(self, labelled: bool) -> tuple[Ints | slice, Ints, Ints]:
         """Rows by instance and rank, with the position and number of relevant items of each."""
         rows = len(self.ranks)
-        ones = np.ones(rows, dtype=np.int64)
+        ones = np.broadcast_to(1, rows)
         if not labelled:
-            return np.arange(rows), ones, ones
+            return slice(None), ones, ones
         codes, distinct = codes_of(self.instances)
         if distinct == rows:
-            return np.arange(rows), ones, ones
+            return slice(None), ones, ones
         order = np.lexsort((self.ranks, codes))
         code = codes[order]
         starts = np.flatnonzero(np.r_[True, code[1:] != code[:-1]])
@@ -190,14 +191,19 @@ class RankSet:
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
-        state = hashlib.sha256(self.system.encode())
-        codes, _ = codes_of(self.instances)
-        for array in (self.ranks, self.n, codes, self.ties, self.counts, self.mass_above):
-            state.update(b"|" if array is None else b"#" + np.ascontiguousarray(array).tobytes())
-        if self.instances.dtype.kind not in "iu":
+        state = hashlib.sha256(f"{self.system!r} {len(self)}".encode())
+        whole = self.instances.dtype.kind in "iu"
+        labels = self.instances.astype(np.int64, copy=False) if whole else None
+        for array in (self.ranks, self.n, self.ties, self.counts, self.mass_above, labels):
+            if array is None:
+                state.update(b"|")
+            elif np.all(array == array[0]):  # most columns, most of the time
+                state.update(b"=" + array[:1].tobytes())
+            else:
+                state.update(b"#")
+                state.update(np.ascontiguousarray(array))
+        if not whole:
             state.update(repr(self.instances.tolist()).encode())
-        else:
-            state.update(np.ascontiguousarray(self.instances).tobytes())
         return state.hexdigest()
 
     @property

@@ -2,26 +2,34 @@
 
 from sampledash.readers.bundled import EXAMPLES, Example, assets_folder, example
 from sampledash.readers.errors import (
+    CensoredItems,
     DifferentInstances,
     MissingCandidates,
     ReadError,
     ZeroBasedRanks,
 )
-from sampledash.readers.files import read_rank_sets
-from sampledash.readers.pasted import parse_rank_text
+from sampledash.readers.files import Opened, Reading, open_sources, read_rank_sets
+from sampledash.readers.pasted import open_text, parse_rank_text
+from sampledash.readers.rows import Facts
 from sampledash.readers.summary import Summary, describe
 
 __all__ = [
     "EXAMPLES",
+    "CensoredItems",
     "DifferentInstances",
     "Example",
+    "Facts",
     "MissingCandidates",
+    "Opened",
     "ReadError",
+    "Reading",
     "Summary",
     "ZeroBasedRanks",
     "assets_folder",
     "describe",
     "example",
+    "open_sources",
+    "open_text",
     "parse_rank_text",
     "read_rank_sets",
 ]

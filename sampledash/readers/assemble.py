@@ -1,68 +1,75 @@
-"""From checked entries to rank sets: ranges, repeats, and whether the systems can be compared."""
+"""From entries to rank sets: names, n, ranges and repeats."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from sampledash import checks
 from sampledash.ranksets import RankSet
+from sampledash.readers.align import Index, Instances, aligned
 from sampledash.readers.cells import Ints
-from sampledash.readers.errors import (
-    DifferentInstances,
-    MissingCandidates,
-    ReadError,
-    ZeroBasedRanks,
-)
-from sampledash.readers.layouts import Rows
-
-Instances = Literal["same", "shared", "any"]
-Index = NDArray[np.intp]
+from sampledash.readers.choose import Systems, chosen, with_distinct_names
+from sampledash.readers.errors import MissingCandidates, ReadError, ZeroBasedRanks
+from sampledash.readers.rows import Facts, Rows
 
 _MOST_SYSTEMS = 1000
 
 
-def rank_sets_of(
-    rows: Rows, *, n: int | None, zero_based: bool, instances: Instances
-) -> list[RankSet]:
-    """Check all entries and make one rank set per system, in order of appearance."""
+def assembled(
+    parts: Sequence[Rows],
+    *,
+    n: int | None,
+    zero_based: bool,
+    instances: Instances,
+    systems: Systems | None,
+) -> tuple[list[RankSet], list[Facts]]:
+    """Check all entries and make one rank set per system, in order of appearance.
+
+    The facts of each part come back with what was decided here.
+    """
     checks.choice("instances", instances, ("same", "shared", "any"))
-    if len(rows.systems) > _MOST_SYSTEMS:
-        raise ReadError(
-            f"{rows.name} names {len(rows.systems):,} systems, more than {_MOST_SYSTEMS:,}: "
-            "is the system column really the instance? Rename it"
-        )
-    rank = _ranks(rows, zero_based)
-    size = _candidates(rows, rank, n)
-    _check_range(rows, rank, size)
-    groups = _groups(rows)
-    if rows.labelled:
-        _check_repeats(rows, rank, groups)
-    if instances != "any" and len(groups) > 1:
-        groups = _aligned(rows, groups, instances)
+    for part in parts:
+        if len(part.systems) > _MOST_SYSTEMS:
+            raise ReadError(
+                f"{part.name} names {len(part.systems):,} systems, more than {_MOST_SYSTEMS:,}: "
+                "is the system column really the instance? Rename it"
+            )
+    parts = _one_labelling(chosen(with_distinct_names(parts), systems))
+    parts = [_ranked(part, zero_based, len(parts) > 1) for part in parts]
+    parts = _sized(parts, n)
+    for part in parts:
+        _check_range(part, zero_based)
+        _check_repeats(part, zero_based)
+    rows = _joined(parts)
+    groups = aligned(rows, rows.groups(), instances)
+    sets = [_rank_set(rows, i, index) for i, index in enumerate(groups)]
+    return sets, [part.facts for part in parts]
+
+
+def _one_labelling(parts: Sequence[Rows]) -> list[Rows]:
+    """Give the instances of all files one numbering, by their labels."""
+    if len(parts) == 1 or not all(part.labelled for part in parts):
+        return list(parts)
+    labels = [part.labels for part in parts if part.labels is not None]
+    if any(array.dtype.kind not in "iu" for array in labels):
+        labels = [np.array([str(x) for x in array.tolist()], dtype=object) for array in labels]
+    codes, distinct = pd.factorize(np.concatenate(labels))
+    ends = np.cumsum([len(array) for array in labels])[:-1]
     return [
-        _rank_set(rows, name, index, rank, size)
-        for name, index in zip(rows.systems, groups, strict=True)
+        replace(part, labels=np.asarray(distinct), label=code.astype(np.int64)[part.label])
+        for part, code in zip(parts, np.split(codes, ends), strict=True)
     ]
 
 
-def _rank_set(rows: Rows, name: str, index: Index, rank: Ints, size: Ints) -> RankSet:
-    try:
-        return RankSet(
-            name,
-            rank[index],
-            size[index],
-            instances=rows.labels[rows.label[index]],
-            ties=None if rows.ties is None else rows.ties[index],
-            mass_above=None if rows.mass is None else rows.mass[index],
-        )
-    except ValueError as error:
-        raise ReadError(f"{rows.name}: {error}") from None
-
-
-def _ranks(rows: Rows, zero_based: bool) -> Ints:
+def _ranked(rows: Rows, zero_based: bool, several: bool) -> Rows:
+    """Ranks from 1."""
+    if not rows.shifts:
+        return rows
     lowest = int(np.argmin(rows.rank))
     value = int(rows.rank[lowest])
     if value < 0:
@@ -71,54 +78,98 @@ def _ranks(rows: Rows, zero_based: bool) -> Ints:
             "correct it or remove the row"
         )
     if zero_based:
-        return rows.rank + 1
+        facts = rows.facts.noted("Ranks were counted from 0: 1 was added to each.")
+        if value > 0:
+            facts = facts.doubted(
+                f"No rank of {rows.name} is 0, though ranks are said to count from 0."
+            )
+        return replace(rows, rank=rows.rank + 1, facts=facts)
     if value == 0:
         raise ZeroBasedRanks(
             f"{rows.place(lowest, 'rank')}: rank 0, and no rank is negative, so the ranks "
             "seem to count from 0: add 1 to each (in Python: zero_based=True)"
         )
-    return rows.rank
+    return rows
 
 
-def _candidates(rows: Rows, rank: Ints, n: int | None) -> Ints:
-    if rows.n is not None:
-        if rows.n.min() < 2:
-            i = int(np.argmax(rows.n < 2))
+def _sized(parts: Sequence[Rows], n: int | None) -> list[Rows]:
+    """Every entry with its n: from its file, as given, or from the other files."""
+    for part in parts:
+        if part.n is not None and part.n.min() < 2:
+            i = int(np.argmax(part.n < 2))
             raise ReadError(
-                f"{rows.place(i, 'n_candidates')}: n must be at least 2, got {rows.n[i]}"
+                f"{part.place(i, 'n_candidates')}: n must be at least 2, got {part.n[i]}"
             )
-        return rows.n
-    largest = int(rank.max())
-    if n is None:
+    lacking = [part for part in parts if part.n is None]
+    if not lacking:
+        return list(parts)
+    if n is not None:
+        size = checks.integer("n", n, low=2)
+        return [
+            part if part.n is not None else replace(part, n=np.broadcast_to(size, len(part)))
+            for part in parts
+        ]
+    known = [part for part in parts if part.n is not None]
+    found = {part.name: _n_of_others(part, known) for part in lacking}
+    without = [part for part in lacking if found[part.name] is None]
+    if without:
+        largest = max(int(part.rank.max()) for part in without)
         raise MissingCandidates(
-            f"{rows.name} does not say n, the number of candidates that were ranked: "
-            f"{rows.how_to_give_n}, or give n (at least {max(largest, 2):,}, the largest rank)",
+            f"{without[0].name} does not say n, the number of candidates that were ranked: "
+            f"{without[0].how_to_give_n}, or give n (at least {max(largest, 2):,}, the largest "
+            "rank)",
             largest,
         )
-    return np.full(len(rank), checks.integer("n", n, low=2), dtype=np.int64)
+    names = " and ".join(part.name for part in known)
+    return [
+        part
+        if part.n is not None
+        else replace(
+            part,
+            n=found[part.name],
+            facts=part.facts.noted(f"n is taken from {names}: {part.name} does not say it."),
+        )
+        for part in parts
+    ]
 
 
-def _check_range(rows: Rows, rank: Ints, size: Ints) -> None:
-    over = rank > size
+def _n_of_others(part: Rows, known: Sequence[Rows]) -> Ints | None:
+    """The n that other files give the same instances, or the one n that they all have."""
+    if not known:
+        return None
+    n = np.concatenate([other.n for other in known if other.n is not None])
+    if n.min() == n.max():
+        return np.broadcast_to(n[0], len(part))
+    if part.label is None or part.labels is None or any(other.label is None for other in known):
+        return None
+    label = np.concatenate([other.label for other in known if other.label is not None])
+    size = np.zeros(len(part.labels), dtype=np.int64)
+    size[label] = n
+    if np.any(size[label] != n) or np.any(size[part.label] == 0):
+        return None
+    return np.asarray(size[part.label])
+
+
+def _check_range(rows: Rows, zero_based: bool) -> None:
+    assert rows.n is not None
+    over = rows.rank > rows.n
     if over.any():
         i = int(np.argmax(over))
-        given = rows.rank[i]
-        counted = " counting from 0" if given != rank[i] else ""
-        remedy = (
-            "correct the rank or the n of this row" if rows.n is not None else "give a larger n"
-        )
+        counted = " counting from 0" if rows.shifts and zero_based else ""
+        own = any(meaning == "n" for _, meaning in rows.facts.columns)
+        remedy = "correct the rank or the n of this row" if own else "give a larger n"
         raise ReadError(
-            f"{rows.place(i, 'rank')}: rank {given}{counted} is beyond the last of n = {size[i]} "
-            f"candidates; {remedy}"
+            f"{rows.place(i, 'rank')}: rank {_given(rows, i, zero_based)}{counted} is beyond the "
+            f"last of n = {rows.n[i]} candidates; {remedy}"
         )
     if rows.ties is not None:
-        bad = (rows.ties < 0) | (rank + rows.ties > size)
+        bad = (rows.ties < 0) | (rows.rank + rows.ties > rows.n)
         if bad.any():
             i = int(np.argmax(bad))
             raise ReadError(
-                f"{rows.place(i, 'ties')}: rank {rows.rank[i]} with {rows.ties[i]} others tied "
-                f"does not fit n = {size[i]}; the rank is the best of the tied ones, and ties "
-                "counts the others"
+                f"{rows.place(i, 'ties')}: rank {_given(rows, i, zero_based)} with {rows.ties[i]} "
+                f"others tied does not fit n = {rows.n[i]}; the rank is the best of the tied ones, "
+                "and ties counts the others"
             )
     if rows.mass is not None:
         bad = ~((rows.mass >= 0) & (rows.mass <= 1))
@@ -130,21 +181,19 @@ def _check_range(rows: Rows, rank: Ints, size: Ints) -> None:
             )
 
 
-def _groups(rows: Rows) -> list[Index]:
-    """Entries of each system, in the order of the file."""
-    # 16-bit keys are sorted by radix: a tenth of the time for a million rows.
-    order = np.argsort(rows.system.astype(np.int16), kind="stable")
-    sizes = np.bincount(rows.system, minlength=len(rows.systems))
-    return np.split(order, np.cumsum(sizes)[:-1])
+def _given(rows: Rows, i: int, zero_based: bool) -> int:
+    return int(rows.rank[i]) - (rows.shifts and zero_based)
 
 
-def _check_repeats(rows: Rows, rank: Ints, groups: list[Index]) -> None:
-    for name, index in zip(rows.systems, groups, strict=True):
+def _check_repeats(rows: Rows, zero_based: bool) -> None:
+    if rows.label is None or rows.labels is None:
+        return
+    for name, index in zip(rows.systems, rows.groups(), strict=True):
         label = rows.label[index]
         if np.bincount(label).max() == 1:
             continue
-        order = np.lexsort((rank[index], label))
-        key, value = label[order], rank[index][order]
+        order = np.lexsort((rows.rank[index], label))
+        key, value = label[order], rows.rank[index][order]
         same = (key[1:] == key[:-1]) & (value[1:] == value[:-1])
         if same.any():
             i = int(np.argmax(same))
@@ -152,78 +201,69 @@ def _check_repeats(rows: Rows, rank: Ints, groups: list[Index]) -> None:
             earlier = rows.place(first, "rank").removeprefix(f"{rows.name}, ").split(", column ")[0]
             raise ReadError(
                 f"{rows.place(again, 'rank')}: system {name!r}, instance "
-                f"{_named(rows, int(key[i]))} has rank {rows.rank[again]} twice, first in "
-                f"{earlier}; relevant items have distinct ranks: remove one row"
+                f"{str(rows.labels[key[i]])!r} has rank {_given(rows, again, zero_based)} twice, "
+                f"first in {earlier}; relevant items have distinct ranks: remove one row"
             )
 
 
-def _named(rows: Rows, code: int) -> str:
-    return repr(str(rows.labels[code]))
+def _joined(parts: Sequence[Rows]) -> Rows:
+    """All files as one; entries keep their order, absent ties are 0 and absent counts 1."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *(len(part.systems) for part in parts)])
+
+    def column(name: str, absent: float) -> Any:
+        values = [getattr(part, name) for part in parts]
+        if all(v is None for v in values):
+            return None
+        sizes = map(len, parts)
+        full = [
+            np.full(size, absent) if v is None else v for size, v in zip(sizes, values, strict=True)
+        ]
+        return np.concatenate(full)
+
+    labelled = all(part.labelled for part in parts)
+    return replace(
+        parts[0],
+        name=" and ".join(part.name for part in parts),
+        systems=[name for part in parts for name in part.systems],
+        system=np.concatenate([p.system + s for p, s in zip(parts, starts[:-1], strict=True)]),
+        labels=parts[0].labels if labelled else None,
+        label=column("label", 0) if labelled else None,
+        rank=column("rank", 0),
+        n=column("n", 0),
+        ties=column("ties", 0),
+        mass=column("mass", np.nan),
+        count=column("count", 1),
+    )
 
 
-def _aligned(rows: Rows, groups: list[Index], instances: Instances) -> list[Index]:
-    """Return the groups if they cover the same instances; or, if wanted, their shared part."""
-    if not rows.labelled:
-        _check_lengths(rows, groups)
-        return groups
-    width = len(rows.labels)
-    fewest = most = np.bincount(rows.label[groups[0]], minlength=width)
-    for index in groups[1:]:
-        items = np.bincount(rows.label[index], minlength=width)
-        fewest, most = np.minimum(fewest, items), np.maximum(most, items)
-    if np.array_equal(fewest, most):
-        return groups
-    shared = (fewest == most) & (fewest > 0)
-    if instances == "same" or not shared.any():
-        raise _different(rows, groups, int(shared.sum()))
-    return [index[shared[rows.label[index]]] for index in groups]
+def _rank_set(rows: Rows, system: int, index: Index) -> RankSet:
+    first, last = int(index[0]), int(index[-1]) + 1
+    here = slice(first, last) if last - first == len(index) else index  # a copy less
 
+    def part(values: Any) -> Any:
+        if values is None:
+            return None
+        return values[0] if values.strides == (0,) else values[here]
 
-def _check_lengths(rows: Rows, groups: list[Index]) -> None:
-    """Without labels nothing says which ranks belong together, so at least count them."""
-    sizes = [len(index) for index in groups]
-    odd = next((i for i, size in enumerate(sizes) if size != sizes[0]), None)
-    if odd is not None:
-        raise DifferentInstances(
-            f"{rows.name}: system {rows.systems[0]!r} has {sizes[0]:,} ranks and "
-            f"{rows.systems[odd]!r} has {sizes[odd]:,}; give each one rank per instance, add an "
-            'instance column, or compare them as they are (in Python: instances="any")'
-        )
-
-
-def _different(rows: Rows, groups: list[Index], shared: int) -> DifferentInstances:
-    width = len(rows.labels)
-    # A row that is blank for every system is nobody's lack.
-    occurs = np.bincount(rows.label, minlength=width) > 0
-    missing: dict[str, tuple[str, ...]] = {}
-    parts: list[str] = []
-    for name, index in zip(rows.systems, groups, strict=True):
-        lacking = np.flatnonzero(occurs & (np.bincount(rows.label[index], minlength=width) == 0))
-        if len(lacking):
-            few = tuple(str(rows.labels[code]) for code in lacking[:3])
-            missing[name] = few
-            more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
-            parts.append(f"{name!r} lacks {', '.join(map(repr, few))}{more}")
-    if parts:
-        rest = f"; {len(parts) - 2} more lack some" if len(parts) > 2 else ""
-        what = f"the systems cover different instances: {'; '.join(parts[:2])}{rest}"
+    rank, n, mass = part(rows.rank), part(rows.n), part(rows.mass)
+    if mass is not None and np.isnan(mass).any():
+        mass = None  # from a file that does not weigh
+    if rows.label is None or rows.labels is None:
+        # The rows of a histogram are nobody's: they get no labels by which they could pair up.
+        instances = None if rows.count is not None else np.arange(1, len(index) + 1)
     else:
-        what = _unequal(rows, groups)
-    remedy = (
-        f"All share {shared:,} of {occurs.sum():,} instances: compare those "
-        '(in Python: instances="shared"), or complete the file'
-        if shared
-        else "They share none: complete the file, or compare them as they are "
-        '(in Python: instances="any")'
-    )
-    return DifferentInstances(f"{rows.name}: {what}. {remedy}", shared, missing)
-
-
-def _unequal(rows: Rows, groups: list[Index]) -> str:
-    counts = [np.bincount(rows.label[index], minlength=len(rows.labels)) for index in groups]
-    other = next(i for i, items in enumerate(counts) if not np.array_equal(items, counts[0]))
-    code = int(np.argmax(counts[other] != counts[0]))
-    return (
-        f"instance {_named(rows, code)} has {counts[0][code]} relevant items in "
-        f"{rows.systems[0]!r} and {counts[other][code]} in {rows.systems[other]!r}"
-    )
+        instances = rows.labels[rows.label[here]]
+    try:
+        return RankSet(
+            rows.systems[system],
+            rank,
+            n,
+            instances=instances,
+            ties=part(rows.ties),
+            mass_above=mass,
+            counts=part(rows.count),
+        )
+    except ValueError as error:
+        raise ReadError(f"{rows.name}: {error}") from None

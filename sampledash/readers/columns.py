@@ -9,7 +9,9 @@ from typing import Literal
 
 from sampledash.readers.errors import ReadError
 
-Role = Literal["system", "instance", "rank", "n_candidates", "ties", "mass_above"]
+Role = Literal[
+    "system", "instance", "rank", "n_candidates", "ties", "mass_above", "count", "repetition"
+]
 
 # Compared without case, spaces, underscores and hyphens. The first name is the one we write.
 ALIASES: dict[Role, tuple[str, ...]] = {
@@ -22,7 +24,11 @@ ALIASES: dict[Role, tuple[str, ...]] = {
     "n_candidates": ("n_candidates", "n", "n_items", "candidates", "num_candidates", "num_items"),
     "ties": ("ties", "n_tied_others", "tied"),
     "mass_above": ("mass_above",),
+    "count": ("count", "counts", "frequency", "freq"),
+    "repetition": ("repetition", "repeat", "run_id", "fold", "seed", "split"),
 }  # fmt: skip
+# A run is a system in a file of TREC style, and a repetition beside a column that names systems.
+_EITHER = "run"
 
 
 def _plain(name: str) -> str:
@@ -50,8 +56,12 @@ class Columns:
     roles: tuple[Role | None, ...]
 
     def find(self, role: Role) -> int | None:
-        """Index of the column with this role."""
+        """Index of the first column with this role."""
         return self.roles.index(role) if role in self.roles else None
+
+    def all(self, role: Role) -> list[int]:
+        """Indices of all columns with this role: only repetitions can have several."""
+        return [i for i, found in enumerate(self.roles) if found == role]
 
     @property
     def others(self) -> list[int]:
@@ -72,7 +82,13 @@ def columns_of(headers: list[str], where: str) -> Columns:
     if repeated:
         raise ReadError(f"{where}: the column {repeated[0]!r} appears twice; rename one")
     roles = tuple(map(role_of, headers))
+    if roles.count("system") > 1:
+        roles = tuple(
+            "repetition" if _plain(h) == _EITHER else r for h, r in zip(headers, roles, strict=True)
+        )
     for role, names in ALIASES.items():
+        if role == "repetition":
+            continue
         same = [h for h, r in zip(headers, roles, strict=True) if r == role]
         if len(same) > 1:
             raise ReadError(

@@ -6,23 +6,31 @@ import io
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from sampledash.readers.arrays import MAGIC as ARRAY
 from sampledash.readers.errors import ReadError
+from sampledash.readers.unpack import plain, unpacked
 
-Kind = Literal["text", "parquet"]
+Kind = Literal["text", "parquet", "array"]
 
 # First bytes of what people upload by mistake, and the remedy.
 _CONVERT = "save the table as CSV"
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"PAR1", "a Parquet file", "rename it to end in .parquet"),
+    (ARRAY, "a numpy array", "rename it to end in .npy"),
     (b"PK\x03\x04", "a zip archive or an Excel workbook", "save the sheet as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save the sheet as CSV"),
     (b"\x89PNG", "a PNG picture", _CONVERT),
     (b"\xff\xd8\xff", "a JPEG picture", _CONVERT),
     (b"GIF8", "a GIF picture", _CONVERT),
     (b"%PDF", "a PDF document", _CONVERT),
-    (b"\x1f\x8b", "compressed with gzip", "unpack it first"),
+    (b"BZh", "compressed with bzip2", "unpack it, or use gzip"),
+    (b"\xfd7zXZ", "compressed with xz", "unpack it, or use gzip"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it, or use gzip"),
     (b"ARROW1", "an Arrow file", "save the table as Parquet"),
-    (b"\x93NUMPY", "a numpy array", _CONVERT),
+    (b"\x80\x02", "a Python pickle, which could run code and is never read", _CONVERT),
+    (b"\x80\x03", "a Python pickle, which could run code and is never read", _CONVERT),
+    (b"\x80\x04", "a Python pickle, which could run code and is never read", _CONVERT),
+    (b"\x80\x05", "a Python pickle, which could run code and is never read", _CONVERT),
     (b"SQLite format 3", "an SQLite database", _CONVERT),
     (b"\xff\xfe", "text in UTF-16", "save it as UTF-8"),
     (b"\xfe\xff", "text in UTF-16", "save it as UTF-8"),
@@ -31,11 +39,20 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b'{"', "JSON", _CONVERT),
     (b"[{", "JSON", _CONVERT),
 )
-_PARQUET_NAMES = (".parquet", ".pq")
+# Kind -> first bytes, endings of the name, and what it is called.
+_BINARY: dict[Kind, tuple[bytes, tuple[str, ...], str]] = {
+    "parquet": (b"PAR1", (".parquet", ".pq"), "Parquet"),
+    "array": (ARRAY, (".npy",), "a numpy array"),
+}
 
 
 def load(source: str | Path | BinaryIO, name: str | None) -> tuple[bytes, str]:
-    """Return the bytes and the name, without folders, that messages use."""
+    """Return the bytes, unpacked, and the name, without folders, that messages use."""
+    data, called = _bytes(source, name)
+    return unpacked(data, called), called
+
+
+def _bytes(source: str | Path | BinaryIO, name: str | None) -> tuple[bytes, str]:
     if isinstance(source, str | Path):
         path = Path(source)
         try:
@@ -71,34 +88,43 @@ def _short(name: str) -> str:
 
 
 def kind_of(data: bytes, name: str) -> Kind:
-    """Decide by the content whether this is text or Parquet; refuse what the name contradicts."""
-    if not data.strip():
+    """Decide by the content what this is; refuse what the name contradicts."""
+    if not data[:4096].strip() and not data.strip():
         raise ReadError(f"{name} is empty: it needs a header line and one line per rank")
-    suffix = Path(name).suffix.lower()
+    suffix = Path(plain(name)).suffix.lower()
     head = data[:64].lstrip().lower()
     found = next(
         (s for s in _SIGNATURES if data.startswith(s[0]) or head.startswith(s[0].lower())), None
     )
-    if suffix in _PARQUET_NAMES:
-        if data.startswith(b"PAR1"):
-            return "parquet"
-        what = found[1] if found else ("not Parquet" if b"\0" in data[:4096] else "plain text")
-        remedy = found[2] if found else "give it the ending .csv if it is a table in text form"
-        raise ReadError(f"{name} is not what its name says: it is {what}; {remedy}")
+    for kind, (magic, endings, says) in _BINARY.items():
+        if suffix in endings:
+            if data.startswith(magic):
+                return kind
+            what = found[1] if found else (f"not {says}" if b"\0" in data[:4096] else "plain text")
+            remedy = found[2] if found else "give it the ending .csv if it is a table in text form"
+            raise ReadError(f"{name} is not what its name says: it is {what}; {remedy}")
+        if found is not None and found[0] == magic and suffix == "":
+            return kind
     if found is not None:
-        if found[0] == b"PAR1" and suffix == "":
-            return "parquet"
+        zipped = found[0] == b"PK\x03\x04" and suffix == ".npz"
+        what, remedy = (
+            ("a zip archive of numpy arrays", "save one array with numpy.save")
+            if zipped
+            else found[1:]
+        )
         says = "is not what its name says: it " if suffix in (".csv", ".tsv", ".txt") else ""
-        raise ReadError(f"{name} {says}is {found[1]}; {found[2]}")
+        raise ReadError(f"{name} {says}is {what}; {remedy}")
     if b"\0" in data[:65536]:
         raise ReadError(f"{name} is not text: it holds zero bytes; save the table as CSV in UTF-8")
     return "text"
 
 
-def text_of(data: bytes, name: str) -> str:
-    """Decode UTF-8, with or without a byte order mark."""
+def check_utf8(data: bytes, name: str) -> None:
+    """Refuse text that is not UTF-8, by its line."""
+    if data.isascii():
+        return
     try:
-        return data.decode("utf-8-sig")
+        data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ReadError(

@@ -27,6 +27,36 @@ class ZeroBasedRanks(ReadError):
     """The smallest rank is 0 and none is negative: the ranks seem to count from 0."""
 
 
+class CensoredItems(ReadError):
+    """A truncated run does not list all relevant items: their rank is only known to be beyond it.
+
+    Attributes
+    ----------
+    censored
+        Relevant items that are missing, over all systems.
+    relevant
+        Relevant items, over all systems.
+    instances
+        Queries in which at least one system misses one.
+    queries
+        Queries with relevant items.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        censored: int = 0,
+        relevant: int = 0,
+        instances: int = 0,
+        queries: int = 0,
+    ) -> None:
+        super().__init__(message)
+        self.censored = censored
+        self.relevant = relevant
+        self.instances = instances
+        self.queries = queries
+
+
 class DifferentInstances(ReadError):
     """The systems do not cover the same instances.
 

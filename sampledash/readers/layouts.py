@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sampledash.checks import shown
+from sampledash.readers.arrays import stem_of
 from sampledash.readers.cells import Floats, Ints, Place, has_numbers, labels, numbers, whole
 from sampledash.readers.columns import ALIASES, Role
 from sampledash.readers.errors import ReadError
+from sampledash.readers.rows import Facts, Repetition, Rows, counted_within, several
 from sampledash.readers.tables import Table
 
 _RANK = "a whole number from 1"
@@ -22,42 +24,11 @@ _WIDE_RANK = (
     "name it rank, or remove the column)"
 )
 _N = "the number of candidates, a whole number from 2"
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Ranks of all systems, one entry per rank, and where each was found.
-
-    Attributes
-    ----------
-    name
-        How messages call the source.
-    systems, system
-        Names, and the code of each entry's system.
-    labels, label
-        Distinct instance labels, and the code of each entry's.
-    labelled
-        Whether the source identifies instances; otherwise they are numbered within each system.
-    rank, n, ties, mass
-        As in :class:`sampledash.RankSet`, not yet checked for range.
-    place
-        Entry and column -> its place in the source.
-    how_to_give_n
-        Remedy when the source does not say n.
-    """
-
-    name: str
-    systems: list[str]
-    system: Ints
-    labels: NDArray[Any]
-    label: Ints
-    labelled: bool
-    rank: Ints
-    n: Ints | None
-    ties: Ints | None
-    mass: Floats | None
-    place: Callable[[int, Role], str]
-    how_to_give_n: str = "add a column n_candidates"
+_MEANING: dict[Role, str] = {
+    "system": "system", "instance": "instance", "rank": "rank", "n_candidates": "n",
+    "ties": "others tied with it", "mass_above": "sampling weight above it",
+    "count": "instances that the row stands for", "repetition": "repetition",
+}  # fmt: skip
 
 
 def rows_of(table: Table) -> Rows:
@@ -68,9 +39,11 @@ def rows_of(table: Table) -> Rows:
         return _long(table, rank)
     if columns.find("system") is not None:
         raise _no_rank(table, "a file with a system column needs one")
-    for role in ("ties", "mass_above"):
-        if role in columns.roles:
-            raise _no_rank(table, f"a file with {role!r} needs one, and one row per rank")
+    for role in ("ties", "mass_above", "count"):
+        i = columns.find(role)
+        if i is not None:
+            header = columns.headers[i]
+            raise _no_rank(table, f"a file with {header!r} needs one, and one row per rank")
     return _wide(table)
 
 
@@ -83,7 +56,7 @@ def _no_rank(table: Table, why: str) -> ReadError:
 
 
 def _cell(table: Table, column: int) -> Place:
-    return lambda row: table.place(row, column)
+    return lambda row: table.where.place(row, column)
 
 
 def _column(
@@ -96,38 +69,113 @@ def _column(
 
 
 def _long(table: Table, rank_column: int) -> Rows:
+    where, columns = table.where, table.columns
     systems = _column(table, "system", labels, "the name of the system")
     instance = _column(table, "instance", labels, "the label of the user or query")
     rank = whole(table.frame[rank_column], _cell(table, rank_column), _RANK)
     if systems is None:
-        systems = np.zeros(len(rank), dtype=np.int64), np.array([Path(table.name).stem])
-    labelled = instance is not None
-    if instance is None:
-        label = pd.Series(systems[0]).groupby(systems[0]).cumcount().to_numpy()
-        instance = label, np.arange(1, int(label.max()) + 2)
+        systems = np.zeros(len(rank), dtype=np.int64), np.array([stem_of(table.name)])
     mass = _column(table, "mass_above", numbers, "a share in 0..1")
-    return Rows(
+    rows = Rows(
         name=table.name,
         systems=[str(name) for name in systems[1]],
         system=systems[0],
-        labels=instance[1],
-        label=instance[0],
-        labelled=labelled,
+        labels=None if instance is None else instance[1],
+        label=None if instance is None else instance[0],
         rank=rank,
         n=_column(table, "n_candidates", whole, _N),
         ties=_column(table, "ties", whole, "how many others are tied, 0 for none"),
         mass=None if mass is None else mass.astype(np.float64),
-        place=lambda row, role: table.place(row, table.columns.find(role)),
+        count=_counts(table),
+        repetition=_repetition(table),
+        place=lambda row, role: where.place(row, columns.find(role)),
+        facts=_facts(table, [i for i, role in enumerate(columns.roles) if role is None]),
     )
+    return _without_zeros(rows)
+
+
+def _counts(table: Table) -> Floats | None:
+    """How many instances each row stands for: not negative, fractions allowed."""
+    what = "how many instances the row stands for, a number from 0"
+    count = _column(table, "count", numbers, what)
+    if count is None:
+        return None
+    found: Floats = count.astype(np.float64, copy=False)
+    bad = ~((found >= 0) & (found < np.inf))
+    if bad.any():
+        i = int(np.argmax(bad))
+        said = "is below 0" if found[i] < 0 else "is too large"
+        place = table.where.place(i, table.columns.find("count"))
+        raise ReadError(f"{place}: {shown(found[i])} {said}; write {what}")
+    return None if np.all(found == 1) else found
+
+
+def _without_zeros(rows: Rows) -> Rows:
+    """Rows that stand for nothing say nothing."""
+    if rows.count is None or rows.count.all():
+        return rows
+    kept = np.flatnonzero(rows.count)
+    if not len(kept):
+        raise ReadError(f"{rows.name} counts no instance: every count is 0")
+    gone = len(rows) - len(kept)
+    verbs = ("says", "was") if gone == 1 else ("say", "were")
+    note = f"{several(gone, 'row')} with count 0 {verbs[0]} nothing and {verbs[1]} left out."
+    some = rows.take(kept)
+    present, codes = np.unique(some.system, return_inverse=True)
+    return replace(
+        some,
+        systems=[rows.systems[i] for i in present],
+        system=codes,
+        facts=rows.facts.noted(note),
+    )
+
+
+def _repetition(table: Table) -> Repetition | None:
+    """The repetition of each row, by one or several columns; None if all are the same."""
+    code: Ints | None = None
+    headers: list[str] = []
+    names: list[str] = [""]
+    for i in table.columns.all("repetition"):
+        header = table.columns.headers[i]
+        own, distinct = labels(
+            table.frame[i], _cell(table, i), f"which {header} the row belongs to"
+        )
+        if len(distinct) < 2:
+            continue
+        headers.append(header)
+        joint = own if code is None else code * len(distinct) + own
+        code, found = pd.factorize(joint)
+        names = [
+            f"{names[c // len(distinct)]}, {header} {distinct[c % len(distinct)]}".lstrip(", ")
+            for c in found.tolist()
+        ]
+    if code is None:
+        return None
+    return Repetition(" and ".join(headers), names, code.astype(np.int64))
+
+
+def _facts(table: Table, unused: list[int], systems: list[int] | None = None) -> Facts:
+    headers, roles = table.columns.headers, table.columns.roles
+    used = [(header, _MEANING[role]) for header, role in zip(headers, roles, strict=True) if role]
+    used += [(headers[i], "ranks of this system") for i in systems or ()]
+    ignored = tuple(headers[i] or "(no name)" for i in unused)
+    notes = []
+    for i in table.columns.all("repetition"):
+        if table.frame[i].nunique() < 2:
+            notes.append(f"{headers[i]} is the same everywhere and says nothing.")
+    return Facts(table.name, table.kind, tuple(used), ignored, tuple(notes))
 
 
 def _wide(table: Table) -> Rows:
     columns = [i for i in table.columns.others if has_numbers(table.frame[i])]
     if not columns:
         raise _no_rank(table, "no column holds ranks")
+    again = _repetition(table)
     instance = _column(table, "instance", labels, "the label of the user or query")
-    if instance is None:
-        instance = np.arange(len(table.frame)), np.arange(1, len(table.frame) + 1)
+    if instance is None:  # rows are numbered, anew in each repetition
+        size = len(table.frame)
+        number = np.arange(size) if again is None else counted_within(again.code)
+        instance = number, np.arange(1, size + 1)
     n = _column(table, "n_candidates", whole, _N)
     ranks: list[Ints] = []
     sources: list[NDArray[np.intp]] = []
@@ -138,23 +186,27 @@ def _wide(table: Table) -> Rows:
         ranks.append(whole(table.frame[i].iloc[filled], _placed(table, i, filled), _WIDE_RANK))
     source = np.concatenate(sources)
     system = np.repeat(np.arange(len(columns)), [len(s) for s in sources])
+    where, known = table.where, table.columns
 
     def place(row: int, role: Role) -> str:
-        column = columns[int(system[row])] if role == "rank" else table.columns.find(role)
-        return table.place(int(source[row]), column)
+        column = columns[int(system[row])] if role == "rank" else known.find(role)
+        return where.place(int(source[row]), column)
 
+    unused = [i for i, r in enumerate(known.roles) if r is None and i not in columns]
     return Rows(
         name=table.name,
-        systems=[table.columns.headers[i] for i in columns],
+        systems=[known.headers[i] for i in columns],
         system=system,
         labels=instance[1],
         label=instance[0][source],
-        labelled=True,
         rank=np.concatenate(ranks),
         n=None if n is None else n[source],
         ties=None,
         mass=None,
+        count=None,
+        repetition=None if again is None else replace(again, code=again.code[source]),
         place=place,
+        facts=_facts(table, unused, columns),
         how_to_give_n="read as one column per system; add a column n_candidates",
     )
 
@@ -168,4 +220,4 @@ def _blank(series: pd.Series[Any]) -> NDArray[np.bool_]:
 
 
 def _placed(table: Table, column: int, source: NDArray[np.intp]) -> Place:
-    return lambda row: table.place(int(source[row]), column)
+    return lambda row: table.where.place(int(source[row]), column)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
 
 from sampledash.checks import shown
 from sampledash.ranksets import RankSet
-from sampledash.readers.assemble import Instances, rank_sets_of
+from sampledash.readers.align import Instances
+from sampledash.readers.choose import Systems
 from sampledash.readers.columns import Role, is_number, role_of
 from sampledash.readers.errors import ReadError
-from sampledash.readers.layouts import Rows, rows_of
+from sampledash.readers.files import Opened
+from sampledash.readers.layouts import rows_of
+from sampledash.readers.repetitions import Runs
+from sampledash.readers.rows import Facts, Rows
 from sampledash.readers.tables import text_table
 
 _NAME = "pasted text"
@@ -25,6 +30,8 @@ def parse_rank_text(
     n: int | None = None,
     zero_based: bool = False,
     instances: Instances = "same",
+    runs: Runs = "averaged",
+    systems: Systems | None = None,
 ) -> list[RankSet]:
     """Read ranks from text such as ``A: 100, 100, 100; B: 40 40 8437; n = 10000``.
 
@@ -36,7 +43,7 @@ def parse_rank_text(
         may stand anywhere between.
     n
         Candidates per instance. Used only if the text does not say it.
-    zero_based, instances
+    zero_based, instances, runs, systems
         As in :func:`read_rank_sets`.
 
     Returns
@@ -54,15 +61,29 @@ def parse_rank_text(
     >>> parse_rank_text("A: 100, 100; B: 40 8437; n = 10,000")
     [RankSet('A', 2 instances, n = 10000), RankSet('B', 2 instances, n = 10000)]
     """
+    reading = open_text(text).read(
+        n=n, zero_based=zero_based, instances=instances, runs=runs, systems=systems
+    )
+    return list(reading.sets)
+
+
+def open_text(text: str) -> Opened:
+    """Parse pasted text without deciding yet what it leaves open; as :func:`open_sources`."""
     given = _N.findall(text)
+    n = None
     if given:
         n = _given_n(given)
         # Blank lines keep the line numbers of a pasted table.
         text = _N.sub("", text)
     if not text.strip(" \t\r\n;,"):
         raise ReadError(f"the {_NAME} holds no ranks: write NAME: ranks, such as A: 3, 17, 250")
-    rows = rows_of(text_table(text, _NAME)) if _is_table(text) else _rows(_systems(text))
-    return rank_sets_of(rows, n=n, zero_based=zero_based, instances=instances)
+    if _is_table(text):
+        rows = rows_of(text_table(text.encode(errors="replace"), _NAME))
+    else:
+        rows = _rows(_systems(text))
+    if n is not None and rows.n is None:
+        rows = replace(rows, n=np.full(len(rows), n))
+    return Opened((rows,))
 
 
 def _given_n(given: list[str]) -> int:
@@ -148,13 +169,15 @@ def _rows(systems: list[tuple[str, list[int]]]) -> Rows:
         name=_NAME,
         systems=[name for name, _ in systems],
         system=system,
-        labels=np.arange(1, max(sizes) + 1),
-        label=np.concatenate([np.arange(size) for size in sizes]),
-        labelled=False,
+        labels=None,
+        label=None,
         rank=np.array([rank for _, ranks in systems for rank in ranks], dtype=np.int64),
         n=None,
         ties=None,
         mass=None,
+        count=None,
+        repetition=None,
         place=place,
+        facts=Facts(_NAME, "typed ranks"),
         how_to_give_n='write "n = 10000" with it',
     )

@@ -10,9 +10,48 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from sampledash.readers.arrays import array_frame, load_array
 from sampledash.readers.columns import Columns, columns_of
-from sampledash.readers.contents import kind_of, text_of
+from sampledash.readers.contents import Kind, check_utf8
 from sampledash.readers.errors import ReadError
+from sampledash.readers.fast import fast_frame
+
+_MOST_ROWS = 100_000_000
+_FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the cells of a file are, as the user finds them.
+
+    Attributes
+    ----------
+    name
+        How messages call the file.
+    headers
+        Its columns.
+    data, delimiter
+        The source, kept to find line numbers; ``None`` where rows have none (Parquet, arrays).
+    """
+
+    name: str
+    headers: tuple[str, ...]
+    data: bytes | None = None
+    delimiter: str = ","
+
+    def place(self, row: int, column: int | None) -> str:
+        """Where a cell is: ``ranks.csv, line 7, column 'rank'``."""
+        where = f"{self.name}, {self.line(row)}"
+        return where if column is None else f"{where}, column {self.headers[column]!r}"
+
+    def line(self, row: int) -> str:
+        """Line in an editor, header and blank lines included; otherwise the row from 1."""
+        if self.data is None:
+            return f"row {row + 1}"
+        # Only needed for one message: the fast parser does not keep line numbers.
+        records = itertools.islice(_records(self.data, self.delimiter), row + 1, None)
+        line, _ = next(records, (row + 2, []))
+        return f"line {line}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,76 +60,92 @@ class Table:
 
     Attributes
     ----------
-    name
-        How messages call it.
     columns
         Headers and their roles.
     frame
-        The cells; its column labels are 0, 1, 2 ...
-    text, delimiter
-        The source, kept to find line numbers; ``None`` for Parquet.
+        The cells; its column labels are 0, 1, 2 ... A column that means nothing to us may lack.
+    where
+        Finds the place of a cell.
+    kind
+        What the file is, for the reader.
     """
 
-    name: str
     columns: Columns
     frame: pd.DataFrame
-    text: str | None = None
-    delimiter: str = ","
+    where: Places
+    kind: str
 
-    def place(self, row: int, column: int | None) -> str:
-        """Where a cell is, as the user finds it: ``ranks.csv, line 7, column 'rank'``."""
-        where = f"{self.name}, {self.line(row)}"
-        return where if column is None else f"{where}, column {self.columns.headers[column]!r}"
-
-    def line(self, row: int) -> str:
-        """Line in an editor, header and blank lines included; for Parquet the row from 1."""
-        if self.text is None:
-            return f"row {row + 1}"
-        # Only needed for one message: the fast parser does not keep line numbers.
-        records = itertools.islice(_records(self.text, self.delimiter), row + 1, None)
-        line, _ = next(records, (row + 2, []))
-        return f"line {line}"
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return self.where.name
 
 
-def read_table(data: bytes, name: str) -> Table:
-    """Parse CSV, TSV, semicolon-separated text or Parquet, by content and name."""
-    if kind_of(data, name) == "parquet":
+def read_table(data: bytes, name: str, kind: Kind) -> Table:
+    """Parse CSV, TSV, semicolon-separated text, Parquet or a numpy array."""
+    if kind == "parquet":
         return _parquet(data, name)
-    return text_table(text_of(data, name), name)
+    if kind == "array":
+        headers, frame = array_frame(load_array(data, name), name)
+        columns = columns_of([header.strip() for header in headers], name)
+        return Table(columns, frame, Places(name, columns.headers), "a numpy array")
+    check_utf8(data, name)
+    return text_table(data, name)
 
 
-def text_table(text: str, name: str) -> Table:
+def text_table(data: bytes, name: str) -> Table:
     """Parse separated text. The header decides the separator: comma, semicolon or tab."""
-    start = next((line for line in io.StringIO(text) if line.strip()), "")
+    start = next((line for line in _text(data) if line.strip()), "")
     delimiter = max(",;\t", key=start.count)
-    records = _records(text, delimiter)
+    records = _records(data, delimiter)
     line, header = next(records, (1, []))
     columns = columns_of([cell.strip() for cell in header], f"{name}, line {line}")
     first = next(records, None)
     if first is None:
         raise ReadError(f"{name} has a header line but no rows: add one line per rank")
     _check_width(name, first, len(header))
-    labels = {i: str for i in (columns.find("system"), columns.find("instance")) if i is not None}
+    frame = fast_frame(data, delimiter, columns, skip=line)
+    if frame is None:
+        frame = _careful(data, name, delimiter, columns, first, records)
+    return Table(columns, frame, Places(name, columns.headers, data, delimiter), _FORMAT[delimiter])
+
+
+def _careful(
+    data: bytes,
+    name: str,
+    delimiter: str,
+    columns: Columns,
+    first: tuple[int, list[str]],
+    records: Iterator[tuple[int, list[str]]],
+) -> pd.DataFrame:
+    """Parse whatever can be parsed; complain by the line about the rest."""
+    roles = ("system", "instance", "repetition")
+    labels = {i: str for i, role in enumerate(columns.roles) if role in roles}
+    width = len(columns.headers)
     try:
-        frame = pd.read_csv(
-            io.StringIO(text), sep=delimiter, header=0, names=list(range(len(header))),
+        return pd.read_csv(
+            _text(data), sep=delimiter, header=0, names=list(range(width)),
             # Blank is missing and nothing else is: a user may be called "NA".
             keep_default_na=False, na_values=[""], dtype=labels, low_memory=False,
         )  # fmt: skip
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
         last = first
         for last in records:
-            _check_width(name, last, len(header))
+            _check_width(name, last, width)
         raise ReadError(
             f"{name}, line {last[0]}: the rest of the file cannot be split into columns; look for "
             "a quotation mark that is not closed"
         ) from error
-    return Table(name, columns, frame, text, delimiter)
 
 
-def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _text(data: bytes) -> io.TextIOWrapper:
+    """The text as a stream, with or without a byte order mark; the bytes are not copied."""
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+
+
+def _records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of each record; blank lines are skipped, as the fast parser does."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.reader(_text(data), delimiter=delimiter)
     line = 1
     while True:
         try:
@@ -116,9 +171,19 @@ def _check_width(name: str, record: tuple[int, list[str]], width: int) -> None:
 
 def _parquet(data: bytes, name: str) -> Table:
     try:
+        from pyarrow import parquet
+
+        rows = parquet.ParquetFile(io.BytesIO(data)).metadata.num_rows
+        if rows > _MOST_ROWS:
+            raise ReadError(
+                f"{name} holds {rows:,} rows, more than {_MOST_ROWS:,}; reduce it to counts "
+                "(columns system, rank, count)"
+            )
         frame = pd.read_parquet(io.BytesIO(data))
     except ImportError as error:
         raise ReadError(f"{name}: reading Parquet needs pyarrow; install it or use CSV") from error
+    except ReadError:
+        raise
     except Exception as error:  # pyarrow raises many kinds, also OSError and KeyError
         raise ReadError(
             f"{name} cannot be read as Parquet: it is damaged, cut off, or names a column twice; "
@@ -131,4 +196,4 @@ def _parquet(data: bytes, name: str) -> Table:
     if len(frame) == 0:
         raise ReadError(f"{name} has columns but no rows: add one row per rank")
     frame.columns = pd.RangeIndex(len(headers))
-    return Table(name, columns, frame)
+    return Table(columns, frame, Places(name, columns.headers), "Parquet")

@@ -101,3 +101,14 @@ def test_templates_can_be_read(name):
         "Model A": [3, 412, 57],
         "Model B": [18, 95, 2004],
     }
+
+
+def test_templates_of_counts_and_of_trec_can_be_read():
+    folder = Path(assets_folder()) / "templates"
+    sets = read_rank_sets(folder / "counts.csv")
+    assert [(s.system, s.n_instances) for s in sets] == [("Model A", 200), ("Model B", 200)]
+    sets = read_rank_sets(folder / "run.txt", qrels=folder / "qrels.txt", n=100)
+    assert {s.system: s.ranks.tolist() for s in sets} == {"ModelA": [2, 2], "ModelB": [1, 1]}
+    assert {path.name for path in folder.iterdir()} == {
+        "long.csv", "wide.csv", "counts.csv", "run.txt", "qrels.txt",
+    }  # fmt: skip

@@ -193,7 +193,7 @@ def test_mass_above_that_is_no_share(value):
         (b"\xd0\xcf\x11\xe0....", "old Excel workbook"),
         (b"\x89PNG\r\n\x1a\n", "PNG picture"),
         (b"%PDF-1.7", "PDF document"),
-        (b"\x1f\x8b\x08", "gzip; unpack it"),
+        (b"\x1f\x8b\x08", "gzip but cut off; copy or download"),
         ("\ufeffrank\n3\n".encode("utf-16-le"), "UTF-16; save it as UTF-8"),
         (b'{"rank": [1]}', "JSON"),
         (b"<!DOCTYPE html><html>", "web page"),

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash.comparison.findings import findings
 from sampledash.explain.paper import paragraph
 from sampledash.figures import theme
 from sampledash.report.bibtex import bibtex
-from sampledash.comparison.findings import findings
 from sampledash.report.html import MOST_ROWS, html_report
 from sampledash.report.script import python_script
 from tests.report.made import WITHOUT, movielens, several

@@ -1,0 +1,175 @@
+"""Several files compared, systems renamed and left out."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from sampledash.readers import (
+    DifferentInstances,
+    MissingCandidates,
+    ReadError,
+    ZeroBasedRanks,
+    open_sources,
+    parse_rank_text,
+    read_rank_sets,
+)
+
+
+def files(**texts: str):
+    names = [name.replace("_", ".") for name in texts]
+    return [io.BytesIO(text.encode()) for text in texts.values()], names
+
+
+def read(options=None, **texts: str):
+    sources, names = files(**texts)
+    return read_rank_sets(sources, name=names, **(options or {}))
+
+
+A = "system,user,rank,n\nX,u,3,9\nX,v,5,8\nY,u,1,9\nY,v,8,8\n"
+B = "system,user,rank,n\nZ,v,2,8\nZ,u,4,9\n"
+
+
+def test_two_files_are_as_one():
+    joined = read(a_csv=A, b_csv=B)
+    one = read_rank_sets(io.BytesIO((A + B.split("\n", 1)[1]).encode()))
+    assert joined == one
+    assert [s.system for s in joined] == ["X", "Y", "Z"]
+
+
+def test_paths_and_formats_mix(tmp_path):
+    (tmp_path / "a.csv").write_text(A)
+    (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(B.replace(",", "\t").encode()))
+    sets = read_rank_sets([tmp_path / "a.csv", str(tmp_path / "b.tsv.gz")])
+    assert sets == read(a_csv=A, b_csv=B)
+    np.save(tmp_path / "W.npy", np.array([2, 3]))
+    np.save(tmp_path / "V.npy", np.array([4, 1]))
+    both = read_rank_sets([tmp_path / "W.npy", tmp_path / "V.npy"], n=9)
+    assert [(s.system, s.ranks.tolist()) for s in both] == [("W", [2, 3]), ("V", [4, 1])]
+
+
+def test_equal_names_get_the_name_of_the_later_file():
+    sets = read(a_csv=A, b_csv=A, c_csv=A.replace("X", "Z"))
+    assert [s.system for s in sets] == [
+        "X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)",
+    ]  # fmt: skip
+    again = read({}, **{"a_csv": A, "b_csv": A})
+    assert again[2].ranks.tolist() == again[0].ranks.tolist()
+    sources, _ = files(a_csv=B, b_csv=B, c_csv=B)
+    names = [s.system for s in read_rank_sets(sources, name=["b.csv", "b.csv", "b.csv"])]
+    assert names == ["Z", "Z (b.csv)", "Z (b.csv, 2)"]
+
+
+def test_instances_are_matched_by_label_over_files():
+    with pytest.raises(DifferentInstances) as info:
+        read(a_csv=A, b_csv=B.replace("Z,u,4,9", "Z,w,4,9"))
+    assert info.value.shared == 1
+    assert "a.csv and b.csv" in str(info.value)
+    assert "'X' lacks 'w'; 'Y' lacks 'w'; 1 more lack some" in str(info.value)
+    sets = read({"instances": "shared"}, a_csv=A, b_csv=B.replace("Z,u,4,9", "Z,w,4,9"))
+    assert [s.instances.tolist() for s in sets] == [["v"]] * 3
+
+
+def test_labels_of_numbers_and_text_meet():
+    one = "user,rank,n\n1,3,9\n2,4,9\n"
+    two = "user,rank,n\n2,3,9\n1,4,9\nx,1,9\n"
+    sets = read({"instances": "shared"}, a_csv=one, b_csv=two)
+    assert [s.instances.tolist() for s in sets] == [["1", "2"], ["2", "1"]]
+    numbers = read(a_csv=one, b_csv=two.replace("x,1,9\n", ""))
+    assert [s.instances.dtype.kind for s in numbers] == ["i", "i"]
+
+
+def test_unlabelled_files_must_be_as_long():
+    assert len(read(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,n\n3,9\n4,9\n")) == 2
+    with pytest.raises(DifferentInstances, match="'a' has 2 ranks and 'b' has 1"):
+        read(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,n\n3,9\n")
+
+
+def test_n_may_lack_in_one_file():
+    bare = "system,user,rank\nZ,v,2\nZ,u,4\n"
+    assert read(a_csv=A, b_csv=bare) == read(a_csv=A, b_csv=B)
+    assert read(a_csv=bare, b_csv=A)[0].n.tolist() == [8, 9]
+    assert read({"n": 50}, a_csv=A, b_csv=bare)[2].n.tolist() == [50, 50]
+    sources, names = files(a_csv=A, b_csv=bare)
+    summary = open_sources(sources, name=names).read().summary
+    assert summary.files[1].notes == ("n is taken from a.csv: b.csv does not say it.",)
+    # An instance that the other file does not have leaves n open.
+    with pytest.raises(MissingCandidates, match=r"b.csv does not say n") as info:
+        read(a_csv=A, b_csv=bare + "Z,w,812\n")
+    assert info.value.largest_rank == 812
+    # One n for all there serves any instance here.
+    same = A.replace(",8\n", ",900\n").replace(",9\n", ",900\n")
+    with pytest.raises(DifferentInstances, match="lacks 'w'"):
+        read(a_csv=same, b_csv=bare + "Z,w,812\n")
+    with pytest.raises(MissingCandidates, match=r"a.csv does not say n"):
+        read(a_csv=bare, b_csv=bare)
+
+
+def test_two_values_of_n_for_an_instance_elsewhere_leave_it_open():
+    differ = "system,user,rank,n\nX,u,3,9\nX,v,5,8\nY,u,1,9\nY,v,5,7\n"
+    with pytest.raises(MissingCandidates):
+        read(a_csv=differ, b_csv="system,user,rank\nZ,v,2\nZ,u,4\n")
+
+
+def test_complaints_name_their_file():
+    with pytest.raises(ReadError, match=r"^b.csv, line 3, column 'rank': rank 12"):
+        read(a_csv=A, b_csv=B.replace("u,4", "u,12"))
+    with pytest.raises(ZeroBasedRanks, match=r"^b.csv, line 2"):
+        read(a_csv=A, b_csv=B.replace("v,2", "v,0"))
+    sources, names = files(a_csv=A.replace("8,8", "7,8"), b_csv=B.replace("v,2", "v,0"))
+    doubts = open_sources(sources, name=names).read(zero_based=True).summary.doubts
+    assert doubts == ("No rank of a.csv is 0, though ranks are said to count from 0.",)
+
+
+def test_ties_weights_and_counts_in_one_file_only():
+    tied = "system,user,rank,n,ties,mass_above\nZ,v,2,8,1,0.5\nZ,u,4,9,0,0.25\n"
+    x, _, z = read(a_csv=A, b_csv=tied)
+    assert (x.ties.tolist(), z.ties.tolist()) == ([0, 0], [1, 0])
+    assert x.mass_above is None
+    assert z.mass_above.tolist() == [0.5, 0.25]
+    _, counted = read(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,count,n\n3,2,9\n")
+    assert counted.n_instances == 2
+
+
+def test_names_must_fit():
+    sources, _ = files(a_csv=A, b_csv=B)
+    for wrong in ("a.csv", ["a.csv"]):
+        with pytest.raises(ValueError, match="one name for each of the 2 files"):
+            read_rank_sets(sources, name=wrong)
+    with pytest.raises(ValueError, match="source is empty"):
+        read_rank_sets([])
+    with pytest.raises(ValueError, match="name must be text"):
+        read_rank_sets(sources[0], name=["a.csv"])
+
+
+def test_systems_are_kept_left_out_and_renamed():
+    sets = read({"systems": ["Z", "X"]}, a_csv=A, b_csv=B)
+    assert [s.system for s in sets] == ["X", "Z"]
+    sets = read({"systems": {"Y": "ours", "Z": "<b>theirs"}}, a_csv=A, b_csv=B)
+    assert [(s.system, s.ranks.tolist()) for s in sets] == [("ours", [1, 8]), ("<b>theirs", [2, 4])]
+    swapped = read({"systems": {"X": "Y", "Y": "X"}}, a_csv=A)
+    assert [(s.system, s.ranks.tolist()) for s in swapped] == [("Y", [3, 5]), ("X", [1, 8])]
+    # What is left out can do no harm.
+    odd = B.replace("Z,u,4,9", "Z,w,4,9")
+    assert len(read({"systems": ["X", "Y"]}, a_csv=A, b_csv=odd)) == 2
+    (a,) = parse_rank_text("A: 3 4; B: 5; n = 9", systems={"A": "first"})
+    assert (a.system, a.ranks.tolist()) == ("first", [3, 4])
+
+
+@pytest.mark.parametrize(
+    ("systems", "fact"),
+    [
+        (["W"], "names 'W', which is not there; found 'X', 'Y'"),
+        ([], "systems is empty"),
+        ("X", "must be a list"),
+        ({"X": "Y", "Y": "Y"}, "the name 'Y' twice"),
+        ({"X": " "}, "gives 'X' the name ' '"),
+        ({"X": 3}, "gives 'X' the name 3"),
+    ],
+)
+def test_systems_that_cannot_be(systems, fact):
+    with pytest.raises(ValueError, match=fact):
+        read({"systems": systems}, a_csv=A)

@@ -1,0 +1,390 @@
+"""TREC runs and qrels, against what pytrec_eval wrote down and against itself where it is there."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from sampledash.readers import (
+    CensoredItems,
+    MissingCandidates,
+    ReadError,
+    fast,
+    open_sources,
+    read_rank_sets,
+)
+
+FIXTURES = Path(__file__).parent / "fixtures"
+EXPECTED = json.loads((FIXTURES / "expected.json").read_text())
+N = EXPECTED["candidates"]
+# Their name -> ours. map_cut divides by all relevant items, AP@k by those that fit: they agree
+# where no more than k items are relevant.
+MEASURES = {
+    "map": "AP", "recip_rank": "RR", "P_1": "Precision@1", "P_5": "Precision@5",
+    "P_10": "Precision@10", "recall_1": "Recall@1", "recall_5": "Recall@5",
+    "recall_10": "Recall@10", "ndcg": "NDCG", "ndcg_cut_5": "NDCG@5", "ndcg_cut_10": "NDCG@10",
+    "map_cut_5": "AP@5", "map_cut_10": "AP@10",
+}  # fmt: skip
+
+
+def read(run: str, qrels: str = "", **options):
+    buffers = [io.BytesIO(text.encode()) for text in (run, qrels) if text]
+    names = ["my.run", "my.qrels"][: len(buffers)]
+    return read_rank_sets(buffers, name=names, **options)
+
+
+def complaint(run: str, qrels: str = "", kind=ReadError, **options) -> str:
+    with pytest.raises(kind) as info:
+        read(run, qrels, **options)
+    assert "\n" not in str(info.value)
+    assert len(str(info.value)) < 400
+    return str(info.value)
+
+
+def of_query(ranks, query):
+    return ranks.ranks[ranks.instances == query].tolist()
+
+
+@pytest.fixture(scope="module")
+def complete():
+    return read_rank_sets(
+        [FIXTURES / "complete.run", FIXTURES / "complete-gamma.run"],
+        qrels=FIXTURES / "qrels.txt",
+        n=N,
+    )
+
+
+@pytest.mark.parametrize("theirs", MEASURES)
+def test_every_query_has_the_value_the_library_gives(theirs, complete):
+    metric = sd.parse_metric(MEASURES[theirs])
+    compared = 0
+    for ranks in complete:
+        values = EXPECTED["complete"][ranks.system]
+        # A query without a relevant document is 0 there and no instance here.
+        judged = {q for q, found in values.items() if found["num_rel"]}
+        assert set(ranks.instances.tolist()) == judged
+        for query in judged:
+            places = of_query(ranks, query)
+            assert len(places) == values[query]["num_rel"]
+            if theirs.startswith("map_cut") and len(places) > metric.k:
+                continue
+            value = metric.of_set(places, N)
+            assert value == pytest.approx(values[query][theirs], abs=1e-12), (ranks.system, query)
+            compared += 1
+    assert compared >= 20
+
+
+def test_systems_are_the_tags(complete):
+    assert [s.system for s in complete] == ["alpha", "beta", "gamma"]
+    assert EXPECTED["library"]["pytrec_eval-terrier"]
+
+
+def test_means_over_queries(complete):
+    for ranks in complete:
+        values = [v for v in EXPECTED["complete"][ranks.system].values() if v["num_rel"]]
+        for theirs in ("map", "recip_rank", "recall_10", "P_5", "ndcg"):
+            mean = np.mean([v[theirs] for v in values])
+            assert sd.mean(MEASURES[theirs], ranks) == pytest.approx(mean, abs=1e-12)
+
+
+def test_what_a_truncated_run_holds_is_as_the_library_says():
+    sets = read_rank_sets(
+        FIXTURES / "truncated.run", qrels=FIXTURES / "qrels.txt", n=N, censored="tied"
+    )
+    missing = {}
+    for ranks in sets:
+        for query in set(ranks.instances.tolist()):
+            found = EXPECTED["truncated"][ranks.system].get(query)
+            if found is None:  # a query the run does not hold: all its items are missing
+                assert (ranks.system, query) == ("beta", "q3")
+                found = dict.fromkeys(MEASURES, 0.0) | {"num_rel_ret": 0}
+                depth = 0
+            else:
+                depth = EXPECTED["depth"]
+            places = of_query(ranks, query)
+            known = [r for r in places if r <= depth]
+            assert len(known) == found["num_rel_ret"]
+            # Below the end of the run nothing depends on what is missing.
+            for theirs in ("recall_1", "recall_5", "recall_10", "P_5", "ndcg_cut_10"):
+                if depth:
+                    value = sd.parse_metric(MEASURES[theirs]).of_set(places, N)
+                    assert value == pytest.approx(found[theirs], abs=1e-12)
+            missing[ranks.system, query] = len(places) - len(known)
+    with pytest.raises(CensoredItems) as info:
+        read_rank_sets(FIXTURES / "truncated.run", qrels=FIXTURES / "qrels.txt", n=N)
+    error = info.value
+    assert error.censored == sum(missing.values())
+    assert error.relevant == sum(map(len, sets))
+    assert error.instances == len({q for (_, q), count in missing.items() if count})
+    assert error.queries == 11
+    kept = read_rank_sets(
+        FIXTURES / "truncated.run", qrels=FIXTURES / "qrels.txt", n=N, censored="left-out"
+    )
+    complete = {q for _, q in missing} - {q for (_, q), count in missing.items() if count}
+    assert [set(s.instances.tolist()) for s in kept] == [complete] * 2
+
+
+def test_the_library_itself_agrees_on_random_runs():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = random.Random(7)
+    run = {f"q{q}": {f"d{d}": float(rng.randrange(6)) for d in range(30)} for q in range(20)}
+    truth = {q: {d: 1 for d in rng.sample(sorted(of), 3)} for q, of in run.items()}
+    lines = [f"{q} Q0 {d} 0 {s} t" for q, of in run.items() for d, s in of.items()]
+    qrels = [f"{q} 0 {d} 1" for q, of in truth.items() for d in of]
+    (ranks,) = read("\n".join(lines), "\n".join(qrels), n=30)
+    values = pytrec_eval.RelevanceEvaluator(truth, {"map", "recall", "ndcg_cut"}).evaluate(run)
+    for query, found in values.items():
+        for theirs in ("map", "recall_5", "recall_10", "ndcg_cut_5", "ndcg_cut_10"):
+            value = sd.parse_metric(MEASURES[theirs]).of_set(of_query(ranks, query), 30)
+            assert value == pytest.approx(found[theirs], abs=1e-12)
+
+
+RUN = "1 Q0 a 1 3.0 A\n1 Q0 b 2 2.0 A\n2 Q0 c 1 9 A\n2 Q0 b 2 1e0 A\n"
+QRELS = "1 0 b 1\n2 0 c 2\n2 0 x 0\n"
+
+
+def test_by_hand():
+    (ranks,) = read(RUN, QRELS, n=9)
+    assert (ranks.system, ranks.instances.tolist(), ranks.ranks.tolist()) == ("A", [1, 2], [2, 1])
+    assert ranks.n.tolist() == [9, 9]
+
+
+@pytest.mark.parametrize("change", [
+    lambda t: t.replace(" ", "\t"),
+    lambda t: t.replace(" ", "   "),
+    lambda t: " " + t.replace("\n", " \n\n"),
+    lambda t: "\ufeff" + t.replace("\n", "\r\n"),
+])  # fmt: skip
+def test_fields_are_separated_by_any_space(change, monkeypatch):
+    for size in (2**20, 0):
+        monkeypatch.setattr("sampledash.readers.trec.SMALL", size)
+        assert read(change(RUN), change(QRELS), n=9) == read(RUN, QRELS, n=9)
+
+
+def test_quotes_are_part_of_a_name(monkeypatch):
+    for size in (2**20, 0):
+        monkeypatch.setattr("sampledash.readers.trec.SMALL", size)
+        (ranks,) = read('1 Q0 "a 1 3 A\n1 Q0 b" 2 2 A\n', '1 0 b" 1\n', n=9)
+        assert ranks.ranks.tolist() == [2]
+
+
+def test_order_of_files_and_the_way_to_give_qrels():
+    run, qrels = (io.BytesIO(t.encode()) for t in (RUN, QRELS))
+    expected = read(RUN, QRELS, n=9)
+    assert read_rank_sets([qrels, run], n=9) == expected
+    assert read_rank_sets(run, qrels=qrels, n=9) == expected
+    packed = io.BytesIO(gzip.compress(RUN.encode()))
+    assert read_rank_sets([packed, qrels], name=["a.run.gz", "q"], n=9) == expected
+
+
+def test_equal_scores_go_by_document_descending_and_as_text():
+    run = "".join(f"q Q0 {d} 0 1.5 t\n" for d in ("10", "9", "A", "a", "é", "b"))
+    places = {}
+    for d in ("10", "9", "A", "a", "é", "b"):
+        (ranks,) = read(run, f"q 0 {d} 1\n", n=9)
+        places[d] = int(ranks.ranks[0])
+    assert sorted(places, key=places.get) == ["é", "b", "a", "A", "9", "10"]
+
+
+def test_scores_are_compared_in_single_precision():
+    # 1 + 1e-9 and 1 are the same 32-bit number, so the document id decides; 1 + 1e-6 is another.
+    (ranks,) = read("q Q0 a 1 1.000000001 t\nq Q0 b 2 1 t\n", "q 0 a 1\n", n=9)
+    assert ranks.ranks.tolist() == [2]
+    (ranks,) = read("q Q0 a 1 1.000001 t\nq Q0 b 2 1 t\n", "q 0 a 1\n", n=9)
+    assert ranks.ranks.tolist() == [1]
+
+
+def test_the_rank_column_is_ignored_but_not_in_silence():
+    text = RUN.replace("a 1 3.0", "a 2 3.0").replace("b 2 2.0", "b 1 2.0")
+    opened = open_sources([io.BytesIO(t.encode()) for t in (text, QRELS)], name=["r", "q"])
+    reading = opened.read(n=9)
+    assert reading.sets == tuple(read(RUN, QRELS, n=9))
+    assert "contradicts the scores in 1 ranking:" in reading.summary.doubts[0]
+    assert "ignored" in reading.summary.files[0].notes[0]
+
+
+def test_several_tags_and_several_files():
+    run = RUN + RUN.replace(" A\n", " B\n").replace("3.0", "1.0")
+    sets = read(run, QRELS, n=9)
+    assert [(s.system, s.ranks.tolist()) for s in sets] == [("A", [2, 1]), ("B", [1, 1])]
+    buffers = [io.BytesIO(t.encode()) for t in (RUN, RUN, QRELS)]
+    sets = read_rank_sets(buffers, name=["one.run", "two.run", "qrels"], n=9)
+    assert [s.system for s in sets] == ["A", "A (two.run)"]
+
+
+def test_a_run_beside_a_table():
+    table = "system,qid,rank\nZ,2,4\nZ,1,3\n"
+    buffers = [io.BytesIO(t.encode()) for t in (RUN, table, QRELS)]
+    a, z = read_rank_sets(buffers, name=["my.run", "t.csv", "q"], n=9)
+    assert (a.instances.tolist(), z.instances.tolist()) == ([1, 2], [2, 1])
+
+
+def test_n_is_asked_for_and_must_hold_the_lists():
+    with pytest.raises(MissingCandidates) as info:
+        read(RUN, QRELS)
+    assert "my.run does not say n" in str(info.value)
+    assert info.value.largest_rank == 2
+    run = RUN + "1 Q0 d 3 1 A\n"
+    assert "query '1': 'A' ranks 3 documents" in complaint(run, QRELS, n=2)
+    said = complaint(RUN, QRELS + "1 0 z 1\n", n=2, censored="tied")
+    assert "ranks 2 documents and misses 1 relevant ones, more than n = 2" in said
+
+
+MISSING = QRELS + "1 0 z 1\n3 0 a 1\n3 0 c 1\n4 0 c 0\n"
+
+
+def test_a_missing_item_is_censored_never_rank_depth_plus_one():
+    said = complaint(RUN, MISSING, kind=CensoredItems, n=9)
+    for fact in ("my.run", "3 of 5 relevant items", "in 2 of 3 queries", 'censored="tied"',
+                 'censored="left-out"', "beyond the end"):  # fmt: skip
+        assert fact in said
+    # The counts do not depend on n, so nothing else is asked for first.
+    assert complaint(RUN, MISSING, kind=CensoredItems) == said
+
+
+def test_one_missing_item_is_tied_with_all_that_is_not_ranked():
+    (ranks,) = read(RUN, QRELS + "1 0 z 1\n", n=9, censored="tied")
+    rows = set(zip(ranks.instances.tolist(), ranks.ranks.tolist(), ranks.ties.tolist(),
+                   strict=True))  # fmt: skip
+    # Two of nine are ranked: the missing one is third to ninth, with six others.
+    assert rows == {(1, 2, 0), (1, 3, 6), (2, 1, 0)}
+
+
+def test_several_missing_items_of_a_query_are_drawn_once():
+    places = []
+    for n in (9, 10**9):
+        (ranks,) = read(RUN, MISSING, n=n, censored="tied")
+        again = read(RUN, MISSING, n=n, censored="tied")[0]
+        assert ranks == again
+        found = sorted(of_query(ranks, 3))
+        assert len(set(found)) == 2
+        assert all(1 <= r <= n for r in found)  # the run does not rank query 3 at all
+        assert ranks.ties[ranks.instances == 3].tolist() == [0, 0]
+        places.append(found)
+    assert places[0] != places[1]
+    (full,) = read("q Q0 a 1 3 t\n", "q 0 b 1\nq 0 c 1\n", n=3, censored="tied")
+    assert sorted(full.ranks.tolist()) == [2, 3]
+
+
+def test_drawn_places_are_uniform():
+    # 400 queries that miss two of ten candidates beyond the first 5: each of the places 6..15
+    # holds one of the two with chance 1/5; 4 standard errors of 400 draws.
+    run = "".join(f"{q} Q0 d{d} {d} {-d} t\n" for q in range(400) for d in range(5))
+    qrels = "".join(f"{q} 0 x 1\n{q} 0 y 1\n" for q in range(400))
+    (ranks,) = read(run, qrels, n=15, censored="tied")
+    shares = np.bincount(ranks.ranks, minlength=16)[6:] / 400
+    assert np.all(np.abs(shares - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 400))
+    assert np.bincount(ranks.ranks)[:6].sum() == 0
+
+
+def test_left_out_is_left_out_in_all_systems():
+    run = RUN + "1 Q0 b 1 2 B\n1 Q0 z 2 1 B\n"  # B does not rank query 2
+    sets = read(run, QRELS, n=9, censored="left-out")
+    assert [s.instances.tolist() for s in sets] == [[1], [1]]
+    said = complaint(RUN, "1 0 z 1\n2 0 z 1\n", n=9, censored="left-out")
+    assert "misses a relevant item in every query" in said
+
+
+def test_the_preview_counts_what_is_missing_and_what_is_ignored():
+    opened = open_sources([io.BytesIO(t.encode()) for t in (RUN + "9 Q0 a 1 1 A\n", MISSING)],
+                          name=["my.run", "my.qrels"])  # fmt: skip
+    summary = opened.read(n=9, censored="tied").summary
+    assert (summary.censored, summary.relevant) == (3, 5)
+    assert "3 of 5 relevant items not ranked" in str(summary)
+    notes = " ".join(summary.files[0].notes)
+    for fact in (
+        "1 query of my.run without a relevant document, ignored",
+        "1 query of my.qrels that some system of my.run does not rank",
+        "1 query of my.qrels without a relevant document",
+        "as trec_eval and pytrec_eval order them",
+        "redrawn in every run",
+        "2 missing items share their query with another one",
+    ):
+        assert fact in notes
+    left = opened.read(n=9, censored="left-out").summary
+    assert "2 queries left out" in left.files[0].notes[-1]
+    with pytest.raises(ValueError, match="censored must be one of refuse, tied, left-out"):
+        opened.read(n=9, censored="ignored")
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels", "facts"),
+    [
+        (RUN, "", ["my.run is a TREC run", "qrels"]),
+        (RUN + "2 Q0 b 3 0.5 A\n", QRELS, ["line 5", "document 'b'", "twice", "query '2'"]),
+        (RUN + "2 Q0 d 3 high A\n", QRELS, ["my.run, line 5, score", "'high' is not a number"]),
+        (RUN + "2 Q0 d 3 nan A\n", QRELS, ["my.run, line 5, score"]),
+        (RUN + "2 Q0 d 3 inf A\n", QRELS, ["my.run, line 5, score", "inf is not finite"]),
+        (RUN + "2 Q0 d third 1 A\n", QRELS, ["my.run, line 5, rank", "'third'"]),
+        (RUN + "\n2 Q0 d 3 1\n" + RUN * 2, QRELS, ["my.run, line 6: 5 fields", "has 6"]),
+        (RUN + RUN + "2 Q0 d 3 1 A B\n", QRELS, ["my.run, line 9: 7 fields", "has 6"]),
+        (RUN, QRELS + "2 0 c 1\n", ["my.qrels, line 4", "document 'c'", "judged twice"]),
+        (RUN, QRELS + QRELS + "2 0 d good\n", ["my.qrels, line 7, relevance", "'good'"]),
+        (RUN, "1 0 a 0\n", ["my.qrels judges no document relevant"]),
+        (RUN, "7 0 a 1\n", ["share no query", "'1' here, '7' there"]),
+    ],
+)
+def test_wrong_runs_and_qrels(run, qrels, facts):
+    said = complaint(run, qrels, n=9)
+    for fact in facts:
+        assert fact in said
+
+
+def test_qrels_without_a_run_and_two_of_them():
+    with pytest.raises(ReadError, match=r"^q holds qrels, .* give the runs with it"):
+        read_rank_sets(io.BytesIO(QRELS.encode()), name="q")
+    buffers = [io.BytesIO(t.encode()) for t in (RUN, QRELS, QRELS)]
+    with pytest.raises(ReadError, match=r"a and b both hold qrels; give one"):
+        read_rank_sets(buffers, name=["r", "a", "b"], n=9)
+    for wrong in (RUN, "rank,n\n3,9\n"):
+        with pytest.raises(ReadError, match=r"does not hold qrels; give lines of four fields"):
+            read_rank_sets(io.BytesIO(RUN.encode()), qrels=io.BytesIO(wrong.encode()))
+
+
+def test_latin_1_is_said():
+    run, qrels = io.BytesIO("1 Q0 ü 1 3 A\n".encode("latin-1")), io.BytesIO(QRELS.encode())
+    with pytest.raises(ReadError, match=r"my.run, line 1: the text is not UTF-8"):
+        read_rank_sets([run, qrels], name=["my.run", "q"])
+
+
+def test_tables_are_no_runs():
+    for text in (
+        "system rank n a b c\nA 1 2 3 4 5\n",
+        "A\tB\tC\tD\n1\t0\t3\t4\n",
+        "rank\n7\n",
+    ):
+        with pytest.raises(ReadError) as info:
+            read_rank_sets(io.BytesIO(text.encode()), n=2)
+        assert "qrels" not in str(info.value)
+    # Wide tables of four columns, and labels with spaces.
+    sets = read_rank_sets(io.BytesIO(b"A\tB\tC\tD\n" + b"1\t2\t3\t4\n" * 4), n=9)
+    assert [s.system for s in sets] == ["A", "B", "C", "D"]
+    sets = read_rank_sets(io.BytesIO(b"user\tn\tA\nuser 0\t2\t1\nuser 1\t2\t1\n"))
+    assert [s.system for s in sets] == ["A"]
+
+
+def test_large_runs_take_the_fast_way(monkeypatch):
+    rng = np.random.default_rng(3)
+    lines = [
+        f"{q} Q0 doc-{d} {i} {rng.random():.6f} sys" for q in range(400) for i, d in
+        enumerate(rng.permutation(100).tolist(), 1)
+    ]  # fmt: skip
+    qrels = "".join(f"{q} 0 doc-{q % 100} 1\n" for q in range(400))
+    run = "\n".join(lines)
+    assert len(run) > fast.SMALL
+    quick = read(run, qrels, n=100)
+    monkeypatch.setattr("sampledash.readers.trec.arrow_table", lambda *a, **k: None)
+    assert read(run, qrels, n=100) == quick
+    scores = {tuple(line.split()[:3:2]): float(line.split()[4]) for line in lines}
+    for q in range(0, 400, 37):
+        own = np.float32(scores[str(q), f"doc-{q % 100}"])
+        above = sum(np.float32(scores[str(q), f"doc-{d}"]) > own for d in range(100))
+        ties = sum(np.float32(scores[str(q), f"doc-{d}"]) == own for d in range(100))
+        assert above < of_query(quick[0], q)[0] <= above + ties
