@@ -1,0 +1,221 @@
+r"""The smallest rank sets whose sampled order is the opposite of the exact one.
+
+Let f(r) be the exact metric at rank r and g(r) the expected sampled one. Both fall as r grows: f by
+definition, and g because an item further down has, draw for draw, at least as many sampled items
+above it.
+
+* *One instance never suffices.* If A is better, f(a) > f(b), then a < b, so g(a) >= g(b).
+* *None exists if g is affine in f* on the ranks 1..n, as for AUC, or for any metric once all
+  negatives are drawn: g = c + d f with d >= 0, so expected means are ordered as exact ones or tied.
+* *Otherwise one exists.* Then 1, f and g are linearly independent as functions of the rank (a
+  negative d contradicts that both fall, and f constant makes g constant, for then k >= n > m). So
+  the map of a signed count of ranks :math:`\mu` with sum 0 to
+  :math:`(\sum \mu f, \sum \mu g)` reaches every point of the plane, also some in the open quadrant
+  + -; rational counts come as close as needed, and their common denominator is a number of
+  instances.
+
+Pair the instances of A and B by rank. In some A is ahead by a gap of ranks, in the others B; only
+the gaps' lengths in f and in g matter. With two instances: a gap of A that is longer in f and
+shorter in g than one of B.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash.expectation import expected
+from sampledash.metrics import Metric, as_metric
+from sampledash.ranksets import RankSet
+from sampledash.sampling import Sampling
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_ALL = 128  # candidates up to this many are all tried as ranks
+_STEPS = 64  # ranks tried beyond the first ones, on a log ladder
+_AFFINE = 1e-9  # largest distance of g from a line, as a share of its range
+_VISIBLE = 1e-11  # smallest difference of two means that is not a tie
+_MIXED = 5  # instances up to which every combination of gaps is tried
+_PRODUCTS = 1 << 21  # most combinations held at a time
+_ROWS = 64  # more instances than that are given as counts
+
+
+@dataclass(frozen=True, eq=False)
+class _Gaps:
+    """Sums of equally many gaps: lengths in f and in g, shape (L,), and which gaps, (L, p)."""
+
+    exact: Floats
+    sampled: Floats
+    members: Ints
+
+    def __getitem__(self, keep: NDArray[np.generic]) -> _Gaps:
+        return _Gaps(self.exact[keep], self.sampled[keep], self.members[keep])
+
+    def front(self, ahead: bool) -> _Gaps:
+        """Those that no other beats: long in f and short in g for A's (``ahead``), or opposite."""
+        side = 1 if ahead else -1
+        order = np.lexsort((side * self.sampled, -side * self.exact))
+        value = side * self.sampled[order]
+        best = np.minimum.accumulate(np.r_[np.inf, value[:-1]])
+        return self[order[value < best]]
+
+    def plus(self, other: _Gaps) -> _Gaps:
+        """All sums of one of these and one of the others."""
+        limit = max(1, _PRODUCTS // len(other.exact))
+        mine = self[np.unique(np.linspace(0, len(self.exact) - 1, limit).astype(np.int64))]
+        i, j = (
+            x.ravel() for x in np.mgrid[: len(mine.exact), : len(other.exact)]
+        )  # fmt: skip
+        return _Gaps(
+            mine.exact[i] + other.exact[j],
+            mine.sampled[i] + other.sampled[j],
+            np.column_stack([mine.members[i], other.members[j]]),
+        )
+
+
+def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, RankSet] | None:
+    """Rank sets A, better by the exact mean, and B, better by the expected sampled mean.
+
+    Parameters
+    ----------
+    metric
+        A metric or its text; uncorrected.
+    sampling
+        Candidates, negatives and scheme.
+
+    Returns
+    -------
+    Two rank sets of as many instances, one relevant item each, named ``"A"`` and ``"B"``; of the
+    smallest number of instances found, the clearest pair: the smaller of the two gaps, each as a
+    share of its largest possible value, is as large as can be. Or None where there is none: AUC,
+    all negatives drawn, a cutoff beyond the sampled list.
+
+    Notes
+    -----
+    One instance never suffices, and two nearly always do. Up to 128 candidates every rank is tried,
+    above the first 64, those around the cutoff, and a log ladder to n; up to 5 instances in every
+    combination, more as multiples of two gaps.
+
+    Examples
+    --------
+    >>> a, b = counterexample("Recall@10", Sampling(10_000, 100))
+    >>> a.ranks.tolist(), b.ranks.tolist()
+    ([10, 10000], [11, 11])
+    """
+    metric = as_metric(metric)
+    ranks = _candidates(metric, sampling.n)
+    f, g = metric(ranks, sampling.n), expected(metric, ranks, sampling)
+    ranges = float(f[0] - f[-1]), float(g[0] - g[-1])
+    if min(ranges) <= _VISIBLE:
+        return None
+    line = g[-1] + (f - f[-1]) * (ranges[1] / ranges[0])
+    if np.abs(g - line).max() <= _AFFINE * ranges[1]:
+        return None
+    high, low = np.triu_indices(len(ranks), 1)
+    # Of A's gaps that are equal but for rounding the narrowest counts, of B's the widest.
+    width = np.argsort(low - high, kind="stable")
+    high, low = high[width], low[width]
+    g = np.round(g, 14)
+    every = _Gaps(f[high] - f[low], g[high] - g[low], np.arange(len(high))[:, None])
+    ahead, behind = [every.front(True)], [every[np.arange(len(high))[::-1]].front(False)]
+    found = _clearest(ahead[0], behind[0], ranges, 2)
+    if found is None:
+        more = _multiples(ahead[0], behind[0])
+        for size in range(3, min(_MIXED, more[0].size + more[1].size - 1) + 1):
+            ahead.append(ahead[-1].plus(ahead[0]).front(True))
+            behind.append(behind[-1].plus(behind[0]).front(False))
+            sums = [
+                _clearest(ahead[p - 1], behind[size - p - 1], ranges, size) for p in range(1, size)
+            ]
+            found = next((pair for pair in sums if pair is not None), None)
+            if found is not None:
+                break
+        else:
+            found = more
+    first, second = found
+    return (
+        _rank_set("A", np.r_[ranks[high[first]], ranks[low[second]]], sampling.n),
+        _rank_set("B", np.r_[ranks[low[first]], ranks[high[second]]], sampling.n),
+    )
+
+
+def _candidates(metric: Metric, n: int) -> Ints:
+    """Ranks that are tried, increasing."""
+    if n <= _ALL:
+        return np.arange(1, n + 1)
+    ladder = np.geomspace(_ALL // 2, n, _STEPS).round().astype(np.int64)
+    about = np.arange(-2, 4) + (1 if metric.k is None else metric.k)
+    chosen = np.unique(np.r_[1 : _ALL // 2 + 1, ladder, about, n - 2, n - 1, n])
+    return chosen[(chosen >= 1) & (chosen <= n)]
+
+
+def _clearest(
+    ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
+) -> tuple[Ints, Ints] | None:
+    """Gaps of A and of B whose differences, as shares of the ranges, have the largest minimum."""
+    order = np.argsort(behind.exact)
+    exact = behind.exact[order]
+    best = np.maximum.accumulate(behind.sampled[order])
+
+    def reaches(share: float) -> NDArray[np.bool_]:
+        """Which gaps of A have a partner that is so much shorter in f and longer in g."""
+        least = [max(share * whole, _VISIBLE * size) for whole in ranges]
+        place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
+        return (place >= 0) & (best[place] - ahead.sampled >= least[1])
+
+    if not np.any(reaches(0.0)):
+        return None
+    low, high = 0.0, float(size)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
+    low *= 1 - 1e-3  # of equally clear ones the simplest: the shortest gap of A
+    able = np.flatnonzero(reaches(low))
+    i = int(able[np.argmin(ahead.sampled[able])])
+    fits = np.flatnonzero(
+        (ahead.exact[i] - behind.exact >= max(low * ranges[0], _VISIBLE * size))
+        & (behind.sampled - ahead.sampled[i] >= max(low * ranges[1], _VISIBLE * size))
+    )
+    j = fits[np.argmax(behind.sampled[fits] / ranges[1] - behind.exact[fits] / ranges[0])]
+    return ahead.members[i], behind.members[j]
+
+
+def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[Ints, Ints]:
+    """Fewest instances with p times one gap of A and q times one of B.
+
+    p F > q F' and p G < q G': q / p lies strictly between G / G' and F / F'. The simplest fraction
+    there has the smallest numerator and denominator.
+    """
+    i, j = (x.ravel() for x in np.mgrid[: len(ahead.exact), : len(behind.exact)])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = ahead.sampled[i] / behind.sampled[j] * (1 + _VISIBLE)
+        high = ahead.exact[i] / behind.exact[j] * (1 - _VISIBLE)
+    open_ = np.flatnonzero((low < high) & (behind.sampled[j] > 0))
+    q, p = _simplest(low[open_], high[open_])
+    at = int(np.argmin(p + q))
+    first, second = ahead.members[i[open_[at]]], behind.members[j[open_[at]]]
+    return np.repeat(first, int(p[at])), np.repeat(second, int(q[at]))
+
+
+def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Fraction of smallest terms strictly between two numbers >= 0, by continued fractions."""
+    whole = np.floor(low) + 1
+    easy = whole < high
+    numerator, denominator = whole.copy(), np.ones(len(low))
+    hard = np.flatnonzero(~easy)
+    if len(hard):
+        base = np.floor(low[hard])
+        with np.errstate(divide="ignore"):
+            over, under = _simplest(1 / (high[hard] - base), 1 / (low[hard] - base))
+        numerator[hard], denominator[hard] = base * over + under, over
+    return numerator, denominator
+
+
+def _rank_set(name: str, ranks: Ints, n: int) -> RankSet:
+    if len(ranks) <= _ROWS:
+        return RankSet(name, ranks, n)
+    distinct, counts = np.unique(ranks, return_counts=True)
+    return RankSet(name, distinct, n, counts=counts)

@@ -1,0 +1,179 @@
+"""Search for the m from which on one run shows the true order of a pair often enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash.comparison.chance import half_step, normal_chances, pair_chances
+from sampledash.comparison.curves import Progress, expected_means
+from sampledash.comparison.means import variances_of_means
+from sampledash.comparison.redrawn import FEW
+from sampledash.metrics import Metric
+from sampledash.ranksets import RankSet
+from sampledash.setting import Setting
+
+Floats = NDArray[np.float64]
+
+_SMOOTH, _UNEVEN = 2.0, 1.2  # ratio of the values of m that are evaluated first, uncorrected or not
+_REFINED = 6  # rounds in which it is evaluated where the answer seems to be
+_NEAR = 0.02  # chances of hits by their exact law are nearer to the normal law than that
+_CLOSE = 200  # an answer that moved by less than one part in so many is near enough
+
+
+class Search:
+    """Expected means and scatters over m that all pairs share, evaluated as far as needed."""
+
+    def __init__(
+        self, metric: Metric, sets: Sequence[RankSet], setting: Setting, top: int,
+        probability: float, progress: Progress | None,
+    ) -> None:  # fmt: skip
+        self.metric, self.sets, self.setting, self.top = metric, sets, setting, top
+        self.probability, self.progress = probability, progress
+        self.ratio = _SMOOTH if setting.correction.name == "uncorrected" else _UNEVEN
+        self.every: Floats | None = None  # means at m = 1, 2, ..., where that is cheap
+        if setting.correction.name in ("uncorrected", "rank-estimate"):
+            self.every = expected_means(
+                [metric], sets, range(1, top + 1), setting, lambda part: self.report(0.2 * part)
+            )[:, :, 0]
+        shares = [setting.shares(ranks.atoms(setting.ties)) for ranks in sets]
+        self.largest_share = np.array([float(share.max()) for share in shares])
+        self.knots: dict[int, tuple[Floats, Floats]] = {}  # m: means and variances
+
+    def report(self, part: float) -> None:
+        """Pass on the share of the work that is done."""
+        if self.progress is not None:
+            self.progress(part)
+
+    def shown_at_top(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Pairs whose order the largest m shows."""
+        unsure = {pair for pair in pairs if self.surely_from(*pair) > self.top}
+        by_law = {pair for pair in unsure if self._few(*pair)}
+        if normal := unsure - by_law:
+            means, variances = self._evaluate(
+                self.top, sorted({x for pair in normal for x in pair})
+            )
+            for i, j in normal:
+                chance = self._normal(i, j, means[i] - means[j], variances[i] + variances[j])
+                if abs(chance - self.probability) < _NEAR:
+                    by_law.add((i, j))
+                elif chance > self.probability:
+                    unsure.remove((i, j))
+        return [
+            pair
+            for pair in pairs
+            if pair not in unsure or (pair in by_law and self.shown(*pair, self.top))
+        ]
+
+    def _few(self, i: int, j: int) -> bool:
+        """Whether the normal law does not apply."""
+        return min(self.sets[x].n_instances for x in (i, j)) < FEW
+
+    def shown(self, i: int, j: int, m: int) -> bool:
+        """Whether a run at m shows that i is better with the probability asked for."""
+        both = [self.sets[i], self.sets[j]]
+        if self.every is not None:
+            means = self.every[m - 1, [i, j]][:, None]
+        else:
+            means = expected_means([self.metric], both, [m], self.setting)[0]
+        chance = pair_chances([self.metric], both, m, [[(0, 1, 1)]], means, self.setting)[0][0]
+        return chance >= self.probability
+
+    def surely_from(self, i: int, j: int) -> int:
+        """An m from which on no scatter can hide the order; above the top if there is none.
+
+        A value in 0..1 with mean e varies by at most e (1 - e), and the mean of that over the
+        instances is at most the same function of their mean.
+        """
+        if self.every is None or self._few(i, j):
+            return self.top + 1
+        bound = np.maximum(self.every * (1 - self.every), 0.0) * self.largest_share
+        difference = self.every[:, i] - self.every[:, j]
+        unsure = self._normal(i, j, difference, bound[:, i] + bound[:, j]) < self.probability
+        return int(np.flatnonzero(unsure).max(initial=-1)) + 2
+
+    def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Evaluate a ladder down to where each pair has failed once, from where it can fail."""
+        ends = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
+        top = max(ends.values(), default=1)
+        size = max(2, int(np.ceil(np.log(top) / np.log(self.ratio))) + 1)
+        ladder = np.unique(np.geomspace(1, top, size).round().astype(np.int64))[::-1]
+        waiting = set(pairs)
+        for step, m in enumerate(ladder.tolist()):
+            here = [pair for pair in waiting if m < self.ratio * ends[pair] + 1]
+            if not here:
+                continue
+            means, variances = self._evaluate(m, sorted({x for pair in here for x in pair}))
+            for i, j in here:
+                if self._normal(i, j, means[i] - means[j], variances[i] + variances[j]) < (
+                    self.probability
+                ):
+                    waiting.remove((i, j))
+            self.report(0.2 + 0.5 * (step + 1) / len(ladder))
+
+    def _evaluate(self, m: int, used: Sequence[int]) -> tuple[Floats, Floats]:
+        """Means and variances at m, kept; NaN for systems not asked for so far."""
+        nothing = np.full(len(self.sets), np.nan)
+        means, variances = self.knots.setdefault(m, (nothing, nothing.copy()))
+        missing = [x for x in used if np.isnan(variances[x])]
+        if missing:
+            sets = [self.sets[x] for x in missing]
+            variances[missing] = variances_of_means([self.metric], sets, m, self.setting)[:, 0]
+            if self.every is None:
+                means[missing] = expected_means([self.metric], sets, [m], self.setting)[0, :, 0]
+            else:
+                means[missing] = self.every[m - 1, missing]
+        return means, variances
+
+    def _normal(self, i: int, j: int, difference: Floats, variance: Floats) -> Floats:
+        step = half_step(self.metric, self.sets[i], self.sets[j], self.setting)
+        return normal_chances(difference, np.sqrt(variance), step)
+
+    def crossing(self, i: int, j: int) -> int:
+        """Smallest m from which on the order is shown; it is shown at the top."""
+        guess = self._guess(i, j)
+        for _ in range(_REFINED):  # what is interpolated becomes exact where it matters
+            if guess in self.knots and not np.isnan(self.knots[guess][1][[i, j]]).any():
+                break
+            self._evaluate(guess, [i, j])
+            before, guess = guess, self._guess(i, j)
+            if abs(guess - before) <= 1 + guess // _CLOSE:
+                break
+        return first_shown(lambda m: self.shown(i, j, m), guess, self.top)
+
+    def _guess(self, i: int, j: int) -> int:
+        """The answer by the normal law, from the scatter at the values evaluated so far."""
+        known = [
+            (m, means[i] - means[j], variances[i] + variances[j])
+            for m, (means, variances) in sorted(self.knots.items())
+            if not np.isnan(variances[i] + variances[j])
+        ]
+        at, differences, variances = np.array(known).T
+        m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)
+        # Scatter falls about as 1/m: what is left of it after that is interpolated.
+        variance = np.interp(np.log(m), np.log(at), variances * at) / m
+        if self.every is not None:
+            difference = self.every[m - 1, i] - self.every[m - 1, j]
+        else:
+            difference = np.interp(np.log(m), np.log(at), differences)
+        failing = np.flatnonzero(self._normal(i, j, difference, variance) < self.probability)
+        return min(int(m[failing[-1]]) + 1 if len(failing) else int(at[0]), self.top)
+
+
+def first_shown(shown: Callable[[int], bool], guess: int, top: int) -> int:
+    """Boundary near ``guess`` between an m that fails and the next, which does not; at least 1."""
+    if guess >= top or shown(guess):
+        low, high, step = guess - 1, guess, 1
+        while low >= 1 and shown(low):
+            low, high, step = low - 2 * step, low, 2 * step
+        low = max(low, 0)
+    else:
+        low, high, step = guess, guess + 1, 1
+        while high < top and not shown(high):
+            low, high, step = high, min(high + 2 * step, top), 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    return high

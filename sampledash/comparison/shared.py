@@ -1,0 +1,287 @@
+r"""Chance of the true order when both systems see the same sampled negatives.
+
+The ranks of an item under two systems do not say which items are above it under both: its overlap
+o is only known to lie between max(0, a + b - N) and min(a, b), for a and b of N negatives above.
+The covariance of two sampled values grows with o when both fall as more items are drawn above:
+move one item that is above under the first system only into the set of the second, and one that is
+above under the second only out of it. Of samples that hold both or neither nothing changes; of
+those that hold exactly one of the two, equally likely, the counts (s + 1, t) and (s, t + 1) become
+(s + 1, t + 1) and (s, t). So E[f(s) g(t)] changes by half of (f(s+1) - f(s)) (g(t+1) - g(t)) >= 0.
+(With replacement the same holds draw by draw.) The extremes are thus the largest overlap, one set
+inside the other, and the smallest, one set inside the other's complement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Unpack
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sampledash import checks
+from sampledash.atoms import Atoms, read_ties
+from sampledash.comparison import ties
+from sampledash.comparison.chance import Law, half_step, law_of_mean, normal_chances
+from sampledash.comparison.instances import classes_of, partners
+from sampledash.comparison.nested import nested_covariances
+from sampledash.comparison.order import TIED, as_table, check_sets, true_order
+from sampledash.comparison.redrawn import FEW, Sampled, sampled_values
+from sampledash.metrics import Metric, as_metric
+from sampledash.ranksets import RankSet
+from sampledash.setting import Options, Setting
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_NEGLIGIBLE = 1e-3  # share of the variance up to which covariances are bounded, not computed
+
+
+def probability_if_shared(
+    metric: Metric | str, sets: Sequence[RankSet], m: int, **options: Unpack[Options]
+) -> pd.DataFrame:
+    """Bounds on the chance of the true order when both systems rank the same sampled negatives.
+
+    Parameters
+    ----------
+    metric
+        A metric or its text.
+    sets
+        At least two rank sets of the same instances.
+    m
+        Sampled negatives per instance.
+    **options
+        See :class:`~sampledash.Options`.
+
+    Returns
+    -------
+    DataFrame with columns ``better``, ``worse`` (by the exact metric), ``low`` and ``high``, NaN
+    where the exact metric ties the pair. A tie in the run does not show the order.
+
+    Raises
+    ------
+    ValueError
+        If two systems do not rank the same instances among equally many negatives, or the scatter
+        of an instance is unknown (see :func:`~sampledash.probability_if_redrawn`).
+
+    Notes
+    -----
+    Ranks fix what each system sees, not how much the two have in common: that takes the ranked
+    lists. Shared negatives usually help, for they hit or miss both systems together; ``high`` is
+    the chance when the items above under one system include those above under the other wherever
+    possible, ``low`` when they are as different as possible (the other way round where the sampled
+    order is wrong). From 30 instances on the normal law with these variances, which are attained
+    when values fall with the sampled rank (uncorrected, rank estimate, CLS) and nothing is tied;
+    otherwise they are bounds. Tied items keep a random order of their own in each system. Below 30
+    instances, the bounds of Makarov and Cantelli, which no coupling of the two can leave.
+
+    References
+    ----------
+    Makarov, Estimates for the distribution function of a sum of two random variables when the
+    marginal distributions are fixed, 1982.
+    """
+    check_sets(sets)
+    metric, m, setting = as_metric(metric), checks.integer("m", m, low=1), Setting.of(options)
+    pairs = true_order(metric, sets, setting)
+    values = sampled_values(metric, sets, m, setting)
+    bounds = [
+        _bounds(metric, (sets[i], sets[j]), (values[i], values[j]), m, setting, truth)
+        for i, j, truth in pairs
+    ]
+    table = as_table(
+        {
+            "better": [sets[i].system for i, _, _ in pairs],
+            "worse": [sets[j].system for _, j, _ in pairs],
+            "low": [low for low, _ in bounds],
+            "high": [high for _, high in bounds],
+        }
+    )
+    return table.astype({"low": float, "high": float})
+
+
+def _bounds(
+    metric: Metric,
+    sets: tuple[RankSet, RankSet],
+    values: tuple[Sampled, Sampled],
+    m: int,
+    setting: Setting,
+    truth: int,
+) -> tuple[float, float]:
+    first, second = values
+    shares = first.weights * first.counts
+    back = np.argsort(first.order)
+    weight = (first.weights * shares)[back] / shares.sum() ** 2
+    apart = (first.variance + second.variance)[back]
+    limit = np.sqrt(first.variance * second.variance)[back]  # Cauchy and Schwarz
+    matters = np.ones(len(weight), dtype=bool)
+    if first.group == second.group:
+        smallest = np.argsort(limit * weight)
+        left_out = np.cumsum((limit * weight)[smallest]) <= _NEGLIGIBLE * float(apart @ weight)
+        matters[smallest[left_out]] = False
+    least, most = covariance_bounds(metric, *sets, m, setting, matters)
+    if not truth:
+        return float("nan"), float("nan")
+    least = np.where(matters, np.maximum(least, -limit), -limit)
+    most = np.where(matters, np.minimum(most, limit), limit)
+    difference = first.average - second.average
+    variances = [max(float((apart - 2 * c) @ weight), 0.0) for c in (most, least)]
+    if first.size < FEW:
+        laws = [law_of_mean(metric, ranks, m, setting, i) for i, ranks in enumerate(sets)]
+        if laws[0] is not None and laws[1] is not None:
+            return _any_coupling(laws[0], laws[1], difference, variances[1])
+    step = half_step(metric, *sets, setting)
+    found = normal_chances(np.full(2, difference), np.sqrt(_clean(variances, apart @ weight)), step)
+    return float(found.min()), float(found.max())
+
+
+def _clean(variances: Sequence[float], apart: float) -> Floats:
+    """Variances, with what is left of 0 after rounding taken for 0."""
+    found = np.array(variances)
+    return np.where(found <= 1e-13 * apart, 0.0, found)
+
+
+def _any_coupling(
+    first: Law, second: Law, difference: float, variance: float
+) -> tuple[float, float]:
+    """Bounds on P(X > Y) from the laws of X and Y (Makarov), and of X - Y (Cantelli)."""
+    x, y = first[0], second[0] + TIED  # X > Y + TIED
+    points = np.concatenate([x, y])
+
+    def up_to(law: Law, values: Floats, side: str) -> Floats:
+        total = np.r_[0.0, np.cumsum(law[1])]
+        place = np.searchsorted(values, points, side="right" if side == "<=" else "left")
+        return np.asarray(total[place])
+
+    # X > z >= Y shows the order, X <= z <= Y does not.
+    low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
+    high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
+    slack = difference**2 + variance
+    if difference > TIED:
+        low = max(low, difference**2 / slack)
+    elif difference < -TIED:
+        high = min(high, variance / slack)
+    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+
+
+def covariance_bounds(
+    metric: Metric,
+    first: RankSet,
+    second: RankSet,
+    m: int,
+    setting: Setting,
+    wanted: NDArray[np.bool_] | None = None,
+) -> tuple[Floats, Floats]:
+    """Smallest and largest covariance of the two sampled values of each instance, (D,) each.
+
+    Instances are in the order of ``first``; those that are not ``wanted`` are left at 0. The text
+    of the module says what is proved; parts of a corrected value that rise with the sampled rank
+    are bounded apart from those that fall.
+    """
+    at = partners(first, second, setting)
+    here, there = (read_ties(ranks.rows(), setting.ties) for ranks in (first, second))
+    starts = np.flatnonzero(here.position == 1)
+    if at is not None:
+        begin = np.flatnonzero(there.position == 1)[at]
+        size = here.relevant[starts]
+        if not np.array_equal(size, there.relevant[begin]):
+            at = None
+        else:
+            offset = np.arange(len(here)) - np.repeat(starts, size)
+            there = there[np.repeat(begin, size) + offset]
+    if at is None or not np.array_equal(here.negatives, there.negatives):
+        raise ValueError(
+            f"systems {first.system!r} and {second.system!r} cannot share negatives: they do not "
+            "rank the same instances among equally many negatives"
+        )
+    owner = np.repeat(np.arange(len(starts)), here.relevant[starts])
+    low, high = np.zeros((2, len(starts)))
+    atoms = [ranks.atoms(setting.ties) for ranks in (first, second)]
+    last = 1 if metric.first_only else int(here.relevant.max())
+    sampled = here.negatives >= m if setting.without else np.ones(len(here), dtype=bool)
+    if wanted is not None:
+        sampled &= wanted[owner]
+    for i, j in product(range(1, last + 1), repeat=2):
+        left = np.flatnonzero((here.position == i) & (here.relevant >= j) & sampled)
+        if not len(left):
+            continue
+        right = left + (j - i)
+        vectors = [
+            setting.vector(metric, rows, m, k) for rows, k in zip(atoms, (i, j), strict=True)
+        ]
+        scales = np.array([metric.scale(r) for r in range(1, int(here.relevant.max()) + 1)])
+        scale = scales[here.relevant[left] - 1] ** 2
+        for total, part in zip(
+            (low, high), _item_bounds(here[left], there[right], vectors, m, setting), strict=True
+        ):
+            total += np.bincount(owner[left], scale * part, len(starts))
+    return low, high
+
+
+def _item_bounds(
+    left: Atoms, right: Atoms, vectors: Sequence[Floats], m: int, setting: Setting
+) -> tuple[Floats, Floats]:
+    """Bounds on the covariance of one relevant item's values under two systems: (rows,) each."""
+    above, below = setting.weights(left)
+    other, rest = setting.weights(right)
+    distinct, inverse = classes_of([above, below, other, rest, left.tied, right.tied])
+    a, below_a, b, below_b = (x[distinct] for x in (above, below, other, rest))
+    low, high = np.zeros((2, len(distinct)))
+    tied = (left.tied[distinct] > 0) | (right.tied[distinct] > 0)
+    if np.any(tied):
+        low[tied], high[tied] = _coupled(
+            left[distinct[tied]], right[distinct[tied]], vectors, m, setting
+        )
+    free = np.flatnonzero(~tied)
+    f, g = (_parts(vector) for vector in vectors)
+    largest, smallest = np.zeros((2, len(free), f.shape[1], g.shape[1]))
+
+    def of(at: Ints, inner: Floats, outer: Floats, outside: Floats, x: Floats, y: Floats) -> Floats:
+        return nested_covariances(setting.scheme, m, inner[at], outer[at], outside[at], x, y)
+
+    for result, inside, sets, h in (
+        (largest, a[free] <= b[free], (b, below_b), g),
+        # Below under the second system: the count of its complement is m minus its own.
+        (smallest, a[free] <= below_b[free], (below_b, b), g[::-1]),
+    ):
+        yes, no = np.flatnonzero(inside), np.flatnonzero(~inside)
+        result[yes] = of(free[yes], a, *sets, f, h)
+        result[no] = of(free[no], sets[0], a, below_a, h, f).transpose(0, 2, 1)
+    same = np.equal.outer(np.arange(f.shape[1]), np.arange(g.shape[1]))
+    high[free] = np.where(same, largest, smallest).sum(axis=(1, 2))
+    low[free] = np.where(same, smallest, largest).sum(axis=(1, 2))
+    return low[inverse], high[inverse]
+
+
+def _parts(vector: Floats) -> Floats:
+    """Falling and rising part of a vector, (m + 1, 2)."""
+    steps = np.diff(vector, prepend=vector[0])
+    return np.column_stack([np.cumsum(np.minimum(steps, 0)), np.cumsum(np.maximum(steps, 0))])
+
+
+def _coupled(
+    left: Atoms, right: Atoms, vectors: Sequence[Floats], m: int, setting: Setting
+) -> tuple[Floats, Floats]:
+    """Bounds of Frechet and Hoeffding: values that rise together, or one as the other falls."""
+    size = m + 1
+    laws = []
+    for atoms in (left, right):
+        p = np.empty((len(atoms), size))
+        for rows, block in ties.atom_laws(setting, m, atoms):
+            p[rows] = block
+        laws.append(p)
+    orders = [np.argsort(vector, kind="stable") for vector in vectors]
+    found = []
+    for second in (orders[1][::-1], orders[1]):
+        f, g = vectors[0][orders[0]], vectors[1][second]
+        p, q = laws[0][:, orders[0]], laws[1][:, second]
+        edges = np.concatenate([np.cumsum(p, axis=1), np.cumsum(q, axis=1)], axis=1)
+        order = np.argsort(edges, axis=1, kind="stable")
+        width = np.diff(np.take_along_axis(edges, order, axis=1), axis=1, prepend=0.0)
+        first: Ints = np.cumsum(order < size, axis=1) - (order < size)  # steps of p behind
+        place = np.arange(2 * size) - first
+        mean_f, mean_g = (p @ f)[:, None], (q @ g)[:, None]
+        values = (f[np.minimum(first, m)] - mean_f) * (g[np.minimum(place, m)] - mean_g)
+        found.append((width * values).sum(axis=1))
+    return found[0], found[1]

@@ -1,0 +1,203 @@
+"""Plans: every m looked at one by one, and the normal law solved by hand."""
+
+from __future__ import annotations
+
+from math import ceil
+from statistics import NormalDist
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampledash as sd
+from sampledash.comparison import instances_needed, negatives_needed, probability_if_redrawn
+from tests.oracles import WITHOUT
+
+
+def systems(seed: int, size: int, n: int, powers: tuple[float, ...]) -> list[sd.RankSet]:
+    draw = np.random.default_rng(seed)
+    return [
+        sd.RankSet(x, np.ceil(n * draw.random(size) ** p).astype(int), n)
+        for x, p in zip("PQR", powers, strict=False)
+    ]
+
+
+def one_by_one(chances: np.ndarray, probability: float) -> list[int | None]:
+    """Smallest m from which on every chance is high enough; rows are m = 1, 2, ..."""
+    found = []
+    for column in chances.T:
+        low = np.flatnonzero(~(column >= probability))
+        last = low[-1] + 1 if len(low) else 0
+        found.append(None if last == len(column) else int(last) + 1)
+    return found
+
+
+def listed(table: pd.DataFrame, name: str) -> list[int | None]:
+    return [None if pd.isna(v) else int(v) for v in table[name]]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"scheme": WITHOUT}, {"scheme": "popularity", "odds": 1.5}],
+)
+@pytest.mark.parametrize("metric", ["AP", "NDCG@10", "Recall@5", "AUC"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_negatives_at_every_m(seed: int, metric: str, options: dict[str, object]) -> None:
+    sets = systems(seed, 200, 91, (2.2, 2.0, 1.8))
+    values = range(1, 91)
+    chances = np.array(
+        [sd.probability_of_order(metric, sets, m, **options).probability for m in values]
+    )
+    for probability in (0.6, 0.95):
+        table = negatives_needed(metric, sets, probability, **options)
+        assert listed(table, "m") == one_by_one(chances, probability)
+
+
+@pytest.mark.parametrize("correction", ["BV 0.1", "rank estimate", "CLS"])
+def test_corrected_negatives(correction: str) -> None:
+    # Corrected differences jump a little from m to m: the answer is a boundary, near the last one.
+    sets = systems(3, 400, 121, (2.4, 1.7))
+    options = {"correction": correction, "scheme": WITHOUT}
+    chances = np.array(
+        [sd.probability_of_order("NDCG@5", sets, m, **options).probability for m in range(1, 121)]
+    )
+    table = negatives_needed("NDCG@5", sets, 0.9, **options)
+    true, found = one_by_one(chances, 0.9)[0], listed(table, "m")[0]
+    assert true is not None
+    assert found is not None
+    assert chances[found - 1, 0] >= 0.9
+    assert found == 1 or chances[found - 2, 0] < 0.9
+    assert abs(found - true) <= max(2, 0.1 * true)
+
+
+def test_few_instances_use_the_exact_law() -> None:
+    sets = systems(8, 12, 60, (3.0, 1.2))
+    chances = np.array(
+        [sd.probability_of_order("Recall@3", sets, m).probability for m in range(1, 60)]
+    )
+    table = negatives_needed("Recall@3", sets, 0.8)
+    assert listed(table, "m") == one_by_one(chances, 0.8)
+
+
+def test_own_n() -> None:
+    # Every user has negatives of their own; without replacement some are complete early on.
+    draw = np.random.default_rng(9)
+    n = draw.integers(40, 131, 250)
+    sets = [
+        sd.RankSet(x, np.ceil(n * draw.random(250) ** p).astype(int), n)
+        for x, p in zip("PQR", (2.4, 2.1, 1.8), strict=True)
+    ]
+    chances = np.array(
+        [sd.probability_of_order("AP", sets, m, scheme=WITHOUT).probability for m in range(1, 130)]
+    )
+    seen: list[float] = []
+    table = negatives_needed("AP", sets, scheme=WITHOUT, progress=seen.append)
+    assert listed(table, "m") == one_by_one(chances, 0.95)
+    assert table.columns.tolist() == ["better", "worse", "m"]
+    assert str(table.m.dtype) == "Int64"
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
+
+
+def test_a_dip_is_not_overlooked(xyz: list[sd.RankSet]) -> None:
+    # CLS orders Y and Z from m = 20 on, loses it between about 300 and 480, and regains it.
+    pair = [rs for rs in xyz if rs.system != "X"]
+    options = {"scheme": WITHOUT, "fit_scheme": "with-replacement", "correction": "CLS"}
+    chances = [
+        sd.probability_of_order("Recall@10", pair, m, **options).probability[0]
+        for m in (60, 400, 482, 483)
+    ]
+    assert [p >= 0.95 for p in chances] == [True, False, False, True]
+    assert listed(negatives_needed("Recall@10", pair, 0.95, 600, **options), "m") == [483]
+
+
+def test_movielens(xyz: list[sd.RankSet]) -> None:
+    pair = [rs for rs in xyz if rs.system != "X"]
+    table = negatives_needed("NDCG@10", pair, 0.95, 200, scheme=WITHOUT)
+    at, before = (
+        sd.probability_of_order("NDCG@10", pair, m, scheme=WITHOUT).probability[0]
+        for m in (table.m[0], table.m[0] - 1)
+    )
+    assert before < 0.95 <= at
+    assert table.m[0] >= sd.right_from("NDCG@10", pair, 200, scheme=WITHOUT).m[0]
+
+
+def test_not_reachable() -> None:
+    sets = systems(4, 200, 81, (2.0, 1.95))
+    short = negatives_needed("AP", sets, 0.999, m_max=2)
+    assert listed(short, "m") == [None]
+    same = [sd.RankSet(x, [3, 5], 9) for x in "PQ"]
+    assert listed(negatives_needed("AP", same), "m") == [None]
+    assert listed(instances_needed("AP", same, 3), "instances") == [None]
+    # A cutoff that every sampled list satisfies: all runs tie.
+    assert listed(instances_needed("Recall@10", sets, 5), "instances") == [None]
+
+
+def test_wrong_orders_need_no_instances() -> None:
+    # A is better in half of the instances, B in all of the sampled ones.
+    sets = [sd.RankSet("A", [10, 1000], 1000), sd.RankSet("B", [11, 11], 1000)]
+    assert listed(instances_needed("Recall@10", sets, 20), "instances") == [None]
+
+
+@pytest.mark.parametrize("metric", ["AP", "Recall@5"])
+@pytest.mark.parametrize("probability", [0.7, 0.95, 0.999])
+def test_instances_by_hand(metric: str, probability: float) -> None:
+    sets, m = systems(5, 200, 400, (2.8, 1.7)), 60
+    table = instances_needed(metric, sets, m, probability)
+    by_name = {rs.system: rs for rs in sets}
+    pair = [by_name[x] for x in (table.better[0], table.worse[0])]
+    gap = sd.expected_mean(metric, pair[0], m) - sd.expected_mean(metric, pair[1], m)
+    assert gap > 0
+    one = sum(sd.std_of_mean(metric, rs, m) ** 2 * 200 for rs in pair)
+    step = 0.5 if metric == "Recall@5" else 0.0  # half a hit
+    z = NormalDist().inv_cdf(probability)
+    size = next(k for k in range(1, 10**6) if (gap - step / k) * np.sqrt(k / one) >= z - 1e-12)
+    assert listed(table, "instances") == [size]
+
+
+def test_instances_agree_with_the_chance_at_their_number() -> None:
+    # So many instances of the same mix, as counts, have just the chance asked for.
+    sets = systems(6, 150, 300, (2.2, 2.0))
+    chance = sd.probability_of_order("AP", sets, 40).probability[0]
+    assert chance > 0.5
+    assert listed(instances_needed("AP", sets, 40, chance - 1e-9), "instances") == [150]
+    assert listed(instances_needed("AP", sets, 40, chance + 1e-4), "instances")[0] > 150
+    both = probability_if_redrawn("AP", sets, 40).probability[0]
+    found = instances_needed("AP", sets, 40, both - 1e-9, redraw="both")
+    assert listed(found, "instances") == [150]
+    larger = [
+        sd.RankSet(rs.system, np.tile(rs.ranks, 4), 300, instances=np.arange(600)) for rs in sets
+    ]
+    again = instances_needed("AP", larger, 40, both - 1e-9, redraw="both")
+    assert listed(again, "instances") == [150]
+    apart = [sets[0], sd.RankSet("Q", sets[1].ranks, 300, instances=np.arange(150) + 999)]
+    both = probability_if_redrawn("AP", apart, 40).probability[0]
+    found = instances_needed("AP", apart, 40, both - 1e-9, redraw="both")
+    assert listed(found, "instances") == [150]
+
+
+def test_quadratic_in_instances() -> None:
+    # Half the difference takes about four times the instances.
+    gaps = []
+    for k in (1, 2):
+        ranks = np.r_[np.full(50, 2), np.full(50, 40)]
+        other = ranks.copy()
+        other[: 4 * k] = 40
+        sets = [sd.RankSet("P", ranks, 200), sd.RankSet("Q", other, 200)]
+        gaps.append(listed(instances_needed("AP", sets, 30), "instances")[0])
+    assert gaps[0] / gaps[1] == pytest.approx(4, rel=0.1)
+    assert gaps[1] == ceil(gaps[1])
+
+
+def test_what_is_refused() -> None:
+    sets = systems(7, 50, 60, (2.0, 1.8))
+    with pytest.raises(ValueError, match=r"probability must be above 0 and at most 1, got 1\.5"):
+        negatives_needed("AP", sets, 1.5)
+    with pytest.raises(ValueError, match="probability must be above 0"):
+        instances_needed("AP", sets, 5, 0)
+    with pytest.raises(ValueError, match="redraw must be one of negatives, both"):
+        instances_needed("AP", sets, 5, redraw="all")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="m = 60 is too large"):
+        instances_needed("AP", sets, 60, scheme=WITHOUT)
+    with pytest.raises(ValueError, match="m_max must be at least 1"):
+        negatives_needed("AP", sets, m_max=0)
