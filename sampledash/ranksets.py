@@ -201,7 +201,7 @@ class RankSet:
                 state.update(b"=" + array[:1].tobytes())
             else:
                 state.update(b"#")
-                state.update(np.ascontiguousarray(array))
+                state.update(np.ascontiguousarray(array).data)
         if not whole:
             state.update(repr(self.instances.tolist()).encode())
         return state.hexdigest()

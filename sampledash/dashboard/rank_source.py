@@ -1,4 +1,4 @@
-"""Where the rank sets of a page come from: an example, an uploaded file or pasted text.
+"""Where the rank sets of a page come from: an example, uploaded files or pasted text.
 
 Streamlit forgets an uploaded file on a page switch, so what was read stays in the session. A file
 that cannot be read leaves the last good ranks in place.
@@ -7,67 +7,71 @@ that cannot be read leaves the last good ranks in place.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from sampledash.dashboard import state
-from sampledash.explain.text import count
+from sampledash.comparison.means import expected_mean, mean
+from sampledash.dashboard import rank_reading, state
+from sampledash.dashboard.rank_trouble import Trouble, escaped, shown
+from sampledash.explain.text import count, percent
 from sampledash.ranksets import RankSet
 from sampledash.readers import (
     EXAMPLES,
-    DifferentInstances,
-    MissingCandidates,
-    ZeroBasedRanks,
+    Reading,
     assets_folder,
-    describe,
     example,
-    parse_rank_text,
-    read_rank_sets,
+    open_sources,
+    open_text,
 )
+
+__all__ = ["DEFAULTS", "PASTE", "SOURCES", "UPLOAD", "Source", "Trouble", "choose", "escaped",
+           "load_text", "shown"]  # fmt: skip
 
 UPLOAD, PASTE = "Upload a file", "Paste ranks"
 SOURCES = {
     EXAMPLES[name].title: name for name in ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
 }
 DEFAULTS: dict[str, Any] = {"source": next(iter(SOURCES)), "ranks": ""}
-LONGEST_NAME = 24
 TYPED_IN_LINK = 200  # typed ranks up to this many travel in a link
-_SETS, _GOOD, _READING, _TEXT, _BYTES = "_sets", "_good_sets", "_reading", "_typed", "_bytes"
+_GOOD, _TEXT, _FILES = "_good_sets", "_typed", "_files"
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
+# File in the templates folder -> what it is for.
+TEMPLATES = {
+    "long.csv": "Long: one row per relevant item",
+    "wide.csv": "Wide: one column per system",
+    "counts.csv": "Counts: a row stands for many instances",
+    "run.txt": "TREC run: drop it together with its qrels",
+    "qrels.txt": "TREC qrels",
+}
 
 
 @dataclass(frozen=True)
 class Source:
-    """Rank sets to look at, and what to call them."""
+    """Rank sets to look at, what to call them, and how a script reads them.
+
+    Attributes
+    ----------
+    sets
+        The rank sets.
+    name
+        What to call them.
+    bundled
+        Whether they come with the package, so that computations may be shared by all users.
+    python
+        The expression that reads them in a script: ``sd.read_rank_sets("ranks.csv", n=3706)``.
+    """
 
     sets: tuple[RankSet, ...]
     name: str
     bundled: bool
+    python: str = ""
 
     @property
     def key(self) -> str:
         """Text that is the same only for the same ranks."""
         return "-".join(ranks.digest for ranks in self.sets)
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """Why the ranks cannot be read, and what can be done about it here."""
-
-    sentence: str
-    button: str = ""
-    remedy: Callable[[], None] | None = None
-    asking: bool = False  # nothing is wrong: something is still to be given
-
-    def show(self) -> None:
-        """Take the sentence's place."""
-        say, icon = (st.info, ":material/info:") if self.asking else (st.error, ":material/error:")
-        say(escaped(self.sentence), icon=icon)
-        if self.remedy is not None:
-            st.button(self.button, on_click=self.remedy, type="primary")
 
 
 def choose() -> tuple[Source | None, Trouble | None]:
@@ -90,8 +94,10 @@ def choose() -> tuple[Source | None, Trouble | None]:
     if chosen != PASTE:
         _put_in_address("")
     if chosen in SOURCES:
-        source = Source(tuple(example(SOURCES[chosen])), chosen, bundled=True)
-        st.caption(EXAMPLES[SOURCES[chosen]].about)
+        name = SOURCES[chosen]
+        python = rank_reading.expression("example", f'"{name}"', {})
+        source = Source(tuple(example(name)), chosen, True, python)
+        st.caption(EXAMPLES[name].about)
     elif chosen == UPLOAD:
         source, trouble = _uploaded()
     else:
@@ -101,6 +107,11 @@ def choose() -> tuple[Source | None, Trouble | None]:
     return source or st.session_state.get(_GOOD), trouble
 
 
+def load_text(text: str) -> None:
+    """Put typed ranks into the page, in place of what was chosen (a callback)."""
+    st.session_state.update({"source": PASTE, "pasted": text, _TEXT: text})
+
+
 def _follow_link() -> None:
     """Take typed ranks from the address, once."""
     if _TEXT not in st.session_state:
@@ -108,31 +119,43 @@ def _follow_link() -> None:
 
 
 def _uploaded() -> tuple[Source | None, Trouble | None]:
-    file = st.file_uploader(
-        "CSV, TSV or Parquet with columns system and rank, or one column per system",
-        type=["csv", "tsv", "txt", "parquet"],
+    files = st.file_uploader(
+        "Ranks as CSV, TSV, Parquet or .npy, or TREC runs with their qrels; also packed as .gz",
+        accept_multiple_files=True,
         key="ranks_file",
         help=(
-            "Optional columns: instance, n_candidates, ties, mass_above. Files stay in this "
-            "session and never travel in a link."
+            "Columns system and rank, or one column per system. Optional: instance, n_candidates, "
+            "ties, count, seed, mass_above. Systems of several files are compared with one "
+            "another. Files stay in this session and never travel in a link."
         ),
     )
-    with st.container(horizontal=True):
-        for name in ("long", "wide"):
-            path = assets_folder() / "templates" / f"{name}.csv"
+    with st.popover("Templates", icon=":material/download:", type="tertiary"):
+        for name, about in TEMPLATES.items():
+            path = assets_folder() / "templates" / name
             st.download_button(
-                f"Template, {name}", path.read_bytes, file_name=f"ranks-{name}.csv",
-                mime="text/csv", on_click="ignore", icon=":material/download:", type="tertiary",
+                about, path.read_bytes, file_name=f"ranks-{name}" if name.endswith("csv") else name,
+                mime="text/plain", on_click="ignore", icon=":material/download:", type="tertiary",
+                key=f"template_{name}",
             )  # fmt: skip
-    if file is not None and st.session_state.get(_BYTES, ("",))[0] != file.file_id:
-        st.session_state[_BYTES] = (file.file_id, file.name, file.getvalue())
-    held = st.session_state.get(_BYTES)
+    if files:
+        ident = "-".join(file.file_id for file in files)
+        if st.session_state.get(_FILES, ("",))[0] != ident:
+            contents = tuple((file.name, file.getvalue()) for file in files)
+            st.session_state[_FILES] = (ident, contents)
+    held = st.session_state.get(_FILES)
     if held is None:
         return None, Trouble("Choose a file to see whether its comparison is right.", asking=True)
-    ident, name, data = held
-    if file is None:
-        st.caption(escaped(f"Still using {name}."))
-    return _read(ident, name, lambda **how: read_rank_sets(io.BytesIO(data), name=name, **how))
+    ident, contents = held
+    names = [name for name, _ in contents]
+    called = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if not files:
+        st.caption(escaped(f"Still using {called}."))
+    reading, trouble = rank_reading.read(
+        ident, lambda: open_sources([io.BytesIO(data) for _, data in contents], name=names)
+    )
+    argument = repr(names[0]) if len(names) == 1 else repr(names)
+    python = rank_reading.expression("read_rank_sets", argument, rank_reading.options(ident))
+    return _compared(reading, called, python, trouble)
 
 
 def _pasted() -> tuple[Source | None, Trouble | None]:
@@ -150,15 +173,52 @@ def _pasted() -> tuple[Source | None, Trouble | None]:
         "Paste the ranks of at least two systems, as in the example.", asking=True
     )
     if typed.strip():
-        source, trouble = _read(
-            f"typed-{hash(typed)}", "your ranks", lambda **how: parse_rank_text(typed, **how)
-        )
+        ident = f"typed-{hash(typed)}"
+        reading, trouble = rank_reading.read(ident, lambda: open_text(typed))
+        how = rank_reading.options(ident)
+        python = rank_reading.expression("parse_rank_text", _quoted(typed), how)
+        source, trouble = _compared(reading, "your ranks", python, trouble)
     short = source is not None and sum(map(len, source.sets)) <= TYPED_IN_LINK
     _put_in_address(typed if short else "")
     if source is not None:
         way = "are in the address and in a copied link" if short else "do not travel in a link"
         st.caption(f"These ranks {way}: up to {TYPED_IN_LINK} typed ones do, files never.")
     return source, trouble
+
+
+def _compared(
+    reading: Reading | None, name: str, python: str, trouble: Trouble | None
+) -> tuple[Source | None, Trouble | None]:
+    """A source, if there is something to compare."""
+    if reading is None:
+        return None, trouble
+    if len(reading.sets) < 2:
+        return None, Trouble(_alone(reading.sets[0]))
+    return Source(reading.sets, name, bundled=False, python=python), None
+
+
+def _alone(ranks: RankSet) -> str:
+    """What can be said of one system."""
+    said = "One system alone has no order: add the ranks of a second one, here or in another file."
+    try:
+        settings = state.current()
+        metric = settings.metrics[0]
+        exact = mean(metric, ranks)
+        sampled = expected_mean(metric, ranks, settings.m, scheme=settings.scheme,
+                                odds=settings.sampling().odds)  # fmt: skip
+    except (ValueError, IndexError):
+        return said
+    return (
+        f"{said} Its {metric} is {percent(exact)}; on {count(settings.m)} sampled negatives "
+        f"{percent(sampled)} would be expected."
+    )
+
+
+def _quoted(text: str) -> str:
+    """Typed text in a script: over several lines if nothing in it forbids that."""
+    plain = text.replace("\r\n", "\n")
+    simple = '"' not in plain and "\\" not in plain and plain.replace("\n", "").isprintable()
+    return f'"""{plain}"""' if simple else repr(text)
 
 
 def _put_in_address(typed: str) -> None:
@@ -168,68 +228,3 @@ def _put_in_address(typed: str) -> None:
         st.query_params["ranks"] = typed
     elif "ranks" in st.query_params:
         del st.query_params["ranks"]
-
-
-def _read(
-    ident: str, name: str, read: Callable[..., list[RankSet]]
-) -> tuple[Source | None, Trouble | None]:
-    """Read once per content and way of reading; ask for what the file does not say."""
-    hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_READING, {})
-    how = hows.setdefault(ident, {})
-
-    def again(**more: Any) -> Callable[[], None]:
-        return lambda: how.update(more)
-
-    if how.get("ask_n"):
-        n = st.number_input(
-            "n, candidates of every instance", min_value=2, value=how.get("n"), step=1,
-            key=f"n_of_{ident}", placeholder="for example 10000",
-            help="The data do not say how many candidates a ranking held.",
-        )  # fmt: skip
-        how["n"] = n
-    options = {key: value for key, value in how.items() if key != "ask_n" and value is not None}
-    cached: dict[tuple[Any, ...], tuple[RankSet, ...]] = st.session_state.setdefault(_SETS, {})
-    key = (ident, *sorted(options.items()))
-    try:
-        if key not in cached:
-            with st.spinner("Reading the ranks", show_time=True):
-                sets = tuple(read(**options))
-            cached.clear()  # one file at a time: uploads can be large
-            cached[key] = sets
-        source = Source(cached[key], name, bundled=False)
-    except MissingCandidates as error:
-        if not how.get("ask_n"):
-            how["ask_n"] = True
-            st.rerun()
-        return None, Trouble(state.spelled(error), asking=True)
-    except ZeroBasedRanks as error:
-        return None, Trouble(
-            state.spelled(error), "The ranks count from 0: add 1", again(zero_based=True)
-        )
-    except DifferentInstances as error:
-        if error.shared:
-            many = "instance they share" if error.shared == 1 else "instances they share"
-            label = f"Compare the {count(error.shared)} {many}"
-            return None, Trouble(state.spelled(error), label, again(instances="shared"))
-        return None, Trouble(
-            state.spelled(error), "Compare them as they are", again(instances="any")
-        )
-    except ValueError as error:
-        return None, Trouble(state.spelled(error))
-    st.caption(escaped(f"Understood: {describe(source.sets)}."))
-    if len(source.sets) < 2:
-        return None, Trouble("One system alone has no order: add the ranks of a second one.")
-    return source, None
-
-
-def shown(name: str) -> str:
-    """A system's name in a sentence: short, and as it is."""
-    return escaped(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
-
-
-def escaped(text: str) -> str:
-    """Text of a user for Markdown: shown as it is, also what looks like an address."""
-    text = text.replace("://", ":\u2060//").replace("www.", "www\u2060.")
-    for sign in "\\`*_{}[]<>#|~$:":
-        text = text.replace(sign, "\\" + sign)
-    return text

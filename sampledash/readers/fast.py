@@ -14,6 +14,7 @@ import pandas as pd
 from sampledash.readers.columns import Columns, Role
 
 SMALL = 2**20  # bytes; below, nothing is gained
+_BLOCK = 4 * 2**20  # bytes parsed at a time
 _WHOLE: tuple[Role, ...] = ("rank", "n_candidates", "ties")
 _REAL: tuple[Role, ...] = ("count", "mass_above")
 _FEW: tuple[Role, ...] = ("system", "repetition")
@@ -91,7 +92,7 @@ def arrow_table(
     try:
         table = csv.read_csv(
             pa.BufferReader(data),
-            read_options=csv.ReadOptions(column_names=names, skip_rows=skip),
+            read_options=csv.ReadOptions(column_names=names, skip_rows=skip, block_size=_BLOCK),
             parse_options=csv.ParseOptions(
                 delimiter=delimiter,
                 quote_char='"' if quotes else False,
