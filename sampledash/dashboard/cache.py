@@ -6,27 +6,31 @@ stays in its session.
 
 from __future__ import annotations
 
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from sampledash.comparison.curves import Progress
 from sampledash.comparison.means import variances_of_mean
 from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
-from sampledash.comparison.verdict import judged as judge
 from sampledash.correction import Fit, parse_correction
 from sampledash.expectation import posterior as core_posterior
 from sampledash.expectation import sampled_values
 from sampledash.laws import law_chunks
-from sampledash.metrics import parse_metric
+from sampledash.metrics import Metric, parse_metric
+from sampledash.ranksets import RankSet
 from sampledash.sampling import parse_sampling
 from sampledash.setting import Setting
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+T = TypeVar("T")
 
 
 def _frozen(array: Any) -> Any:
@@ -71,71 +75,94 @@ def posterior(sampling: str, sampled_rank: int) -> Floats:
     return result
 
 
-def orders(key: str, *rest: Any, shared: bool) -> Orders:
-    """Orders over all m (``comparison.order.orders``); ``key`` names ranks, metrics and setting."""
-    result: Orders = (_orders if shared else _orders_of_upload)(key, *rest)
+class Shelf:
+    """Results by name; the one not asked for longest makes room for a new one."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._held: OrderedDict[str, Any] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, name: str, make: Callable[[], Any]) -> Any:
+        """The result of this name, made if there is none; one that fails is not kept."""
+        with self._lock:
+            if name in self._held:
+                self._held.move_to_end(name)
+                return self._held[name]
+        made = make()  # without the lock: others need not wait, at worst it is made twice
+        with self._lock:
+            self._held[name] = made
+            while len(self._held) > self.most:
+                self._held.popitem(last=False)
+        return made
+
+
+# What comes from bundled ranks serves everybody, what comes from an upload its session only.
+# Entries of the large shelves hold every m: some tens of MB for many systems.
+_SHARED = {True: Shelf(48), False: Shelf(512)}
+_OWN = {True: 6, False: 96}
+
+
+def kept(name: str, make: Callable[[], T], *, shared: bool, large: bool = False) -> T:
+    """Look a result up by name, or make it.
+
+    Unlike Streamlit's caches ``make`` may write to the page, such as a progress bar, and may be
+    stopped by a change of mind.
+
+    Parameters
+    ----------
+    name
+        Names ranks (by digest), metrics, setting and whatever else the result depends on.
+    shared
+        Whether the ranks are bundled, so that the result may serve other sessions.
+    large
+        Whether few of these are to be held.
+    """
+    if shared:
+        shelf = _SHARED[large]
+    else:
+        shelf = st.session_state.setdefault(f"_shelf_{large}", Shelf(_OWN[large]))
+    result: T = shelf.get(name, make)
     return result
 
 
-def judged(key: str, *rest: Any, shared: bool) -> pd.DataFrame:
-    """Verdict at one m (``comparison.verdict.judged``)."""
-    result: pd.DataFrame = (_judged if shared else _judged_of_upload)(key, *rest)
-    return result
-
-
-def scatter(key: str, *rest: Any, shared: bool) -> Floats:
-    """Standard deviation of every mean at one m: shape (systems, metrics)."""
-    result: Floats = (_scatter if shared else _scatter_of_upload)(key, *rest)
-    return result
-
-
-# Arguments with a leading underscore are not hashed: the key stands for them. What comes from an
-# upload is kept in its session only.
-def _find(metrics: Any, sets: Any, m_max: int, setting: Setting) -> Orders:
-    found = find_orders(metrics, sets, m_max, setting)
-    return Orders(_frozen(found.m_values), _frozen(found.means))
-
-
-def _stds(metrics: Any, sets: Any, m: int, setting: Setting) -> Floats:
-    rows = [variances_of_mean(metrics, ranks, m, setting) for ranks in sets]
-    result: Floats = _frozen(np.sqrt(np.array(rows)))
-    return result
-
-
-@st.cache_resource(max_entries=64, show_spinner="Looking at every m", show_time=True)
-def _orders(key: str, _metrics: Any, _sets: Any, _m_max: int, _setting: Setting) -> Orders:
-    return _find(_metrics, _sets, _m_max, _setting)
-
-
-@st.cache_resource(
-    max_entries=8, scope="session", show_spinner="Looking at every m", show_time=True
-)
-def _orders_of_upload(
-    key: str, _metrics: Any, _sets: Any, _m_max: int, _setting: Setting
+def orders(
+    key: str,
+    metrics: Sequence[Metric],
+    sets: Sequence[RankSet],
+    m_max: int,
+    setting: Setting,
+    *,
+    shared: bool,
+    progress: Progress | None = None,
+    m_values: Sequence[int] | None = None,
 ) -> Orders:
-    return _find(_metrics, _sets, _m_max, _setting)
+    """Orders over all m (``comparison.order.orders``); ``key`` names ranks, metrics and setting."""
+
+    def make() -> Orders:
+        found = find_orders(metrics, sets, m_max, setting, progress, m_values)
+        return Orders(_frozen(found.m_values), _frozen(found.means))
+
+    return kept(f"orders|{key}|{m_max}|{m_values}", make, shared=shared, large=True)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _judged(key: str, _found: Orders, _metrics: Any, _sets: Any, _m: int, _setting: Setting) -> Any:
-    return judge(_found, _metrics, _sets, _m, _setting)
+def scatter(
+    key: str,
+    metrics: Sequence[Metric],
+    sets: Sequence[RankSet],
+    m: int,
+    setting: Setting,
+    *,
+    shared: bool,
+) -> Floats:
+    """Standard deviation of every mean at one m: shape (systems, metrics)."""
 
+    def make() -> Floats:
+        rows = [variances_of_mean(metrics, ranks, m, setting) for ranks in sets]
+        result: Floats = _frozen(np.sqrt(np.array(rows)))
+        return result
 
-@st.cache_resource(max_entries=32, scope="session", show_spinner="The chances", show_time=True)
-def _judged_of_upload(
-    key: str, _found: Orders, _metrics: Any, _sets: Any, _m: int, _setting: Setting
-) -> Any:
-    return judge(_found, _metrics, _sets, _m, _setting)
-
-
-@st.cache_resource(max_entries=256, show_spinner="The scatter", show_time=True)
-def _scatter(key: str, _metrics: Any, _sets: Any, _m: int, _setting: Setting) -> Floats:
-    return _stds(_metrics, _sets, _m, _setting)
-
-
-@st.cache_resource(max_entries=32, scope="session", show_spinner="The scatter", show_time=True)
-def _scatter_of_upload(key: str, _metrics: Any, _sets: Any, _m: int, _setting: Setting) -> Floats:
-    return _stds(_metrics, _sets, _m, _setting)
+    return kept(f"scatter|{key}|{m}", make, shared=shared)
 
 
 @st.cache_resource(max_entries=512, show_spinner="Fitting the correction", show_time=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import plotly.graph_objects as go
@@ -22,7 +23,14 @@ def is_dark() -> bool:
     return bool(st.context.theme.type == "dark")
 
 
-def show(fig: go.Figure, *, key: str, alt: str, dim: bool = False) -> None:
+def show(
+    fig: go.Figure,
+    *,
+    key: str,
+    alt: str,
+    dim: bool = False,
+    on_select: Callable[[], None] | None = None,
+) -> None:
     """Draw a figure.
 
     Parameters
@@ -33,7 +41,13 @@ def show(fig: go.Figure, *, key: str, alt: str, dim: bool = False) -> None:
         What it shows, for a screen reader.
     dim
         Whether it is the last good picture behind an error.
+    on_select
+        Called when the reader clicks on a point; ``st.session_state[key]`` tells which.
     """
+    # A picture that hears no clicks is drawn without a word to the server.
+    chosen: dict[str, Any] = {}
+    if on_select is not None:
+        chosen = {"on_select": on_select, "selection_mode": "points"}
     st.plotly_chart(
         theme.dimmed(fig) if dim else fig,
         width="stretch",
@@ -41,4 +55,5 @@ def show(fig: go.Figure, *, key: str, alt: str, dim: bool = False) -> None:
         key=key,
         config=_CONFIG,
         alt=alt,
+        **chosen,
     )

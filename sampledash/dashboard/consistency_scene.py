@@ -1,25 +1,28 @@
-"""What the Consistency page computes: the choices, checked, and the scene they give."""
+"""What the Consistency page shows: the question and what was found, pair by pair."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 from numpy.typing import NDArray
 
-from sampledash.comparison.means import mean
-from sampledash.comparison.order import M_CAP, Orders, largest_m, true_order
-from sampledash.dashboard import cache, state
+from sampledash.comparison.order import TIED, Orders
+from sampledash.correction import Correction
 from sampledash.dashboard.rank_source import Source, shown
 from sampledash.explain.text import count
 from sampledash.metrics import Metric
+from sampledash.ranksets import RankSet
 from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
-_GOOD = "_consistency_good"
+CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling
 
 
 @dataclass(frozen=True)
@@ -31,20 +34,53 @@ class Asked:
     m: int
     options: Options
 
+    @property
+    def sets(self) -> tuple[RankSet, ...]:
+        """The rank sets compared."""
+        return self.source.sets
+
+    @property
+    def setting(self) -> Setting:
+        """The options, checked."""
+        return Setting.of(self.options)
+
+    @property
+    def recipe(self) -> Correction:
+        """The correction of the page."""
+        return self.setting.correction
+
+    @property
+    def key(self) -> str:
+        """Text that is the same only for the same question, m apart."""
+        return f"{self.source.key}|{self.metrics}|{self.setting}"
+
+    def with_correction(self, recipe: Correction) -> Asked:
+        """The same under another correction."""
+        return replace(self, options={**self.options, "correction": recipe})
+
+
+class Pair(NamedTuple):
+    """Two systems by their places; truth is 1, or 0 where the exact metric ties them."""
+
+    better: int
+    worse: int
+    truth: int
+
 
 @dataclass(frozen=True)
 class Scene:
-    """What the page shows."""
+    """What the page shows. Pairs are numbered as in ``first`` and ``second``, for all metrics."""
 
     asked: Asked
     found: Orders
     exact: Floats  # (systems, metrics)
-    table: pd.DataFrame  # the verdict at m
+    table: pd.DataFrame  # the verdict at m: metric by metric, pair by pair
+    ladder: int = 0  # values of m looked at before those between them; 0: every m
 
-    @property
+    @cached_property
     def systems(self) -> list[str]:
         """Names in the order of the data."""
-        return [ranks.system for ranks in self.asked.source.sets]
+        return [ranks.system for ranks in self.asked.sets]
 
     @property
     def m_max(self) -> int:
@@ -54,32 +90,102 @@ class Scene:
     @property
     def capped(self) -> bool:
         """Whether larger m exist than are looked at."""
-        return self.m_max < max(ranks.max_negatives for ranks in self.asked.source.sets)
+        return self.m_max < max(ranks.max_negatives for ranks in self.asked.sets)
 
-    def pairs(self, x: int) -> list[tuple[int, int, int]]:
-        """Pairs (better, worse, truth) of metric x, in one order for all metrics."""
-        setting = Setting.of(self.asked.options)
-        return true_order(self.asked.metrics[x], self.asked.source.sets, setting)
+    @cached_property
+    def ends(self) -> tuple[Ints, Ints]:
+        """The two systems of every pair, by their places in the data."""
+        first, second = np.triu_indices(len(self.systems), 1)
+        return first.astype(np.int64), second.astype(np.int64)
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.ends[0])
+
+    def pair(self, x: int, pair: int) -> Pair:
+        """A pair by the exact values of metric x."""
+        i, j = int(self.ends[0][pair]), int(self.ends[1][pair])
+        ahead = self.exact[i, x] - self.exact[j, x]
+        return Pair(i, j, 0) if abs(ahead) <= TIED else Pair(*((i, j) if ahead > 0 else (j, i)), 1)
+
+    def pair_of(self, one: int, other: int) -> int:
+        """Number of the pair of two systems."""
+        i, j = sorted((one, other))
+        return i * len(self.systems) - i * (i + 1) // 2 + j - i - 1
+
+    def label(self, pair: int, name: Callable[[str], str] = str) -> str:
+        """The two names."""
+        return ", ".join(name(self.systems[end[pair]]) for end in self.ends)
+
+    def _by_metric(self, values: Any) -> NDArray[Any]:
+        return np.asarray(values).reshape(len(self.asked.metrics), self.pairs)
+
+    @cached_property
+    def states(self) -> Ints:
+        """Places in ``CODES``: (metrics, pairs)."""
+        numbers = {name: code for code, name in enumerate(CODES)}
+        return self._by_metric(self.table["state"].map(numbers).to_numpy(dtype=np.int64))
+
+    @cached_property
+    def chances(self) -> Floats:
+        """Chance that one run shows the true order, NaN where there is none: (metrics, pairs)."""
+        return self._by_metric(self.table["probability"].to_numpy(dtype=np.float64))
+
+    @cached_property
+    def rights(self) -> Floats:
+        """From which m a pair is right, infinite where it is not at the end: (metrics, pairs)."""
+        late = self.table["right_from"].astype("Float64").fillna(np.inf).to_numpy(dtype=np.float64)
+        return self._by_metric(late)
 
     def rows(self, x: int) -> pd.DataFrame:
         """The verdict on metric x, one row per pair."""
-        size = len(self.table) // len(self.asked.metrics)
-        return self.table.iloc[x * size : (x + 1) * size]
+        return self.table.iloc[x * self.pairs : (x + 1) * self.pairs]
 
     def right_from(self, x: int, pair: int) -> int | None:
         """From which m the pair is right."""
-        value = self.rows(x)["right_from"].iloc[pair]
-        return None if pd.isna(value) else int(value)
+        value = self.rights[x, pair]
+        return int(value) if np.isfinite(value) else None
+
+    @cached_property
+    def worst_metric(self) -> int:
+        """The metric with most wrong pairs, then most undecided ones, then right last."""
+        ordered = self.states != CODES.index("tied")
+        late = np.where(ordered, self.rights, 0.0).max(axis=1)
+        wrong, open_ = ((self.states == code).sum(axis=1) for code in (0, 1))
+        return int(np.lexsort((-late, -open_, -wrong))[0])
 
     def worst_pair(self, x: int) -> int:
-        """The pair that gets right last."""
-        rows = self.rows(x)
-        late = rows["right_from"].astype(float).fillna(np.inf).where(rows["state"] != "tied", -1.0)
-        return int(np.argmax(late.to_numpy()))
+        """The pair of metric x in the worst state, right last, least likely to be shown."""
+        return int(self._worst_first(self.states[x], self.rights[x], self.chances[x])[0])
+
+    def worst_pairs(self, most: int) -> list[int]:
+        """The worst pairs over all metrics, that of the worst metric first."""
+        state = self.states.min(axis=0)
+        many = (self.states == state).sum(axis=0)
+        late = np.where(self.states == state, self.rights, 0.0).max(axis=0)
+        low = np.nan_to_num(self.chances, nan=1.0).min(axis=0)
+        order = np.lexsort((low, -late, -many, state))
+        first = self.worst_pair(self.worst_metric)
+        return list(dict.fromkeys([first, *order[:most].tolist()]))[:most]
+
+    @staticmethod
+    def _worst_first(state: Ints, right: Floats, chance: Floats) -> Ints:
+        order = np.lexsort((np.nan_to_num(chance, nan=1.0), -right, state))
+        return np.asarray(order, dtype=np.int64)
+
+    def sampled(self) -> Floats:
+        """Expected means at m: (systems, metrics)."""
+        # Without replacement more negatives than there are change nothing.
+        return np.asarray(self.found.means[min(self.at(self.asked.m), len(self.found.means) - 1)])
+
+    def at(self, m: int) -> int:
+        """Row of m in the means."""
+        return int(np.searchsorted(self.found.m_values, m))
 
     def note(self) -> str:
         """What the reader may not expect in the data at this m."""
-        sets = self.asked.source.sets
+        sets = self.asked.sets
         for other in sets[1:]:
             if np.array_equal(other.instances, sets[0].instances):
                 differs = np.flatnonzero(other.n != sets[0].n)
@@ -93,79 +199,9 @@ class Scene:
         atoms = sets[0].atoms()
         first = atoms.position == 1
         short = float(atoms.count[first & (atoms.negatives < self.asked.m)].sum())
-        if self.asked.options["scheme"] == "without-replacement" and short:
+        if self.asked.setting.without and short:
             return (
                 f"{count(short)} of {count(atoms.instances)} instances have fewer than "
                 f"{count(self.asked.m)} negatives: they are ranked among all of theirs."
             )
         return ""
-
-    def sampled(self) -> Floats:
-        """Expected means at m: (systems, metrics)."""
-        # Every m up to m_max is there; without replacement more negatives than that change nothing.
-        return np.asarray(self.found.means[min(self.asked.m, self.m_max) - 1])
-
-
-def chosen_metrics() -> tuple[Metric, ...]:
-    """The chips at the shared cutoff and at those added to it."""
-    settings = state.current()
-    cutoffs = sorted({settings.k, *(st.session_state.get("also_k") or [])})
-    found = [
-        state.chip_metric(chip, k)
-        for chip in state.CHIPS
-        if chip in state.value("metrics")
-        for k in (cutoffs if state.CHIPS[chip][1] else [settings.k])
-    ]
-    return tuple(dict.fromkeys(found))
-
-
-def ask(source: Source) -> Asked:
-    """Check the choices; a ValueError names what is wrong."""
-    settings = state.current()
-    metrics = chosen_metrics()
-    if not metrics:
-        raise ValueError("no metric is chosen: pick at least one above the picture")
-    options: Options = {"scheme": settings.scheme}
-    if settings.scheme == "popularity":
-        options["odds"] = settings.odds
-    setting = Setting.of(options)
-    for ranks in source.sets:
-        setting.check(ranks, settings.m)
-    if settings.m > M_CAP:
-        raise ValueError(
-            f"m = {settings.m} is more than this page looks at: take m <= {M_CAP}, "
-            "or call sampledash.verdict from Python"
-        )
-    return Asked(source, metrics, settings.m, options)
-
-
-def look(asked: Asked) -> Scene:
-    """Compute, or take from the cache, what is shown."""
-    setting = Setting.of(asked.options)
-    sets, bundled = asked.source.sets, asked.source.bundled
-    m_max = max(largest_m(sets, None, setting), min(asked.m, M_CAP))
-    key = f"{asked.source.key}|{asked.metrics}|{setting}|{m_max}"
-    found = cache.orders(key, asked.metrics, sets, m_max, setting, shared=bundled)
-    table = cache.judged(
-        f"{key}|{asked.m}", found, asked.metrics, sets, asked.m, setting, shared=bundled
-    )
-    exact = np.array([[mean(metric, ranks) for metric in asked.metrics] for ranks in sets])
-    return Scene(asked, found, exact, table)
-
-
-def remembered() -> Asked | None:
-    """What was shown last without an error."""
-    return st.session_state.get(_GOOD)
-
-
-def remember(asked: Asked) -> None:
-    """Note what is shown, for the next error."""
-    st.session_state[_GOOD] = asked
-
-
-def locked_n(source: Source) -> tuple[int, str]:
-    """n as the data have it, and how to say so in a narrow field."""
-    low = min(int(ranks.n.min()) for ranks in source.sets)
-    high = max(int(ranks.n.max()) for ranks in source.sets)
-    span = count(high) if low == high else f"{count(low)} to {count(high)}"
-    return high, f"{span}, from the data"

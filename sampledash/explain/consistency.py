@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +14,7 @@ from sampledash.explain.text import count, percent, tex_count
 
 Floats = NDArray[np.float64]
 
-MOST_NAMED = 4  # systems that a sentence can name one by one
+MOST_NAMED = 3  # systems that a sentence can name one by one
 MOST_FLIPS = 6  # flips that a sentence can name one by one
 STATES = {  # state -> icon, colour name, sign
     "right": (":material/check_circle:", "green", "✓"),
@@ -56,6 +56,11 @@ def overall(states: Sequence[str]) -> str:
     return "tied"
 
 
+def metric_name(metric: str, correction: str = "uncorrected") -> str:
+    """A metric and what is done to it: ``Recall@10 (CLS)``."""
+    return metric if correction == "uncorrected" else f"{metric} ({correction})"
+
+
 def sentence(
     metric: str,
     m: int,
@@ -65,7 +70,7 @@ def sentence(
     verdict: pd.DataFrame,
     m_max: int,
 ) -> str:
-    """The verdict on one metric in at most 25 words.
+    """The verdict on one metric and up to three systems, in at most 25 words.
 
     Parameters
     ----------
@@ -74,15 +79,78 @@ def sentence(
     exact, sampled
         Means of the systems on all items and expected with m negatives.
     verdict
-        Rows of the verdict for this metric, one per pair.
+        Rows of the verdict for this metric, one per pair, names as in ``systems``.
     m_max
         Largest m looked at.
     """
     shown, true = ranking(systems, sampled), ranking(systems, exact)
-    start = f"At m = {count(m)} {metric} ranks {shown}"
-    body = "as it does on all items" if shown == true else f"on all items it is {true}"
-    glue = ", " if shown == true else "; "
-    return f"{start}{glue}{body}. {settled(verdict, m_max)}"
+    start = f"With {negatives(m)} {metric}"
+    if shown != true:
+        return f"{start} ranks {shown}; on all items {true}. {settled(verdict, m_max)}"
+    ordered = verdict[verdict["state"] == "undecided"]
+    if len(ordered):
+        row = ordered.iloc[int(np.argmin(ordered["probability"].to_numpy(dtype=float)))]
+        pair = f"{row['better']} > {row['worse']}"
+        return (
+            f"{start} rightly ranks {shown}; one run shows {pair} in {percent(row['probability'])}."
+        )
+    return f"{start} ranks {shown}, as it does on all items. {settled(verdict, m_max)}"
+
+
+def sentence_of_many(
+    metric: str,
+    m: int,
+    better: str,
+    worse: str,
+    states: Mapping[str, int],
+    state: str,
+    ahead: bool,
+    probability: float,
+    right_from: int | None,
+    m_max: int,
+) -> str:
+    """The verdict on one metric and many pairs, in at most 25 words: the worst pair and a count.
+
+    Parameters
+    ----------
+    metric, m
+        As text, and a number.
+    better, worse
+        Names of the worst pair.
+    states
+        How many pairs are in each state.
+    state, ahead, probability
+        Of the worst pair: its state, whether the better one is ahead in expectation, and the
+        chance that one run shows that.
+    right_from, m_max
+        From which m every pair is right (None: not all are), and the largest m looked at.
+    """
+    pairs = count(sum(states.values()))
+    total = f"{count(states[state])} of {pairs} pairs"
+    start = f"With {negatives(m)} {metric}"
+    settles = (
+        f"not right even at {count(m_max)}"
+        if right_from is None
+        else f"right from m = {count(right_from)}"
+    )
+    if state == "tied":
+        return "Nothing to order: the exact values are equal."
+    if state == "right":
+        return f"{start} ranks all {pairs} pairs as on all items: {settles}."
+    if not ahead:
+        return (
+            f"{start} ranks {worse} above {better}; on all items {better} leads. "
+            f"{total} {state}, {settles}."
+        )
+    return (
+        f"{start} rightly ranks {better} above {worse}; one run shows it in "
+        f"{percent(probability)}. {total} undecided."
+    )
+
+
+def negatives(m: int) -> str:
+    """``100 negatives``, or ``1 negative``."""
+    return "1 negative" if m == 1 else f"{count(m)} negatives"
 
 
 def settled(verdict: pd.DataFrame, m_max: int) -> str:
@@ -91,9 +159,18 @@ def settled(verdict: pd.DataFrame, m_max: int) -> str:
     if not len(ordered):
         return "Nothing to order: the exact values are equal."
     if ordered["right_from"].isna().any():
-        return f"Not right for every m up to {count(m_max)}."
-    last = int(ordered["right_from"].max())
-    return "Right from m = 1." if last == 1 else f"Right from m = {count(last)}."
+        return f"Not right even at {count(m_max)}."
+    return f"Right from m = {count(ordered['right_from'].max())}."
+
+
+def looked_at(values: int, m_max: int, capped: bool) -> str:
+    """Where the order was evaluated, if not at every m there is; "" if it was."""
+    if values:
+        return (
+            f"Looked at {values} values of m up to {count(m_max)}, "
+            "and between where the order changes."
+        )
+    return f"Every m up to {count(m_max)} is looked at; the data go further." if capped else ""
 
 
 def flips(first: str, second: str, ms: Sequence[int], right_from: int | None) -> str:
@@ -114,12 +191,32 @@ def flips(first: str, second: str, ms: Sequence[int], right_from: int | None) ->
     return f"{first} and {second} change order at m = {listed}."
 
 
-def tile(state: str, right_from: int | None) -> str:
-    """Text of a tile: sign, state and from which m it is right."""
+def flip_list(text: str) -> str:
+    """Values of m as a table has them, for reading: ``"11 970"`` becomes ``11 · 970``.
+
+    Examples
+    --------
+    >>> flip_list(""), flip_list("11 1970"), flip_list("1 2 3 4 5 6 7")
+    ('never', '11 · 1,970', '7 times, last at 7')
+    """
+    ms = text.split()
+    if len(ms) > MOST_FLIPS:
+        return f"{len(ms)} times, last at {count(int(ms[-1]))}"
+    return " · ".join(count(int(m)) for m in ms) or "never"
+
+
+def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
+    """Text of a tile: sign, state and from which m it is right; only sign and m in narrow ones.
+
+    ``m_max``: the largest m looked at, by which some are not right.
+    """
     sign = STATES[state][2]
     if state == "tied":
-        return f"{sign} tied"
-    end = "not right at the end" if right_from is None else f"right from {count(right_from)}"
+        return sign if narrow else f"{sign} tied"
+    if narrow:
+        end = "–" if right_from is None else count(right_from)
+        return f"{sign}<br><span style='font-size:12px'>{end}</span>"
+    end = f"not by {count(m_max)}" if right_from is None else f"right from {count(right_from)}"
     return f"{sign} {state}<br><span style='font-size:12px'>{end}</span>"
 
 

@@ -17,6 +17,7 @@ from sampledash.figures import theme
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+WIDE = 4  # metrics up to which a tile holds words, on a phone too
 MOST_POINTS = 160  # of a curve over m, besides its flips
 
 
@@ -137,74 +138,110 @@ def curves(
     )  # fmt: skip
 
 
-def legend(systems: Sequence[str], *, dark: bool = False) -> str:
-    """One legend for all pictures of the page, as HTML: a stroke in its colour, then the name."""
+def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
+    """One legend for all pictures of the page, as HTML: a stroke in its colour, then the name.
+
+    ``more`` systems are not drawn, and it says so.
+    """
     strokes = {"solid": "━━", "dot": "┅┅", "dashdot": "━╍", "longdash": "╍╍"}
     parts = []
     for place, system in enumerate(systems):
         line = theme.system_line(place, dark)
         stroke = f'<span style="color:{line["color"]}">{strokes[line["dash"]]}</span>'
-        parts.append(f'<span style="white-space:nowrap">{stroke}&nbsp;{_plain(system)}</span>')
+        parts.append(f'<span style="white-space:nowrap">{stroke}&nbsp;{plain(system)}</span>')
     ink = theme.look(dark).ink
     parts.append(f'<span style="white-space:nowrap;color:{ink}">╌╌&nbsp;on all items</span>')
+    if more:
+        parts.append(f"<span>{count(more)} more not drawn</span>")
     return '<div style="display:flex;flex-wrap:wrap;gap:0 1.4em">' + "".join(parts) + "</div>"
 
 
-def tiles(verdict: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Tile map: pairs down, metrics across; colour, sign and text say the same."""
+def tiles(
+    verdict: pd.DataFrame, pairs: Sequence[str], *, m_max: int,
+    focus: tuple[int, int] | None = None, dark: bool = False,
+) -> go.Figure:  # fmt: skip
+    """Tile map: pairs down, metrics across; colour, sign and text say the same.
+
+    Parameters
+    ----------
+    verdict
+        Rows metric by metric, in each the pairs in one order; column ``pair`` holds what a click
+        on the tile is to tell.
+    pairs
+        Names of the pairs, one per row of the map.
+    m_max
+        Largest m looked at.
+    focus
+        Metric and pair, as places in the map, whose tile is marked.
+    dark
+        Whether the page is dark.
+    """
     c = theme.look(dark)
     color = {"right": c.green, "wrong": c.vermillion, "undecided": c.orange, "tied": c.muted}
     metrics = list(dict.fromkeys(verdict["metric"]))
-    # The pair's name does not depend on which of the two is better for a metric.
-    pairs = verdict.apply(lambda row: tuple(sorted((row["better"], row["worse"]))), axis=1)
-    rows = list(dict.fromkeys(pairs))
-    shapes, annotations, hover = [], [], []
-    for pair, (_, row) in zip(pairs, verdict.iterrows(), strict=True):
-        x, y = metrics.index(row["metric"]), rows.index(pair)
+    narrow = len(metrics) > WIDE
+    shapes, annotations, hover, told = [], [], [], []
+    for place, row in enumerate(verdict.to_dict("records")):
+        x, y = divmod(place, len(pairs))
+        marked = focus == (x, y)
         shapes.append(
             {
                 "type": "rect", "x0": x - 0.48, "x1": x + 0.48, "y0": y - 0.46, "y1": y + 0.46,
-                "fillcolor": theme.faded(color[row["state"]], 0.22), "layer": "below",
-                "line": {"color": color[row["state"]], "width": 1.5},
+                "fillcolor": theme.faded(color[row["state"]], 0.34 if marked else 0.2),
+                "layer": "below",
+                "line": {"color": c.ink if marked else color[row["state"]],
+                         "width": 2.5 if marked else 1.5},
             }
         )  # fmt: skip
         right = None if pd.isna(row["right_from"]) else int(row["right_from"])
         annotations.append(
             {
-                "x": x, "y": y, "text": tile(row["state"], right), "showarrow": False,
-                "font": {"size": 14, "color": c.ink},
+                "x": x, "y": y, "text": tile(row["state"], right, m_max, narrow=narrow),
+                "showarrow": False, "font": {"size": 14, "color": c.ink},
             }
         )  # fmt: skip
+        in_words = tile(row["state"], right, m_max).replace("<br>", ", ")
         chance = (
             ""
             if pd.isna(row["probability"])
             else f"<br>one run shows it: {percent(row['probability'])}"
         )
         hover.append(
-            f"{row['metric']}: {_plain(row['better'])} is better than {_plain(row['worse'])} "
-            f"by {percent(row['exact'])}<br>sampled difference {100 * row['sampled']:.2f} %{chance}"
+            f"{row['metric']}: {plain(row['better'])} is better than {plain(row['worse'])} "
+            f"by {percent(row['exact'])}<br>sampled difference {100 * row['sampled']:.2f} %"
+            f"{chance}<br>{in_words}"
         )
-    where = [
-        (metrics.index(m), rows.index(p)) for m, p in zip(verdict["metric"], pairs, strict=True)
-    ]
+        told.append([str(row["metric"]), int(row["pair"])])
+    unseen = {"marker": {"opacity": 0}}
     data = [
         {
-            "type": "scatter", "mode": "markers", "x": [x for x, _ in where],
-            "y": [y for _, y in where], "marker": {"size": 40, "opacity": 0, "symbol": "square"},
+            "type": "scatter", "mode": "markers", "x": [i // len(pairs) for i in range(len(told))],
+            "y": [i % len(pairs) for i in range(len(told))], "customdata": told,
+            "marker": {"size": 40, "opacity": 0, "symbol": "square"},
+            "selected": unseen, "unselected": unseen,
             "text": hover, "hovertemplate": "%{text}<extra></extra>",
         }
     ]  # fmt: skip
-    plain = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
+    bare = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
+    height = (96 if narrow else 44) + (46 if len(pairs) > 4 else 56) * len(pairs)
     return theme.figure(
-        data, dark=dark, height=44 + 56 * len(rows), shapes=shapes, annotations=annotations,
-        revision="tiles", hovermode="closest", margin={"l": 8, "r": 8, "t": 30, "b": 4},
-        xaxis={**plain, "tickvals": list(range(len(metrics))), "ticktext": metrics, "side": "top",
-               "range": [-0.5, len(metrics) - 0.5], "tickfont": {"size": 14, "color": c.ink}},
-        yaxis={**plain, "tickvals": list(range(len(rows))),
-               "tickfont": {"size": 14, "color": c.ink},
-               "ticktext": [f"{_plain(a, 12)}, {_plain(b, 12)}" for a, b in rows],
-               "range": [len(rows) - 0.5, -0.5]},
+        data, dark=dark, height=height,
+        shapes=shapes, annotations=annotations, revision="tiles", hovermode="closest",
+        hoverdistance=-1,  # anywhere on a tile counts, not only near its middle
+        margin={"l": 8, "r": 8, "t": 30, "b": 4},
+        xaxis={**bare, "tickvals": list(range(len(metrics))), "ticktext": metrics, "side": "top",
+               "range": [-0.5, len(metrics) - 0.5], "tickangle": -40 if narrow else 0,
+               "tickfont": {"size": 13 if narrow else 14, "color": c.ink}},
+        yaxis={**bare, "tickvals": list(range(len(pairs))),
+               "tickfont": {"size": 14, "color": c.ink}, "ticktext": list(pairs),
+               "range": [len(pairs) - 0.5, -0.5]},
     )  # fmt: skip
+
+
+def pair_name(first: str, second: str) -> str:
+    """Two names for the side of the tile map, long ones below each other."""
+    one, other = plain(first, 12), plain(second, 12)
+    return f"{one},{'<br>' if len(one) + len(other) > 10 else ' '}{other}"
 
 
 def distribution(
@@ -231,12 +268,12 @@ def distribution(
         line = theme.system_line(place, dark)
         data.append(
             {
-                "type": "bar", "x": labels, "y": y[:, place], "name": _plain(system),
+                "type": "bar", "x": labels, "y": y[:, place], "name": plain(system),
                 "marker": {
                     "color": line["color"],
                     "pattern": {"shape": "" if line["dash"] == "solid" else "/"},
                 },
-                "hovertemplate": f"{_plain(system)}: %{{y:.2f}} %<extra></extra>",
+                "hovertemplate": f"{plain(system)}: %{{y:.2f}} %<extra></extra>",
             }
         )  # fmt: skip
     return theme.figure(
@@ -248,7 +285,7 @@ def distribution(
     )  # fmt: skip
 
 
-def _plain(name: str, longest: int = 24) -> str:
-    """A system's name as text: Plotly would read tags in it."""
+def plain(name: str, longest: int = 24) -> str:
+    """A system's name as text for a picture: Plotly would read tags in it."""
     short = name if len(name) <= longest else name[: longest - 1] + "…"
     return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,7 +1,6 @@
 """Pictures of the Consistency page: what is drawn, where."""
 
 import numpy as np
-import pandas as pd
 
 import sampledash as sd
 from sampledash.comparison.distribution import rank_distribution_at
@@ -50,12 +49,23 @@ def test_legend_shows_names_as_text_in_the_colour_of_their_line():
     assert fig.data[0].line.color in html
 
 
-def test_tiles_name_every_pair_once_per_metric():
-    table = sd.verdict(["AP", "AUC"], sd.example("paper-abc"), 99)
-    fig = figures.tiles(table)
+def test_tiles_name_every_pair_once_per_metric_and_tell_a_click_where_it_was():
+    table = sd.verdict(["AP", "AUC"], sd.example("paper-abc"), 99).assign(pair=[0, 1, 2] * 2)
+    names = ["A, B", "A, C", "<i>B, C"]
+    fig = figures.tiles(table, names, m_max=99, focus=(1, 2))
     assert len(fig.layout.annotations) == len(table) == 6
-    assert list(fig.layout.yaxis.ticktext) == ["A, B", "A, C", "B, C"]
-    assert isinstance(table, pd.DataFrame)
+    assert list(fig.layout.yaxis.ticktext) == names
+    told = dict(zip(zip(fig.data[0].x, fig.data[0].y, strict=True), fig.data[0].customdata,
+                    strict=True))  # fmt: skip
+    assert list(told[1, 2]) == ["AUC", 2]
+    marked = [s for s in fig.layout.shapes if s.line.width > 2]
+    assert [(s.x0, s.y0) for s in marked] == [(0.52, 1.54)]
+
+
+def test_names_beside_the_tiles_are_text_and_break_when_long():
+    assert figures.pair_name("X", "Y") == "X, Y"
+    assert figures.pair_name("<b>model-001", "model-002").startswith("&lt;b&gt;")
+    assert "<br>" in figures.pair_name("model-001", "model-002")
 
 
 def test_distribution_counts_what_section_6_1_counts():

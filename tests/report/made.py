@@ -4,6 +4,7 @@ import numpy as np
 
 import sampledash as sd
 from sampledash.comparison.findings import findings
+from sampledash.figures import theme
 
 WITHOUT = {"scheme": "without-replacement"}
 
@@ -40,3 +41,21 @@ def several(weighting="instances", systems="PQ", seed=3):
     sets = [sd.RankSet(name, values, 100, instances=labels) for name, values in ranks.items()]
     options = {**WITHOUT, "weighting": weighting}
     return findings("several", python, sets, ["NDCG@10"], 10, options)
+
+
+NAMES = ["<script>alert(1)</script>", "=1|`a`\n& $x$ </pre></script>",
+         "<img src=http://evil.invalid/x.png onerror=alert(2)>"]  # fmt: skip
+
+
+def figure(name="A"):
+    line = {"type": "scatter", "mode": "lines", "x": [1, 2, 3], "y": [3, 1, 2], "name": name}
+    return theme.figure([line], dark=False, title="AP", height=300)
+
+
+def hostile():
+    """X, Y, Z under names that no file should be able to hurt with."""
+    sets = [
+        sd.RankSet(name, rs.ranks, rs.n)
+        for name, rs in zip(NAMES, sd.example("movielens-xyz"), strict=True)
+    ]
+    return findings('<b>"file".csv</b>', "sets", sets, ["Recall@10", "AP"], 100, WITHOUT, 150)

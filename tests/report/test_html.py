@@ -1,40 +1,19 @@
-"""The HTML report: one file, no network, names as text; opened in Chromium where there is one."""
+"""The HTML report: one file, no network, names as text."""
 
 import html
-import os
 import re
-import shutil
 from html.parser import HTMLParser
 
 import pandas as pd
-import pytest
 
 import sampledash as sd
-from sampledash.comparison.findings import findings
 from sampledash.explain.paper import paragraph
-from sampledash.figures import theme
 from sampledash.report.bibtex import bibtex
 from sampledash.report.html import MOST_ROWS, html_report
 from sampledash.report.script import python_script
-from tests.report.made import WITHOUT, movielens, several
+from tests.report.made import NAMES, figure, hostile, movielens, several
 
-NAMES = ["<script>alert(1)</script>", "=1|`a`\n& $x$ </pre></script>",
-         "<img src=http://evil.invalid/x.png onerror=alert(2)>"]  # fmt: skip
 VOID = {"meta", "link", "br", "img", "input", "hr"}
-
-
-def figure(name="A"):
-    line = {"type": "scatter", "mode": "lines", "x": [1, 2, 3], "y": [3, 1, 2], "name": name}
-    return theme.figure([line], dark=False, title="AP", height=300)
-
-
-def hostile():
-    """X, Y, Z under names that no file should be able to hurt with."""
-    sets = [
-        sd.RankSet(name, rs.ranks, rs.n)
-        for name, rs in zip(NAMES, sd.example("movielens-xyz"), strict=True)
-    ]
-    return findings('<b>"file".csv</b>', "sets", sets, ["Recall@10", "AP"], 100, WITHOUT, 150)
 
 
 class Reader(HTMLParser):
@@ -132,52 +111,3 @@ def test_the_same_input_gives_the_same_file():
     found = movielens(m_max=120, metrics=["AP"])
     first, second = (html_report(found, [("One", figure())]) for _ in range(2))
     assert first == second
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium, if it is installed; the continuous check requires it."""
-    executable = shutil.which("chromium") or shutil.which("chromium-browser")
-    if executable is None:
-        if os.environ.get("SAMPLEDASH_BROWSER") == "required":
-            pytest.fail("chromium is not installed: apt-get install chromium")
-        pytest.skip("chromium is not installed")
-    from playwright.sync_api import sync_playwright
-
-    quiet = [
-        "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    ]  # fmt: skip
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=quiet)
-        yield chromium
-        chromium.close()
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_chromium_opens_it_without_a_word(browser, width, scheme, tmp_path):
-    path = tmp_path / "report.html"
-    figures = [("Curves", figure()), ("Again", figure(NAMES[0]))]
-    path.write_text(html_report(hostile(), figures), encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
-    said, asked = [], []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(path.as_uri())
-    page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    assert page.locator(".js-plotly-plot").count() == 2
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    ink, paper = (
-        page.evaluate(f"getComputedStyle(document.body).{name}")
-        for name in ("color", "backgroundColor")
-    )
-    dark = scheme == "dark"
-    assert (sum(map(int, re.findall(r"\d+", paper))) < 200) == dark
-    assert (sum(map(int, re.findall(r"\d+", ink))) > 500) == dark
-    assert page.locator("td", has_text=NAMES[0]).first.is_visible()
-    assert asked == [path.as_uri()]
-    assert said == []
-    context.close()

@@ -4,69 +4,75 @@ from __future__ import annotations
 
 import streamlit as st
 
+from sampledash.dashboard import consistency_ask as ask
+from sampledash.dashboard import consistency_choices as choices
+from sampledash.dashboard import consistency_paper as paper
 from sampledash.dashboard import consistency_parts as parts
-from sampledash.dashboard import consistency_scene as scenes
+from sampledash.dashboard import consistency_tabs as tabs
 from sampledash.dashboard import controls, rank_source, state
+from sampledash.dashboard.consistency_why import why
 
-PAGE_DEFAULTS = {**rank_source.DEFAULTS, **parts.DEFAULTS}
+PAGE_DEFAULTS = {**rank_source.DEFAULTS, **ask.DEFAULTS}
+LINK = {**PAGE_DEFAULTS, **tabs.DEFAULTS}
 
+state.stamp()
 # The choice of ranks comes first in the code: it decides n in the sidebar.
 headline = st.container()
 with st.container():
     source, trouble = rank_source.choose()
+chips, repair = st.columns([7, 5], vertical_alignment="bottom")
+with chips:
+    controls.metric_chips()
+with repair:
+    correction = choices.correction_choice()
+with st.container(horizontal=True, key="readings"):
+    choices.more_cutoffs()
+    if source is not None:
+        choices.readings(source)
 controls.sidebar(
-    lock_n=None if source is None else scenes.locked_n(source),
-    unused={"gamma": "corrections"},
+    lock_n=None if source is None else ask.locked_n(source),
+    unused=choices.gamma_unused(correction),
     page_defaults=PAGE_DEFAULTS,
 )
 controls.link_notes()
-chips, more = st.columns([7, 5], vertical_alignment="bottom")
-with chips:
-    controls.metric_chips()
-with more:
-    parts.more_cutoffs()
 
-asked = None
+asked = scene = None
 if source is not None:
     try:
-        asked = scenes.ask(source)
+        asked = ask.ask(source)
+        scene = ask.look(asked)
     except ValueError as error:
         trouble = trouble or rank_source.Trouble(state.spelled(error))
 dim = trouble is not None
 if trouble is not None:
     with headline:
         trouble.show()
-    asked = scenes.remembered()
-    if asked is not None:
-        st.caption(f"Dimmed below: {rank_source.escaped(asked.source.name)}.")
-if asked is None:
+    last = ask.remembered()
+    if last is not None:
+        st.caption(f"Dimmed below: {rank_source.escaped(last.source.name)}.")
+        scene = ask.look(last)
+if scene is None:
     st.stop()
-
-scene = scenes.look(asked)
 if not dim:
-    scenes.remember(asked)
+    ask.remember(scene.asked)
+    with headline:
+        parts.headline(scene)
 controls.narrow_m()
 tile_map = st.container()
-shown, pair = parts.focus_controls(scene)
-if not dim:
-    with headline:
-        parts.headline(scene, shown)
+focus = choices.focus(scene)
 with tile_map:
-    parts.tiles(scene, dim=dim)
-parts.curves(scene, pair, dim=dim)
+    parts.tiles(scene, focus, dim=dim)
+parts.curves(scene, focus[1], dim=dim)
 if not dim:
-    parts.numbers(scene, shown)
-    with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
-        parts.why(scene, shown)
+    parts.numbers(scene, focus[0])
+    fold = st.expander(
+        "Why?", icon=":material/lightbulb:", key="why", bind="query-params", on_change="rerun"
+    )
+    if fold.open:
+        with fold:
+            why(scene, focus[0])
     with st.container(horizontal=True):
-        controls.copy_link(PAGE_DEFAULTS)
-        controls.download(
-            "Download verdict", lambda: parts.csv(scene.table), "sampledash-verdict.csv", "text/csv"
-        )
-    distribution, table = st.tabs(["Distribution", "Numbers"], key="tab", bind="query-params")
-    if distribution.open:
-        with distribution:
-            parts.distribution_tab(scene)
-    if table.open:
-        with table:
-            parts.numbers_tab(scene, shown)
+        controls.copy_link(LINK)
+        parts.verdict_download(scene)
+        paper.button(scene, focus[1])
+    tabs.show(scene, *focus)

@@ -1,0 +1,193 @@
+"""How sure, repeat it, flips and why: the screen's numbers are the core's, and the paper's."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import sampledash as sd
+from sampledash.comparison.planning import instances_needed, negatives_needed
+from sampledash.comparison.redrawn import probability_if_redrawn
+from sampledash.comparison.shared import probability_if_shared
+from sampledash.comparison.significance import significance
+from sampledash.dashboard import consistency_sure
+from sampledash.explain.text import percent
+from tests.paper.printed import TABLE_2, TABLE_3
+
+APP = str(Path(__file__).parents[2] / "app.py")
+PAGE = "sampledash/dashboard/pages/consistency.py"
+ABC = "Three toy recommenders"
+OPTIONS = {"scheme": "without-replacement"}
+
+
+def page(**query):
+    at = AppTest.from_file(APP, default_timeout=60)
+    for key, value in query.items():
+        at.query_params[key] = value
+    at.switch_page(PAGE)
+    return run(at)
+
+
+def run(at):
+    at.run()
+    assert not at.exception
+    assert not at.error
+    return at
+
+
+def said(at):
+    return " ".join(m.value for m in at.markdown).replace("**", "")
+
+
+def table(at, index=0):
+    return at.table[index].value
+
+
+def row_of(frame, first, second):
+    both = {first, second}
+    return next(row for _, row in frame.iterrows() if {row["better"], row["worse"]} == both)
+
+
+def test_one_run_shows_the_chance_and_its_bounds():
+    at = page(metrics=["NDCG"])
+    sets = sd.example("movielens-xyz")
+    chances = sd.probability_of_order("NDCG", sets, 100, **OPTIONS)
+    bounds = probability_if_shared("NDCG", sets, 100, **OPTIONS)
+    shown = table(at).set_index("Pair")
+    for first, second in (("X", "Y"), ("X", "Z"), ("Y", "Z")):
+        row, bound = row_of(chances, first, second), row_of(bounds, first, second)
+        name = f"{first}, {second}"
+        assert shown.loc[name, "NDCG"] == percent(row["probability"])
+        between = f"{percent(bound['low'])} to {percent(bound['high'])}"
+        assert shown.loc[name, "if shared"] == between
+
+
+def test_bounds_that_take_longer_wait_to_be_asked_for(monkeypatch):
+    monkeypatch.setattr(consistency_sure, "QUICK", 0)
+    at = page(source=ABC, metrics=["AP"])
+    assert "if shared" not in table(at)
+    at.button(key="bounds").click()
+    run(at)
+    assert "if shared" in table(at)
+
+
+def test_over_instances_says_whether_there_is_anything_to_order():
+    at = page(metrics=["Recall@k"], tab="How sure", sure_view="Over instances")
+    sets = sd.example("movielens-xyz")
+    rng = np.random.default_rng(consistency_sure.SEED)
+    core = significance("Recall@10", sets, rng)
+    again = probability_if_redrawn("Recall@10", sets, 100, **OPTIONS)
+    shown = table(at).set_index("Pair")
+    row, redrawn = row_of(core, "Y", "Z"), row_of(again, "Y", "Z")
+    # Table 3, Recall: Y 8.84, Z 9.42.
+    assert shown.loc["Z − Y", "Difference, points"] == "0.58"
+    low, high = row["interval"]
+    assert shown.loc["Z − Y", "95 % interval"] == f"{100 * low:.2f} to {100 * high:.2f}".replace(
+        "-", "−"
+    )
+    assert shown.loc["Z − Y", "p, Holm"] == f"{row['p_holm']:.4f}"
+    assert shown.loc["Z − Y", "Redrawn"] == percent(redrawn["probability"])
+    assert "There is something to order" in said(at)  # X and Y, the marked pair
+
+
+def test_plan_names_negatives_and_instances():
+    at = page(source=ABC, metrics=["Recall@k"], tab="How sure", sure_view="Plan")
+    sets = sd.example("paper-abc")
+    needed = negatives_needed("Recall@10", sets, 0.95, **OPTIONS)
+    other = instances_needed("Recall@10", sets, 100, 0.95, **OPTIONS)
+    shown = table(at).set_index("Pair")
+    for pair in ("C > A", "C > B"):
+        m = row_of(needed, *pair.split(" > "))["m"]
+        assert shown.loc[pair, "Negatives for 95 %"] == f"{m:,}"
+    # Table 2: 1.000 for A against 0.567 for C, the wrong way round: no number of instances helps.
+    assert shown.loc["C > A", "Instances at m = 100"] == "not reachable"
+    size = row_of(other, "C", "B")["instances"]
+    assert shown.loc["C > B", "Instances at m = 100"] == f"{size:,}"
+    # Table 1: A and B have the same Recall, 0.
+    assert shown.loc["A = B", "Negatives for 95 %"] == "not reachable"
+    at.segmented_control(key="wanted").set_value("80 %")
+    run(at)
+    less = row_of(negatives_needed("Recall@10", sets, 0.8, **OPTIONS), "C", "A")["m"]
+    assert table(at).set_index("Pair").loc["C > A", "Negatives for 80 %"] == f"{less:,}"
+    assert less < row_of(needed, "C", "A")["m"]
+
+
+def test_repeating_it_gives_table_3_and_the_exact_law():
+    at = page(metrics=["Recall@k"], tab="Repeat it", repeats="100")
+    at.button(key="repeat_start").click()
+    run(at)
+    shown = table(at).set_index("System")
+    for system in "YZ":  # X is a rerun
+        mean, std = (float(x) for x in shown.loc[system, "100 runs"][:-2].split(" ± "))
+        exact, scatter = (float(x) for x in shown.loc[system, "Exact law"][:-2].split(" ± "))
+        assert abs(mean - exact) < 4 * scatter / 10 + 0.01
+        assert abs(std / scatter - 1) < 4 / np.sqrt(198) + 0.03
+        printed = TABLE_3["Recall@10", system][1][0]
+        if system == "Y":  # the paper redrew Z's ties in every run
+            assert abs(mean - printed[0]) < 4 * np.hypot(scatter, printed[1]) / 10
+    assert "of 100 runs show" in said(at)
+    before = table(at)
+    # The runs stay until the question changes.
+    at.number_input(key="seed").set_value(2)
+    run(at)
+    assert table(at).equals(before)
+    at.number_input(key="m").set_value(99)
+    run(at)
+    assert "of 100 runs show" not in said(at)
+
+
+def test_repeated_runs_of_the_toy_recommenders_are_those_of_table_2():
+    at = page(source=ABC, metrics=["AP"], m="99", tab="Repeat it", repeats="1,000")
+    at.button(key="repeat_start").click()
+    run(at)
+    shown = table(at).set_index("System")
+    for system in "ABC":
+        mean, std = (float(x) / 100 for x in shown.loc[system, "1,000 runs"][:-2].split(" ± "))
+        printed = TABLE_2[system][1]
+        assert abs(mean - printed[0]) < 4 * np.hypot(std, printed[1]) / np.sqrt(1000) + 0.0005
+        assert abs(std - printed[1]) < 4 * printed[1] / np.sqrt(2 * 999) * 1.5 + 0.0005
+    orders = table(at, 1).set_index("True order")
+    exact = sd.probability_of_order("AP", sd.example("paper-abc"), 99, **OPTIONS)
+    for pair in ("C > B", "C > A"):
+        p = row_of(exact, *pair.split(" > "))["probability"]
+        seen = float(orders.loc[pair, "Runs"].rstrip(" %")) / 100
+        assert abs(seen - p) < 4 * np.sqrt(p * (1 - p) / 1000) + 0.001
+
+
+def test_flips_of_every_correction():
+    at = page(metrics=["Recall@k"], tab="Numbers", numbers_view="Flips")
+    shown = table(at).set_index("Pair")
+    # Figure 2 and section 6.2: X and Y change at 11 and 970.
+    assert shown.loc["X, Y", "Order changes at m"] == "11 · 970"
+    found = sd.flips("Recall@10", sd.example("movielens-xyz"), **OPTIONS)
+    assert [f.m for f in found if {f.first, f.second} == {"X", "Z"}] == [433]
+    assert shown.loc["X, Z", "Right from m"] == "433"
+    at.button(key="flips_every").click()
+    run(at)
+    shown = table(at).set_index(["Correction", "Pair"])["Right from m"]
+    for name, first in (("CLS", 111), ("rank estimate", 111), ("BV 0.1", 52)):
+        core = sd.right_from(
+            "Recall@10", sd.example("movielens-xyz"), 150, correction=name, **OPTIONS
+        )
+        assert shown[name, "X, Y"] == f"{row_of(core, 'X', 'Y')['m']:,}" == str(first)
+
+
+@pytest.mark.parametrize("metric", ["AUC", "AP"])
+def test_why_shows_the_smallest_counterexample_or_why_there_is_none(metric):
+    at = page(source=ABC, metrics=[metric], why="true")
+    if metric == "AUC":
+        assert "No two sets of ranks flip under AUC" in said(at)
+        return
+    shown = table(at).set_index("System")
+    exact, sampled = (
+        [float(x.rstrip(" %").lstrip("< ")) for x in shown[name]]
+        for name in ("On all items", "Expected, m = 100")
+    )
+    assert (exact[0] - exact[1]) * (sampled[0] - sampled[1]) < 0
+    at.button(key="load_counterexample").click()
+    run(at)
+    assert at.segmented_control(key="source").value == "Paste ranks"
+    headline = next(m.value for m in at.markdown if m.value.startswith("### "))
+    assert "on all items" in headline
+    assert "wrong" in headline or "undecided" in headline
