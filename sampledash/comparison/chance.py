@@ -11,23 +11,27 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from sampledash import checks, simulation
-from sampledash.atoms import Atoms
-from sampledash.comparison import ties
+from sampledash.comparison import inversion, ties
 from sampledash.comparison.curves import expected_means
-from sampledash.comparison.means import atom_moments, variances_of_means
+from sampledash.comparison.hits import Law, half_unit, law_of_hits, weights
+from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
 from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
-Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
+Ints = NDArray[np.int64]
 
 _FEW = 30  # below this many instances no normal approximation
-_EXACT_COUNTS = 20_000  # hits of up to this many instances are convolved exactly
-_SUPPORT = 20_000  # values of a sum kept apart in a convolution
+_SUPPORT = 5_000  # values of a sum kept apart in a convolution
+_ROOM = 500_000  # and before equal ones are joined
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
 _RUNS = 20_000  # simulated runs where neither applies
+_DRAWS = 4_000_000  # that many draws take about half a second
+_ROUGH = 0.06  # where no term is larger, in deviations, the normal law is good to 0.004
+_TOGETHER = 1 << 24  # entries of a table of (systems, values)
+_CELLS = 1 << 15  # cells of a law whose values are too many to keep apart
 
 
 def probability_of_order(
@@ -53,10 +57,12 @@ def probability_of_order(
 
     Notes
     -----
-    Metrics that can only hit or miss: the exact law of the two hit counts. Others: below 30
-    instances the exact law of the mean (sums are told apart to 1/20,000 of their range), or 20,000
-    seeded runs where instances have several relevant items; from 30 on the normal law with the
-    exact mean and variance.
+    Metrics whose items can only hit or miss: the exact law of the hit counts of up to 20,000
+    instances. One relevant item per instance, or a metric that looks at the first: the exact law of
+    the mean where it has few values, else the inversion of its characteristic function, which no
+    skewness disturbs (see :mod:`~sampledash.comparison.inversion`), or for so many instances that
+    there is none left, the normal law. Several relevant items: 20,000 seeded runs below 30
+    instances or up to 200 relevant items, then the normal law with the exact mean and variance.
     """
     check_sets(sets)
     metric, m, setting = as_metric(metric), checks.integer("m", m, low=1), Setting.of(options)
@@ -83,29 +89,53 @@ def pair_chances(
 
     ``means`` holds the expected means at m, shape (systems, metrics).
     """
-    exact = [
-        [law_of_mean(metric, ranks, m, setting, i) for i, ranks in enumerate(sets)]
-        for metric in metrics
-    ]
-    normal = [x for x in range(len(metrics)) if any(law is None for law in exact[x])]
+    exact = [_exact_laws(metrics, ranks, m, setting, i) for i, ranks in enumerate(sets)]
+    unknown = [x for x in range(len(metrics)) if any(laws[x] is None for laws in exact)]
     deviations = np.zeros(means.shape)
-    if normal:
-        chosen = [metrics[x] for x in normal]
-        deviations[:, normal] = np.sqrt(variances_of_means(chosen, sets, m, setting))
+    if unknown:
+        chosen = [metrics[x] for x in unknown]
+        deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, setting))
     chances = []
     for x, metric in enumerate(metrics):
         i, j, truth = np.array(pairs[x]).T
-        steps = np.array([_step_of(metric, ranks, setting) for ranks in sets])
-        found = normal_chances(
-            means[i, x] - means[j, x],
-            np.hypot(deviations[i, x], deviations[j, x]),
-            np.minimum(steps[i], steps[j]),
-        )
-        among = _chances_among(exact[x])
-        known = ~np.isnan(among[i, j])
-        found[known] = among[i, j][known]
+        found = _chances_among([laws[x] for laws in exact])[i, j]
+        left = np.flatnonzero(np.isnan(found) & (truth != 0))
+        if len(left):
+            found[left] = _chances_of_sums(
+                metric, sets, m, setting, i[left], j[left], means[:, x], deviations[:, x]
+            )
         chances.append(np.where(truth == 0, np.nan, found).tolist())
     return chances
+
+
+def _chances_of_sums(
+    metric: Metric,
+    sets: Sequence[RankSet],
+    m: int,
+    setting: Setting,
+    first: Ints,
+    second: Ints,
+    means: Floats,
+    deviations: Floats,
+) -> Floats:
+    """P(mean of first > mean of second): by inversion, or the normal law where that is as good."""
+    difference = means[first] - means[second]
+    deviation = np.hypot(deviations[first], deviations[second])
+    units = np.array([half_unit(metric, ranks, setting, m) for ranks in sets])
+    # Two lattices of different steps have next to no ties.
+    same = np.abs(units[first] - units[second]) <= 1e-9 * units[first]
+    step = np.where(same, units[first], 0.0)
+    found = normal_chances(difference, deviation, step)
+    # No skewness is larger than the largest term over the deviation.
+    terms = np.array([inversion.largest_term(metric, ranks, m, setting) for ranks in sets])
+    rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
+    at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
+    if len(at):
+        found[at] = inversion.chances_above(
+            metric, sets, m, setting, first[at], second[at], (difference - step)[at],
+            deviation[at], shift=step[at],
+        )  # fmt: skip
+    return found
 
 
 def normal_chances(difference: Floats, deviation: Floats, step: Floats | float = 0.0) -> Floats:
@@ -115,18 +145,10 @@ def normal_chances(difference: Floats, deviation: Floats, step: Floats | float =
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
 
 
-def _step_of(metric: Metric, ranks: RankSet, setting: Setting) -> float:
-    """Half the lattice step of a mean of hits, else 0."""
-    recipe = setting.correction
-    hits = not recipe.by_rank or (recipe.name == "rank-estimate" and recipe.rounding == "floor")
-    if not (metric.on_lattice and hits) or ranks.max_relevant > 1:
-        return 0.0
-    return metric.scale(1) / (2 * ranks.n_instances)
-
-
 def half_step(metric: Metric, first: RankSet, second: RankSet, setting: Setting) -> float:
     """Half the lattice step of the difference of two means of hits, else 0."""
-    return min(_step_of(metric, first, setting), _step_of(metric, second, setting))
+    units = [half_unit(metric, ranks, setting) for ranks in (first, second)]
+    return units[0] if abs(units[0] - units[1]) <= 1e-9 * units[0] else 0.0
 
 
 def law_of_mean(
@@ -136,85 +158,95 @@ def law_of_mean(
 
     ``stream`` numbers the seeded runs that stand for a law, so that those of two systems differ.
     """
-    size = ranks.n_instances
-    if ranks.max_relevant > 1 and not (metric.first_only and setting.weighting == "instances"):
-        if size >= _FEW:
-            return None
+    law = _exact_laws([metric], ranks, m, setting, stream)[0]
+    if law is None and ranks.n_instances < _FEW and inversion.applies(metric, ranks):
+        return _on_grid(list(_single_laws(metric, ranks, m, setting)))
+    return law
+
+
+def _exact_laws(
+    metrics: Sequence[Metric], ranks: RankSet, m: int, setting: Setting, stream: int
+) -> list[Law | None]:
+    """:func:`law_of_mean` where values can be kept apart, or the law of seeded runs."""
+    laws = [law_of_hits(metric, ranks, m, setting) for metric in metrics]
+    if np.any(ranks.counts != np.floor(ranks.counts)):
+        return laws
+    left = [x for x, law in enumerate(laws) if law is None]
+    if ranks.n_instances < _FEW:
+        for x in left:
+            if inversion.applies(metrics[x], ranks):
+                laws[x] = _convolved(metrics[x], ranks, m, setting)
+    left = [x for x in left if not inversion.applies(metrics[x], ranks)]
+    rows = float(np.sum(ranks.counts))
+    if left and (ranks.n_instances < _FEW or rows * _RUNS <= _DRAWS):
         rng = np.random.default_rng([0, stream])
-        runs = simulation.runs(metric, ranks, m, _RUNS, rng, setting)
-        return _merged(runs, np.full(len(runs), 1 / len(runs)))
-    if not np.all(ranks.counts == np.floor(ranks.counts)):
-        return None
-    atoms = ranks.atoms(setting.ties)
-    first = atoms[atoms.position == 1]
-    partly = setting.without and bool(np.any(first.negatives < m))
-    if size <= _EXACT_COUNTS and not partly:
-        vector = setting.vector(metric, atoms, m, 1)
-        levels = np.unique(vector)
-        if len(levels) <= 2:
-            low, high = levels[0], levels[-1]
-            chance = atom_moments([metric], first, m, setting)[0][0]
-            chance = (chance - low) / (high - low) if high > low else np.zeros(len(first))
-            hits = _count_law(np.repeat(np.clip(chance, 0, 1), first.count.astype(int)))
-            return (low + (high - low) * np.arange(len(hits)) / size) * metric.scale(1), hits
-    if size >= _FEW:
-        return None
+        chosen = [metrics[x] for x in left]
+        runs = np.concatenate(list(simulation.batches(chosen, ranks, m, _RUNS, rng, setting)))
+        for column, x in zip(runs.T, left, strict=True):
+            laws[x] = _merged(column, np.full(_RUNS, 1 / _RUNS))
+    return laws
+
+
+def _convolved(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> Law | None:
+    """Law of a mean that takes few values."""
     values, mass = np.zeros(1), np.ones(1)
-    for each, p, times in _single_laws(metric, atoms, first, m, setting):
+    for each, p, times in _single_laws(metric, ranks, m, setting):
         for _ in range(times):
+            if len(values) > _SUPPORT or len(values) * len(each) > _ROOM:
+                return None
             values, mass = _merged(
                 np.add.outer(values, each).ravel(), np.multiply.outer(mass, p).ravel()
             )
-    return values * metric.scale(1) / size, mass
+    return values, mass
 
 
 def _single_laws(
-    metric: Metric, atoms: Atoms, first: Atoms, m: int, setting: Setting
+    metric: Metric, ranks: RankSet, m: int, setting: Setting
 ) -> Iterator[tuple[Floats, Floats, int]]:
-    """Values, probabilities and count of each atom's contribution."""
+    """Values, probabilities and count of what the first relevant items contribute to the mean."""
+    atoms = ranks.atoms(setting.ties)
     vector = setting.vector(metric, atoms, m, 1)
-    for i in range(len(first)):
-        one = first[np.array([i])]
+    factor = weights(metric, atoms, setting)
+    for i in np.flatnonzero(atoms.position == 1):
+        one = atoms[np.array([i])]
         if setting.without and one.negatives[0] < m:
-            if one.tied[0]:
-                each = metric.of_above(
-                    np.arange(one.above[0], one.above[0] + one.tied[0] + 1), one.negatives[0]
-                )
-                p = np.full(len(each), 1 / len(each))
-            else:
-                each, p = ties.exact_values(metric, one), np.ones(1)
+            above = np.arange(one.above[0], one.above[0] + one.tied[0] + 1)
+            each = metric.of_above(above, one.negatives[0])
+            p = np.full(len(each), 1 / len(each))
         else:
             each, p = vector, next(ties.atom_laws(setting, m, one))[1][0]
         likely = p > _NOTHING
-        yield each[likely], p[likely], int(one.count[0])
+        yield each[likely] * factor[i], p[likely], int(one.count[0])
 
 
-def _merged(values: Floats, mass: Floats) -> tuple[Floats, Floats]:
-    """Sort, drop what weighs nothing and join values that are equal, or too many to keep apart."""
+def _merged(values: Floats, mass: Floats) -> Law:
+    """Sort, drop what weighs nothing and join values that are equal."""
     keep = mass > _NOTHING
     values, mass = values[keep], mass[keep]
     order = np.argsort(values)
     values, mass = values[order], mass[order]
     width = TIED * max(1.0, float(np.abs(values).max()))
     group = np.r_[0, np.cumsum(np.diff(values) > width)]
-    if group[-1] >= _SUPPORT:
-        span = float(values[-1] - values[0])
-        group = np.floor((values - values[0]) / span * _SUPPORT).astype(np.int64)
     total = np.asarray(np.bincount(group, weights=mass), dtype=np.float64)
-    kept = total > 0
-    return (np.bincount(group, weights=mass * values)[kept] / total[kept]), total[kept]
+    return np.bincount(group, weights=mass * values) / total, total
 
 
-def _count_law(chances: Floats) -> Floats:
-    """Law of a sum of independent hits with their own chances, by pairwise convolution.
-
-    Direct sums of positive terms: a Fourier transform would drown small probabilities in 1e-16.
-    """
-    laws = [np.array([1 - p, p]) for p in chances.tolist()] or [np.ones(1)]
-    while len(laws) > 1:
-        odd = [laws.pop()] if len(laws) % 2 else []
-        laws = [np.convolve(a, b) for a, b in zip(laws[::2], laws[1::2], strict=True)] + odd
-    return np.asarray(laws[0])
+def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
+    """Law of a sum whose values are too many to keep apart: each is split between two cells."""
+    low = sum(times * float(each.min()) for each, _, times in parts)
+    high = sum(times * float(each.max()) for each, _, times in parts)
+    step = (high - low) / (_CELLS - 1)
+    product = np.ones(_CELLS + 1, dtype=np.complex128)
+    for each, p, times in parts:
+        place = (each - each.min()) / step
+        cell = np.minimum(place.astype(np.int64), _CELLS - 1)
+        split = np.bincount(cell, p * (cell + 1 - place), 2 * _CELLS)
+        split += np.bincount(cell + 1, p * (place - cell), 2 * _CELLS)
+        product *= np.fft.rfft(split) ** times
+    mass = np.fft.irfft(product)[:_CELLS]
+    kept = mass > 1e-15  # what a Fourier transform can tell from nothing
+    values = np.asarray(low + step * np.arange(_CELLS))
+    return values[kept], np.asarray(mass[kept] / mass[kept].sum())
 
 
 def _chances_among(laws: Sequence[Law | None]) -> Floats:
@@ -224,11 +256,13 @@ def _chances_among(laws: Sequence[Law | None]) -> Floats:
     known = [(i, law) for i, law in enumerate(laws) if law is not None]
     if not known:
         return chances
-    values = known[0][1][0]
-    at = [i for i, _ in known]
-    if all(len(law[0]) == len(values) and np.all(law[0] == values) for _, law in known):
-        # Hit counts of equally many instances: one product for all pairs.
-        mass = np.array([law[1] for _, law in known])
+    values = np.sort(np.concatenate([law[0] for _, law in known]))
+    values = values[np.r_[True, np.diff(values) > TIED]]
+    if len(values) * len(known) <= _TOGETHER:
+        mass = np.zeros((len(known), len(values)))
+        for row, (_, law) in zip(mass, known, strict=True):
+            np.add.at(row, np.searchsorted(values, law[0] - TIED), law[1])
+        at = [i for i, _ in known]
         below = np.cumsum(mass, axis=1) - mass
         chances[np.ix_(at, at)] = mass @ below.T
     else:

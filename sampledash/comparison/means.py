@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Unpack
 
 import numpy as np
@@ -12,6 +13,7 @@ from sampledash import checks, laws
 from sampledash.atoms import Atoms, Ties, pairs, read_ties, union
 from sampledash.comparison import ties
 from sampledash.comparison.curves import expected_means
+from sampledash.comparison.tied_pairs import tied_covariances
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
 from sampledash.setting import Options, Setting, Weighting
@@ -170,10 +172,11 @@ def _pair_covariances(
     Given that t drawn items lie above the lower item, the number above the upper one is
     Binomial(t, share of the weight) or Hypergeometric with t draws.
     """
-    if ranks.has_ties and setting.ties == "expected":
+    tied = ranks.has_ties and setting.ties == "expected"
+    if tied and setting.scheme == "popularity":
         raise ValueError(
-            f"system {ranks.system!r} has ties and several relevant items in one instance: the "
-            "scatter is available for ties='optimistic' or 'pessimistic'"
+            f"system {ranks.system!r} has ties and several relevant items in one instance: with "
+            "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
         )
     upper, lower = pairs(read_ties(ranks.rows(), setting.ties))
     keep = lower.negatives >= m if setting.without else np.ones(len(lower), dtype=bool)
@@ -187,7 +190,13 @@ def _pair_covariances(
     a_upper, b_upper = setting.weights(upper)
     a_lower, b_lower = setting.weights(lower)
     total = np.zeros(len(metrics))
-    for i in range(len(lower)):
+    either = (upper.tied > 0) | (lower.tied > 0)
+    for i, j in combinations(atoms.positions, 2):
+        here = (upper.position == i) & (lower.position == j) & either
+        if np.any(here):
+            found = tied_covariances(setting, m, upper[here], lower[here], vectors[i], vectors[j])
+            total += np.sum(weight[here] * found, axis=0)
+    for i in np.flatnonzero(~either).tolist():
         if a_lower[i] == 0:
             continue  # both counts are 0
         first, second = vectors[int(upper.position[i])], vectors[int(lower.position[i])]

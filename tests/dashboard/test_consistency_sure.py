@@ -11,7 +11,7 @@ from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.redrawn import probability_if_redrawn
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
-from sampledash.dashboard import consistency_sure
+from sampledash.dashboard.consistency import sure as consistency_sure
 from sampledash.explain.text import percent
 from tests.paper.printed import TABLE_2, TABLE_3
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
-from sampledash.dashboard.correct_scene import ask
+from sampledash.dashboard.correct.scene import ask
 from sampledash.dashboard.state import DEFAULTS as SHARED
 from sampledash.explain.text import percent
 from sampledash.report.vectors import read_vector_json, vector_json

@@ -12,11 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
-from sampledash.dashboard import rank_preview
+from sampledash.dashboard.ranks import preview as rank_preview
 
 SCRIPT = """
 import streamlit as st
-from sampledash.dashboard import rank_source
+from sampledash.dashboard.ranks import source as rank_source
 source, trouble = rank_source.choose()
 if trouble is not None:
     trouble.show()

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from sampledash.dashboard import consistency_ask as ask
-from sampledash.dashboard import consistency_choices as choices
-from sampledash.dashboard import consistency_paper as paper
-from sampledash.dashboard import consistency_parts as parts
-from sampledash.dashboard import consistency_tabs as tabs
-from sampledash.dashboard import controls, rank_source, state
-from sampledash.dashboard.consistency_why import why
+from sampledash.dashboard import controls, state
+from sampledash.dashboard.consistency import ask, choices, paper, parts, tabs
+from sampledash.dashboard.consistency.why import why
+from sampledash.dashboard.ranks import source as rank_source
 
 PAGE_DEFAULTS = {**rank_source.DEFAULTS, **ask.DEFAULTS}
 LINK = {**PAGE_DEFAULTS, **tabs.DEFAULTS}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from sampledash.dashboard import controls, correct_scene, correct_tabs
-from sampledash.dashboard import correct_parts as parts
+from sampledash.dashboard import controls
+from sampledash.dashboard.correct import parts
+from sampledash.dashboard.correct import scene as correct_scene
+from sampledash.dashboard.correct import tabs as correct_tabs
 
 controls.sidebar(page_defaults=correct_scene.DEFAULTS)
 controls.link_notes()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from sampledash.dashboard import controls, explore_parts, explore_scene
+from sampledash.dashboard import controls
+from sampledash.dashboard.explore import parts as explore_parts
+from sampledash.dashboard.explore import scene as explore_scene
 
 controls.sidebar(unused={"gamma": "corrections"}, page_defaults=explore_scene.DEFAULTS)
 controls.link_notes()

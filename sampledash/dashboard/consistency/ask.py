@@ -12,9 +12,9 @@ from sampledash.comparison.order import M_CAP, Orders, largest_m, quick_ladder
 from sampledash.comparison.verdict import judged
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache, controls, state
-from sampledash.dashboard.consistency_scene import Asked, Scene
-from sampledash.dashboard.explore_scene import LIVE
-from sampledash.dashboard.rank_source import Source
+from sampledash.dashboard.consistency.scene import Asked, Scene
+from sampledash.dashboard.explore.scene import LIVE
+from sampledash.dashboard.ranks.source import Source
 from sampledash.explain.text import count
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet

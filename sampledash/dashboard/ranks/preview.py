@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from sampledash.dashboard.rank_trouble import escaped
+from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.explain.text import count
 from sampledash.readers import Facts, Opened, Reading, Summary
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from sampledash.dashboard import charts, controls, explore_tabs, state
-from sampledash.dashboard.explore_scene import DEFAULTS, VIEWS, Scene
+from sampledash.dashboard import charts, controls, state
+from sampledash.dashboard.explore import tabs as explore_tabs
+from sampledash.dashboard.explore.scene import DEFAULTS, VIEWS, Scene
 from sampledash.explain import explore as words
 from sampledash.explain.text import decimal, percent
 from sampledash.figures import explore as figures

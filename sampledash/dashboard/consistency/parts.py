@@ -10,10 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.order import TIED
-from sampledash.dashboard import charts, consistency_choices, takeaway
-from sampledash.dashboard.consistency_choices import MOST_PAIRS, TILES
-from sampledash.dashboard.consistency_scene import Scene
-from sampledash.dashboard.rank_source import shown as shown_name
+from sampledash.dashboard import charts, takeaway
+from sampledash.dashboard.consistency import choices
+from sampledash.dashboard.consistency.choices import MOST_PAIRS, TILES
+from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.explain import consistency as words
 from sampledash.explain.text import count, percent
 from sampledash.figures import consistency as figures
@@ -76,7 +77,7 @@ def tiles(scene: Scene, focus: tuple[int, int], *, dim: bool) -> None:
             focus=(x, pairs.index(pair)) if pair in pairs else None, dark=charts.is_dark(),
         ),
         key=TILES, dim=dim,
-        on_select=None if dim else lambda: consistency_choices.tile_clicked(scene),
+        on_select=None if dim else lambda: choices.tile_clicked(scene),
         alt="; ".join(
             f"{r.metric}: {r.better} over {r.worse}: {r.state}" for r in rows.head(12).itertuples()
         ),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash.dashboard import cache
-from sampledash.dashboard.consistency_scene import Scene
+from sampledash.dashboard.consistency.scene import Scene
 from sampledash.explain.text import count
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet

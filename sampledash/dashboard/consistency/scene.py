@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sampledash.comparison.order import TIED, Orders
 from sampledash.correction import Correction
-from sampledash.dashboard.rank_source import Source, shown
+from sampledash.dashboard.ranks.source import Source, shown
 from sampledash.explain.text import count
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet

@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from sampledash.dashboard.consistency_ask import CORRECTIONS, DEFAULTS, TIES, WEIGHTINGS, several
-from sampledash.dashboard.consistency_scene import Scene
-from sampledash.dashboard.rank_source import Source
+from sampledash.dashboard.consistency.ask import CORRECTIONS, DEFAULTS, TIES, WEIGHTINGS, several
+from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.ranks.source import Source
 
 CUTOFFS = (1, 5, 10, 20, 50, 100)
 MOST_PAIRS = 10  # of the tile map, and of a list of pairs to choose from

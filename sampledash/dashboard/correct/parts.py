@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from sampledash.correction import Correction
-from sampledash.dashboard import charts, controls, correct_tabs, state
-from sampledash.dashboard.correct_scene import DEFAULTS, RECIPES, SIZES, TAKEN, Scene
+from sampledash.dashboard import charts, controls, state
+from sampledash.dashboard.correct import tabs as correct_tabs
+from sampledash.dashboard.correct.scene import DEFAULTS, RECIPES, SIZES, TAKEN, Scene
 from sampledash.explain import correct as words
 from sampledash.explain import text
 from sampledash.explain.text import count

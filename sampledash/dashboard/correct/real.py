@@ -14,7 +14,7 @@ from sampledash.comparison.means import mean
 from sampledash.comparison.order import Orders, largest_m, true_order
 from sampledash.correction import Correction
 from sampledash.dashboard import cache, charts
-from sampledash.dashboard.correct_scene import Scene
+from sampledash.dashboard.correct.scene import Scene
 from sampledash.explain import correct as words
 from sampledash.explain.text import count
 from sampledash.figures import consistency as figures

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sampledash.correction import Correction, Fit, correction
 from sampledash.dashboard import cache, state
-from sampledash.dashboard.explore_scene import LIVE, MOST, Problem
+from sampledash.dashboard.explore.scene import LIVE, MOST, Problem
 from sampledash.explain import correct as words
 from sampledash.explain.text import count
 from sampledash.figures import grid

@@ -16,9 +16,9 @@ from sampledash import simulation
 from sampledash.comparison import chance
 from sampledash.comparison.order import TIED
 from sampledash.dashboard import cache, charts, takeaway
-from sampledash.dashboard.consistency_part import Part
-from sampledash.dashboard.consistency_scene import Scene
-from sampledash.dashboard.rank_source import shown as shown_name
+from sampledash.dashboard.consistency.closer import Part
+from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.explain import sure as words
 from sampledash.explain.text import count, percent
 from sampledash.figures import consistency, planning

@@ -13,8 +13,9 @@ from typing import Any
 import streamlit as st
 
 from sampledash.comparison.means import expected_mean, mean
-from sampledash.dashboard import rank_reading, state
-from sampledash.dashboard.rank_trouble import Trouble, escaped, shown
+from sampledash.dashboard import state
+from sampledash.dashboard.ranks import reading as rank_reading
+from sampledash.dashboard.ranks.trouble import Trouble, escaped, shown
 from sampledash.explain.text import count, percent
 from sampledash.ranksets import RankSet
 from sampledash.readers import (

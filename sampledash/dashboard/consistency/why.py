@@ -9,8 +9,9 @@ import streamlit as st
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
-from sampledash.dashboard import cache, rank_source
-from sampledash.dashboard.consistency_scene import Scene
+from sampledash.dashboard import cache
+from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.ranks import source as rank_source
 from sampledash.explain import consistency as words
 from sampledash.explain import sure
 from sampledash.explain.text import count, percent

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.correction import Correction
-from sampledash.dashboard import correct_real, correct_tradeoff
-from sampledash.dashboard.correct_scene import Scene
+from sampledash.dashboard.correct import real, tradeoff
+from sampledash.dashboard.correct.scene import Scene
 from sampledash.explain import correct as words
 from sampledash.explain.text import count
 
@@ -19,7 +19,7 @@ _HEAD = 8  # rows of a table on the page
 def show(scene: Scene) -> None:
     """Draw the tabs; only the open one is computed."""
     tabs = st.tabs(list(NAMES), key="sheet", bind="query-params")
-    for tab, draw in zip(tabs, (vector_tab, correct_tradeoff.tab, correct_real.tab), strict=True):
+    for tab, draw in zip(tabs, (vector_tab, tradeoff.tab, real.tab), strict=True):
         if tab.open:
             with tab:
                 draw(scene)

@@ -12,10 +12,12 @@ from sampledash.comparison.curves import Progress
 from sampledash.comparison.redrawn import probability_if_redrawn
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
-from sampledash.dashboard import charts, consistency_plan, controls, rank_source, state, takeaway
-from sampledash.dashboard.consistency_part import Part
-from sampledash.dashboard.consistency_scene import Scene
-from sampledash.dashboard.rank_source import shown as shown_name
+from sampledash.dashboard import charts, controls, state, takeaway
+from sampledash.dashboard.consistency import plan
+from sampledash.dashboard.consistency.closer import Part
+from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.ranks import source as rank_source
+from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.explain import sure as words
 from sampledash.explain.text import percent
 from sampledash.figures import consistency, planning
@@ -29,7 +31,7 @@ SEED = 1  # of the resamples
 QUICK = 2_000_000  # ranks times negatives up to which the bounds take less than a second
 NO_BOUNDS = (float("nan"), float("nan"))
 _ASKED = "_consistency_bounds"
-DEFAULTS: dict[str, Any] = {"sure_view": VIEWS[0], **consistency_plan.DEFAULTS}
+DEFAULTS: dict[str, Any] = {"sure_view": VIEWS[0], **plan.DEFAULTS}
 
 
 def tab(scene: Scene, x: int, pair: int) -> None:
@@ -41,7 +43,7 @@ def tab(scene: Scene, x: int, pair: int) -> None:
     part = Part.of(scene, x, pair)
     if part.note:
         st.caption(part.note)
-    draw = {VIEWS[1]: over_instances, VIEWS[2]: consistency_plan.view}.get(view or "", one_run)
+    draw = {VIEWS[1]: over_instances, VIEWS[2]: plan.view}.get(view or "", one_run)
     try:
         draw(part)
     except ValueError as error:  # what these data do not allow, such as fractions as counts

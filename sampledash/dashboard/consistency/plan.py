@@ -12,8 +12,8 @@ from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.curves import Progress
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.dashboard import charts, controls, takeaway
-from sampledash.dashboard.consistency_part import Part
-from sampledash.dashboard.rank_source import shown as shown_name
+from sampledash.dashboard.consistency.closer import Part
+from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.explain import sure as words
 from sampledash.explain.text import count, percent
 from sampledash.figures import consistency, planning

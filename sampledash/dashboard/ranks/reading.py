@@ -11,8 +11,9 @@ from typing import Any
 
 import streamlit as st
 
-from sampledash.dashboard import rank_preview, state
-from sampledash.dashboard.rank_trouble import Trouble, escaped
+from sampledash.dashboard import state
+from sampledash.dashboard.ranks import preview
+from sampledash.dashboard.ranks.trouble import Trouble, escaped
 from sampledash.explain.text import count
 from sampledash.readers import (
     CensoredItems,
@@ -59,7 +60,7 @@ def read(ident: str, parse: Callable[[], Opened]) -> tuple[Reading | None, Troub
         reading, trouble = None, _remedies(error, how)
     if reading is not None:
         st.caption(escaped(f"Understood: {reading.summary}."))
-    rank_preview.preview(ident, opened, how, reading)
+    preview.preview(ident, opened, how, reading)
     return reading, trouble
 
 

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.findings import Findings, findings
-from sampledash.dashboard.consistency_ask import needs_fit
-from sampledash.dashboard.consistency_choices import MOST_PAIRS
-from sampledash.dashboard.consistency_parts import drawn, flips_in_words, panel_figure, tile_rows
-from sampledash.dashboard.consistency_scene import Scene
-from sampledash.dashboard.consistency_tabs import flips_table, means_table, stds
+from sampledash.dashboard.consistency.ask import needs_fit
+from sampledash.dashboard.consistency.choices import MOST_PAIRS
+from sampledash.dashboard.consistency.parts import drawn, flips_in_words, panel_figure, tile_rows
+from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.consistency.tabs import flips_table, means_table, stds
 from sampledash.explain.paper import paragraph
 from sampledash.explain.text import count
 from sampledash.figures import consistency as figures

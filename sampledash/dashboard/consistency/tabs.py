@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from sampledash.comparison.distribution import rank_distribution_at
 from sampledash.comparison.order import Orders
-from sampledash.dashboard import cache, charts, consistency_repeat, consistency_sure, takeaway
-from sampledash.dashboard.consistency_ask import CORRECTIONS, find, recipe
-from sampledash.dashboard.consistency_choices import MOST_PAIRS
-from sampledash.dashboard.consistency_parts import drawn
-from sampledash.dashboard.consistency_scene import Scene
-from sampledash.dashboard.rank_source import escaped
-from sampledash.dashboard.rank_source import shown as shown_name
+from sampledash.dashboard import cache, charts, takeaway
+from sampledash.dashboard.consistency import repeat, sure
+from sampledash.dashboard.consistency.ask import CORRECTIONS, find, recipe
+from sampledash.dashboard.consistency.choices import MOST_PAIRS
+from sampledash.dashboard.consistency.parts import drawn
+from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.ranks.source import escaped
+from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.dashboard.state import current
 from sampledash.explain import consistency as words
 from sampledash.explain.text import count, percent
@@ -31,20 +32,20 @@ RANKS = ("whole range", "the top")
 # What a link carries besides the choices of the page.
 DEFAULTS: dict[str, Any] = {
     "tab": NAMES[0], "why": False, "numbers_view": NUMBERS[0], "distribution_view": RANKS[0],
-    **consistency_sure.DEFAULTS, **consistency_repeat.DEFAULTS,
+    **sure.DEFAULTS, **repeat.DEFAULTS,
 }  # fmt: skip
 _EVERY = "_consistency_every_correction"
 
 
 def show(scene: Scene, x: int, pair: int) -> None:
     """Draw the tabs about metric x and a pair."""
-    sure, repeat, table = st.tabs(list(NAMES), key="tab", bind="query-params")
-    if sure.open:
-        with sure:
-            consistency_sure.tab(scene, x, pair)
-    if repeat.open:
-        with repeat:
-            consistency_repeat.tab(scene, x, pair)
+    first, second, table = st.tabs(list(NAMES), key="tab", bind="query-params")
+    if first.open:
+        with first:
+            sure.tab(scene, x, pair)
+    if second.open:
+        with second:
+            repeat.tab(scene, x, pair)
     if table.open:
         with table:
             view = st.segmented_control(

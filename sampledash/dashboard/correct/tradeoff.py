@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache, charts
-from sampledash.dashboard.correct_scene import Scene, with_progress
-from sampledash.dashboard.explore_scene import LIVE
+from sampledash.dashboard.correct.scene import Scene, with_progress
+from sampledash.dashboard.explore.scene import LIVE
 from sampledash.explain import correct as words
 from sampledash.explain.text import count, gamma
 from sampledash.figures import correct as figures

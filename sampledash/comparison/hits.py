@@ -1,0 +1,204 @@
+"""Exact law of the mean of one run where relevant items can only hit or miss.
+
+The sampled position of the next relevant item of a list is never above that of the one before. So
+an instance has at least j hits exactly where its j-th relevant item hits, and the chances of the
+single items already give the law of the number of hits, whatever ties them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd, lcm
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash.atoms import Atoms, read_ties, union
+from sampledash.comparison.means import atom_moments
+from sampledash.metrics import Metric
+from sampledash.ranksets import RankSet
+from sampledash.setting import Setting
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
+
+_MOST = 20_000  # instances of which the hits are convolved exactly
+_CELLS = 1 << 20  # longest lattice
+_NOTHING = 1e-25  # tails of a convolution that weigh less are dropped
+
+
+class Hits(NamedTuple):
+    """Instances with equally many relevant items, each of which hits or misses.
+
+    Attributes
+    ----------
+    law
+        P(0, 1, ... hits) per instance, shape (instances, hits + 1).
+    times
+        How often each occurs.
+    values
+        What 0, 1, ... hits add to the mean, shape (hits + 1,).
+    """
+
+    law: Floats
+    times: Ints
+    values: Floats
+
+
+class _Counts(NamedTuple):
+    """Law of a whole number: ``mass[i]`` is the probability of ``first + i``."""
+
+    first: int
+    mass: Floats
+
+
+def hits_of(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> list[Hits] | None:
+    """Hits of the instances; ``None`` where items can do more, or counts are not whole."""
+    if np.any(ranks.counts != np.floor(ranks.counts)):
+        return None
+    last = 1 if metric.first_only else ranks.max_relevant
+    levels = _levels(metric, ranks, m, setting, last)
+    if levels is None:
+        return None
+    low, gap = levels
+    rows = read_ties(ranks.rows(), setting.ties)
+    starts = np.flatnonzero(rows.position == 1)
+    joined, (at,) = union([rows])
+    mean = atom_moments([metric], joined, m, setting)[0][0][at]
+    share = setting.shares(rows)
+    result = []
+    for size in np.unique(rows.relevant).tolist():
+        here = starts[rows.relevant[starts] == size]
+        items = min(size, last)
+        worth = np.where(gap[:items] == 0, 1.0, gap[:items])
+        # P(at least 1, 2, ... hits)
+        least = np.clip((mean[here[:, None] + np.arange(items)] - low[:items]) / worth, 0.0, 1.0)
+        law = np.maximum(-np.diff(least, axis=1, prepend=1.0, append=0.0), 0.0)
+        values = low[:items].sum() + np.r_[0.0, np.cumsum(gap[:items])]
+        values *= metric.scale(size) * share[here[0]]
+        result.append(Hits(law, rows.count[here].astype(np.int64), values))
+    return result
+
+
+def law_of_hits(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> Law | None:
+    """Values of the mean of one run, increasing, and their probabilities.
+
+    ``None`` where items can do more than hit or miss, hits have no common measure, counts are not
+    whole, or there are too many.
+    """
+    hits = hits_of(metric, ranks, m, setting) if ranks.n_instances <= _MOST else None
+    if hits is None:
+        return None
+    lattice = _lattice([np.diff(part.values) for part in hits])
+    if lattice is None:
+        return None
+    unit, steps = lattice
+    length = sum(
+        step * (part.law.shape[1] - 1) * int(part.times.sum())
+        for part, step in zip(hits, steps, strict=True)
+    )
+    if length >= _CELLS:
+        return None
+    total = _Counts(0, np.ones(1))
+    for part, step in zip(hits, steps, strict=True):
+        total = _joined(total, _sum_of(np.repeat(part.law, part.times, axis=0)), step)
+    base = sum(float(part.values[0] * part.times.sum()) for part in hits)
+    values = np.asarray(base + unit * (total.first + np.arange(len(total.mass))))
+    return values[total.mass > 0], total.mass[total.mass > 0]
+
+
+def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = None) -> float:
+    """Half the lattice step of the mean of one run, 0 if it has none.
+
+    Hits have one at any m; that of an uncorrected AUC, which counts items, depends on ``m``.
+    """
+    recipe = setting.correction
+    counts = not recipe.by_rank or (recipe.name == "rank-estimate" and recipe.rounding == "floor")
+    atoms = ranks.atoms(setting.ties)
+    if metric.on_lattice and counts:
+        lattice = _lattice([np.array([w]) for w in np.unique(weights(metric, atoms, setting))])
+        return 0.0 if lattice is None else lattice[0] / 2
+    exact = setting.without and m is not None and bool(np.any(atoms.negatives < m))
+    if metric.name == "auc" and not recipe.by_rank and m is not None and not exact:
+        worth = weights(metric, atoms, setting)
+        return float(worth[0]) / (2 * m) if np.ptp(worth) <= 1e-12 * worth[0] else 0.0
+    return 0.0
+
+
+def weights(metric: Metric, atoms: Atoms, setting: Setting) -> Floats:
+    """Factor on what each atom contributes to the mean."""
+    sizes, inverse = np.unique(atoms.relevant, return_inverse=True)
+    scale = np.array([metric.scale(int(size)) for size in sizes])[inverse]
+    return np.asarray(scale * setting.shares(atoms))
+
+
+def _levels(
+    metric: Metric, ranks: RankSet, m: int, setting: Setting, last: int
+) -> tuple[Floats, Floats] | None:
+    """Contribution of a miss and what a hit adds, per position, if there is nothing else.
+
+    And if, where an item hits, those before it must hit too.
+    """
+    atoms = ranks.atoms(setting.ties)
+    vectors = np.array([setting.vector(metric, atoms, m, j) for j in range(1, last + 1)])
+    if metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
+        low, gap = np.zeros(last), np.ones(last)
+    elif setting.without and np.any(atoms.negatives < m):
+        return None  # exact contributions are other ones
+    else:
+        low, gap = vectors[:, -1], vectors[:, 0] - vectors[:, -1]
+    if np.any((gap < 0) | (np.ptp(vectors, axis=1) > np.maximum(gap, 0))):
+        return None
+    hit = vectors > (low + gap / 2)[:, None]
+    two = np.where(hit, (low + gap)[:, None], low[:, None])
+    falling = np.all(hit[:, 1:] <= hit[:, :-1]) and np.all(hit[1:] <= hit[:-1])
+    return (low, gap) if falling and np.all(vectors == two) else None
+
+
+def _lattice(worths: Sequence[Floats]) -> tuple[float, list[int]] | None:
+    """Largest unit of which every hit is a multiple, and multiples: one for each sequence."""
+    ends = np.array([[worth.min(), worth.max()] for worth in worths])
+    if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
+        return None
+    if ends.max() == 0:
+        return 1.0, [0] * len(worths)
+    ratios = [Fraction(value / ends[0, 0]).limit_denominator(10_000) for value in ends[:, 0]]
+    if not np.allclose(ends[:, 0], [float(x) * ends[0, 0] for x in ratios], rtol=1e-12):
+        return None
+    common = lcm(*(x.denominator for x in ratios))
+    steps = [int(x * common) for x in ratios]
+    shared = gcd(*steps)
+    return float(ends[0, 0]) / common * shared, [step // shared for step in steps]
+
+
+def _sum_of(laws: Floats) -> _Counts:
+    """Law of a sum of independent counts, one row each, by pairwise convolution.
+
+    Direct sums of positive terms: a Fourier transform would drown small probabilities in 1e-16.
+    """
+    parts = [_Counts(0, law) for law in laws]
+    while len(parts) > 1:
+        odd = [parts.pop()] if len(parts) % 2 else []
+        parts = [
+            _trimmed(a.first + b.first, np.convolve(a.mass, b.mass))
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ] + odd
+    return parts[0]
+
+
+def _trimmed(first: int, mass: Floats) -> _Counts:
+    if len(mass) < 64:
+        return _Counts(first, mass)
+    weighs = np.flatnonzero(mass > _NOTHING)
+    return _Counts(first + int(weighs[0]), mass[weighs[0] : weighs[-1] + 1])
+
+
+def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
+    """Law of a sum of independent counts, the second times a step."""
+    mass = np.zeros(len(total.mass) + step * (len(law.mass) - 1))
+    for i, p in enumerate(law.mass.tolist()):
+        mass[i * step : i * step + len(total.mass)] += p * total.mass
+    return _Counts(total.first + step * law.first, mass)

@@ -1,0 +1,229 @@
+r"""Chance that one sum of independent values exceeds another, from their characteristic functions.
+
+The mean of one sampled run is a sum over instances whose laws are known, so its characteristic
+function is a product over them. With :math:`\varphi` that of the difference D of two runs, and a
+period P beyond all of D that weighs anything,
+
+.. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
+          \frac{\operatorname{Im} \varphi(2 \pi k / P)}{k} - \frac12 P(D = 0),
+
+the Fourier series of a square wave. That is exact but for the tails beyond the period, whatever
+the skewness; the sum ends where :math:`\varphi` has died away. Where it does not, as for few or
+rare hits, the last frequencies tell P(D = 0), and those before are tapered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash.atoms import Atoms, union
+from sampledash.comparison import ties
+from sampledash.comparison.hits import hits_of, weights
+from sampledash.metrics import Metric
+from sampledash.ranksets import RankSet
+from sampledash.setting import Setting
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Complex = NDArray[np.complex128]
+
+_REACH = 8.0  # standard deviations beyond which a difference weighs nothing
+_STAGES = (0, 48, 512, 2048, 8192, 32768)  # frequencies evaluated in turn, until all died away
+_ENOUGH = 512  # before so many nothing is taken to have died away for good
+_ALWAYS = 2048  # so many are worth their time
+_ROOM = 1 << 25  # more only for so few laws: entries of (laws, frequencies)
+_FAINT = 1e-6  # died away
+_ALIKE = 8.0  # pairs whose deviations differ by less share their frequencies
+_LAWS, _WORK = 500, 300_000  # laws, and laws times values: some tenths of a second
+_BLOCK = 1 << 21  # entries of a matrix held at a time
+
+
+def applies(metric: Metric, ranks: RankSet) -> bool:
+    """Whether the mean is a sum of independent terms, one per first relevant item."""
+    alone = ranks.max_relevant == 1 or metric.first_only
+    return alone and bool(np.all(ranks.counts == np.floor(ranks.counts)))
+
+
+def largest_term(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> float:
+    """Largest range of what one instance adds to the mean; NaN where its law is not known.
+
+    Or where it would take too long, and there are so many instances that it need not.
+    """
+    if not applies(metric, ranks):
+        hits = hits_of(metric, ranks, m, setting)
+        return np.nan if hits is None else float(max(np.ptp(part.values) for part in hits))
+    atoms = ranks.atoms(setting.ties)
+    vector = setting.vector(metric, atoms, m, 1)
+    if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
+        return np.nan
+    low, high = float(vector.min()), float(vector.max())
+    if setting.without and np.any(atoms.negatives < m):  # exact values of tied items
+        low, high = min(low, 0.0), max(high, 1.0)
+    return float(weights(metric, atoms, setting)[atoms.position == 1].max()) * (high - low)
+
+
+def chances_above(
+    metric: Metric,
+    sets: Sequence[RankSet],
+    m: int,
+    setting: Setting,
+    first: Ints,
+    second: Ints,
+    difference: Floats,
+    deviation: Floats,
+    shift: Floats,
+) -> Floats:
+    """P(mean of a run of ``first`` exceeds that of ``second`` + shift), per pair of indices.
+
+    Parameters
+    ----------
+    metric, sets, m, setting
+        What is evaluated; one relevant item per instance, a metric that looks at the first, or
+        items that can only hit or miss. Counts are whole numbers.
+    first, second
+        Indices of the pairs into ``sets``, shape (pairs,).
+    difference, deviation
+        Expected difference of each pair less its shift, and its standard deviation, not 0.
+    shift
+        Half the step of a lattice that both means lie on, 0 where there is none.
+
+    Returns
+    -------
+    Array of shape (pairs,).
+    """
+    found = np.empty(len(first))
+    left = np.arange(len(first))
+    while len(left):
+        top = float(deviation[left].max())
+        now = left[deviation[left] > top / _ALIKE]
+        left = np.setdiff1d(left, now)
+        near = np.abs(difference[now]) < _REACH * top
+        found[now[~near]] = difference[now[~near]] > 0
+        now = now[near]
+        if len(now):
+            used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)
+            some = [sets[i] for i in used]
+            i, j = np.split(at, 2)
+            base = 2 * np.pi / (4 * _REACH * top)
+            found[now] = _inverted(metric, some, m, setting, i, j, shift[now], base)
+    return np.clip(found, 0.0, 1.0)
+
+
+def _inverted(
+    metric: Metric,
+    sets: Sequence[RankSet],
+    m: int,
+    setting: Setting,
+    first: Ints,
+    second: Ints,
+    shift: Floats,
+    base: float,
+) -> Floats:
+    """:func:`chances_above` for pairs of like deviations; ``base`` is 2 pi / P."""
+    phi = np.empty((len(sets), 0), dtype=np.complex128)
+    laws = sum(len(ranks.atoms(setting.ties)) for ranks in sets)
+    faint = False
+    for start, end in pairwise(_STAGES):
+        if end > _ALWAYS and end * laws > _ROOM:
+            break
+        here = np.asarray(base * (2 * np.arange(start, end) + 1))
+        phi = np.column_stack([phi, characteristic(metric, sets, m, setting, here)])
+        last = np.sort(np.abs(phi[:, -end // 2 :]).max(axis=1))
+        faint = bool(last[-1] * last[-2] < _FAINT)
+        # Where few terms are large it may revive: look further, where ties would show.
+        if faint and end >= _ENOUGH:
+            break
+    k = np.arange(phi.shape[1])
+    step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
+    if not faint:
+        part = k / len(k)
+        step *= np.exp(-0.5 * (4 * part) ** 2)
+        # Over the last three quarters: D = 0 gives 1, and anything smooth about 0 nothing.
+        hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
+        hump /= hump.sum()
+    found = np.empty(len(first))
+    block = max(1, _BLOCK // len(k))
+    for begin in range(0, len(first), block):
+        rows = slice(begin, begin + block)
+        pair = phi[first[rows]] * phi[second[rows]].conj()
+        if np.any(shift[rows]):
+            pair *= np.exp(-1j * np.multiply.outer(shift[rows], base * (2 * k + 1)))
+        found[rows] = 0.5 + pair.imag @ step - 0.5 * np.maximum(pair.real @ hump, 0.0)
+    return found
+
+
+def characteristic(
+    metric: Metric, sets: Sequence[RankSet], m: int, setting: Setting, frequencies: Floats
+) -> Complex:
+    """Characteristic function of the mean of one run: shape (systems, frequencies)."""
+    product = np.ones((len(sets), len(frequencies)), dtype=np.complex128)
+    # Systems with the same weights share the laws of equal ranks.
+    groups: dict[tuple[Hashable, float], list[tuple[int, Atoms]]] = {}
+    for system, ranks in enumerate(sets):
+        if not applies(metric, ranks):
+            for part in hits_of(metric, ranks, m, setting) or ():
+                own = np.exp(1j * np.multiply.outer(part.values, frequencies))
+                product[system] *= _power_product(np.asarray(part.law @ own), part.times)
+            continue
+        atoms = ranks.atoms(setting.ties)
+        factor = np.where(atoms.position == 1, weights(metric, atoms, setting), np.nan)
+        key = setting.law_key(ranks, m)
+        for weight in np.unique(factor[atoms.position == 1]).tolist():
+            groups.setdefault((key, weight), []).append((system, atoms[factor == weight]))
+    for (_, weight), members in groups.items():
+        vector = setting.vector(metric, sets[members[0][0]].atoms(setting.ties), m, 1)
+        joined, places = union([atoms for _, atoms in members])
+        counts = np.zeros((len(members), len(joined)), dtype=np.int64)
+        for row, (_, atoms), at in zip(counts, members, places, strict=True):
+            np.add.at(row, at, atoms.count.astype(np.int64))
+        for rows, waves in _transformed(metric, joined, vector, m, setting, weight * frequencies):
+            for row, (system, _) in zip(counts[:, rows], members, strict=True):
+                product[system] *= _power_product(waves, row)
+    return product
+
+
+def _power_product(values: Complex, counts: Ints) -> Complex:
+    """Product of the rows of ``values``, each to the power of its count, by repeated squaring."""
+    result = np.ones(values.shape[1], dtype=np.complex128)
+    while np.any(counts > 0):
+        if not np.all(counts > 0):
+            values, counts = values[counts > 0], counts[counts > 0]
+        odd = counts % 2 == 1
+        result *= np.multiply.reduce(values if np.all(odd) else values[odd], axis=0)
+        if np.all(counts == 1):
+            break
+        values, counts = values * values, counts // 2
+    return result
+
+
+def _transformed(
+    metric: Metric, atoms: Atoms, vector: Floats, m: int, setting: Setting, frequencies: Floats
+) -> Iterator[tuple[Ints, Complex]]:
+    """Blocks of atoms and their characteristic functions: (some,), (some, frequencies)."""
+    full = atoms.negatives < m if setting.without else np.zeros(len(atoms), dtype=bool)
+    plain = np.flatnonzero(full & (atoms.tied == 0))
+    if len(plain):
+        exact = ties.exact_values(metric, atoms[plain])
+        yield plain, np.exp(1j * np.multiply.outer(exact, frequencies))
+    for i in np.flatnonzero(full & (atoms.tied > 0)):
+        above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
+        each = metric.of_above(above, int(atoms.negatives[i]))
+        waves = np.exp(1j * np.multiply.outer(each, frequencies))
+        yield np.array([i]), waves.mean(axis=0, keepdims=True)
+    at = np.flatnonzero(~full)
+    levels, level = np.unique(vector, return_inverse=True)
+    order = np.argsort(level, kind="stable")
+    starts = np.searchsorted(level[order], np.arange(len(levels)))
+    angle = np.multiply.outer(levels, frequencies)
+    waves = np.column_stack([np.cos(angle), np.sin(angle)])
+    step = max(1, _BLOCK // (2 * len(frequencies)))
+    for picked, p in ties.atom_laws(setting, m, atoms[at]):
+        shares = np.add.reduceat(p[:, order], starts, axis=1)
+        for start in range(0, len(picked), step):
+            rows = slice(start, start + step)
+            real, imaginary = np.split(shares[rows] @ waves, 2, axis=1)
+            yield at[picked[rows]], real + 1j * imaginary

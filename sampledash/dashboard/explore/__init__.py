@@ -1,0 +1,1 @@
+"""The Explore page: its scene, its parts, its tabs."""
