@@ -87,22 +87,25 @@ def batches(
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     atoms = ranks.atoms(setting.ties)
     rows = expanded(read_ties(ranks.rows(), setting.ties))
-    values = [_Values.of(metric, rows, atoms, m, setting) for metric in metrics]
+    values = [Contributions.of(metric, rows, atoms, m, setting) for metric in metrics]
     step = max(1, _BLOCK // len(rows))
     for start in range(0, repeats, step):
-        yield _sums(values, rows, m, min(step, repeats - start), setting, rng)
+        yield run_sums(values, rows, m, min(step, repeats - start), setting, rng)
 
 
 @dataclass(frozen=True)
-class _Values:
-    """Contribution of a relevant item to the mean, by its position and sampled count above."""
+class Contributions:
+    """What a relevant item adds to the mean, by its position and sampled count above."""
 
     metric: Metric
     vectors: list[Floats]
     scale: Floats
 
     @classmethod
-    def of(cls, metric: Metric, rows: Atoms, atoms: Atoms, m: int, setting: Setting) -> _Values:
+    def of(
+        cls, metric: Metric, rows: Atoms, atoms: Atoms, m: int, setting: Setting
+    ) -> Contributions:
+        """Contributions of all ``rows``; corrections are fitted to ``atoms``."""
         last = 1 if metric.first_only else int(rows.position.max())
         vectors = [setting.vector(metric, atoms, m, j) for j in range(1, last + 1)]
         sizes, inverse = np.unique(rows.relevant, return_inverse=True)
@@ -124,15 +127,18 @@ class _Values:
         total += values @ self.scale[at]
 
 
-def _sums(
-    values: Sequence[_Values],
+def run_sums(
+    values: Sequence[Contributions],
     rows: Atoms,
     m: int,
     runs: int,
     setting: Setting,
     rng: np.random.Generator,
 ) -> Floats:
-    """Means in each run, (runs, metrics); rows are sorted by instance and position."""
+    """Sums of all contributions in each run, (runs, metrics).
+
+    ``rows`` are sorted by instance and position.
+    """
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))

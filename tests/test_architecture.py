@@ -144,7 +144,7 @@ def test_the_public_names_exist() -> None:
         "metric", "parse_metric", "Metric", "Sampling", "expected", "variance", "posterior",
         "correction", "RankSet", "read_rank_sets", "example", "mean", "expected_mean",
         "std_of_mean", "curve", "flips", "right_from", "Flip", "probability_of_order", "verdict",
-        "simulate",
+        "simulate", "significance", "negatives_needed", "instances_needed", "counterexample",
     ]  # fmt: skip
     assert set(promised) <= set(sd.__all__)
     assert isinstance(sd.__version__, str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -150,15 +151,30 @@ def orders(
     else:
         ladder = np.geomspace(EVERY, m_max, BEYOND + 1).round().astype(np.int64)
         values = np.unique(np.r_[np.arange(1, EVERY + 1), ladder])
-    result = Orders(values, expected_means(metrics, sets, values.tolist(), setting, progress))
-    while True:
+    # Bisection takes about as many rounds as the widest gap has binary digits.
+    widest = int(np.max(np.diff(values), initial=1))
+    rounds = widest.bit_length() - 1
+    first = 0.5 if rounds else 1.0
+
+    def report(done: float) -> None:
+        if progress is not None:
+            progress(min(done, 1.0))
+
+    means = expected_means(
+        metrics, sets, values.tolist(), setting, lambda part: report(first * part)
+    )
+    result = Orders(values, means)
+    for step in itertools.count(1):
         middle = _between_changes(result, len(sets))
         if not len(middle):
-            return result
+            break
         means = expected_means(metrics, sets, middle.tolist(), setting)
+        report(first + (1 - first) * step / rounds)
         values = np.r_[result.m_values, middle]
         order = np.argsort(values)
         result = Orders(values[order], np.concatenate([result.means, means])[order])
+    report(1.0)
+    return result
 
 
 def _between_changes(found: Orders, systems: int) -> Ints:

@@ -192,8 +192,8 @@ def _runs(
             continue
         one = rows[np.arange(ends[at], ends[at + 1])]
         one = replace(one, count=np.ones(len(one)))
-        contributions = simulation._Values.of(metric, one, atoms, m, setting)
-        each = simulation._sums([contributions], one, m, len(runs), setting, negatives)
+        contributions = simulation.Contributions.of(metric, one, atoms, m, setting)
+        each = simulation.run_sums([contributions], one, m, len(runs), setting, negatives)
         total += np.bincount(runs, values.weights[u] * each[:, 0], _RUNS)
         weight += np.bincount(runs, np.full(len(runs), values.weights[u]), _RUNS)
     return total / weight
