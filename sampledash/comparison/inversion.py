@@ -49,9 +49,11 @@ def applies(metric: Metric, ranks: RankSet) -> bool:
 
 
 def largest_term(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> float:
-    """Largest range of what one instance adds to the mean; NaN where its law is not known.
+    """Largest range of an independent part of the mean; NaN where its law is not known.
 
-    Or where it would take too long, and there are so many instances that it need not.
+    Or where it would take too long, and there are so many instances that it need not. A part is
+    what one instance adds, or what one draw does where all draws of an instance add alike: a
+    hypergeometric count is a sum of independent hits too, as a binomial one is.
     """
     if not applies(metric, ranks):
         hits = hits_of(metric, ranks, m, setting)
@@ -60,10 +62,14 @@ def largest_term(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> fl
     vector = setting.vector(metric, atoms, m, 1)
     if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
         return np.nan
-    low, high = float(vector.min()), float(vector.max())
+    steps = np.diff(vector)
     if setting.without and np.any(atoms.negatives < m):  # exact values of tied items
-        low, high = min(low, 0.0), max(high, 1.0)
-    return float(weights(metric, atoms, setting)[atoms.position == 1].max()) * (high - low)
+        span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
+    elif np.ptp(steps) <= 1e-14 * np.abs(steps).max() and not np.any(atoms.tied):
+        span = float(np.abs(steps[0]))
+    else:
+        span = float(np.ptp(vector))
+    return float(weights(metric, atoms, setting)[atoms.position == 1].max()) * span
 
 
 def chances_above(

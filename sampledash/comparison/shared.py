@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.atoms import Atoms, read_ties
 from sampledash.comparison import ties
-from sampledash.comparison.chance import Law, half_step, law_of_mean, normal_chances
+from sampledash.comparison.chance import half_step, law_of_mean, normal_chances
+from sampledash.comparison.hits import Law
 from sampledash.comparison.instances import classes_of, partners
 from sampledash.comparison.nested import nested_covariances
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
