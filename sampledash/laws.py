@@ -154,8 +154,9 @@ def _mode(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
     """Multiply p(s+1)/p(s) = up/down away from the mode, on s and one more; rows sum to 1."""
     if scheme == "without-replacement":
-        up = (draws - s) * (a - s)
-        down = (s + 1) * (b - draws + s + 1)
+        # Fractional counts end where the whole ones do: beyond, ratios would change their sign.
+        up = (draws - s) * np.maximum(a - s, 0)
+        down = (s + 1) * np.maximum(b - draws + s + 1, 0)
     else:
         up = (draws - s) * a
         down = (s + 1) * b

@@ -37,15 +37,17 @@ CONFIDENT = 0.95  # a run that shows one order at least this often is decided
 def state_of(truth: int, sampled: int, probability: float) -> State:
     """State of a pair: what one sampled run says about its true order.
 
-    ``tied`` when the exact metric ties it; ``undecided`` when the expected sampled order is a tie,
-    or one run shows the true order with a chance strictly between 5 % and 95 %; else ``right`` or
-    ``wrong`` by the expected order.
+    ``tied`` when the exact metric ties it; ``right`` when the expected sampled order is the true
+    one and a run shows it with a chance of at least 95 %; ``wrong`` when it is the opposite one and
+    a run shows the true order with at most 5 %; else ``undecided``, also where most runs are ties.
     """
     if truth == 0:
         return "tied"
-    if sampled == 0 or 1 - CONFIDENT < probability < CONFIDENT:
-        return "undecided"
-    return "right" if sampled > 0 else "wrong"
+    if sampled > 0 and probability >= CONFIDENT:
+        return "right"
+    if sampled < 0 and probability <= 1 - CONFIDENT + 1e-15:  # 1 - 0.95 is not quite 0.05
+        return "wrong"
+    return "undecided"
 
 
 def judged(

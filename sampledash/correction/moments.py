@@ -59,12 +59,16 @@ def above_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Flo
     n, m = sampling.n, sampling.m
     if n <= _DIRECT:
         return np.arange(n, dtype=np.float64), np.ones(n)
-    tail = max(_HEAD, n - 1 - m) if sampling.scheme == "without-replacement" else n
-    ends = sorted({min(_HEAD, n), min(tail, n), n} | ({cut} if cut and 0 < cut < n else set()))
+    head, tail = _HEAD, n
+    if sampling.scheme == "without-replacement":
+        # Where all items above may be drawn, or all below, the law is not smooth in their number.
+        head = max(_HEAD, _surely_left_out(m / (n - 1), n))
+        tail = max(head, n - 1 - m)
+    ends = sorted({min(head, n), min(tail, n), n} | ({cut} if cut and 0 < cut < n else set()))
     panels = []
     first = 0
     for end in ends:  # [first, end)
-        direct = end <= _HEAD or first >= tail
+        direct = end <= head or first >= tail
         while first < end:
             last = end - 1 if direct else min(end - 1, _panel_end(sampling, first))
             if direct:
@@ -74,6 +78,11 @@ def above_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Flo
             first = last + 1
     above, weights = zip(*panels, strict=True)
     return np.concatenate(above), np.concatenate(weights)
+
+
+def _surely_left_out(share: float, n: int) -> int:
+    """How many items it takes until a drawn share leaves out one of them, but for 1e-18."""
+    return n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
 
 
 def _panel_end(sampling: Sampling, first: int) -> int:

@@ -31,7 +31,8 @@ NONE = (
 def one_run(better: str, worse: str, m: int, chance: float, low: float, high: float) -> str:
     """What one evaluation says about a pair."""
     said = (
-        f"One evaluation with {count(m)} negatives shows {better} ahead of {worse} with a chance "
+        f"One evaluation with {count(m)} negative{'s' * (m != 1)} shows {better} ahead of {worse} "
+        "with a chance "
         f"of **{percent(chance)}**"
     )
     if not math.isfinite(low):
@@ -81,11 +82,11 @@ def plan(
     start = f"To show {better} ahead of {worse} in {100 * probability:.0f} % of runs: "
     if needed is None and instances is None:
         return (
-            f"{start}not reachable, neither with more negatives nor with more instances at "
-            f"m = {count(m)}."
+            f"{start}not reachable for good, neither with the negatives looked at nor with more "
+            f"instances at m = {count(m)}."
         )
     more = (
-        "no number of negatives is enough"
+        "no number of negatives looked at is enough for good"
         if needed is None
         else f"**{count(needed)} negatives** with these {count(has)} instances"
     )

@@ -92,6 +92,7 @@ def test_states() -> None:
     assert state_of(1, 1, 0.9499) == "undecided"
     assert state_of(1, -1, 0.05) == "wrong"
     assert state_of(1, -1, 0.0501) == "undecided"
+    assert state_of(1, 1, 0.0003) == "undecided"  # nearly every run is a tie
 
 
 def test_equal_systems_are_tied() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.correction.moments import integer_panel
+from sampledash.correction.moments import integer_panel, nodes, normal_equations
 from tests.oracles import (
     POPULARITY,
     SCHEMES,
@@ -131,3 +131,17 @@ def test_marginals_of_a_thousand_million_ranks(scheme: str) -> None:
         assert values == pytest.approx(1 - above, rel=1e-12)
     else:
         assert values[1:-1] == pytest.approx((1 - (t + 1) / (m + 2))[1:-1], rel=1e-11)
+
+
+@pytest.mark.parametrize("m", [1000, 1300, 1490, 1499])
+def test_most_of_all_items_drawn(m: int) -> None:
+    # Nearly all items above, or all below, may be in the sample: no smooth law to interpolate.
+    sampling = sd.Sampling(1501, m, "without-replacement")
+    for metric in ("NDCG", "Recall@10"):
+        at = nodes(sd.parse_metric(metric), sampling)
+        gram, marginal, moment = normal_equations(at)
+        law = sampling.pmf(np.arange(1, 1502))
+        target = sd.parse_metric(metric)(np.arange(1, 1502), 1501)
+        np.testing.assert_allclose(gram, law.T @ law / 1501, atol=1e-15)
+        np.testing.assert_allclose(marginal, 1 / (m + 1), rtol=1e-11)
+        np.testing.assert_allclose(moment, target @ law / 1501, atol=1e-14)

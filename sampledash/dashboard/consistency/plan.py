@@ -67,8 +67,9 @@ def view(part: Part) -> None:
     )
     takeaway.show(printed, lambda: plan_table(part, probability), "plan")
     st.caption(
-        f"{part.metric}, {asked.recipe}: looked at up to m = {count(part.scene.m_max)}. The "
-        "downloads hold every metric chosen, which takes as long for each."
+        f"Negatives from which on the chance stays that high, up to m = "
+        f"{count(part.scene.m_max)}; it may be that high at single values before. The downloads "
+        "hold every metric chosen, which takes as long for each."
     )
 
 
