@@ -1,0 +1,347 @@
+"""Flips, the m from which an order is right, and verdicts against evaluation at every m.
+
+Random rank sets with n <= 400 are evaluated a second time from matrices of binomial coefficients:
+every rank by every sampled rank, at every m, corrections by their normal equations or by
+non-negative least squares on the whole matrix. Nothing of it is shared with the code under test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations, groupby
+from math import comb
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+import sampledash as sd
+from tests.benchmarks.core import Result, timed
+from tests.oracles import POPULARITY, SCHEMES, WITHOUT, by_definition, item_scale, item_value
+
+Floats = NDArray[np.float64]
+Row = tuple[int, tuple[int, ...]]  # n and the ranks of the relevant items
+
+METRICS: list[tuple[str, int | None]] = [
+    ("recall", 10), ("precision", 3), ("ndcg", 10), ("ndcg", None), ("ap", None), ("auc", None),
+    ("rr", None), ("hit_rate", 5),
+]  # fmt: skip
+CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "LS")
+TIED = 1e-12
+#: Differences so near a tie are left to rounding: the threshold itself, and for vectors from a
+#: solver the digits two solvers share.
+UNSURE = {"uncorrected": (1e-13, 1e-11), "rank estimate": (1e-13, 1e-11)}
+UNSURE_FIT = (1e-13, 1e-8)
+QUICK, ALL = 16, 200
+LS_MOST = 8  # beyond, the vector explodes: two solvers no longer agree on it
+
+
+@dataclass(frozen=True)
+class Case:
+    """Systems to compare: rows of one instance each, per system."""
+
+    systems: list[list[Row]]
+    scheme: str
+    odds: float = 1.0
+    weighting: str = "instances"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the comparison functions."""
+        options: dict[str, Any] = {"scheme": self.scheme, "weighting": self.weighting}
+        return options | ({"odds": self.odds} if self.scheme == POPULARITY else {})
+
+    @property
+    def sets(self) -> list[sd.RankSet]:
+        """The rank sets under test."""
+        return [
+            sd.RankSet(
+                "PQRSTUVW"[i],
+                [r for _, ranks in rows for r in ranks],
+                [n for n, ranks in rows for _ in ranks],
+                instances=[u for u, (_, ranks) in enumerate(rows) for _ in ranks],
+            )
+            for i, rows in enumerate(self.systems)
+        ]
+
+    @property
+    def m_max(self) -> int:
+        """Largest m that is looked at: the largest n - 1, fewer where no sample is so large."""
+        top = max(n for rows in self.systems for n, _ in rows) - 1
+        if self.scheme == WITHOUT:
+            sizes = [{n - len(ranks) for n, ranks in rows} for rows in self.systems]
+            top = min([max(map(max, sizes)), *(min(s) for s in sizes if len(s) == 1)])
+        return top
+
+
+@dataclass
+class Count:
+    """What was compared, and what differed."""
+
+    orders: int = 0
+    flips: int = 0
+    right: int = 0
+    states: int = 0
+    unsure: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+def random_case(rng: np.random.Generator, n_max: int, most: int, several: bool) -> Case:
+    """2-4 systems that rank the same instances; ``most`` is the largest number of them."""
+    scheme = str(rng.choice(SCHEMES))
+    odds = float(rng.choice([0.5, 2.0, 5.0])) if scheme == POPULARITY else 1.0
+    size = int(rng.integers(1, most + 1))
+    n = np.full(size, rng.integers(6, n_max + 1))
+    if rng.random() < 0.5:  # every instance has its own
+        n = rng.integers(max(6, n_max // 4), n_max + 1, size)
+    relevant = rng.integers(1, 4, size) if several else np.ones(size, dtype=np.int64)
+    systems = []
+    for _ in range(int(rng.integers(2, 5))):
+        power = float(rng.choice([1.0, 2.0, 4.0]))
+        rows = []
+        for total, items in zip(n.tolist(), relevant.tolist(), strict=True):
+            chance = np.arange(1, total + 1) ** (1 / power - 1)
+            ranks = rng.choice(total, items, replace=False, p=chance / chance.sum()) + 1
+            rows.append((total, tuple(sorted(ranks.tolist()))))
+        systems.append(rows)
+    weighting = str(rng.choice(["instances", "relevant-items"]))
+    return Case(systems, scheme, odds, weighting)
+
+
+@lru_cache(maxsize=2)
+def _binomials(size: int) -> Floats:
+    """C(a, b) for a, b < size, each rounded once; below 1e308 for size < 1,000."""
+    return np.array([[float(comb(a, b)) for b in range(size)] for a in range(size)])
+
+
+def law(above: NDArray[np.int64], total: int, m: int, scheme: str, odds: float) -> Floats:
+    """Probabilities of 0..m drawn items above, per number of items above: (rows, m + 1)."""
+    table = _binomials(460)
+    a, s = np.asarray(above)[:, None], np.arange(m + 1)
+    if scheme == WITHOUT:
+        rest = np.where(m - s <= total - a, table[total - a, m - s], 0.0)
+        return table[a, s] * rest / table[total, m]
+    weight = odds if scheme == POPULARITY else 1.0
+    share = weight * a / (weight * a + total - a)
+    other = (total - a) / (weight * a + total - a)
+    return table[m, s] * share**s * other ** (m - s)
+
+
+class Oracle:
+    """Expected means of one case at every m, for one correction."""
+
+    def __init__(self, case: Case, correction: str) -> None:
+        self.case, self.correction = case, correction
+        self.weight = [
+            np.array([len(r) if case.weighting == "relevant-items" else 1.0 for _, r in rows])
+            for rows in case.systems
+        ]
+
+    def exact(self, name: str, k: int | None) -> Floats:
+        """Exact mean of each system."""
+        means = []
+        for rows, weight in zip(self.case.systems, self.weight, strict=True):
+            each = np.array([by_definition(name, k, ranks, n) for n, ranks in rows])
+            means.append(each @ weight / weight.sum())
+        return np.array(means)
+
+    def means(self, m: int) -> Floats:
+        """Expected sampled means: (metrics, systems)."""
+        case = self.case
+        result = np.zeros((len(METRICS), len(case.systems)))
+        for system, (rows, weight) in enumerate(zip(case.systems, self.weight, strict=True)):
+            share = weight / weight.sum()
+            most = max(len(ranks) for _, ranks in rows)
+            for j in range(1, most + 1):
+                at = [i for i, (_, ranks) in enumerate(rows) if len(ranks) >= j]
+                sizes = [rows[i][0] - len(rows[i][1]) for i in at]
+                fitted = int(np.floor(np.mean(sizes) + 1.5))
+                if case.scheme == WITHOUT:
+                    fitted = max(fitted, m + 1)
+                vectors = self.vectors(m, j, fitted)
+                for i, total in zip(at, sizes, strict=True):
+                    ranks = rows[i][1]
+                    above = ranks[j - 1] - j
+                    scales = [item_scale(name, k, len(ranks)) for name, k in METRICS]
+                    if case.scheme == WITHOUT and total < m:
+                        values = [item_value(name, k, j, total)(above) for name, k in METRICS]
+                    else:
+                        p = law(np.array([above]), total, m, case.scheme, case.odds)[0]
+                        values = vectors @ p
+                    result[:, system] += share[i] * np.multiply(scales, values)
+        return result
+
+    def vectors(self, m: int, position: int, n: int) -> Floats:
+        """Value of each sampled count above, unscaled: (metrics, m + 1)."""
+        case = self.case
+        return _vectors(self.correction, case.scheme, case.odds, m, position, n)
+
+
+@lru_cache(maxsize=4096)
+def _vectors(correction: str, scheme: str, odds: float, m: int, position: int, n: int) -> Floats:
+    if correction == "uncorrected":
+        each = [item_value(name, k, position, m) for name, k in METRICS]
+        return np.array([[value(s) for s in range(m + 1)] for value in each])
+    targets = np.array(
+        [[item_value(name, k, position, n - 1)(a) for a in range(n)] for name, k in METRICS]
+    )
+    if correction == "rank estimate":
+        return targets[:, [(n - 1) * s // m for s in range(m + 1)]]
+    matrix = law(np.arange(n), n - 1, m, scheme, odds) / np.sqrt(n)
+    rhs = targets.T / np.sqrt(n)
+    if correction == "BV 0.1":
+        marginal = matrix.sum(axis=0) / np.sqrt(n)
+        left = 0.9 * matrix.T @ matrix + 0.1 * np.diag(marginal)
+        d = 1 / np.sqrt(np.diag(left))
+        solution = np.linalg.solve(left * d[:, None] * d, d[:, None] * (matrix.T @ rhs))
+        return (d[:, None] * solution).T
+    if correction == "LS":
+        return np.linalg.lstsq(matrix, rhs, rcond=None)[0].T
+    columns = np.cumsum(matrix, axis=1)
+    steps = np.empty((len(METRICS), m + 1))
+    for x, (name, _) in enumerate(METRICS):
+        if name == "auc" and scheme != POPULARITY and n > m:
+            # Section 4.4.1: the sampled AUC is unbiased, and so the minimum, which is 0. A solver
+            # finds it to 1e-6 only: any vector near it fits nearly as well.
+            steps[x] = np.append(np.full(m, 1 / m), 0.0)
+        else:
+            steps[x] = nnls(columns, rhs[:, x], maxiter=60 * (m + 1))[0]
+    gradient = (steps @ columns.T - rhs.T) @ columns
+    assert gradient.min() >= -1e-9, "not the minimum"
+    assert np.abs(gradient * steps).max() <= 1e-9, "not the minimum"
+    return np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
+
+
+def order(difference: float) -> int:
+    """1, -1, or 0 for tied."""
+    return 0 if abs(difference) <= TIED else (1 if difference > 0 else -1)
+
+
+def flips_of(signs: dict[int, int]) -> list[int]:
+    """m at which the strict order differs from the last strict order before it."""
+    strict = [(m, s) for m, s in sorted(signs.items()) if s != 0]
+    runs = [next(group)[0] for _, group in groupby(strict, key=lambda item: item[1])]
+    return runs[1:]
+
+
+def right_from_of(signs: dict[int, int], truth: int) -> int | None:
+    """Smallest m from which the order stays the true one."""
+    found = None
+    for m in sorted(signs, reverse=True):
+        if signs[m] != truth:
+            return found
+        found = m
+    return found
+
+
+def check(case: Case, correction: str, count: Count, number: int = 0) -> None:
+    """Compare flips, right_from and verdicts of one case; add to ``count``.
+
+    The verdict tells right_from of all metrics; the function of that name is asked for one.
+    """
+    oracle, sets = Oracle(case, correction), case.sets
+    top = case.m_max if correction != "LS" else min(case.m_max, LS_MOST)
+    means = {m: oracle.means(m) for m in range(1, top + 1)}
+    low, high = UNSURE.get(correction, UNSURE_FIT)
+    options = case.options | {"correction": correction}
+    m_max = None if correction != "LS" else top
+    middle = max(1, top // 3)
+    judged = sd.verdict(
+        [sd.metric(name, k=k) for name, k in METRICS], sets, middle, (correction,), m_max=m_max,
+        **case.options,
+    )  # fmt: skip
+    for x, (name, k) in enumerate(METRICS):
+        metric = sd.metric(name, k=k)
+        found = sd.flips(metric, sets, m_max, **options)
+        table = (
+            sd.right_from(metric, sets, m_max, **options) if x == number % len(METRICS) else None
+        )
+        verdicts = judged[judged.metric == str(metric)].reset_index(drop=True)
+        exact = oracle.exact(name, k)
+        for row, (i, j) in enumerate(combinations(range(len(sets)), 2)):
+            each = {m: float(v[x, i] - v[x, j]) for m, v in means.items()}
+            exactly = float(exact[i] - exact[j])
+            if any(low < abs(d) < high for d in (*each.values(), exactly)):
+                count.unsure += 1
+                continue
+            signs = {m: order(d) for m, d in each.items()}
+            where = f"set {number} {correction} {metric} {sets[i].system}-{sets[j].system}"
+            ours = [f.m for f in found if (f.first, f.second) == (sets[i].system, sets[j].system)]
+            true = flips_of(signs)
+            count.orders += len(signs)
+            count.flips += len(true)
+            if ours != true:
+                count.wrong.append(f"{where}: flips {ours}, not {true}")
+            truth = order(exactly)
+            wanted = right_from_of(signs, truth) if truth else None
+            count.right += wanted is not None
+            ours_from = {"verdict": verdicts.right_from[row]}
+            if table is not None:
+                ours_from["right_from"] = table.m[row]
+            for what, value in ours_from.items():
+                if (None if value is pd.NA else int(value)) != wanted:
+                    count.wrong.append(f"{where}: {what} {value}, not {wanted}")
+            line = verdicts.iloc[row]
+            ahead, behind = (i, j) if truth >= 0 else (j, i)
+            if (line.better, line.worse) != (sets[ahead].system, sets[behind].system):
+                count.wrong.append(f"{where}: {line.better} is not the better one")
+            wide = max(1.0, abs(each[middle]))
+            if abs(line.exact - abs(exactly)) > 1e-12 or (
+                abs(line.sampled - each[middle] * (truth or 1)) > max(high, 1e-11) * wide
+            ):
+                count.wrong.append(f"{where}: differences {line.exact}, {line.sampled}")
+            state = _state(truth, signs[middle] * (truth or 1), float(line.probability))
+            count.states += 1
+            if line.state != state:
+                count.wrong.append(f"{where}: state {line.state}, not {state}")
+
+
+def _state(truth: int, sampled: int, probability: float) -> str:
+    """What the word has to be; the probability itself is checked against simulated runs."""
+    if truth == 0:
+        return "tied"
+    if sampled > 0 and probability >= 0.95:
+        return "right"
+    return "wrong" if sampled < 0 and probability <= 0.05 else "undecided"
+
+
+def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
+    """Number, case and the corrections to look at."""
+    rng = np.random.default_rng(400)
+    for number in range(QUICK if quick else ALL):
+        several = number % 4 == 3
+        n_max = int(rng.choice([12, 25, 40])) if quick else int(rng.choice([20, 60, 150, 400]))
+        most = 6 if quick or n_max > 100 or number % 5 else 60
+        case = random_case(rng, n_max, most, several)
+        # A fit at every m of a large n takes most of the time: then one of three in turn.
+        fitted = CORRECTIONS[2:]
+        if quick or n_max > 150:
+            fitted = fitted[number % 3 :][:1]
+        yield number, case, (*CORRECTIONS[:2], *fitted)
+
+
+def every_m(quick: bool) -> Iterator[Result]:
+    """All random sets; the difference is the number of disagreements."""
+    count = Count()
+
+    def run() -> None:
+        for number, case, corrections in cases(quick):
+            for correction in corrections:
+                check(case, correction, count, number)
+
+    seconds, _ = timed(run)
+    for wrong in count.wrong[:20]:
+        print(wrong)
+    yield Result(
+        f"{QUICK if quick else ALL} random sets at every m", seconds, None,
+        float(len(count.wrong)), 0,
+        note=f"{count.orders:,} orders, {count.flips:,} flips, {count.right:,} right from some m, "
+        f"{count.states:,} verdicts; {count.unsure:,} pairs too near a tie left out",
+    )  # fmt: skip
+
+
+BENCHMARKS = (every_m,)

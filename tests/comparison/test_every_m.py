@@ -1,0 +1,87 @@
+"""Flips, right_from and verdicts against evaluation at every m: a small sample of random sets.
+
+All 200 of them, with n up to 400, run with ``python -m tests.benchmarks``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.benchmarks.every_m import (
+    CORRECTIONS,
+    Case,
+    Count,
+    Oracle,
+    cases,
+    check,
+    flips_of,
+    right_from_of,
+)  # fmt: skip
+from tests.oracles import SCHEMES, WITHOUT, dense_law
+
+SMALL = list(cases(quick=True))
+
+
+@pytest.mark.parametrize(("number", "case", "corrections"), SMALL, ids=lambda x: str(x)[:2])
+def test_nothing_is_missed_or_invented(
+    number: int, case: Case, corrections: tuple[str, ...]
+) -> None:
+    count = Count()
+    for correction in corrections:
+        check(case, correction, count, number)
+    assert not count.wrong
+    assert count.orders > 0
+
+
+def test_the_sample_holds_what_it_is_about() -> None:
+    # Every scheme and correction, several relevant items, own n; and orders that do flip.
+    assert {case.scheme for _, case, _ in SMALL} == set(SCHEMES)
+    assert {correction for *_, each in SMALL for correction in each} == set(CORRECTIONS)
+    rows = [row for _, case, _ in SMALL for system in case.systems for row in system]
+    assert max(len(ranks) for _, ranks in rows) > 1
+    assert any(len({n for n, _ in case.systems[0]}) > 1 for _, case, _ in SMALL)
+    count = Count()
+    for number, case, _ in SMALL[:4]:
+        check(case, "uncorrected", count, number)
+    assert count.flips > 10
+
+
+def test_the_largest_n_at_a_few_m() -> None:
+    # n = 400 is as large as binomial coefficients fit in; the means themselves, to the last digits.
+    rng = np.random.default_rng(3)
+    rows = [[(400, (int(r),)) for r in rng.integers(1, 401, 5)] for _ in range(2)]
+    for scheme in SCHEMES:
+        case = Case(rows, scheme, 2.0 if scheme == SCHEMES[2] else 1.0)
+        oracle = Oracle(case, "uncorrected")
+        for m in (1, 57, 399):
+            law = dense_law(400, m, scheme, case.odds)
+            for system, of in enumerate(rows):
+                mean = np.mean([law[ranks[0] - 1][:10].sum() for _, ranks in of])  # Recall@10
+                assert oracle.means(m)[0, system] == pytest.approx(mean, abs=1e-12)
+
+
+def test_flips_and_right_from_by_hand() -> None:
+    signs = {1: 0, 2: 1, 3: 0, 4: 1, 5: -1, 6: 0, 7: -1, 8: 1}
+    assert flips_of(signs) == [5, 8]
+    assert right_from_of(signs, 1) == 8
+    assert right_from_of(signs, -1) is None
+    assert right_from_of({1: -1, 2: -1}, -1) == 1
+
+
+def test_a_wrong_answer_is_found() -> None:
+    # The check itself: told of another case's systems, it must disagree.
+    class Swapped(Case):
+        @property
+        def sets(self):
+            first, second, *rest = super().sets
+            return [
+                type(first)("P", second.ranks, second.n),
+                type(first)("Q", first.ranks, first.n),
+                *rest,
+            ]
+
+    rows = [[(30, (2,)), (30, (9,))], [(30, (3,)), (30, (5,))]]
+    count = Count()
+    check(Swapped(rows, WITHOUT), "uncorrected", count)
+    assert count.wrong
