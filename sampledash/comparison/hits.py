@@ -27,6 +27,7 @@ Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
 
 _MOST = 20_000  # instances of which the hits are convolved exactly
 _CELLS = 1 << 20  # longest lattice
+_TOGETHER = 64  # laws up to this length are convolved all at once
 _NOTHING = 1e-25  # tails of a convolution that weigh less are dropped
 
 
@@ -113,8 +114,10 @@ def law_of_hits(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> Law
 def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = None) -> float:
     """Half the lattice step of the mean of one run, 0 if it has none.
 
-    Hits have one at any m; that of an uncorrected AUC, which counts items, depends on ``m``.
+    Hits have one at any m; that of AUC, which counts items, depends on ``m``.
     """
+    if np.any(ranks.counts != np.floor(ranks.counts)):
+        return 0.0
     recipe = setting.correction
     counts = not recipe.by_rank or (recipe.name == "rank-estimate" and recipe.rounding == "floor")
     atoms = ranks.atoms(setting.ties)
@@ -122,10 +125,15 @@ def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = 
         lattice = _lattice([np.array([w]) for w in np.unique(weights(metric, atoms, setting))])
         return 0.0 if lattice is None else lattice[0] / 2
     exact = setting.without and m is not None and bool(np.any(atoms.negatives < m))
-    if metric.name == "auc" and not recipe.by_rank and m is not None and not exact:
-        worth = weights(metric, atoms, setting)
-        return float(worth[0]) / (2 * m) if np.ptp(worth) <= 1e-12 * worth[0] else 0.0
-    return 0.0
+    worth = weights(metric, atoms, setting)
+    if metric.name != "auc" or m is None or exact or np.ptp(worth) > 1e-12 * worth[0]:
+        return 0.0
+    steps = np.diff([setting.vector(metric, atoms, m, j) for j in atoms.positions])
+    # Corrected or not, every draw may count alike; of one item, or it would shift the lattice.
+    alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
+        ranks.max_relevant == 1 or not recipe.by_rank
+    )
+    return float(worth[0] * np.abs(steps[0, 0])) / 2 if alike else 0.0
 
 
 def weights(metric: Metric, atoms: Atoms, setting: Setting) -> Floats:
@@ -179,6 +187,14 @@ def _sum_of(laws: Floats) -> _Counts:
 
     Direct sums of positive terms: a Fourier transform would drown small probabilities in 1e-16.
     """
+    while laws.shape[1] <= _TOGETHER < 2 * len(laws):  # many short ones: all pairs at once
+        if len(laws) % 2:
+            nothing = np.eye(1, laws.shape[1])
+            laws = np.concatenate([laws, nothing])
+        a, b = laws[::2], laws[1::2]
+        laws = np.zeros((len(a), 2 * a.shape[1] - 1))
+        for i in range(a.shape[1]):
+            laws[:, i : i + a.shape[1]] += a[:, i, None] * b
     parts = [_Counts(0, law) for law in laws]
     while len(parts) > 1:
         odd = [parts.pop()] if len(parts) % 2 else []

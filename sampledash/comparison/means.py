@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sampledash import checks, laws
+from sampledash import checks
 from sampledash.atoms import Atoms, Ties, pairs, read_ties, union
 from sampledash.comparison import ties
+from sampledash.comparison.chains import summed_covariances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.tied_pairs import tied_covariances
 from sampledash.metrics import Metric, as_metric
@@ -19,8 +19,6 @@ from sampledash.ranksets import RankSet
 from sampledash.setting import Options, Setting, Weighting
 
 Floats = NDArray[np.float64]
-
-_NOTHING = 1e-30  # a less likely count adds nothing to a covariance
 
 
 def _scales(metric: Metric, relevant: NDArray[np.int64]) -> Floats:
@@ -167,45 +165,36 @@ def atom_moments(
 def _pair_covariances(
     metrics: Sequence[Metric], ranks: RankSet, atoms: Atoms, m: int, setting: Setting
 ) -> Floats:
-    """Covariances between the relevant items of an instance, as they enter the mean: (metrics,).
-
-    Given that t drawn items lie above the lower item, the number above the upper one is
-    Binomial(t, share of the weight) or Hypergeometric with t draws.
-    """
-    tied = ranks.has_ties and setting.ties == "expected"
-    if tied and setting.scheme == "popularity":
+    """Covariances between the relevant items of an instance, as they enter the mean: (metrics,)."""
+    rows = read_ties(ranks.rows(), setting.ties)
+    starts = np.flatnonzero(rows.position == 1)
+    tied = np.add.reduceat(rows.tied, starts) > 0
+    relevant = rows.relevant[starts]
+    wanted = relevant > 1
+    if setting.without:
+        wanted &= rows.negatives[starts] >= m
+    if setting.scheme == "popularity" and np.any(tied & wanted):
         raise ValueError(
             f"system {ranks.system!r} has ties and several relevant items in one instance: with "
             "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
         )
-    upper, lower = pairs(read_ties(ranks.rows(), setting.ties))
-    keep = lower.negatives >= m if setting.without else np.ones(len(lower), dtype=bool)
-    upper, lower = upper[keep], lower[keep]
-    vectors = {
-        j: np.column_stack([setting.vector(metric, atoms, m, j) for metric in metrics])
-        for j in atoms.positions
-    }
-    scales = np.column_stack([_scales(metric, lower.relevant) for metric in metrics])
-    weight = lower.count[:, None] * (scales * setting.shares(lower, atoms)[:, None]) ** 2
-    a_upper, b_upper = setting.weights(upper)
-    a_lower, b_lower = setting.weights(lower)
-    total = np.zeros(len(metrics))
-    either = (upper.tied > 0) | (lower.tied > 0)
-    for i, j in combinations(atoms.positions, 2):
-        here = (upper.position == i) & (lower.position == j) & either
-        if np.any(here):
-            found = tied_covariances(setting, m, upper[here], lower[here], vectors[i], vectors[j])
-            total += np.sum(weight[here] * found, axis=0)
-    for i in np.flatnonzero(~either).tolist():
-        if a_lower[i] == 0:
-            continue  # both counts are 0
-        first, second = vectors[int(upper.position[i])], vectors[int(lower.position[i])]
-        p_upper, p_lower = (
-            laws.law(setting.scheme, m, a, b)[0]
-            for a, b in ((a_upper[i], b_upper[i]), (a_lower[i], b_lower[i]))
+    vectors = np.array(
+        [[setting.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]
+    ).swapaxes(1, 2)
+
+    def weights(some: Atoms) -> Floats:
+        scales = np.column_stack([_scales(metric, some.relevant) for metric in metrics])
+        return np.asarray(
+            some.count[:, None] * (scales * setting.shares(some, atoms)[:, None]) ** 2
         )
-        t = np.flatnonzero(p_lower > _NOTHING)
-        given = laws.law(setting.scheme, t, a_upper[i], max(a_lower[i] - a_upper[i], 0.0))
-        conditional = given @ (first - p_upper @ first)[: given.shape[1]]
-        total += weight[i] * (p_lower[t] @ ((second - p_lower @ second)[t] * conditional))
+
+    total = np.zeros(len(metrics))
+    here = starts[wanted & ~tied]
+    if len(here):
+        found = summed_covariances(rows, here, m, setting, vectors)
+        total += np.sum(weights(rows[here]) * found, axis=0)
+    if np.any(wanted & tied):
+        upper, lower = pairs(rows[np.repeat(wanted & tied, relevant)])
+        found = tied_covariances(setting, m, upper, lower, vectors)
+        total += np.sum(weights(lower) * found, axis=0)
     return total
