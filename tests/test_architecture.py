@@ -18,7 +18,7 @@ LEVELS = {
     "checks": 0,
     "laws": 1, "metrics": 1, "atoms": 1,
     "sampling": 2, "ranksets": 2,
-    "expectation": 3,
+    "expectation": 3, "sampledranks": 3,
     "correction": 4,
     "setting": 5,
     "simulation": 6,

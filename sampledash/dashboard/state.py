@@ -111,12 +111,18 @@ def lock(n: int | None) -> None:
 
 
 def remember(keys: Sequence[str]) -> None:
-    """Note the present values, so that :func:`undo` finds them; call it once per run."""
+    """Note the present values, so that :func:`undo` finds them; call it once per run.
+
+    A key that is seen for the first time, as on another page, is no change that could be undone.
+    """
     now = {key: st.session_state[key] for key in keys if key in st.session_state}
     history: list[dict[str, Any]] = st.session_state.setdefault(_HISTORY, [])
-    if not history or {**history[-1], **now} != history[-1]:
-        history.append({**(history[-1] if history else {}), **now})
+    last = history[-1] if history else {}
+    if not history or any(last[key] != now[key] for key in now.keys() & last.keys()):
+        history.append({**last, **now})
         del history[:-_STEPS]
+    else:
+        last.update(now)
 
 
 def can_undo() -> bool:

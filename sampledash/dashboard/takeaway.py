@@ -11,7 +11,7 @@ import streamlit as st
 from sampledash.explain.text import count
 from sampledash.report import tables
 
-MOST_ROWS = 8  # of a table on a page
+MOST_ROWS = 9  # of a table on a page: three systems in three metrics
 # What a table is taken away as: label, renderer, end of the file's name, type.
 FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("CSV", tables.as_csv, "csv", "text/csv"),

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash.comparison.order import TIED
-from sampledash.explain.text import count, percent, tex_count
+from sampledash.explain.text import count, in_runs, percent, tex_count
 
 Floats = NDArray[np.float64]
 
@@ -92,7 +92,7 @@ def sentence(
         row = ordered.iloc[int(np.argmin(ordered["probability"].to_numpy(dtype=float)))]
         pair = f"{row['better']} > {row['worse']}"
         return (
-            f"{start} rightly ranks {shown}; one run shows {pair} in {percent(row['probability'])}."
+            f"{start} rightly ranks {shown}; one run shows {pair} in {in_runs(row['probability'])}."
         )
     return f"{start} ranks {shown}, as it does on all items. {settled(verdict, m_max)}"
 
@@ -139,12 +139,12 @@ def sentence_of_many(
         return f"{start} ranks all {pairs} pairs as on all items: {settles}."
     if not ahead:
         return (
-            f"{start} ranks {worse} above {better}; on all items {better} leads. "
+            f"{start} ranks {worse} above {better}; on all items {better} wins. "
             f"{total} {state}, {settles}."
         )
     return (
         f"{start} rightly ranks {better} above {worse}; one run shows it in "
-        f"{percent(probability)}. {total} undecided."
+        f"{in_runs(probability)}. {total} undecided."
     )
 
 

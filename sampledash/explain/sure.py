@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from sampledash.explain.text import count, percent
+from sampledash.explain import text
+from sampledash.explain.text import count
 
 OWN = "Dot: every system is ranked against negatives of its own, as in the paper. "
 SHARED = (
@@ -15,6 +16,10 @@ REDRAWN = (
     "Difference: on all items. Interval and p: other instances of the same kind, same true ranks "
     "(paired by instance where the file tells); Holm: p corrected for the number of pairs. "
     "Redrawn: the chance that a run with new instances and new negatives shows the order."
+)
+REPEATED = (
+    "Repetitions of an instance count here as instances of their own: the intervals are too narrow "
+    "and p too small; keep one seed to test. "
 )
 NO_COUNTEREXAMPLE = (
     "**No two sets of ranks flip under AUC.** Its expected sampled value is its exact value, at "
@@ -33,13 +38,13 @@ def one_run(better: str, worse: str, m: int, chance: float, low: float, high: fl
     said = (
         f"One evaluation with {count(m)} negative{'s' * (m != 1)} shows {better} ahead of {worse} "
         "with a chance "
-        f"of **{percent(chance)}**"
+        f"of **{text.in_runs(chance)}**"
     )
     if not math.isfinite(low):
         return said + "."
-    if percent(low) == percent(high):
+    if text.in_runs(low) == text.in_runs(high):
         return said + ", also with shared negatives."
-    return said + f"; with shared negatives between {percent(low)} and {percent(high)}."
+    return said + f"; with shared negatives between {text.in_runs(low)} and {text.in_runs(high)}."
 
 
 def tied(first: str, second: str) -> str:
@@ -102,7 +107,7 @@ def repeated(better: str, worse: str, seen: float, runs: int, exact: float) -> s
     """How often the runs showed the true order, and how often they should."""
     return (
         f"{count(round(seen * runs))} of {count(runs)} runs show {better} ahead of {worse} "
-        f"({percent(seen)}); the exact chance is {percent(exact)}."
+        f"({text.percent(seen)}); the exact chance is {text.in_runs(exact)}."
     )
 
 

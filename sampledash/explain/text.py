@@ -49,6 +49,19 @@ def percent(value: float) -> str:
     return f"{100 * value:.2f} %"
 
 
+def in_runs(value: float) -> str:
+    """Write a probability in percent; one that rounds to never or always says so of neither.
+
+    Examples
+    --------
+    >>> in_runs(0.98765), in_runs(0.0), in_runs(0.999999), in_runs(float("nan"))
+    ('98.77 %', '< 0.01 %', '> 99.99 %', '–')
+    """
+    if value < 5e-5:
+        return "< 0.01 %"
+    return "> 99.99 %" if value >= 1 - 5e-5 else percent(value)
+
+
 def decimal(value: float) -> str:
     """Write a number that is not a share: two decimals, thousands separated."""
     return f"{value:,.2f}"

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from sampledash.explain.consistency import MOST_FLIPS, tile
-from sampledash.explain.text import count, percent
+from sampledash.explain.text import count, in_runs, percent
 from sampledash.figures import theme
 
 Floats = NDArray[np.float64]
@@ -204,7 +204,7 @@ def tiles(
         chance = (
             ""
             if pd.isna(row["probability"])
-            else f"<br>one run shows it: {percent(row['probability'])}"
+            else f"<br>one run shows it: {in_runs(row['probability'])}"
         )
         hover.append(
             f"{row['metric']}: {plain(row['better'])} is better than {plain(row['worse'])} "

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from sampledash.explain.text import percent
+from sampledash.explain.text import in_runs
 from sampledash.figures import theme
 
 Floats = NDArray[np.float64]
@@ -20,6 +20,7 @@ Ints = NDArray[np.int64]
 _ROW = 34  # pixels of a pair in a dot plot
 QUARTERS = [0, 25, 50, 75, 100]  # per cent
 _BARS = 30  # of a histogram
+_PAIR_DASH = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
 def chances(
@@ -47,7 +48,7 @@ def chances(
         ),
         _dots(
             pairs, theme.in_percent(chance), c.blue, "own negatives",
-            [percent(float(p)) for p in chance],
+            [in_runs(float(p)) for p in chance],
         ),
     ]  # fmt: skip
     axis = {
@@ -145,7 +146,7 @@ def chance_over_m(
     c = theme.look(dark)
     data = [
         theme.curve(
-            m_values, theme.in_percent(y), theme.system_line(place, dark), name,
+            m_values, theme.in_percent(y), _pair_line(place, dark), name,
             mode="lines+markers", marker={"size": 5},
         )
         for place, (name, y) in enumerate(series.items())
@@ -162,6 +163,13 @@ def chance_over_m(
         yaxis={**theme.percent_axis(title="of runs"), "tickvals": QUARTERS,
                "ticktext": [f"{q} %" for q in QUARTERS]},
     )  # fmt: skip
+
+
+def _pair_line(place: int, dark: bool) -> dict[str, Any]:
+    """Line of a pair: no colour, which would be that of a system; the first stands out."""
+    c = theme.look(dark)
+    dash = _PAIR_DASH[place % len(_PAIR_DASH)]
+    return {"color": c.muted if place else c.ink, "dash": dash, "width": 1.8 if place else 3}
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def chosen(parts: Sequence[Rows], systems: Systems | None) -> list[Rows]:
         twice = str(repeated[repeated.duplicated()][0])
         raise ValueError(f"systems gives the name {twice!r} twice; give each system its own")
     if not wanted:
-        raise ValueError("systems is empty: name at least one")
+        raise ValueError("no system is left: use at least one (systems is empty)")
     result = []
     for part in parts:
         keep = [i for i, name in enumerate(part.systems) if name in wanted]

@@ -207,9 +207,9 @@ def rows_of_runs(found: list[Judged], *, n: int | None, censored: Censored) -> l
             )
     low = max(int(_least(each)[:, np.unique(each.items[keep])].max()) for each in found)
     if n is None:
-        names = " and ".join(each.run.name for each in found)
+        said = " and ".join(each.run.name for each in found) + " do" + "es" * (len(found) == 1)
         raise MissingCandidates(
-            f"{names} does not say n, the number of candidates that were ranked: give n "
+            f"{said} not say n, the number of candidates that were ranked: give n "
             f"(at least {max(low, 2):,}, what the longest list needs)",
             low,
         )

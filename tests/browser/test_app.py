@@ -52,6 +52,22 @@ def test_sliders_keep_their_place_when_the_page_changes(page):
         expect(slider).to_have_attribute("aria-valuetext", "100")
 
 
+def test_undo_finds_the_last_change_behind_other_pages(page):
+    if page.narrow:
+        return  # its button is in the folded sidebar
+    field = page.get_by_label("m, negatives, exact value")
+    field.fill("50")
+    field.press("Enter")
+    expect(headline(page)).to_contain_text("With 50 of 9,999 negatives")
+    for name, said in (("Correct", "t among 51"), ("Consistency", "With 50 negatives")):
+        go(page, name)
+        expect(page.get_by_test_id("stMain")).to_contain_text(said)
+    undo = page.get_by_role("button", name="Undo")
+    undo.click()
+    expect(headline(page)).to_contain_text("With 100 negatives")
+    expect(undo).to_be_disabled()
+
+
 def test_verdict_on_the_bundled_and_on_an_uploaded_file(page, tmp_path):
     go(page, "Consistency")
     # Section 6.2 and Figure 6 of the paper: Recall@10 needs about m = 1000.

@@ -24,7 +24,7 @@ def test_a_click_on_a_tile_chooses_its_metric_and_pair(page):
     page.mouse.click(box["x"] + 0.93 * box["width"], box["y"] + 0.75 * box["height"])
     expect(page.get_by_text("Z and Y change order at m = 55.")).to_be_attached()
     table = sd.right_from("AP", sd.example("movielens-xyz"), scheme="without-replacement")
-    strip = page.get_by_test_id("stMetric").filter(has_text="Right from m")
+    strip = page.get_by_test_id("stMetric").filter(has_text="All right from m")
     expect(strip).to_contain_text(f"{int(table['m'].max()):,}")
     expect(headline(page)).to_contain_text("Recall@10 ranks X > Y > Z")
 
@@ -48,7 +48,7 @@ def test_a_correction_changes_the_page_and_the_link_and_frees_gamma(page):
 
 
 def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
-    page.goto(f"{page.start}/consistency?tab=Repeat+it&repeats=1%2C000&metrics=NDCG&metrics=AUC")
+    page.goto(f"{page.start}/consistency?answers=Repeat+it&repeats=1%2C000&metrics=NDCG&metrics=AUC")
     page.get_by_role("button", name="Repeat it 1,000 times").click()
     expect(page.get_by_text(re.compile(r"[1-9]\d* of 1,000 runs$"))).to_be_visible(timeout=20_000)
     # At once: a click of the mouse would wait for the page to come to rest.

@@ -12,7 +12,7 @@ from sampledash.comparison.redrawn import probability_if_redrawn
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.dashboard.consistency import sure as consistency_sure
-from sampledash.explain.text import percent
+from sampledash.explain.text import in_runs
 from tests.paper.printed import TABLE_2, TABLE_3
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -58,8 +58,8 @@ def test_one_run_shows_the_chance_and_its_bounds():
     for first, second in (("X", "Y"), ("X", "Z"), ("Y", "Z")):
         row, bound = row_of(chances, first, second), row_of(bounds, first, second)
         name = f"{first}, {second}"
-        assert shown.loc[name, "NDCG"] == percent(row["probability"])
-        between = f"{percent(bound['low'])} to {percent(bound['high'])}"
+        assert shown.loc[name, "NDCG"] == in_runs(row["probability"])
+        between = f"{in_runs(bound['low'])} to {in_runs(bound['high'])}"
         assert shown.loc[name, "if shared"] == between
 
 
@@ -73,7 +73,7 @@ def test_bounds_that_take_longer_wait_to_be_asked_for(monkeypatch):
 
 
 def test_over_instances_says_whether_there_is_anything_to_order():
-    at = page(metrics=["Recall@k"], tab="How sure", sure_view="Over instances")
+    at = page(metrics=["Recall@k"], answers="How sure", sure_view="Over instances")
     sets = sd.example("movielens-xyz")
     rng = np.random.default_rng(consistency_sure.SEED)
     core = significance("Recall@10", sets, rng)
@@ -87,12 +87,26 @@ def test_over_instances_says_whether_there_is_anything_to_order():
         "-", "−"
     )
     assert shown.loc["Z − Y", "p, Holm"] == f"{row['p_holm']:.4f}"
-    assert shown.loc["Z − Y", "Redrawn"] == percent(redrawn["probability"])
+    assert shown.loc["Z − Y", "Redrawn"] == in_runs(redrawn["probability"])
     assert "There is something to order" in said(at)  # X and Y, the marked pair
 
 
+def test_seeds_that_are_averaged_are_not_taken_for_other_users():
+    rows = [f"{s},{u},{seed},{1 + (u * 7 + seed + len(s)) % 400},500"
+            for s in ("A", "BB") for u in range(30) for seed in (1, 2)]  # fmt: skip
+    data = "\n".join(["system,user,seed,rank,n", *rows]).encode()
+    at = page(answers="How sure", sure_view="Over instances")
+    beware = "Repetitions of an instance count here as instances of their own"
+    assert not any(beware in c.value for c in at.caption)
+    at.segmented_control(key="source").set_value("Upload a file")
+    run(at)
+    at.file_uploader(key="ranks_file").upload("seeds.csv", data)
+    run(at)
+    assert any(beware in c.value for c in at.caption)
+
+
 def test_plan_names_negatives_and_instances():
-    at = page(source=ABC, metrics=["Recall@k"], tab="How sure", sure_view="Plan")
+    at = page(source=ABC, metrics=["Recall@k"], answers="How sure", sure_view="Plan")
     sets = sd.example("paper-abc")
     needed = negatives_needed("Recall@10", sets, 0.95, **OPTIONS)
     other = instances_needed("Recall@10", sets, 100, 0.95, **OPTIONS)
@@ -114,7 +128,7 @@ def test_plan_names_negatives_and_instances():
 
 
 def test_repeating_it_gives_table_3_and_the_exact_law():
-    at = page(metrics=["Recall@k"], tab="Repeat it", repeats="100")
+    at = page(metrics=["Recall@k"], answers="Repeat it", repeats="100")
     at.button(key="repeat_start").click()
     run(at)
     shown = table(at).set_index("System")
@@ -138,7 +152,7 @@ def test_repeating_it_gives_table_3_and_the_exact_law():
 
 
 def test_repeated_runs_of_the_toy_recommenders_are_those_of_table_2():
-    at = page(source=ABC, metrics=["AP"], m="99", tab="Repeat it", repeats="1,000")
+    at = page(source=ABC, metrics=["AP"], m="99", answers="Repeat it", repeats="1,000")
     at.button(key="repeat_start").click()
     run(at)
     shown = table(at).set_index("System")
@@ -156,7 +170,7 @@ def test_repeated_runs_of_the_toy_recommenders_are_those_of_table_2():
 
 
 def test_flips_of_every_correction():
-    at = page(metrics=["Recall@k"], tab="Numbers", numbers_view="Flips")
+    at = page(metrics=["Recall@k"], answers="Numbers", numbers_view="Flips")
     shown = table(at).set_index("Pair")
     # Figure 2 and section 6.2: X and Y change at 11 and 970.
     assert shown.loc["X, Y", "Order changes at m"] == "11 · 970"

@@ -48,7 +48,7 @@ def of_many(state, *, ahead=False, right_from=970, m_max=1_000):
 
 def test_sentence_of_many_names_the_worst_pair_and_a_count():
     assert of_many("wrong") == (
-        "With 100 negatives Recall@10 (BV 0.1) ranks s3 above s7; on all items s7 leads. "
+        "With 100 negatives Recall@10 (BV 0.1) ranks s3 above s7; on all items s7 wins. "
         "14 of 190 pairs wrong, right from m = 970."
     )
     assert of_many("undecided", ahead=True).endswith(

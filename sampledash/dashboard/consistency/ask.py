@@ -15,6 +15,7 @@ from sampledash.dashboard import cache, controls, state
 from sampledash.dashboard.consistency.scene import Asked, Scene
 from sampledash.dashboard.explore.scene import LIVE
 from sampledash.dashboard.ranks.source import Source
+from sampledash.dashboard.ranks.trouble import Trouble
 from sampledash.explain.text import count
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
@@ -86,6 +87,23 @@ def ask(source: Source) -> Asked:
             "or call sampledash.verdict from Python"
         )
     return Asked(source, metrics, settings.m, options)
+
+
+def trouble(error: ValueError, source: Source) -> Trouble:
+    """Why it cannot be computed; too many negatives are put right with a click."""
+    said, limits = state.spelled(error), [M_CAP]
+    if state.SCHEMES[state.value("scheme")] == "without-replacement":
+        limits += [ranks.max_negatives for ranks in source.sets]
+    if state.value("correction", DEFAULTS) in ("CLS", "BV"):
+        limits.append(LIVE)
+    most = min(limits)
+    if int(state.value("m")) <= most:
+        return Trouble(said)
+
+    def take() -> None:
+        st.session_state["m"] = most
+
+    return Trouble(said, f"Take m = {count(most)}", take)
 
 
 def several(sets: Sequence[RankSet]) -> bool:

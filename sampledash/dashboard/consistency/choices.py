@@ -74,12 +74,33 @@ def focus(scene: Scene) -> tuple[int, int]:
         )  # fmt: skip
         x = metrics.index(picked) if picked in metrics else x
     with right:
-        return x, _pair(scene, x)
+        pair = _pair(scene, x)
+    _put_in_address("" if pair == scene.worst_pair(x) else scene.label(pair))
+    return x, pair
+
+
+def _put_in_address(pair: str) -> None:
+    """The marked pair, where the address and the copied link find it."""
+    st.session_state["pair"] = pair
+    if pair:
+        st.query_params["pair"] = pair
+    elif "pair" in st.query_params:
+        del st.query_params["pair"]
+
+
+def _follow_link(scene: Scene, keys: tuple[str, ...]) -> None:
+    """Take the marked pair from the address, once."""
+    asked = st.query_params.get("pair", "") if "pair" not in st.session_state else ""
+    found = [pair for pair in range(scene.pairs if asked else 0) if scene.label(pair) == asked]
+    for pair in found[:1]:
+        ends = [int(end[pair]) for end in scene.ends] if len(keys) == 2 else [pair]
+        st.session_state.update(zip(keys, ends, strict=True))
 
 
 def _pair(scene: Scene, x: int) -> int:
     about = "Red stretches of the curves: where sampling orders this pair wrongly."
     worst, keys = scene.worst_pair(x), _pair_keys(scene)
+    _follow_link(scene, keys)
     if len(keys) == 1:
         every = list(range(scene.pairs))
         _follow(keys, every, (worst,))

@@ -8,8 +8,10 @@ import streamlit as st
 from sampledash.comparison.findings import Findings, findings
 from sampledash.dashboard.consistency.ask import needs_fit
 from sampledash.dashboard.consistency.choices import MOST_PAIRS
+from sampledash.dashboard.consistency.closer import Part
 from sampledash.dashboard.consistency.parts import drawn, flips_in_words, panel_figure, tile_rows
 from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.consistency.sure import significance_table
 from sampledash.dashboard.consistency.tabs import flips_table, means_table, stds
 from sampledash.explain.paper import paragraph
 from sampledash.explain.text import count
@@ -17,6 +19,8 @@ from sampledash.figures import consistency as figures
 from sampledash.report.bibtex import bibtex
 from sampledash.report.html import html_report
 from sampledash.report.script import python_script
+
+MOST_TESTED = 50_000  # ranks whose instances are resampled for the report
 
 
 def button(scene: Scene, pair: int) -> None:
@@ -59,14 +63,23 @@ def report(scene: Scene, pair: int) -> str:
         )
         for x in every
     ]
+    facts = found(scene)
     tables: dict[str, pd.DataFrame] = {
+        # There is one correction, and the settings name it.
+        "Verdict": facts.verdict.drop(columns="correction"),
         "Means": means_table(scene),
         "Where the order changes": flips_table(scene, pair, every=False),
     }
+    if sum(len(ranks) for ranks in scene.asked.sets) <= MOST_TESTED:
+        try:
+            tests = [significance_table(Part.of(scene, x, pair)) for x in every]
+            tables["Over instances"] = pd.concat(tests, ignore_index=True)
+        except ValueError:  # fractions as counts: the page says so where it is asked
+            pass
     legend = figures.legend(
         [scene.systems[i] for i in systems], more=len(scene.systems) - len(systems)
     )
-    return html_report(found(scene), pictures, tables, legend=legend)
+    return html_report(facts, pictures, tables, legend=legend)
 
 
 @st.dialog("For your paper", width="large")

@@ -16,7 +16,7 @@ from sampledash.dashboard.consistency.choices import MOST_PAIRS, TILES
 from sampledash.dashboard.consistency.scene import Scene
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.explain import consistency as words
-from sampledash.explain.text import count, percent
+from sampledash.explain.text import count, in_runs, percent
 from sampledash.figures import consistency as figures
 
 MOST_EXACT = 4  # systems whose exact lines are all drawn
@@ -161,7 +161,10 @@ def numbers(scene: Scene, x: int) -> None:
     ordered = rows[rows["state"] != "tied"]
     last = ordered["right_from"]
     right_from = "–" if not len(ordered) or last.isna().any() else count(last.max())
-    chance = ordered["probability"].min() if len(ordered) else float("nan")
+    lowest, least = float("nan"), "any pair"
+    if len(ordered):
+        row = ordered.iloc[int(ordered["probability"].to_numpy(dtype=float).argmin())]
+        lowest, least = row["probability"], " > ".join(map(shown_name, row[["better", "worse"]]))
     true_now = int((ordered["sampled"] > TIED).sum())
     instances = max(ranks.n_instances for ranks in scene.asked.sets)
     metric = scene.asked.metrics[x]
@@ -173,11 +176,11 @@ def numbers(scene: Scene, x: int) -> None:
         (
             ("Pairs in true order", share,
              f"{metric}: {true_now:,} of {len(ordered):,}, in expectation, at this m."),
-            ("Right from m", right_from,
+            ("All right from m", right_from,
              f"{metric}: from here on every pair stays in its true order, as far as looked at."),
-            ("Chance, worst pair", percent(chance),
-             f"{metric}: that one sampled run shows the true order of the pair least likely to "
-             "be shown."),
+            ("Lowest chance", in_runs(lowest),
+             f"{metric}: that one sampled run shows the true order of {least}, the pair least "
+             "likely to be shown."),
             ("Instances", count(instances), "Each with its relevant items and its negatives."),
         ),
         strict=True,

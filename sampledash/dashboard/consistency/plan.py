@@ -15,7 +15,7 @@ from sampledash.dashboard import charts, controls, takeaway
 from sampledash.dashboard.consistency.closer import Part
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.explain import sure as words
-from sampledash.explain.text import count, percent
+from sampledash.explain.text import count, in_runs
 from sampledash.figures import consistency, planning
 
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
@@ -62,7 +62,7 @@ def view(part: Part) -> None:
             "Pair": [part.label(pair, shown_name) for pair in part.pairs],
             f"Negatives for {100 * probability:.0f} %": [_needed(r["m"]) for r in rows],
             f"Instances at m = {count(asked.m)}": [_needed(r["instances"]) for r in rows],
-            "Chance now": [percent(float(part.scene.chances[part.x, p])) for p in part.pairs],
+            "Chance now": [in_runs(float(part.scene.chances[part.x, p])) for p in part.pairs],
         }
     )
     takeaway.show(printed, lambda: plan_table(part, probability), "plan")

@@ -19,14 +19,13 @@ from sampledash.dashboard.consistency.scene import Scene
 from sampledash.dashboard.ranks import source as rank_source
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.explain import sure as words
-from sampledash.explain.text import percent
+from sampledash.explain.text import in_runs
 from sampledash.figures import consistency, planning
 from sampledash.ranksets import RankSet
 
 Bounds = dict[int, tuple[float, float]]  # by pair
 
 VIEWS = ("One run", "Over instances", "Plan")
-MOST_OTHERS = 2  # metrics in the table besides the one in focus
 SEED = 1  # of the resamples
 QUICK = 2_000_000  # ranks times negatives up to which the bounds take less than a second
 NO_BOUNDS = (float("nan"), float("nan"))
@@ -70,14 +69,14 @@ def one_run(part: Part) -> None:
             [bounds.get(pair, NO_BOUNDS)[1] for pair in pairs], dark=charts.is_dark(),
         ),
         key="consistency_chances",
-        alt="; ".join(f"{part.label(p)}: {percent(chance)}" for p, chance in chances.items()),
+        alt="; ".join(f"{part.label(p)}: {in_runs(chance)}" for p, chance in chances.items()),
     )  # fmt: skip
     shared = words.SHARED if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
     printed = {"Pair": [scene.label(pair, shown_name) for pair in pairs]}
-    others = [y for y in range(len(asked.metrics)) if y != part.x][:MOST_OTHERS]
+    others = [y for y in range(len(asked.metrics)) if y != part.x]
     for y in [part.x, *others]:
-        printed[str(asked.metrics[y])] = [percent(float(scene.chances[y, p])) for p in pairs]
+        printed[str(asked.metrics[y])] = [in_runs(float(scene.chances[y, p])) for p in pairs]
         if y == part.x and bounds:
             printed["if shared"] = [_range(*bounds.get(pair, NO_BOUNDS)) for pair in pairs]
     takeaway.show(
@@ -86,7 +85,7 @@ def one_run(part: Part) -> None:
 
 
 def _range(low: float, high: float) -> str:
-    return f"{percent(low)} to {percent(high)}" if np.isfinite(low) else "–"
+    return f"{in_runs(low)} to {in_runs(high)}" if np.isfinite(low) else "–"
 
 
 def _bounds_if_asked(part: Part, pairs: list[int]) -> tuple[Bounds, str]:
@@ -173,11 +172,12 @@ def over_instances(part: Part) -> None:
             ],
             "p": [words.p_value(r["p"]) for r in rows],
             "p, Holm": [words.p_value(r["p_holm"]) for r in rows],
-            "Redrawn": [percent(float(r["probability"])) for r in rows],
+            "Redrawn": [in_runs(float(r["probability"])) for r in rows],
         }
     )
     takeaway.show(printed, table, "significance")
-    st.caption(f"{words.REDRAWN} 10,000 resamples, seed {SEED}.")
+    again = words.REPEATED if scene.asked.source.averaged else ""
+    st.caption(f"{words.REDRAWN} {again}10,000 resamples, seed {SEED}.")
 
 
 def significance_table(part: Part, report: Progress | None = None) -> pd.DataFrame:

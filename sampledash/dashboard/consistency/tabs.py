@@ -31,7 +31,7 @@ NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
 # What a link carries besides the choices of the page.
 DEFAULTS: dict[str, Any] = {
-    "tab": NAMES[0], "why": False, "numbers_view": NUMBERS[0], "distribution_view": RANKS[0],
+    "answers": NAMES[0], "why": False, "numbers_view": NUMBERS[0], "distribution_view": RANKS[0],
     **sure.DEFAULTS, **repeat.DEFAULTS,
 }  # fmt: skip
 _EVERY = "_consistency_every_correction"
@@ -39,7 +39,7 @@ _EVERY = "_consistency_every_correction"
 
 def show(scene: Scene, x: int, pair: int) -> None:
     """Draw the tabs about metric x and a pair."""
-    first, second, table = st.tabs(list(NAMES), key="tab", bind="query-params")
+    first, second, table = st.tabs(list(NAMES), key="answers", bind="query-params")
     if first.open:
         with first:
             sure.tab(scene, x, pair)

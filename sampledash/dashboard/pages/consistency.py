@@ -10,7 +10,7 @@ from sampledash.dashboard.consistency.why import why
 from sampledash.dashboard.ranks import source as rank_source
 
 PAGE_DEFAULTS = {**rank_source.DEFAULTS, **ask.DEFAULTS}
-LINK = {**PAGE_DEFAULTS, **tabs.DEFAULTS}
+LINK = {**PAGE_DEFAULTS, **tabs.DEFAULTS, "pair": ""}
 
 state.stamp()
 # The choice of ranks comes first in the code: it decides n in the sidebar.
@@ -39,7 +39,7 @@ if source is not None:
         asked = ask.ask(source)
         scene = ask.look(asked)
     except ValueError as error:
-        trouble = trouble or rank_source.Trouble(state.spelled(error))
+        trouble = trouble or ask.trouble(error, source)
 dim = trouble is not None
 if trouble is not None:
     with headline:

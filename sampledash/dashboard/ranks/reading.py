@@ -36,6 +36,12 @@ def options(ident: str) -> dict[str, Any]:
     return hows.setdefault(ident, {})
 
 
+def averaged(ident: str) -> bool:
+    """Whether the content repeats its instances and the repetitions are averaged."""
+    opened: Opened | None = st.session_state.get(_OPENED, {}).get(ident)
+    return opened is not None and opened.repeated and options(ident).get("runs") != "apart"
+
+
 def read(ident: str, parse: Callable[[], Opened]) -> tuple[Reading | None, Trouble | None]:
     """Parse once per content, read once per way of reading; ask for what the content leaves open.
 

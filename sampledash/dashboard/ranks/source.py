@@ -62,12 +62,15 @@ class Source:
         Whether they come with the package, so that computations may be shared by all users.
     python
         The expression that reads them in a script: ``sd.read_rank_sets("ranks.csv", n=3706)``.
+    averaged
+        Whether several rankings of one instance, such as seeds, are instances of their own here.
     """
 
     sets: tuple[RankSet, ...]
     name: str
     bundled: bool
     python: str = ""
+    averaged: bool = False
 
     @property
     def key(self) -> str:
@@ -156,7 +159,7 @@ def _uploaded() -> tuple[Source | None, Trouble | None]:
     )
     argument = repr(names[0]) if len(names) == 1 else repr(names)
     python = rank_reading.expression("read_rank_sets", argument, rank_reading.options(ident))
-    return _compared(reading, called, python, trouble)
+    return _compared(reading, called, python, trouble, rank_reading.averaged(ident))
 
 
 def _pasted() -> tuple[Source | None, Trouble | None]:
@@ -178,7 +181,9 @@ def _pasted() -> tuple[Source | None, Trouble | None]:
         reading, trouble = rank_reading.read(ident, lambda: open_text(typed))
         how = rank_reading.options(ident)
         python = rank_reading.expression("parse_rank_text", _quoted(typed), how)
-        source, trouble = _compared(reading, "your ranks", python, trouble)
+        source, trouble = _compared(
+            reading, "your ranks", python, trouble, rank_reading.averaged(ident)
+        )
     short = source is not None and sum(map(len, source.sets)) <= TYPED_IN_LINK
     _put_in_address(typed if short else "")
     if source is not None:
@@ -188,14 +193,14 @@ def _pasted() -> tuple[Source | None, Trouble | None]:
 
 
 def _compared(
-    reading: Reading | None, name: str, python: str, trouble: Trouble | None
+    reading: Reading | None, name: str, python: str, trouble: Trouble | None, averaged: bool
 ) -> tuple[Source | None, Trouble | None]:
     """A source, if there is something to compare."""
     if reading is None:
         return None, trouble
     if len(reading.sets) < 2:
-        return None, Trouble(_alone(reading.sets[0]))
-    return Source(reading.sets, name, bundled=False, python=python), None
+        return None, Trouble(_alone(reading.sets[0]), asking=True)
+    return Source(reading.sets, name, False, python, averaged), None
 
 
 def _alone(ranks: RankSet) -> str:
