@@ -56,7 +56,8 @@ def show(printed: pd.DataFrame, table: Made, name: str, *, rows: int | None = No
     rows
         How many rows there are in all, if ``printed`` does not hold them.
     """
-    st.table(printed.head(MOST_ROWS), hide_index=True)
+    cells = printed.head(MOST_ROWS).map(lambda cell: f"\\{cell}" if cell[:1] == ">" else cell)
+    st.table(cells, hide_index=True)  # a leading > would be a quotation
     total, here = len(printed) if rows is None else rows, min(len(printed), MOST_ROWS)
     if total > here:
         st.caption(f"{here} of {count(total)} rows; all of them are in the downloads.")

@@ -73,7 +73,8 @@ def report(scene: Scene, pair: int) -> str:
     if sum(len(ranks) for ranks in scene.asked.sets) <= MOST_TESTED:
         try:
             tests = [significance_table(Part.of(scene, x, pair)) for x in every]
-            tables["Over instances"] = pd.concat(tests, ignore_index=True)
+            table = pd.concat(tests, ignore_index=True)
+            tables["Over instances"] = table[["metric", *table.columns.drop("metric")]]
         except ValueError:  # fractions as counts: the page says so where it is asked
             pass
     legend = figures.legend(

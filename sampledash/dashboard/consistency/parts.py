@@ -100,13 +100,16 @@ def drawn(scene: Scene, pair: int) -> list[int]:
     return list(dict.fromkeys(both))[:MOST_CURVES]
 
 
-def curves(scene: Scene, pair: int, *, dim: bool) -> None:
-    """One panel a metric, three in a row."""
+def curves(scene: Scene, focus: int, pair: int, *, dim: bool) -> None:
+    """One panel a metric, three in a row; on a phone, that of the metric in focus comes first."""
     metrics, systems = scene.asked.metrics, drawn(scene, pair)
     per_row = 2 if len(metrics) == 4 else min(len(metrics), 3)
     names = [scene.systems[i] for i in systems]
     more = len(scene.systems) - len(systems)
     st.html(figures.legend(names, more=more, dark=charts.is_dark()))
+    if len(metrics) <= per_row:
+        column = f'.st-key-panels [data-testid="stColumn"]:nth-child({focus + 1})'
+        st.html(f"<style>@media (max-width: 640px) {{ {column} {{ order: -1; }} }}</style>")
     panels = st.container(key="panels")
     for start in range(0, len(metrics), per_row):
         columns = panels.columns(per_row)

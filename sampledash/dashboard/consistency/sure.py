@@ -85,7 +85,10 @@ def one_run(part: Part) -> None:
 
 
 def _range(low: float, high: float) -> str:
-    return f"{in_runs(low)} to {in_runs(high)}" if np.isfinite(low) else "–"
+    if not np.isfinite(low):
+        return "–"
+    ends = in_runs(low), in_runs(high)
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def _bounds_if_asked(part: Part, pairs: list[int]) -> tuple[Bounds, str]:

@@ -59,7 +59,7 @@ tile_map = st.container()
 focus = choices.focus(scene)
 with tile_map:
     parts.tiles(scene, focus, dim=dim)
-parts.curves(scene, focus[1], dim=dim)
+parts.curves(scene, *focus, dim=dim)
 if not dim:
     parts.numbers(scene, focus[0])
     fold = st.expander(
