@@ -22,7 +22,8 @@ from sampledash.correction import Correction, Fit, correction, parse_correction
 from sampledash.expectation import expected, posterior, variance
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.ranksets import RankSet
-from sampledash.readers import example, parse_rank_text, read_rank_sets
+from sampledash.readers import example, parse_rank_text, read_rank_sets, read_sampled_ranks
+from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling, parse_sampling
 from sampledash.setting import Options
 from sampledash.simulation import simulate
@@ -37,6 +38,7 @@ __all__ = [
     "Metric",
     "Options",
     "RankSet",
+    "SampledRankSet",
     "Sampling",
     "correction",
     "counterexample",
@@ -58,6 +60,7 @@ __all__ = [
     "probability_if_shared",
     "probability_of_order",
     "read_rank_sets",
+    "read_sampled_ranks",
     "right_from",
     "significance",
     "simulate",

@@ -5,12 +5,14 @@ from sampledash.readers.errors import (
     CensoredItems,
     DifferentInstances,
     MissingCandidates,
+    MissingNegatives,
     ReadError,
     ZeroBasedRanks,
 )
 from sampledash.readers.files import Opened, Reading, open_sources, read_rank_sets
 from sampledash.readers.pasted import open_text, parse_rank_text
 from sampledash.readers.rows import Facts
+from sampledash.readers.sampled import lacks, read_sampled_ranks, sampled_sets
 from sampledash.readers.summary import Summary, describe
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "Example",
     "Facts",
     "MissingCandidates",
+    "MissingNegatives",
     "Opened",
     "ReadError",
     "Reading",
@@ -28,8 +31,11 @@ __all__ = [
     "assets_folder",
     "describe",
     "example",
+    "lacks",
     "open_sources",
     "open_text",
     "parse_rank_text",
     "read_rank_sets",
+    "read_sampled_ranks",
+    "sampled_sets",
 ]

@@ -10,8 +10,9 @@ from typing import Literal
 from sampledash.readers.errors import ReadError
 
 Role = Literal[
-    "system", "instance", "rank", "n_candidates", "ties", "mass_above", "count", "repetition"
-]
+    "system", "instance", "rank", "n_candidates", "negatives", "ties", "mass_above", "count",
+    "repetition",
+]  # fmt: skip
 
 # Compared without case, spaces, underscores and hyphens. The first name is the one we write.
 ALIASES: dict[Role, tuple[str, ...]] = {
@@ -20,13 +21,15 @@ ALIASES: dict[Role, tuple[str, ...]] = {
         "instance", "instance_id", "user", "user_id", "uid", "query", "query_id", "qid",
         "session", "session_id",
     ),
-    "rank": ("rank", "ranks", "position", "true_rank", "best_rank"),
+    "rank": ("rank", "ranks", "position", "true_rank", "best_rank", "sampled_rank"),
     "n_candidates": ("n_candidates", "n", "n_items", "candidates", "num_candidates", "num_items"),
+    "negatives": ("m", "n_negatives", "negatives", "num_negatives", "n_sampled"),
     "ties": ("ties", "n_tied_others", "tied"),
     "mass_above": ("mass_above",),
     "count": ("count", "counts", "frequency", "freq"),
     "repetition": ("repetition", "repeat", "run_id", "fold", "seed", "split"),
 }  # fmt: skip
+SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called
 # A run is a system in a file of TREC style, and a repetition beside a column that names systems.
 _EITHER = "run"
 
@@ -64,6 +67,12 @@ class Columns:
         return [i for i, found in enumerate(self.roles) if found == role]
 
     @property
+    def sampled(self) -> bool:
+        """Whether the column of ranks is named as one of sampled ranks."""
+        rank = self.find("rank")
+        return rank is not None and _plain(self.headers[rank]) == _plain(SAMPLED)
+
+    @property
     def others(self) -> list[int]:
         """Named columns without a role: the systems of a wide file."""
         pairs = enumerate(zip(self.headers, self.roles, strict=True))
@@ -86,6 +95,8 @@ def columns_of(headers: list[str], where: str) -> Columns:
         roles = tuple(
             "repetition" if _plain(h) == _EITHER else r for h, r in zip(headers, roles, strict=True)
         )
+    if "rank" not in roles:  # one column per system: m may be one
+        roles = tuple(None if role == "negatives" else role for role in roles)
     for role, names in ALIASES.items():
         if role == "repetition":
             continue

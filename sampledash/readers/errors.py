@@ -23,6 +23,10 @@ class MissingCandidates(ReadError):
         self.largest_rank = largest_rank
 
 
+class MissingNegatives(ReadError):
+    """The number of sampled negatives m is neither in the file nor given."""
+
+
 class ZeroBasedRanks(ReadError):
     """The smallest rank is 0 and none is negative: the ranks seem to count from 0."""
 

@@ -15,7 +15,7 @@ from sampledash.readers.columns import Columns, Role
 
 SMALL = 2**20  # bytes; below, nothing is gained
 _BLOCK = 4 * 2**20  # bytes parsed at a time
-_WHOLE: tuple[Role, ...] = ("rank", "n_candidates", "ties")
+_WHOLE: tuple[Role, ...] = ("rank", "n_candidates", "negatives", "ties")
 _REAL: tuple[Role, ...] = ("count", "mass_above")
 _FEW: tuple[Role, ...] = ("system", "repetition")
 

@@ -61,6 +61,16 @@ class Opened:
         lists = [part for part in self.parts if isinstance(part, Judged)]
         return bool(lists) and missing(lists) is not None
 
+    def _refuse_sampled(self) -> None:
+        """Ranks among sampled negatives are not what is compared."""
+        for part in self.parts:
+            if isinstance(part, Rows) and part.sampled:
+                raise ReadError(
+                    f"{part.name} holds sampled ranks (its column of ranks says so), which do not "
+                    "tell the true ones: bring them to the Correct page, which estimates from them "
+                    "(in Python: read_sampled_ranks)"
+                )
+
     def systems(self, runs: Runs = "averaged") -> dict[str, int]:
         """Names of all systems and how many ranks each has."""
         named: list[tuple[list[str], Ints]] = []
@@ -90,6 +100,7 @@ class Opened:
         """Check everything and make the rank sets; options as in :func:`read_rank_sets`."""
         checks.choice("censored", censored, ("refuse", "tied", "left-out"))
         checks.choice("runs", runs, ("averaged", "apart"))
+        self._refuse_sampled()
         lists = [part for part in self.parts if isinstance(part, Judged)]
         ranked = iter(rows_of_runs(lists, n=n, censored=censored) if lists else [])
         rows = [

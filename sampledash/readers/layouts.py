@@ -26,8 +26,8 @@ _WIDE_RANK = (
 _N = "the number of candidates, a whole number from 2"
 _MEANING: dict[Role, str] = {
     "system": "system", "instance": "instance", "rank": "rank", "n_candidates": "n",
-    "ties": "others tied with it", "mass_above": "sampling weight above it",
-    "count": "instances that the row stands for", "repetition": "repetition",
+    "negatives": "sampled negatives", "ties": "others tied with it",
+    "mass_above": "sampling weight above it", "count": "instances that the row stands for", "repetition": "repetition",
 }  # fmt: skip
 
 
@@ -88,6 +88,8 @@ def _long(table: Table, rank_column: int) -> Rows:
         mass=None if mass is None else mass.astype(np.float64),
         count=_counts(table),
         repetition=_repetition(table),
+        negatives=_column(table, "negatives", whole, "the number of negatives, from 1"),
+        sampled=columns.sampled,
         place=lambda row, role: where.place(row, columns.find(role)),
         facts=_facts(table, [i for i, role in enumerate(columns.roles) if role is None]),
     )

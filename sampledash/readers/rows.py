@@ -85,6 +85,10 @@ class Rows:
         As in :class:`sampledash.RankSet`, not yet checked for range.
     repetition
         The repetition of each entry, ``None`` if there is only one.
+    negatives
+        How many were sampled for each entry, where a column says so.
+    sampled
+        Whether the source itself calls its ranks sampled.
     place
         Entry and column -> its place in the source.
     facts
@@ -108,6 +112,8 @@ class Rows:
     repetition: Repetition | None
     place: Callable[[int, Role], str]
     facts: Facts
+    negatives: Ints | None = None
+    sampled: bool = False
     how_to_give_n: str = "add a column n_candidates"
     shifts: bool = True
 
@@ -132,6 +138,7 @@ class Rows:
             label=part(self.label),
             rank=self.rank[index],
             n=part(self.n),
+            negatives=part(self.negatives),
             ties=part(self.ties),
             mass=part(self.mass),
             count=part(self.count),

@@ -1,0 +1,210 @@
+"""Sampled ranks of one recommender: what is left of an evaluation on sampled negatives."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sampledash import checks
+from sampledash.sampling import Sampling, Scheme
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Draws:
+    """All instances of one rank set with the same number of negatives.
+
+    Attributes
+    ----------
+    m
+        Sampled negatives.
+    counts
+        Weight of the instances with 0..m negatives above the relevant item: shape (m + 1,).
+    """
+
+    m: int
+    counts: Floats
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class SampledRankSet:
+    """Sampled ranks of one recommender over the instances of an evaluation.
+
+    Parameters
+    ----------
+    system
+        Name of the recommender.
+    sampled_ranks
+        Rank of the relevant item among itself and its m sampled negatives: integers in 1..m+1.
+    n
+        Candidates the negatives were drawn from, the relevant item included: one number, or one
+        per entry.
+    m
+        Sampled negatives: one number, or one per entry.
+    scheme
+        How they were drawn, ``"with-replacement"`` or ``"without-replacement"``.
+    instances
+        Label of the user or query of each entry; without labels every entry is its own.
+    counts
+        Weight of each entry, at least 0: how many instances it stands for; also fractional.
+
+    Raises
+    ------
+    ValueError
+        Naming the system, the column and the first offending value.
+
+    Notes
+    -----
+    Arrays are copied and read-only. Equality and hash go by ``digest`` (SHA-256 of the contents).
+    Sampled ranks alone do not tell the true ones: see :func:`~sampledash.bounds`.
+    """
+
+    system: str
+    sampled_ranks: Ints
+    n: Ints
+    m: Ints
+    instances: NDArray[Any] | None
+    counts: Floats
+    scheme: Scheme
+
+    def __init__(
+        self,
+        system: str,
+        sampled_ranks: ArrayLike,
+        n: ArrayLike,
+        m: ArrayLike,
+        *,
+        scheme: Scheme = "with-replacement",
+        instances: ArrayLike | None = None,
+        counts: ArrayLike | None = None,
+    ) -> None:
+        where = f"of system {str(system)!r}"
+        rows = np.size(np.asarray(sampled_ranks))
+        if rows == 0:
+            raise ValueError(f"sampled_ranks {where} is empty: give at least one sampled rank")
+        checks.choice("scheme", scheme, ("with-replacement", "without-replacement", "popularity"))
+        if scheme == "popularity":
+            raise ValueError(
+                f"scheme {where} is 'popularity': what is above the relevant item decides how "
+                "often it is drawn, and the sampled rank does not tell what that is; only "
+                "uniformly drawn negatives can be corrected"
+            )
+
+        def column(name: str, values: ArrayLike, low: int) -> Ints:
+            array = checks.integers(f"{name} {where}", values, low=low)
+            if array.ndim and array.shape != (rows,):
+                raise ValueError(
+                    f"{name} {where} has shape {array.shape}: give one number, or one for each of "
+                    f"the {rows} sampled ranks"
+                )
+            return np.array(np.broadcast_to(array, rows)) if array.ndim else np.full(rows, array)
+
+        size, drawn = column("n", n, 2), column("m", m, 1)
+        rank = checks.integers(f"sampled_rank {where}", np.ravel(sampled_ranks), low=1)
+        beyond = rank > drawn + 1
+        if np.any(beyond):
+            i = int(np.argmax(beyond))
+            raise ValueError(
+                f"sampled_rank {where} is {rank[i]}, but with m = {drawn[i]} negatives it is at "
+                f"most {drawn[i] + 1}: if these are true ranks, they need no estimate, use a "
+                "RankSet; else give the m that was used"
+            )
+        if scheme == "without-replacement" and np.any(drawn > size - 1):
+            i = int(np.argmax(drawn > size - 1))
+            raise ValueError(
+                f"m {where} is {drawn[i]}, but without replacement n = {size[i]} leaves "
+                f"{size[i] - 1} negatives: give a smaller m, a larger n or the other scheme"
+            )
+        weight = np.ones(rows) if counts is None else _weights(where, counts, rows)
+        labels = None if instances is None else np.array(instances)
+        if labels is not None and labels.shape != (rows,):
+            raise ValueError(
+                f"instances {where} has shape {labels.shape}: give one label for each of the "
+                f"{rows} sampled ranks"
+            )
+        values = (str(system), rank, size, drawn, labels, weight, scheme)
+        for name, value in zip(self.__dataclass_fields__, values, strict=True):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.sampled_ranks)
+
+    def __repr__(self) -> str:
+        m = " or ".join(str(d.m) for d in self.draws) if len(self.draws) < 4 else "mixed"
+        return (
+            f"SampledRankSet({self.system!r}, {self.n_instances:g} instances, "
+            f"n = {self.population}, m = {m})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SampledRankSet) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
+        state = hashlib.sha256(f"{self.system!r} {self.scheme} {len(self)}".encode())
+        for array in (self.sampled_ranks, self.n, self.m, self.counts):
+            state.update(array.tobytes())
+        if self.instances is not None:
+            state.update(repr(self.instances.tolist()).encode())
+        return state.hexdigest()
+
+    @property
+    def n_instances(self) -> float:
+        """Number of instances |D|, counts included."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def population(self) -> int:
+        """Candidates of one instance: n, or its mean over instances, rounded."""
+        return int(np.floor(np.average(self.n, weights=self.counts) + 0.5))
+
+    @cached_property
+    def draws(self) -> tuple[Draws, ...]:
+        """The instances by their number of negatives, fewest first: all an estimate depends on."""
+        found = []
+        for m in np.unique(self.m[self.counts > 0]).tolist():
+            here = self.m == m
+            above = self.sampled_ranks[here] - 1
+            counts = np.bincount(above, self.counts[here], m + 1).astype(np.float64)
+            counts.setflags(write=False)
+            found.append(Draws(m, counts))
+        return tuple(found)
+
+    def sampling(self, m: int) -> Sampling:
+        """How the negatives of the instances with ``m`` of them were drawn from the population."""
+        n = max(self.population, m + 1) if self.scheme == "without-replacement" else self.population
+        return Sampling(n, m, self.scheme)
+
+
+def _weights(where: str, counts: ArrayLike, rows: int) -> Floats:
+    try:
+        array = np.array(counts, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"counts {where} must hold numbers, got {checks.shown(counts)}") from None
+    if array.shape != (rows,):
+        raise ValueError(
+            f"counts {where} has shape {array.shape}: give one weight for each of the {rows} "
+            "sampled ranks"
+        )
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if np.any(bad):
+        raise ValueError(
+            f"counts {where} must be finite and at least 0, got {array[bad][0]:g}: "
+            "a count is how many instances have this sampled rank"
+        )
+    if array.sum() <= 0:
+        raise ValueError(f"counts {where} are all 0: give at least one instance")
+    return array
