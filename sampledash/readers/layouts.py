@@ -27,7 +27,8 @@ _N = "the number of candidates, a whole number from 2"
 _MEANING: dict[Role, str] = {
     "system": "system", "instance": "instance", "rank": "rank", "n_candidates": "n",
     "negatives": "sampled negatives", "ties": "others tied with it",
-    "mass_above": "sampling weight above it", "count": "instances that the row stands for", "repetition": "repetition",
+    "mass_above": "sampling weight above it", "count": "instances that the row stands for",
+    "repetition": "repetition",
 }  # fmt: skip
 
 
