@@ -19,19 +19,34 @@ from sampledash.comparison import (
     verdict,
 )
 from sampledash.correction import Correction, Fit, correction, parse_correction
+from sampledash.correction.spectral import eigenvalues, resolution, retained
+from sampledash.estimation import (
+    Estimate,
+    bounds,
+    bounds_from_table,
+    compare,
+    estimate,
+    fit_learned,
+    full_cutoff,
+    gamma_table,
+    matching_cutoff,
+    rank_distribution,
+)
 from sampledash.expectation import expected, posterior, variance
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.ranksets import RankSet
 from sampledash.readers import example, parse_rank_text, read_rank_sets, read_sampled_ranks
+from sampledash.report.vectors import read_vector_json, vector_json
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling, parse_sampling
 from sampledash.setting import Options
-from sampledash.simulation import simulate
+from sampledash.simulation import sample_ranks, simulate
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Correction",
+    "Estimate",
     "Fit",
     "Flip",
     "Interval",
@@ -40,14 +55,23 @@ __all__ = [
     "RankSet",
     "SampledRankSet",
     "Sampling",
+    "bounds",
+    "bounds_from_table",
+    "compare",
     "correction",
     "counterexample",
     "curve",
+    "eigenvalues",
+    "estimate",
     "example",
     "expected",
     "expected_mean",
+    "fit_learned",
     "flips",
+    "full_cutoff",
+    "gamma_table",
     "instances_needed",
+    "matching_cutoff",
     "mean",
     "metric",
     "negatives_needed",
@@ -59,12 +83,18 @@ __all__ = [
     "probability_if_redrawn",
     "probability_if_shared",
     "probability_of_order",
+    "rank_distribution",
     "read_rank_sets",
     "read_sampled_ranks",
+    "read_vector_json",
+    "resolution",
+    "retained",
     "right_from",
+    "sample_ranks",
     "significance",
     "simulate",
     "std_of_mean",
     "variance",
+    "vector_json",
     "verdict",
 ]

@@ -14,6 +14,8 @@ from sampledash.atoms import Atoms, expanded, read_ties
 from sampledash.laws import draw_above
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
+from sampledash.sampledranks import SampledRankSet
+from sampledash.sampling import Scheme
 from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
@@ -171,3 +173,52 @@ def run_sums(
         for row, each in zip(total, values, strict=True):
             each.add(row, count, above, rows, at, exact)
     return total.T
+
+
+def sample_ranks(
+    ranks: RankSet,
+    m: int,
+    rng: np.random.Generator,
+    *,
+    scheme: Scheme = "without-replacement",
+    fit_scheme: Scheme = "with-replacement",
+) -> SampledRankSet:
+    """One sampled run of an evaluation whose true ranks are known.
+
+    Parameters
+    ----------
+    ranks
+        True ranks, one relevant item per instance; counts must be whole numbers.
+    m
+        Sampled negatives per instance; without replacement at most all an instance has.
+    rng
+        Source of randomness. Tied items are put in random order.
+    scheme
+        How the negatives are drawn: a uniform scheme.
+    fit_scheme
+        The scheme the result carries: the law that estimators assume.
+
+    Returns
+    -------
+    Sampled ranks with the n and m of each instance.
+
+    Raises
+    ------
+    ValueError
+        If an instance has several relevant items, or the scheme is not uniform.
+    """
+    setting = Setting.of({"scheme": scheme})
+    if ranks.max_relevant > 1 or scheme == "popularity":
+        what = "several relevant items in one instance" if ranks.max_relevant > 1 else scheme
+        raise ValueError(f"system {ranks.system!r}: {what} has no one sampled rank per instance")
+    if np.any(ranks.counts != np.floor(ranks.counts)):
+        raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
+    m = checks.integer("m", m, low=1)
+    rows = expanded(ranks.rows())
+    drawn = np.minimum(m, rows.negatives) if setting.without else np.full(len(rows), m)
+    above = rows.above + rng.integers(0, rows.tied + 1)
+    count = draw_above(scheme, drawn, *setting.weights(rows, above), rng)
+    labels = np.repeat(ranks.instances, ranks.counts.astype(np.int64))
+    return SampledRankSet(
+        ranks.system, count + 1, rows.negatives + 1, drawn, scheme=fit_scheme, instances=labels
+    )

@@ -145,6 +145,8 @@ def test_the_public_names_exist() -> None:
         "correction", "RankSet", "read_rank_sets", "example", "mean", "expected_mean",
         "std_of_mean", "curve", "flips", "right_from", "Flip", "probability_of_order", "verdict",
         "simulate", "significance", "negatives_needed", "instances_needed", "counterexample",
+        "SampledRankSet", "rank_distribution", "estimate", "Estimate", "bounds",
+        "bounds_from_table", "retained",
     ]  # fmt: skip
     assert set(promised) <= set(sd.__all__)
     assert isinstance(sd.__version__, str)

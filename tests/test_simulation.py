@@ -105,3 +105,37 @@ def test_batches_are_the_runs_in_pieces_with_all_metrics_of_one_draw() -> None:
     np.testing.assert_allclose(together[:, 2], alone, rtol=1e-14)
     # With one relevant item Precision@10 is Recall@10 / 10 (eq. 8, 9): so of the same draw.
     np.testing.assert_allclose(together[:, 1], together[:, 0] / 10, rtol=1e-14)
+
+
+def test_one_run_of_sampled_ranks_follows_the_law() -> None:
+    # Sampled AUC is unbiased (section 4.4.1): mean of 1 - (sampled rank - 1) / m is the exact AUC.
+    rng = np.random.default_rng(8)
+    rs = sd.RankSet("S", rng.integers(1, 101, 4000), rng.integers(100, 300, 4000))
+    for scheme in ("with-replacement", "without-replacement"):
+        run = sd.sample_ranks(rs, 30, rng, scheme=scheme)  # type: ignore[arg-type]
+        share = 1 - (run.sampled_ranks - 1) / 30
+        spread = sd.std_of_mean("AUC", rs, 30, scheme=scheme)
+        assert abs(share.mean() - sd.mean("AUC", rs)) < 4 * spread
+        assert np.array_equal(run.n, rs.n)
+        assert set(run.m) == {30}
+
+
+def test_a_run_takes_no_more_negatives_than_there_are_and_puts_ties_in_any_order() -> None:
+    rng = np.random.default_rng(9)
+    rs = sd.RankSet("S", [3] * 3000, 10, ties=[4] * 3000, counts=[2.0] * 3000)
+    run = sd.sample_ranks(rs, 50, rng)
+    assert set(run.m) == {9}
+    assert len(run) == 6000  # every instance that a row stands for
+    found = np.bincount(run.sampled_ranks, minlength=8)[3:8] / 6000  # all drawn: the true rank
+    assert np.all(np.abs(found - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 6000))
+
+
+def test_sampled_ranks_are_refused_where_there_is_not_one_per_instance() -> None:
+    rng = np.random.default_rng(1)
+    several = sd.RankSet("S", [1, 5], 10, instances=["a", "a"])
+    with pytest.raises(ValueError, match="several relevant items in one instance"):
+        sd.sample_ranks(several, 3, rng)
+    with pytest.raises(ValueError, match="popularity has no one sampled rank"):
+        sd.sample_ranks(sd.RankSet("S", [1], 10), 3, rng, scheme="popularity")
+    with pytest.raises(ValueError, match="whole numbers to simulate"):
+        sd.sample_ranks(sd.RankSet("S", [1], 10, counts=[1.5]), 3, rng)

@@ -151,15 +151,19 @@ class Fit:
         _, spread = mean_and_variance(self.values, s.scheme, s.m, above.ravel(), below.ravel())
         return spread.reshape(above.shape)
 
-    def risk(self) -> tuple[float, float]:
+    def risk(self, prior: ArrayLike | None = None) -> tuple[float, float]:
         """Squared bias and variance of one draw, averaged over the prior (the terms of eq. 24).
+
+        ``prior``: weights of the ranks 1..n to average over, in place of the correction's own.
 
         The mean over |D| instances has variance / |D|, but the bias stays. Both are averages over
         *all* ranks: a good system has its ranks at the top, where the bias is largest.
         """
         recipe, n = self.correction, self.sampling.n
-        prior = None if recipe.prior is None else prior_weights(recipe.prior, n)
-        at = moments.nodes(self.metric, self.sampling, 1, prior)
+        own = recipe.prior if prior is None else prior
+        at = moments.nodes(
+            self.metric, self.sampling, 1, None if own is None else prior_weights(own, n)
+        )
         target = at.target * self.metric.scale(1)
         bias2 = variance = 0.0
         for rows, p in at.laws():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.benchmarks import core, screen, verdict
+from tests.benchmarks import core, estimators, screen, verdict
 from tests.benchmarks.core import any_n
 
-# any_n only times; chances and every_m have their tests in tests/comparison.
+# any_n and estimators.seconds only time; chances and every_m have their tests in tests/comparison.
 COMPARED = [
     *(b for b in core.BENCHMARKS if b is not any_n), *screen.BENCHMARKS, *verdict.BENCHMARKS,
+    estimators.accuracy, estimators.large,
 ]  # fmt: skip
 
 

@@ -1,0 +1,174 @@
+r"""What a sample can see: corrections as low-pass filters (eq. 25 taken apart).
+
+With the uniform prior let S be the law A with columns divided by the root of their sums,
+:math:`S_{rs} = A_{rs} / \sqrt{c_s}`, :math:`c_s = \sum_r A_{rs}`. The n x n matrix
+:math:`K = S S^T` averages over the ranks that share a sampled rank: it is symmetric, its rows sum
+to 1 and its eigenvalues :math:`\lambda_j` lie in 0..1. The expectation of the corrected metric is
+
+.. math:: A \hat M = K ((1 - \gamma) K + \gamma)^{-1} M,
+
+because :math:`\hat M = C^{-1/2} ((1-\gamma) S^T S + \gamma)^{-1} S^T M`. So the part of M along the
+j-th eigenvector is multiplied by :math:`\lambda_j / ((1 - \gamma) \lambda_j + \gamma)`.
+
+*Without replacement* the eigenvectors are the discrete Chebyshev (Hahn) polynomials. Given a
+sampled rank, the mean of a polynomial of degree j in the true rank is one of degree j in the
+sampled rank, and the reverse; so K maps polynomials of degree j to such, and being symmetric has
+the orthogonal ones as eigenvectors. Comparing leading coefficients gives
+
+.. math:: \lambda_j = \prod_{i<j} \frac{(m - i)(n + 1 + i)}{(m + 2 + i)(n - 1 - i)}.
+
+*With replacement* that holds in the limit of large n. At finite n the eigenvectors are close to the
+polynomials, and the eigenvalues are found numerically.
+
+What follows for the top of the list. Let d be the largest degree of which at least half is kept.
+
+* ``width``: the polynomial of degree d has its first zero here, at about
+  :math:`\sin^2(2.405 / (2 d + 1)) \, n` ranks, as for a Legendre polynomial. It is the finest
+  detail at the top among the components that are mostly kept; for m = 1,000 of n = 10,000 and
+  γ = 0.01 about 4 ranks.
+* ``blind``: two distributions of the true rank that agree in *every* component up to degree d, one
+  uniform, the other without anything in the top ``blind`` ranks. The second is the Gauss rule for
+  sums over 1..n with ⌊d/2⌋ + 1 nodes, which is exact to degree d and whose first node lies there.
+  Nothing that reads only components up to degree d tells them apart. (Its nodes are real numbers:
+  read it as a distribution over ranks in between, or up to rounding.)
+
+References
+----------
+Krichene & Rendle, KDD 2020, eq. 25; Karlin & McGregor, The Hahn Polynomials, 1961.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh_tridiagonal
+
+from sampledash import checks
+from sampledash.correction import moments
+from sampledash.sampling import Sampling
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The finest that a corrected metric resolves.
+
+    Attributes
+    ----------
+    degree
+        Largest degree of a component of which at least half is kept.
+    width
+        Ranks above the first zero of that component: the finest detail at the top.
+    blind
+        Ranks at the top that may be empty or full without any component up to ``degree`` changing.
+    """
+
+    degree: int
+    width: float
+    blind: float
+
+
+@lru_cache(maxsize=64)
+def eigenvalues(sampling: Sampling) -> Floats:
+    """How much of each polynomial component of a metric one average over a sample leaves.
+
+    Parameters
+    ----------
+    sampling
+        A uniform scheme.
+
+    Returns
+    -------
+    Shape (m + 1,), read-only, decreasing from 1: entry j is for degree j.
+
+    Raises
+    ------
+    ValueError
+        For popularity-weighted samples.
+    """
+    _require_uniform(sampling)
+    n, m = sampling.n, sampling.m
+    if sampling.scheme == "without-replacement":
+        i = np.arange(m)
+        factors = (m - i) / (m + 2.0 + i) * ((n + 1.0 + i) / (n - 1.0 - i))
+        values = np.concatenate([[1.0], np.cumprod(factors)])
+    else:
+        above, weights = moments.above_nodes(sampling)
+        gram, marginal = moments.Grid(sampling, above, weights / n).gram()
+        seen = marginal > np.finfo(float).tiny
+        scale = 1 / np.sqrt(marginal[seen])
+        found = np.linalg.eigvalsh(gram[np.ix_(seen, seen)] * scale[:, None] * scale)
+        values = np.zeros(m + 1)
+        values[: len(found)] = np.clip(found[::-1], 0, 1)
+    values.setflags(write=False)
+    return values
+
+
+def retained(sampling: Sampling, gamma: float) -> Floats:
+    """Share of each polynomial component of a metric that its bias-variance correction keeps.
+
+    Parameters
+    ----------
+    sampling
+        A uniform scheme.
+    gamma
+        Weight γ of the variance, in 0..1.
+
+    Returns
+    -------
+    Shape (m + 1,): entry j is λ_j / ((1 - γ) λ_j + γ), for degree j. Degrees above m are lost.
+
+    Raises
+    ------
+    ValueError
+        For popularity-weighted samples, or a gamma out of range.
+
+    Notes
+    -----
+    It speaks of expectations under the uniform prior. At γ = 0 every component the sample holds is
+    kept, but at a variance that grows as 1 / λ_j.
+    """
+    gamma = checks.real("gamma", gamma, low=0, high=1)
+    values = eigenvalues(sampling)
+    if gamma == 0:
+        return (values > 0).astype(np.float64)
+    return values / ((1 - gamma) * values + gamma)
+
+
+def resolution(sampling: Sampling, gamma: float) -> Resolution:
+    """Tell what top of the list a correction can resolve; see the notes of this module.
+
+    Parameters and errors as for :func:`retained`; gamma above 0.
+    """
+    gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
+    kept = retained(sampling, gamma)
+    degree = min(int(np.flatnonzero(kept >= 0.5)[-1]), sampling.n - 1)
+    if degree == 0:
+        return Resolution(0, float(sampling.n), (sampling.n + 1) / 2)
+    return Resolution(
+        degree, first_zero(sampling.n, degree), first_zero(sampling.n, degree // 2 + 1)
+    )
+
+
+def first_zero(n: int, degree: int) -> float:
+    """Rank of the first zero of the discrete Chebyshev polynomial of a degree in 1..n-1."""
+    k = np.arange(1, degree)
+    off = k * np.sqrt((float(n) ** 2 - k**2) / (4.0 * (4.0 * k**2 - 1)))
+    if degree == 1:
+        return (n + 1) / 2
+    lowest = eigh_tridiagonal(
+        np.zeros(degree), off, eigvals_only=True, select="i", select_range=(0, 0)
+    )
+    return float(lowest[0] + (n + 1) / 2)
+
+
+def _require_uniform(sampling: Sampling) -> None:
+    if sampling.scheme == "popularity":
+        raise ValueError(
+            "sampling is popularity-weighted: its law depends on which items are above, not on "
+            "polynomials of the rank, so it has no such components; use a uniform scheme"
+        )

@@ -1,0 +1,169 @@
+"""What no estimator can know: every value of a metric that the sampled ranks allow."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from sampledash import checks
+from sampledash.estimation.bounds_family import Family, Shape
+from sampledash.estimation.bounds_programme import Programme, Progress
+from sampledash.estimation.bounds_region import Fitted, fitted, refuse_contradicted, region
+from sampledash.metrics import Metric, as_metric
+from sampledash.sampledranks import SampledRankSet
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_CONSTRAINTS = 200  # cumulative shares of one number of negatives that are constrained, at most
+
+
+def bounds(
+    metric: Metric | str,
+    srs: SampledRankSet,
+    versus: SampledRankSet | None = None,
+    shape: Shape | None = None,
+    tolerance: float | None = None,
+    *,
+    progress: Progress | None = None,
+) -> tuple[float, float]:
+    """Smallest and largest exact metric over all rank distributions that agree with a sample.
+
+    Parameters
+    ----------
+    metric
+        A metric or its text.
+    srs
+        Sampled ranks of one system.
+    versus
+        Another system: the result bounds the difference, ``srs`` minus ``versus``.
+    shape
+        ``"non-increasing"``: only distributions in which no rank is more frequent than a better
+        one. An assumption about the system, not a finding.
+    tolerance
+        How far the share of sampled ranks up to each t = 1..m may be from the observed one, in
+        0..1: what infinitely many instances could tell is at a tolerance near 0. ``None``: as far
+        as the sampling error of these instances goes, at 95 %.
+    progress
+        Called with the finished part, rising in 0..1.
+
+    Returns
+    -------
+    The two bounds, in the metric's units.
+
+    Raises
+    ------
+    ValueError
+        If no rank distribution is that near to the sample, or the sample contradicts the shape.
+
+    Notes
+    -----
+    The sampled ranks fix m + 1 means of the rank distribution, which has n - 1 free numbers; what
+    the bounds leave open no estimator can close, only an assumption. Adding bounds of two systems
+    at a tolerance is exact for their difference, for nothing ties one to the other.
+
+    With a tolerance this is a linear programme, exact to 1e-8 over all ranks; with m above 200 it
+    constrains 200 of the m shares, so that the bounds are slightly wider than they could be and
+    still hold. Without one, see :mod:`sampledash.estimation.bounds_region`.
+
+    The law is that of ``srs.sampling``, with one n for all instances. Where the negatives were
+    drawn in another way, or n differs between instances, the sampled shares are off by more than a
+    tolerance of 1e-4 may allow for; on 6,000 instances that is far less than their sampling error.
+    """
+    metric = as_metric(metric)
+    check_shape(shape)
+    both = _sets(srs, versus)
+    if tolerance is None:
+        found = region(fits(metric, both, shape), [1.0, -1.0][: len(both)], squared(0.95))
+        if progress is not None:
+            progress(1.0)
+        return found
+    allowed = checks.real("tolerance", tolerance, low=0, high=1)
+    ends: list[float] = []
+    for i, one in enumerate(both):
+
+        def part(done: float, i: int = i) -> None:
+            if progress is not None:
+                progress((i + done) / len(both))
+
+        ends += _at_tolerance(metric, one, shape, allowed, part)
+    if versus is None:
+        return ends[0], ends[1]
+    return ends[0] - ends[3], ends[1] - ends[2]
+
+
+def _sets(srs: SampledRankSet, versus: SampledRankSet | None) -> list[SampledRankSet]:
+    for name, one in (("srs", srs), ("versus", versus)):
+        if not isinstance(one, SampledRankSet) and not (name == "versus" and one is None):
+            raise ValueError(
+                f"{name} must be a SampledRankSet, got {checks.shown(one)}: true ranks need no "
+                "bounds"
+            )
+    return [srs] if versus is None else [srs, versus]
+
+
+def check_shape(shape: Shape | None) -> None:
+    """Refuse any shape but the known ones."""
+    if shape is not None:
+        checks.choice("shape", shape, get_args(Shape))
+
+
+def squared(confidence: float) -> float:
+    """Square of the normal quantile that leaves out (1 - confidence)/2 on either side."""
+    return float(ndtri((1 + confidence) / 2) ** 2)
+
+
+def fits(metric: Metric, sets: list[SampledRankSet], shape: Shape | None) -> list[Fitted]:
+    """Fit each set, refusing a shape that it contradicts."""
+    found = []
+    for one in sets:
+        fit = fitted(metric, one, shape)
+        if shape is not None:
+            refuse_contradicted(metric, one, fit)
+        found.append(fit)
+    return found
+
+
+def constrained(m: int) -> Ints:
+    """Which sampled ranks t = 1..m have a constraint on the share up to them: at most 200."""
+    if m <= _CONSTRAINTS:
+        return np.arange(1, m + 1)
+    angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
+    return np.unique(np.maximum(1, (m * np.sin(angles) ** 2).round().astype(np.int64)))
+
+
+def _at_tolerance(
+    metric: Metric,
+    srs: SampledRankSet,
+    shape: Shape | None,
+    tolerance: float,
+    progress: Progress,
+) -> tuple[float, float]:
+    readings, shares = [], []
+    for draws in srs.draws:
+        ends = constrained(draws.m)
+        up_to = np.arange(1, draws.m + 2)[:, None] <= ends
+        readings.append(up_to.astype(np.float64))
+        shares.append(draws.counts @ up_to / draws.counts.sum())
+    family = Family(tuple(srs.sampling(d.m) for d in srs.draws), tuple(readings), metric, shape)
+    observed = np.concatenate(shares)
+    programme = Programme(family, observed - tolerance, observed + tolerance)
+    cost = np.zeros(len(observed) + 1)
+    values = []
+    for side, sign in enumerate((1.0, -1.0)):
+        cost[-1] = sign
+        found = programme.smallest(cost, lambda done, side=side: progress((side + done) / 2))  # type: ignore[misc]
+        if found is None:
+            off = max(float(np.abs(programme.nearest().shown - observed).max()), tolerance)
+            assumed = "" if shape is None else f" {shape}"
+            raise ValueError(
+                f"tolerance = {tolerance:g} leaves no{assumed} rank distribution that agrees with "
+                f"the sampled ranks of system {srs.system!r}: take {off * 1.01:.3g}, or None "
+                "for their sampling error"
+            )
+        values.append(sign * found.value)
+    best, worst = metric(np.array([1, srs.population]), srs.population).tolist()
+    return max(values[0], worst), min(values[1], best)

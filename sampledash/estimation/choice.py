@@ -1,0 +1,91 @@
+"""What a choice of γ costs and brings: the mean over all instances against γ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sampledash import checks
+from sampledash.correction import Fit, correction
+from sampledash.correction.spectral import eigenvalues
+from sampledash.estimation.distributed import RankDistribution
+from sampledash.expectation import mean_and_variance
+from sampledash.metrics import Metric, as_metric
+from sampledash.sampling import Sampling
+
+Floats = NDArray[np.float64]
+
+GAMMAS = tuple(10.0 ** (-e / 4) for e in range(25))
+
+
+def gamma_table(
+    metric: Metric | str,
+    sampling: Sampling,
+    instances: float,
+    ranks: RankDistribution,
+    *,
+    gammas: Sequence[float] = GAMMAS,
+) -> pd.DataFrame:
+    """Bias and variance of a bias-variance correction for many γ, on given ranks.
+
+    Parameters
+    ----------
+    metric
+        A metric or its text.
+    sampling
+        A uniform scheme.
+    instances
+        Number of instances |D| that the corrected metric is averaged over, above 0.
+    ranks
+        Distribution of the true rank that the system is believed to have. The vectors themselves
+        are fitted to the uniform prior.
+    gammas
+        Values in 0..1, above 0.
+
+    Returns
+    -------
+    One row per γ, in the order given, with γ = 1/|D| added in front: ``gamma``; ``bias``, what the
+    mean over the instances is off by in expectation; ``variance`` of that mean over the draw of
+    negatives; ``mse``, bias² + variance; ``largest`` entry of the vector; ``condition`` of the
+    matrix that is solved.
+
+    Raises
+    ------
+    ValueError
+        For popularity-weighted samples, or an argument out of range.
+
+    Notes
+    -----
+    The best γ is that of the row with the smallest ``mse``. For ranks distributed as the prior
+    assumes, the mean is unbiased at every γ: what decides is how far the ranks are from uniform.
+    """
+    metric = as_metric(metric)
+    size = checks.real("instances", instances, low=0, above=True)
+    if ranks.support.n != sampling.n:
+        raise ValueError(
+            f"ranks is a distribution over {ranks.support.n} ranks, but sampling has "
+            f"n = {sampling.n}: estimate it in the same population"
+        )
+    smallest = eigenvalues(sampling)[-1]
+    rows = []
+    for value in (min(1.0, 1 / size), *gammas):
+        gamma = checks.real("gamma", value, low=0, high=1, above=True)
+        fit = correction("bias-variance", gamma=gamma).fit(metric, sampling)
+        bias, variance = _on(fit, ranks)
+        variance /= size
+        largest = float(np.abs(fit.values).max())
+        condition = 1 / ((1 - gamma) * smallest + gamma)
+        rows.append((gamma, bias, variance, bias**2 + variance, largest, condition))
+    return pd.DataFrame(rows, columns=["gamma", "bias", "variance", "mse", "largest", "condition"])
+
+
+def _on(fit: Fit, ranks: RankDistribution) -> tuple[float, float]:
+    """Mean bias and mean variance of one draw over a rank distribution."""
+    above, _, mass = ranks.at(fit.metric)
+    s, below = fit.sampling, fit.sampling.n - 1 - above
+    mean, spread = mean_and_variance(fit.values, s.scheme, s.m, above, below)
+    exact = fit.metric.of_above(above, s.n - 1) * fit.metric.scale(1)
+    return float(mass @ (mean - exact)), float(mass @ spread)

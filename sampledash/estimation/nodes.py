@@ -1,0 +1,198 @@
+"""True ranks as nodes with laws: every rank where n is small, panels of ranks where it is not.
+
+Estimating from sampled ranks means summing the law of the sampled rank over a rank distribution
+that is itself the unknown. Where that distribution is smooth between neighbouring ranks, 16 nodes
+of the Gauss rule for sums over integers stand for a whole panel of ranks, and what is found at the
+nodes tells every rank by interpolation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from sampledash import laws
+from sampledash.correction.moments import integer_panel
+from sampledash.sampling import Scheme
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EVERY_RANK = 4_000  # candidates up to which every rank is a node
+_HEAD = 64  # ranks at both ends that are always nodes: the law is steepest there
+_POINTS = 16  # nodes of a panel, those of ``integer_panel``
+_WIDTH = 0.5  # of a panel in arcsin(sqrt(p)), times sqrt(m); a law is about 1 wide
+_FINE = 200  # steps of a non-increasing distribution: at every rank up to here
+_STEPS = 300  # and as many beyond
+_TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The true ranks 1..n of one population, cut into panels.
+
+    Attributes
+    ----------
+    n
+        Candidates.
+    scheme
+        How negatives are drawn, which decides where the law is smooth.
+    ends
+        Items above at which a panel ends, exclusive: increasing, the last is n.
+    above
+        Irrelevant items above at each node, shape (nodes,).
+    ranks
+        How many ranks each node stands for, shape (nodes,); they sum to n.
+    """
+
+    n: int
+    scheme: Scheme
+    ends: Ints
+    above: Floats
+    ranks: Floats
+
+    @property
+    def first(self) -> Ints:
+        """Items above at the first rank of each panel."""
+        return np.concatenate([[0], self.ends[:-1]])
+
+    @property
+    def starts(self) -> Ints:
+        """Index of the first node of each panel, and the number of nodes: one more than panels."""
+        sizes = np.minimum(self.ends - self.first, _POINTS)
+        return np.concatenate([[0], np.cumsum(sizes)])
+
+    def law(self, m: int) -> Floats:
+        """P(sampled rank = column + 1) at each node: shape (nodes, m + 1), read-only."""
+        return _law(self, m)
+
+    def law_chunks(self, m: int) -> Iterator[tuple[slice, Floats]]:
+        """The same in blocks of nodes, so that not all of it is held."""
+        return laws.law_chunks(self.scheme, m, self.above, self.n - 1 - self.above)
+
+    def sums_to(self, m: int, ends: Ints) -> Floats:
+        """Sums of the law over the first 1..end ranks, for each end: shape (ends, m + 1).
+
+        Panels must end at ``ends``.
+        """
+        step = np.searchsorted(ends, self.above, side="right")
+        sums = np.zeros((len(ends), m + 1))
+        share = csc_array((self.ranks, (step, np.arange(len(step)))), (len(ends), len(step)))
+        for rows, p in self.law_chunks(m):
+            sums += share[:, rows] @ p
+        return np.asarray(np.cumsum(sums, axis=0))
+
+
+@lru_cache(maxsize=2)
+def _law(support: Support, m: int) -> Floats:
+    rows = np.concatenate([p for _, p in support.law_chunks(m)])
+    rows.setflags(write=False)
+    return rows
+
+
+@lru_cache(maxsize=8)
+def support(
+    n: int, m: int, scheme: Scheme, *, steps: bool = False, cut: int | None = None
+) -> Support:
+    """Choose the nodes.
+
+    Parameters
+    ----------
+    n
+        Candidates.
+    m
+        The largest number of negatives whose law the panels must resolve.
+    scheme
+        ``"with-replacement"`` or ``"without-replacement"``.
+    steps
+        Whether a panel must end at each of :func:`step_ends`.
+    cut
+        Another count of ranks at which a panel must end, in 1..n.
+    """
+    ends = np.arange(1, n + 1) if n <= EVERY_RANK else _panel_ends(n, m, scheme)
+    if steps:
+        ends = np.union1d(ends, step_ends(n))
+    if cut is not None:
+        ends = np.union1d(ends, [cut])
+    return _of_ends(n, scheme, ends)
+
+
+def step_ends(n: int) -> Ints:
+    """Where a non-increasing distribution may step down: after these many ranks, about 500."""
+    if n <= _FINE + _STEPS:
+        return np.arange(1, n + 1)
+    beyond = np.geomspace(_FINE, n, _STEPS + 1).round().astype(np.int64)
+    return np.union1d(np.arange(1, _FINE + 1), beyond)
+
+
+def _of_ends(n: int, scheme: Scheme, last: Ints) -> Support:
+    first = np.concatenate([[0], last[:-1]])
+    if np.all(last - first == 1):
+        above, ranks = first.astype(np.float64), np.ones(n)
+    else:
+        panels = [
+            integer_panel(a, b - 1) for a, b in zip(first.tolist(), last.tolist(), strict=True)
+        ]
+        above, ranks = (np.concatenate(part) for part in zip(*panels, strict=True))
+    for array in (last, above, ranks):
+        array.setflags(write=False)
+    return Support(n, scheme, last, above, ranks)
+
+
+def _panel_ends(n: int, m: int, scheme: Scheme) -> Ints:
+    """Panels no wider than the law allows, and never further than twice from either end."""
+    head = _HEAD
+    if scheme == "without-replacement":
+        # Where all items above may be drawn, or all below, the law is not smooth in their number:
+        # a share m / (n - 1) of the items misses none of h with a chance of (m / (n - 1))^h.
+        share = m / (n - 1)
+        head = n if share >= 1 else max(head, int(np.ceil(np.log(1e-18) / np.log(share))))
+    if 2 * head >= n:
+        return np.arange(1, n + 1)
+    tail = n - head
+    ends = [*range(1, head + 1)]
+    while ends[-1] < tail:
+        at = ends[-1]
+        angle = np.arctan2(np.sqrt(at), np.sqrt(n - 1 - at)) + _WIDTH / np.sqrt(m)
+        reach = n if angle >= np.pi / 2 else int((n - 1) * np.sin(angle) ** 2)
+        ends.append(max(at + 1, min(2 * at, (at + n) // 2, reach, tail)))
+    return np.array([*ends, *range(tail + 1, n + 1)])
+
+
+def interpolated(support: Support, panel: int, density: Floats, above: Floats) -> Floats:
+    """Probability per rank between the nodes of one panel: the interpolated logarithm.
+
+    Parameters
+    ----------
+    support, panel
+        Which panel.
+    density
+        Probability per rank at its nodes, shape (..., nodes of the panel).
+    above
+        Items above where it is wanted, within the panel: shape (ranks,).
+
+    Returns
+    -------
+    Shape (..., ranks).
+    """
+    at = support.above[support.starts[panel] : support.starts[panel + 1]]
+    middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, 0.5)
+    points = (at - middle) / half
+    apart = points[:, None] - points
+    np.fill_diagonal(apart, 0.5)
+    gap = (above[:, None] - middle) / half - points
+    gap[gap == 0] = 1e-300
+    parts = 1 / np.prod(2 * apart, axis=1) / gap
+    parts /= parts.sum(axis=1, keepdims=True)
+    smooth = np.exp(np.log(np.maximum(density, _TINY)) @ parts.T)
+    lost = np.any(density <= _TINY, axis=-1, keepdims=True)
+    if not np.any(lost):
+        return np.asarray(smooth)
+    # Below the smallest float the logarithm is lost; nothing of weight is there.
+    hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
+    return np.where(lost, density @ hat, smooth)

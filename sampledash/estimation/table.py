@@ -1,0 +1,205 @@
+"""Bounds from a printed table: what a paper's sampled metrics say about the exact one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash import checks
+from sampledash.estimation.bounds import check_shape
+from sampledash.estimation.bounds_family import Family, Shape
+from sampledash.estimation.bounds_programme import Programme
+from sampledash.expectation import sampled_values
+from sampledash.metrics import Metric, as_metric, parse_metric
+from sampledash.sampling import Sampling, Scheme
+
+Floats = NDArray[np.float64]
+
+_MOST_DECIMALS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """Values as printed: names as given, their metrics, values and half a unit of the last digit.
+
+    Attributes
+    ----------
+    names, metrics
+        One per value.
+    values, half
+        Shape (values,).
+    """
+
+    names: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    values: Floats
+    half: Floats
+
+
+def bounds_from_table(
+    metric: Metric | str,
+    observed: Mapping[str, float],
+    n: int,
+    m: int,
+    decimals: int | Mapping[str, int],
+    versus: Mapping[str, float] | None = None,
+    shape: Shape | None = None,
+    scheme: Scheme = "with-replacement",
+) -> tuple[float, float]:
+    r"""Smallest and largest exact metric of a system of which only sampled values are printed.
+
+    Parameters
+    ----------
+    metric
+        The exact metric to bound: a metric or its text.
+    observed
+        Sampled values as printed, in 0..1, by name: ``{"HR@10": 0.6624, "NDCG@10": 0.41}``. With
+        one relevant item HR is Recall and MRR is AP.
+    n
+        Candidates, the relevant item included.
+    m
+        Sampled negatives. A paper's "100 samples" may be 99 negatives and the relevant item.
+    decimals
+        Decimals of the printed values: one number, or one per name.
+    versus
+        Printed values of another system of the same table: the result bounds the difference,
+        ``observed`` minus ``versus``.
+    shape
+        ``"non-increasing"``: only distributions in which no rank is more frequent than a better
+        one.
+    scheme
+        ``"with-replacement"`` or ``"without-replacement"``.
+
+    Returns
+    -------
+    The two bounds, in 0..1.
+
+    Raises
+    ------
+    ValueError
+        If a value is no printed metric, or no ranks can produce the values together: it names the
+        value and the range that the others leave it.
+
+    Notes
+    -----
+    Ranges over every rank distribution whose *expected* sampled metrics round to the printed ones.
+    The printed run has scattered about its expectation: on U instances by up to about
+    :math:`\sqrt{v (1 - v) / U}` for a value v, which is not known from the table. To allow for it,
+    give fewer decimals.
+    """
+    wanted = as_metric(metric)
+    size = checks.integer("n", n, low=2)
+    checks.choice("scheme", scheme, ("with-replacement", "without-replacement"))
+    check_shape(shape)
+    sampling = Sampling(size, checks.integer("m", m, low=1), scheme)
+    low, high = _range(wanted, printed("observed", observed, decimals), sampling, shape, "observed")
+    if versus is None:
+        return low, high
+    other = printed("versus", versus, decimals)
+    least, most = _range(wanted, other, sampling, shape, "versus")
+    return low - most, high - least
+
+
+def printed(name: str, observed: Mapping[str, float], decimals: int | Mapping[str, int]) -> Printed:
+    """Check printed values one by one and read their names."""
+    if not isinstance(observed, Mapping) or not observed:
+        raise ValueError(
+            f"{name} must hold printed values by name, such as {{'HR@10': 0.6624}}, got "
+            f"{checks.shown(observed)}"
+        )
+    metrics, values, half = [], [], []
+    for key, given in observed.items():
+        places = decimals.get(key) if isinstance(decimals, Mapping) else decimals
+        if places is None:
+            raise ValueError(f"decimals has no entry for {key!r}: give one for each printed value")
+        digits = checks.integer(f"decimals of {key!r}", places, low=0, high=_MOST_DECIMALS)
+        metrics.append(parse_metric(key))
+        where = f"{name} {key!r}"
+        value = checks.real(where, given, low=-1e9, high=1e9)
+        if 1 < value <= 100:
+            raise ValueError(
+                f"{where} is {value:g}, but a metric lies in 0..1: if the table prints percent, "
+                f"give {value / 100:g} and decimals = {digits + 2}"
+            )
+        if not 0 <= value <= 1:
+            raise ValueError(f"{where} is {value:g}, but a metric lies in 0..1: check it")
+        if abs(value - round(value, digits)) > 1e-9:
+            raise ValueError(
+                f"{where} is {value!r}, which has more than decimals = {digits}: give the decimals "
+                "that are printed"
+            )
+        values.append(value)
+        half.append(0.5 * 10.0**-digits)
+    return Printed(tuple(observed), tuple(metrics), np.array(values), np.array(half))
+
+
+def _range(
+    metric: Metric, table: Printed, sampling: Sampling, shape: Shape | None, name: str
+) -> tuple[float, float]:
+    programme = _programme(metric, table, sampling, shape)
+    cost = np.zeros(len(table.names) + 1)
+    ends = []
+    for sign in (1.0, -1.0):
+        cost[-1] = sign
+        found = programme.smallest(cost)
+        if found is None:
+            raise ValueError(_complaint(metric, table, sampling, shape, name))
+        ends.append(sign * found.value)
+    best, worst = metric(np.array([1, sampling.n]), sampling.n).tolist()
+    return max(ends[0], worst), min(ends[1], best)
+
+
+def _programme(
+    metric: Metric,
+    table: Printed,
+    sampling: Sampling,
+    shape: Shape | None,
+    free: int | None = None,
+) -> Programme:
+    """All distributions that show the printed values, apart from a ``free`` one."""
+    vectors = [sampled_values(one, sampling.m) * one.scale(1) for one in table.metrics]
+    family = Family((sampling,), (np.column_stack(vectors),), metric, shape)
+    half = table.half.copy()
+    if free is not None:
+        half[free] = np.inf
+    return Programme(family, table.values - half, table.values + half)
+
+
+def _complaint(
+    metric: Metric, table: Printed, sampling: Sampling, shape: Shape | None, name: str
+) -> str:
+    """One sentence on values that no ranks can produce: which one, and what the others leave it."""
+    setting = f"n = {sampling.n} and m = {sampling.m}"
+    if shape is not None and np.all(
+        _programme(metric, table, sampling, None).nearest().missed == 0
+    ):
+        off = _programme(metric, table, sampling, shape).nearest().missed
+        shown = _listed(table, np.flatnonzero(off))
+        return (
+            f"shape {shape!r} contradicts {name} {shown} with {setting}: other rank distributions "
+            "can produce the table, so leave shape out"
+        )
+    for i in np.argsort(-np.abs(_programme(metric, table, sampling, shape).nearest().missed)):
+        rest = _programme(metric, table, sampling, shape, free=int(i))
+        cost = np.zeros(len(table.names) + 1)
+        cost[i] = 1.0
+        low, high = rest.smallest(cost), rest.smallest(-cost)
+        if low is not None and high is not None:
+            digits = max(0, round(-np.log10(2 * table.half[i])))
+            return (
+                f"{name} {table.names[i]!r} is {table.values[i]:.{digits}f}, but with {setting} "
+                f"the other values leave it {max(low.value, 0.0):.{digits}f} to "
+                f"{min(-high.value, 1.0):.{digits}f}: check it, the others, n and m"
+            )
+    off = _programme(metric, table, sampling, shape).nearest().missed
+    return (
+        f"{name} holds values that no ranks can produce together with {setting}, nearest to it "
+        f"without {_listed(table, np.flatnonzero(off))}: check them, n and m"
+    )
+
+
+def _listed(table: Printed, places: NDArray[np.intp]) -> str:
+    return " and ".join(f"{table.names[i]!r} = {table.values[i]:g}" for i in places)

@@ -1,0 +1,197 @@
+r"""Corrected metrics whose prior is learned from the sampled ranks themselves.
+
+Every one of them is a vector over the sampled rank that minimises
+
+.. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
+
+with w the learned distribution :math:`\pi` of the true rank. Bias-variance (eq. 25 of Krichene &
+Rendle) takes :math:`v = \gamma \pi`, MN the same :math:`v = 1 / |D|` for every rank.
+
+References
+----------
+Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021; Li et al.,
+Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash import checks, laws
+from sampledash.correction import Fit, correction
+from sampledash.estimation.distributed import RankDistribution
+from sampledash.estimation.distribution import DistributionMethod, fitted
+from sampledash.estimation.sample import sample_of, together
+from sampledash.metrics import Metric, as_metric
+from sampledash.sampledranks import SampledRankSet
+
+Floats = NDArray[np.float64]
+VectorMethod = Literal["bv-mle", "bv-mes", "bv-monotone-mle", "mn"]
+METHODS: tuple[str, ...] = get_args(VectorMethod)
+OWN_GAMMA = 0.01
+POOLED_GAMMA = 0.1
+_TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedFit(Fit):
+    """A corrected metric with a learned prior: one value for each sampled rank.
+
+    Attributes
+    ----------
+    method
+        ``"bv-mle" "bv-mes" "bv-monotone-mle" "mn"``.
+
+    Notes
+    -----
+    ``correction`` holds the prior and the weight of the variance. Fitted anew it gives the same
+    values, except for ``"mn"``, which counts the variance of every rank alike.
+    """
+
+    method: VectorMethod = "bv-mle"
+
+
+def fit_learned(
+    method: VectorMethod,
+    metric: Metric | str,
+    sets: SampledRankSet | Sequence[SampledRankSet],
+    *,
+    gamma: float | None = None,
+    m: int | None = None,
+) -> LearnedFit:
+    """Learn one vector from all given sets, to be applied to each of them.
+
+    Parameters
+    ----------
+    method
+        The prior is the most likely distribution (``"bv-mle"``, ``"mn"``), that of maximum entropy
+        (``"bv-mes"``) or the most likely non-increasing one (``"bv-monotone-mle"``).
+    metric
+        A metric or its text.
+    sets
+        One set, or all that are compared.
+    gamma
+        Weight of the variance, in 0..1 and above 0; 0.01 for one set, 0.1 for several. Not for
+        ``"mn"``, where the number of instances takes its place.
+    m
+        Which number of negatives the vector is for; may be left out where there is only one.
+
+    Raises
+    ------
+    ValueError
+        If n is above 10,000,000, or an argument is out of range.
+
+    Notes
+    -----
+    A vector learned from one system has less bias, but two systems with their own vectors are
+    compared less reliably than two that share one: its errors cancel in the difference.
+    """
+    checks.choice("method", method, METHODS)
+    metric, every = as_metric(metric), together(sets)
+    sample = sample_of(every)
+    if m is None and len(sample.m) > 1:
+        raise ValueError(
+            f"m is not given, but the sets have {len(sample.m)} different numbers of negatives: "
+            "say which one the vector is for"
+        )
+    m = sample.m[0] if m is None else m
+    if m not in sample.m:
+        known = ", ".join(map(str, sample.m))
+        raise ValueError(f"m = {checks.shown(m)} is not among those of the sets: {known}")
+    weight = gamma_of(method, gamma, len(every))
+    found = fitted(every, prior_method(method))
+    prior = found.probabilities()
+    instances = float(sample.total) / len(every)
+    values = learned_values(method, metric, found, m, weight, instances)
+    values.setflags(write=False)
+    recipe = correction("bias-variance", gamma=weight or 1 / max(instances, 1.0), prior=prior)
+    return LearnedFit(recipe, metric, sample.sampling(m), values, method=method)
+
+
+def prior_method(method: VectorMethod) -> DistributionMethod:
+    """Which distribution a vector learns from."""
+    priors: dict[str, DistributionMethod] = {"bv-mes": "mes", "bv-monotone-mle": "monotone-mle"}
+    return priors.get(method, "mle")
+
+
+def gamma_of(method: VectorMethod, gamma: float | None, sets: int) -> float | None:
+    """Weight of the variance, by default that of one set or of several; ``None`` for MN."""
+    if method == "mn":
+        if gamma is not None:
+            raise ValueError(
+                f"gamma = {checks.shown(gamma)} does not apply to 'mn', which weighs the variance "
+                "by the number of instances: leave it out"
+            )
+        return None
+    if gamma is None:
+        return OWN_GAMMA if sets == 1 else POOLED_GAMMA
+    return checks.real("gamma", gamma, low=0, high=1, above=True)
+
+
+def learned_values(
+    method: VectorMethod,
+    metric: Metric,
+    prior: RankDistribution,
+    m: int,
+    gamma: float | None,
+    instances: float,
+) -> Floats:
+    """The vector over the sampled rank, shape (m + 1,); any n.
+
+    ``gamma`` is the weight of the variance, ``None`` for MN, which uses ``instances``.
+    """
+    above, ranks, mass = prior.at(metric)
+    s = prior.support
+    rows = s.law(m) if above is s.above else laws.law(s.scheme, m, above, s.n - 1 - above)
+    target = metric.of_above(above, s.n - 1) * metric.scale(1)
+    variance = ranks / instances if gamma is None else gamma * mass
+    return weighed(rows, mass, variance, target[:, None])[:, 0]
+
+
+def weighed(rows: Floats, bias: Floats, variance: Floats, target: Floats) -> Floats:
+    """Vectors of least weighted bias² and variance.
+
+    Parameters
+    ----------
+    rows
+        Law of the sampled rank at each node, shape (nodes, m + 1).
+    bias, variance
+        Weight of the squared bias and of the variance at each node, shape (nodes,).
+    target
+        Exact metrics at each node, shape (nodes, metrics).
+
+    Returns
+    -------
+    Shape (m + 1, metrics).
+    """
+    return solver(rows, bias, variance)(rows.T @ (bias[:, None] * target))
+
+
+def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
+    """Function that solves the normal equations for a right side (m + 1,) or (m + 1, metrics).
+
+    Parameters as for :func:`weighed`. Sampled ranks that cannot occur get what lies between their
+    neighbours.
+    """
+    noise = variance @ rows
+    seen = noise > _TINY
+    scale = 1 / np.sqrt(noise[seen])
+    some = rows[:, seen] * scale  # unknowns of equal noise, as in ``least_squares``
+    matrix = some.T @ ((bias - variance)[:, None] * some)
+    matrix.flat[:: len(matrix) + 1] += 1
+    places = np.arange(len(seen))
+
+    def solve(moment: Floats) -> Floats:
+        columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
+        found = scale[:, None] * np.linalg.solve(matrix, columns)
+        if not np.all(seen):
+            between = [np.interp(places, places[seen], column) for column in found.T]
+            found = np.stack(between, axis=1)
+        return found.reshape(moment.shape)
+
+    return solve

@@ -1,0 +1,65 @@
+"""Samples and slow ways to the same bounds, shared by the tests of bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from sampledash import laws
+from sampledash.ranksets import RankSet
+from sampledash.sampledranks import SampledRankSet
+from tests.oracles import dense_law, dense_target, item_scale
+
+Floats = NDArray[np.float64]
+
+
+def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
+    """Mean counts of infinitely many runs without replacement at each instance's own n."""
+    own, times = np.unique(np.stack([ranks.n, ranks.ranks]), axis=1, return_counts=True)
+    above = own[1].astype(float) - 1
+    p = laws.law("without-replacement", m, above, own[0] - 1 - above)
+    return SampledRankSet(ranks.system, np.arange(1, m + 2), n, m, counts=times @ p)
+
+
+def drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> SampledRankSet:
+    """One run without replacement at each instance's own n, to be modelled with replacement."""
+    above = rng.hypergeometric(ranks.ranks - 1, ranks.n - ranks.ranks, m)
+    return SampledRankSet(ranks.system, above + 1, n, m)
+
+
+def shaped(rows: Floats, shape: str | None) -> Floats:
+    """Rows of point masses, or of uniform distributions on 1..j."""
+    if shape is None:
+        return rows
+    places = np.arange(1, len(rows) + 1).reshape(-1, *[1] * (rows.ndim - 1))
+    return np.cumsum(rows, axis=0) / places
+
+
+def extremes(rows: Floats, low: Floats, high: Floats, values: Floats) -> tuple[float, float] | None:
+    """Bounds by one programme over all distributions, as inequalities; ``None`` if infeasible."""
+    found = []
+    for sign in (1, -1):
+        result = linprog(
+            sign * values, A_ub=np.vstack([rows.T, -rows.T]), b_ub=np.append(high, -low),
+            A_eq=np.ones((1, len(values))), b_eq=[1.0], method="highs-ds",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )  # fmt: skip
+        if result.status != 0:
+            return None
+        found.append(sign * result.fun)
+    return found[0], found[1]
+
+
+def brute(
+    name: str, k: int | None, srs: SampledRankSet, n: int, shape: str | None, tolerance: float
+) -> tuple[float, float] | None:
+    """Bounds from the laws of all n ranks and every cumulative share."""
+    rows, shares = [], []
+    for draws in srs.draws:
+        rows.append(np.cumsum(dense_law(n, draws.m, srs.scheme), axis=1)[:, :-1])
+        shares.append(np.cumsum(draws.counts)[:-1] / draws.counts.sum())
+    observed = np.concatenate(shares)
+    values = shaped(dense_target(name, k, n) * item_scale(name, k, 1), shape)
+    every = shaped(np.hstack(rows), shape)
+    return extremes(every, observed - tolerance, observed + tolerance, values)

@@ -1,0 +1,166 @@
+"""Bounds within sampling error: the region against a general solver, its coverage, its edges."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from sampledash.comparison import mean
+from sampledash.estimation.bounds import bounds
+from sampledash.estimation.bounds_region import Fitted, cells, fitted, region
+from sampledash.metrics import parse_metric
+from sampledash.ranksets import RankSet
+from sampledash.sampledranks import SampledRankSet
+from tests.estimation.bounds_cases import drawn
+from tests.oracles import WITH, dense_law
+
+Z2 = 1.959963984540054**2
+
+
+def by_solver(parts: list[Fitted], signs: list[float], sign: float) -> float:
+    """Largest or smallest signed metric with the misfit allowed, scatter as one more unknown."""
+    sizes = [len(p.values) for p in parts]
+    ends = np.cumsum([0, *sizes])
+    scatter = np.sqrt(sum(p.scatter for p in parts))
+
+    def split(x):
+        return [x[a:b] for a, b in pairwise(ends)]
+
+    def value(x):
+        terms = zip(signs, parts, split(x), strict=True)
+        return sum(s * (p.values @ w + p.offset) for s, p, w in terms) + scatter * x[-1]
+
+    def room(x):
+        terms = zip(parts, split(x), strict=True)
+        off = sum(np.sum((p.rows @ w - p.observed) ** 2) for p, w in terms) + x[-1] ** 2
+        return sum(p.misfit for p in parts) + Z2 - off
+
+    totals = [
+        {"type": "eq", "fun": lambda x, i=i: split(x)[i].sum() - 1} for i in range(len(parts))
+    ]
+    start = np.append(np.concatenate([p.weights for p in parts]), 0.0)
+    result = minimize(
+        lambda x: -sign * value(x), start, method="SLSQP",
+        bounds=[(0, None)] * (len(start) - 1) + [(None, None)],
+        constraints=[*totals, {"type": "ineq", "fun": room}],
+        options={"maxiter": 2000, "ftol": 1e-12},
+    )  # fmt: skip
+    # 8: no step improves at working precision; whether it is the solution, the bound decides.
+    assert result.status in (0, 8), result.message
+    return -sign * result.fun
+
+
+@pytest.mark.parametrize("shape", [None, "non-increasing"])
+@pytest.mark.parametrize("name", ["Recall@3", "NDCG@10", "AUC"])
+def test_region_against_a_general_solver(shape, name) -> None:
+    rng = np.random.default_rng(3)
+    parts = []
+    for power in (2.0, 1.5):
+        rank = 1 + (24 * rng.random(150) ** power).astype(int)
+        t = 1 + rng.binomial(6, (rank - 1) / 23)
+        parts.append(fitted(parse_metric(name), SampledRankSet("A", t, 24, 6), shape))
+    for some, signs in (([parts[0]], [1.0]), (parts, [1.0, -1.0])):
+        found = region(some, signs, Z2)
+        spans = [sorted(s * e for e in p.extremes) for s, p in zip(signs, some, strict=True)]
+        lowest, highest = np.sum(spans, axis=0)
+        expected = (by_solver(some, signs, -1.0), by_solver(some, signs, 1.0))
+        assert found[0] == pytest.approx(max(lowest, expected[0]), abs=2e-4)
+        assert found[1] == pytest.approx(min(highest, expected[1]), abs=2e-4)
+
+
+def test_what_the_sample_tells_about_its_instances() -> None:
+    # Of the scatter of 24 ranks' metric, b(s) = E[metric | s] is told and E Var(metric | s) left.
+    rng = np.random.default_rng(4)
+    rank = 1 + (24 * rng.random(4000) ** 1.5).astype(int)
+    srs = SampledRankSet("A", 1 + rng.binomial(6, (rank - 1) / 23), 24, 6)
+    part = fitted(parse_metric("AUC"), srs, "non-increasing")
+    law, auc = dense_law(24, 6, WITH), (24 - np.arange(1, 25)) / 23
+    mass = part.weights @ (np.tril(np.ones((24, 24))) / np.arange(1, 25)[:, None])
+    told = (mass * auc) @ law / (mass @ law)
+    left = mass @ (law @ (told**2) - 2 * auc * (law @ told) + auc**2)
+    assert part.scatter == pytest.approx(left / 4000, rel=1e-6)
+    shares = srs.draws[0].counts / 4000
+    centre = part.offset + part.values @ part.weights
+    assert centre == pytest.approx(mass @ auc + told @ (shares - mass @ law), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("AUC", None), ("AUC", "non-increasing"), ("Recall@10", "non-increasing")]
+)
+def test_coverage(xyz, name, shape) -> None:
+    rng = np.random.default_rng(5)
+    some = RankSet("Y", xyz[1].ranks[::6], xyz[1].n[::6])
+    exact, runs, held = mean(name, some), 40, 0
+    for _ in range(runs):
+        low, high = bounds(name, drawn(some, 3541, 100, rng), shape=shape)
+        held += low <= exact <= high
+    assert held / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+
+
+def test_more_instances_narrow_to_the_bounds_of_infinitely_many() -> None:
+    n, m = 500, 30
+    law = dense_law(n, m, WITH)
+    mass = 1 / np.arange(3, n + 3) / np.sum(1 / np.arange(3, n + 3))
+    spans = []
+    for size in (300, 3_000, 30_000, 1_000_000_000):
+        srs = SampledRankSet("A", np.arange(1, m + 2), n, m, counts=size * (mass @ law))
+        spans.append(bounds("Recall@10", srs))
+    lows, highs = np.transpose(spans)
+    assert np.all(np.diff(lows) >= -1e-6)
+    assert np.all(np.diff(highs) <= 1e-6)
+    last = SampledRankSet("A", np.arange(1, m + 2), n, m, counts=mass @ law)
+    low, high = bounds("Recall@10", last, tolerance=1e-6)
+    assert highs[-1] - lows[-1] <= 1.1 * (high - low)
+
+
+def test_several_numbers_of_negatives_tell_more_than_either() -> None:
+    rng = np.random.default_rng(6)
+    share = rng.random(800) ** 3
+    one = SampledRankSet("A", 1 + rng.binomial(20, share), 1000, 20)
+    other = SampledRankSet("A", 1 + rng.binomial(100, share), 1000, 100)
+    t = np.append(one.sampled_ranks, other.sampled_ranks)
+    both = SampledRankSet("A", t, 1000, np.repeat([20, 100], 800))
+    widths = [np.diff(bounds("Recall@30", s))[0] for s in (one, other, both)]
+    assert widths[2] < min(widths) + 1e-9
+
+
+def test_entries_of_one_instance_are_worth_less() -> None:
+    t = 1 + np.random.default_rng(7).binomial(50, np.linspace(0, 1, 600) ** 3)
+    alone = SampledRankSet("A", t, 1000, 50)
+    pairs = SampledRankSet("A", t, 1000, 50, instances=np.arange(600) // 2)
+    own = SampledRankSet("A", t, 1000, 50, instances=np.arange(600))
+    assert bounds("Recall@10", own) == bounds("Recall@10", alone)
+    assert np.diff(bounds("Recall@10", pairs)) > 1.05 * np.diff(bounds("Recall@10", alone))
+
+
+def test_a_contradicted_shape_is_refused() -> None:
+    t = 1 + np.random.default_rng(8).binomial(100, 0.5, 500)
+    with pytest.raises(ValueError, match=r"shape 'non-increasing' contradicts .* system 'A'"):
+        bounds("Recall@10", SampledRankSet("A", t, 1000, 100), shape="non-increasing")
+
+
+@pytest.mark.parametrize("counts", [[0, 0, 3], [100, 1, 1, 1, 1, 1, 1], [9.5] * 1001, [0.1] * 7])
+def test_cells_hold_five_instances_if_there_are_any(counts) -> None:
+    counts = np.asarray(counts, dtype=float)
+    starts = cells(counts)
+    totals = np.add.reduceat(counts, starts)
+    assert starts[0] == 0
+    assert len(starts) <= 200
+    assert totals.sum() == pytest.approx(counts.sum())
+    assert np.all(totals >= min(5, counts.sum()) - 1e-9)
+
+
+@pytest.mark.parametrize("shape", [None, "non-increasing"])
+@pytest.mark.parametrize("name", ["AUC", "AP", "Recall@1"])
+def test_two_candidates(name, shape) -> None:
+    # One negative of one: the sampled rank is the rank.
+    srs = SampledRankSet("A", [1] * 80 + [2] * 20, 2, 1, scheme="without-replacement")
+    exact = 0.8 + 0.2 * {"AUC": 0, "AP": 0.5, "Recall@1": 0}[name]
+    assert bounds(name, srs, shape=shape) == pytest.approx((exact, exact), abs=1e-5)
+
+
+def test_one_instance_leaves_everything_open() -> None:
+    assert bounds("Recall@10", SampledRankSet("A", [3], 1000, 50)) == (0.0, 1.0)

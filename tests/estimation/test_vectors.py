@@ -1,0 +1,235 @@
+"""Vectors with a prior: eq. 25 against 50 digits, and the learned ones against their definition."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from sampledash.estimation import distribution, fit_learned
+from sampledash.estimation.sample import sample_of
+from sampledash.sampledranks import SampledRankSet
+from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, exact_law, item_scale
+
+DIGITS = 80  # of a solution; with a condition of 1e20 more than 50 are right
+GAMMAS = ("1", "0.1", "0.01", "0.001", "0.000001")
+SIZES = ((211, 17), (211, 3), (40, 17), (10, 9))
+
+
+def priors(n: int) -> dict[str, list[float]]:
+    """Weights of the ranks: as a user or an estimator would give them."""
+    r = np.arange(1, n + 1)
+    holes = np.where(r % 3 == 1, 0.0, 1.0 / r)
+    return {
+        "uniform": [1.0] * n,
+        "power law": (1.0 / r**1.5).tolist(),
+        "holes": holes.tolist(),
+        "at the top": np.exp(-30.0 * (r - 1) / n).tolist(),
+        "in the middle": np.exp(-0.5 * ((r - n / 2) / (n / 25)) ** 2).tolist(),
+        "steeply at the top": np.exp(-60.0 * (r - 1) / n).tolist(),
+        "steeply at the end": np.exp(-60.0 * (n - r) / n).tolist(),
+        "three atoms": np.isin(r, [1, n // 2, n]).astype(float).tolist(),
+    }
+
+
+def digits(x: Fraction) -> Decimal:
+    return Decimal(x.numerator) / Decimal(x.denominator)
+
+
+def gain(name: str, k: int | None, r: int, n: int) -> Decimal:
+    """Eq. 7-13 at true rank r, for one relevant item."""
+    if name == "auc":
+        return Decimal(n - r) / (n - 1)
+    if k is not None and r > k:
+        return Decimal(0)
+    if name in ("ap", "rr"):
+        return Decimal(1) / r
+    if name == "ndcg":
+        return Decimal(2).ln() / Decimal(r + 1).ln()
+    return Decimal(1) / k if name == "precision" else Decimal(1)
+
+
+@lru_cache
+def digital_law(n: int, m: int, scheme: str) -> list[list[Decimal]]:
+    with localcontext() as context:
+        context.prec = DIGITS
+        return [[digits(p) for p in exact_law(n, r, m, scheme)] for r in range(1, n + 1)]
+
+
+def solved(matrix: list[list[Decimal]], rhs: list[list[Decimal]]) -> list[list[Decimal]]:
+    """Gauss elimination with row pivots; rhs has one column per metric."""
+    a = [row + more for row, more in zip(matrix, rhs, strict=True)]
+    size = len(a)
+    for i in range(size):
+        best = max(range(i, size), key=lambda j: abs(a[j][i]))
+        a[i], a[best] = a[best], a[i]
+        a[i] = [x / a[i][i] for x in a[i]]
+        for j in range(size):
+            if j != i and a[j][i]:
+                factor = a[j][i]
+                a[j] = [x - factor * y for x, y in zip(a[j], a[i], strict=True)]
+    return [row[size:] for row in a]
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+@pytest.mark.parametrize(("n", "m"), SIZES)
+def test_any_prior_to_fifty_digits(n: int, m: int, scheme: str) -> None:
+    sampling = sd.Sampling(n, m, scheme)
+    for label, prior in priors(n).items():
+        reachable = np.asarray(prior) @ np.array(digital_law(n, m, scheme), float) > 0
+        if not np.all(reachable):
+            with pytest.raises(ValueError, match="no probability"):
+                sd.correction("BV", gamma=0.1, prior=prior).fit("AP", sampling)
+            continue
+        truth = vectors_in_digits(n, m, scheme, tuple(prior))
+        for gamma, metrics in truth.items():
+            recipe = sd.correction("bias-variance", gamma=float(gamma), prior=prior)
+            for (name, k), exact in zip(METRICS, metrics, strict=True):
+                values = recipe.fit(sd.metric(name, k=k), sampling).values
+                error, size = np.abs(values - exact).max(), np.abs(exact).max()
+                assert error <= 1e-7 * size, (label, gamma, name, k, error / size)
+
+
+def vectors_in_digits(
+    n: int, m: int, scheme: str, prior: tuple[float, ...]
+) -> dict[str, list[np.ndarray]]:
+    """Eq. 25 as printed: ((1-γ) A'A + γ diag(c)) x = A'b, rows of A and b times sqrt(p)."""
+    law = digital_law(n, m, scheme)
+    with localcontext() as context:
+        context.prec = DIGITS
+        weights = [Decimal(w) for w in prior]
+        total = sum(weights)
+        rows = [(w / total, law[r - 1], r) for r, w in enumerate(weights, start=1) if w]
+        size = range(m + 1)
+        marginal = [sum(w * p[i] for w, p, _ in rows) for i in size]
+        gram = [[Decimal(0)] * (m + 1) for _ in size]
+        moment = [[Decimal(0)] * len(METRICS) for _ in size]
+        for w, p, r in rows:
+            gains = [gain(name, k, r, n) for name, k in METRICS]
+            for i in size:
+                share = w * p[i]
+                for j in range(i + 1):
+                    gram[i][j] += share * p[j]
+                moment[i] = [x + share * g for x, g in zip(moment[i], gains, strict=True)]
+        found = {}
+        for gamma in GAMMAS:
+            g = Decimal(gamma)
+            left = [[(1 - g) * gram[max(i, j)][min(i, j)] for j in size] for i in size]
+            for i in size:
+                left[i][i] += g * marginal[i]
+            answer = solved(left, moment)
+            found[gamma] = [
+                np.array([float(answer[i][c]) for i in size]) for c in range(len(METRICS))
+            ]
+    return found
+
+
+def observed(scheme: str = WITH, n: int = 400, m: int = 15, size: int = 900) -> SampledRankSet:
+    rng = np.random.default_rng(6)
+    ranks = np.minimum(1 + (n * rng.beta(0.4, 2, size)).astype(int), n)
+    return SampledRankSet("S", sd.Sampling(n, m, scheme).draw(ranks, rng), n, m, scheme=scheme)
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+@pytest.mark.parametrize("method", ["bv-mle", "bv-mes", "bv-monotone-mle"])
+def test_learned_prior_is_that_of_the_correction(method: str, scheme: str) -> None:
+    srs = observed(scheme)
+    prior = distribution.rank_distribution(srs, method.removeprefix("bv-"))
+    for name, k in METRICS:
+        for gamma in (None, 0.1):
+            fit = fit_learned(method, sd.metric(name, k=k), srs, gamma=gamma)
+            used = 0.01 if gamma is None else gamma
+            recipe = sd.correction("BV", gamma=used, prior=prior)
+            again = recipe.fit(sd.metric(name, k=k), sd.Sampling(400, 15, scheme))
+            close = 1e-9 * np.abs(again.values).max()
+            np.testing.assert_allclose(fit.values, again.values, atol=close, rtol=0)
+            assert fit.correction == again.correction
+            assert fit.method == method
+            assert fit.risk() == pytest.approx(again.risk(), rel=1e-6)
+            assert not fit.values.flags.writeable
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+def test_mn_is_the_printed_matrix(scheme: str) -> None:
+    n, m, size = 400, 15, 900
+    srs = observed(scheme, n, m, size)
+    pi, law = distribution.rank_distribution(srs), dense_law(n, m, scheme)
+    d = law * pi[:, None]
+    left = law.T @ d - law.T @ law / size + np.diag(law.sum(axis=0)) / size
+    rank = np.arange(1, n + 1)
+    for name, k in METRICS:
+        target = sd.metric(name, k=k)(rank, n)
+        printed = np.linalg.solve(left, d.T @ target)
+        fit = fit_learned("mn", sd.metric(name, k=k), srs)
+        np.testing.assert_allclose(fit.values, printed, rtol=0, atol=1e-8 * np.abs(printed).max())
+        assert item_scale(name, k, 1) > 0
+
+
+def test_mn_minimises_what_it_says() -> None:
+    n, m, size = 400, 15, 900
+    srs = observed()
+    pi, law = distribution.rank_distribution(srs), dense_law(n, m, WITH)
+    target = sd.parse_metric("AP")(np.arange(1, n + 1), n)
+
+    def loss(values: np.ndarray) -> float:
+        mean = law @ values
+        variance = (law * (values - mean[:, None]) ** 2).sum(axis=1)
+        return float(pi @ (mean - target) ** 2 + variance.sum() / size)
+
+    values = fit_learned("mn", "AP", srs).values
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        assert loss(values) <= loss(values + rng.normal(size=m + 1) * 10 ** rng.uniform(-5, -1))
+
+
+def test_one_vector_for_all_is_learned_from_all() -> None:
+    a, b = observed(), SampledRankSet("T", [1, 1, 4, 16], 400, 15)
+    prior = distribution.rank_distribution([a, b], "monotone-mle")
+    fit = fit_learned("bv-monotone-mle", "NDCG@10", [a, b])
+    again = sd.correction("BV", gamma=0.1, prior=prior).fit("NDCG@10", sd.Sampling(400, 15))
+    np.testing.assert_allclose(fit.values, again.values, atol=1e-10, rtol=0)
+
+
+def test_any_n_and_a_cutoff_between_the_nodes() -> None:
+    # Panels against every rank: the values of the correction itself, which sums over all ranks.
+    n, m = 9_000, 30
+    srs = observed(WITHOUT, n, m)
+    prior = distribution.rank_distribution(srs, "mle")
+    for text in ("Recall@700", "NDCG@2500", "AP"):
+        fit = fit_learned("bv-mle", text, srs, gamma=0.1)
+        again = sd.correction("BV", gamma=0.1, prior=prior).fit(text, sd.Sampling(n, m, WITHOUT))
+        np.testing.assert_allclose(
+            fit.values, again.values, rtol=0, atol=1e-9 * np.abs(again.values).max()
+        )
+
+
+def test_several_numbers_of_negatives() -> None:
+    srs = SampledRankSet("S", [1, 2, 3, 1, 4, 9], 100, [5, 5, 5, 20, 20, 20])
+    assert sample_of((srs,)).m == (5, 20)
+    assert fit_learned("bv-mle", "AP", srs, m=20).values.shape == (21,)
+    with pytest.raises(ValueError, match="say which one"):
+        fit_learned("bv-mle", "AP", srs)
+    with pytest.raises(ValueError, match="m = 7 is not among those of the sets: 5, 20"):
+        fit_learned("bv-mle", "AP", srs, m=7)
+
+
+def test_refusals() -> None:
+    srs = observed()
+    for call, words in [
+        (lambda: fit_learned("bv", "AP", srs), "method must be one of bv-mle"),
+        (lambda: fit_learned("mn", "AP", srs, gamma=0.1), "gamma = 0.1 does not apply to 'mn'"),
+        (lambda: fit_learned("bv-mle", "AP", srs, gamma=0), "gamma must be above 0"),
+        (lambda: fit_learned("bv-mle", "AP", SampledRankSet("S", [1], 10**9, 3)), "too large"),
+        (lambda: sd.correction("BV", prior=[1, -1, 1]), "prior of rank 2 is -1"),
+        (lambda: sd.correction("BV", prior=[1, 1]).fit("AP", sd.Sampling(5, 2)), "prior has shape"),
+        (
+            lambda: sd.correction("BV", prior=[1, 0, 0, 0]).fit("AP", sd.Sampling(4, 2)),
+            "no probability",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            call()

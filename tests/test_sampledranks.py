@@ -1,0 +1,124 @@
+"""Sampled ranks of a system: what is kept, what is reduced, and every complaint."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sampledash as sd
+from sampledash.sampledranks import SampledRankSet
+from tests.oracles import POPULARITY, WITH, WITHOUT
+
+
+def test_reads_one_number_for_all() -> None:
+    given_ = np.array([1, 3, 3, 11])
+    srs = SampledRankSet("X", given_, n=50, m=10)
+    assert len(srs) == 4
+    assert srs.system == "X"
+    assert srs.n_instances == 4
+    assert srs.population == 50
+    assert srs.scheme == WITH
+    assert srs.instances is None
+    (draws,) = srs.draws
+    assert draws.m == 10
+    assert draws.counts.tolist() == [1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1]
+    assert srs.sampling(10) == sd.Sampling(50, 10, WITH)
+    given_[0] = 5
+    assert srs.sampled_ranks[0] == 1  # a copy
+    for array in (srs.sampled_ranks, srs.n, srs.m, srs.counts, draws.counts):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    assert repr(srs) == "SampledRankSet('X', 4 instances, n = 50, m = 10)"
+
+
+@given(data=st.data())
+def test_draws_hold_every_weight_once(data: st.DataObject) -> None:
+    rows = data.draw(st.integers(1, 20))
+    m = data.draw(st.lists(st.sampled_from([1, 4, 9]), min_size=rows, max_size=rows))
+    ranks = [data.draw(st.integers(1, x + 1)) for x in m]
+    weights = data.draw(
+        st.lists(st.sampled_from([0.0, 0.5, 2.0]), min_size=rows, max_size=rows).filter(any)
+    )
+    srs = SampledRankSet("X", ranks, 30, m, counts=weights)
+    assert [d.m for d in srs.draws] == sorted({x for x, w in zip(m, weights, strict=True) if w})
+    for d in srs.draws:
+        assert d.counts.shape == (d.m + 1,)
+        for s in range(d.m + 1):
+            rows_here = [
+                w for r, x, w in zip(ranks, m, weights, strict=True) if (r, x) == (s + 1, d.m)
+            ]
+            assert d.counts[s] == sum(rows_here)
+    assert srs.n_instances == sum(weights)
+
+
+def test_own_n_is_averaged_by_weight() -> None:
+    srs = SampledRankSet("X", [1, 2, 3], n=[10, 20, 31], m=5, counts=[1, 1, 2])
+    assert srs.population == 23  # (10 + 20 + 62) / 4
+    half = SampledRankSet("X", [1, 1], n=[10, 11], m=5)
+    assert half.population == 11  # 10.5 rounds up
+
+
+def test_without_replacement_the_population_holds_the_negatives() -> None:
+    srs = SampledRankSet("X", [1, 1, 1], n=[5, 5, 30], m=[4, 4, 20], scheme=WITHOUT)
+    assert srs.population == 13
+    assert srs.sampling(4).n == 13
+    assert srs.sampling(20).n == 21
+
+
+def test_equality_goes_by_content() -> None:
+    a = SampledRankSet("X", [1, 2], 50, 10, instances=["u", "v"])
+    assert a == SampledRankSet("X", np.array([1.0, 2.0]), [50, 50], [10, 10], instances=["u", "v"])
+    assert hash(a) == hash(SampledRankSet("X", [1, 2], 50, 10, instances=["u", "v"]))
+    others = [
+        SampledRankSet("Y", [1, 2], 50, 10, instances=["u", "v"]),
+        SampledRankSet("X", [2, 1], 50, 10, instances=["u", "v"]),
+        SampledRankSet("X", [1, 2], 51, 10, instances=["u", "v"]),
+        SampledRankSet("X", [1, 2], 50, 11, instances=["u", "v"]),
+        SampledRankSet("X", [1, 2], 50, 10, instances=["u", "w"]),
+        SampledRankSet("X", [1, 2], 50, 10),
+        SampledRankSet("X", [1, 2], 50, 10, instances=["u", "v"], scheme=WITHOUT),
+        SampledRankSet("X", [1, 2], 50, 10, instances=["u", "v"], counts=[1, 2]),
+    ]
+    assert len({a.digest, *(o.digest for o in others)}) == 1 + len(others)
+    assert a != "X"
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "words"),
+    [
+        ({"sampled_ranks": []}, "sampled_ranks of system 'X' is empty"),
+        ({"sampled_ranks": [0, 1]}, r"sampled_rank of system 'X' must be at least 1, got 0"),
+        ({"sampled_ranks": [1, 12]}, "is 12, but with m = 10 .* at most 11: if these are true"),
+        ({"sampled_ranks": [1, 2.5]}, r"sampled_rank .* must be a whole number, got 2.5"),
+        ({"sampled_ranks": [1, float("nan")]}, "must be a whole number, got nan"),
+        ({"sampled_ranks": [1, "two"]}, "must be a whole number"),
+        ({"n": 1}, "n of system 'X' must be at least 2"),
+        ({"n": [50, 50, 50]}, r"n of system 'X' has shape \(3,\): give one number, or one for"),
+        ({"m": 0}, "m of system 'X' must be at least 1"),
+        ({"m": [10]}, r"m of system 'X' has shape \(1,\)"),
+        ({"m": None}, "m of system 'X' must be a whole number, got None"),
+        ({"n": None}, "n of system 'X' must be a whole number, got None"),
+        ({"scheme": POPULARITY}, "scheme of system 'X' is 'popularity': what is above"),
+        ({"scheme": "bootstrap"}, "scheme must be one of"),
+        ({"scheme": WITHOUT, "n": 10}, "m of system 'X' is 10, but without .* leaves 9"),
+        ({"counts": [1]}, r"counts of system 'X' has shape \(1,\)"),
+        ({"counts": [1, -1]}, "must be finite and at least 0, got -1"),
+        ({"counts": [1, float("inf")]}, "must be finite and at least 0, got inf"),
+        ({"counts": [0, 0]}, "counts of system 'X' are all 0"),
+        ({"counts": ["a", "b"]}, "counts of system 'X' must hold numbers"),
+        ({"instances": ["u"]}, r"instances of system 'X' has shape \(1,\)"),
+    ],
+)  # fmt: skip
+def test_complaints(kwargs: dict[str, object], words: str) -> None:
+    good: dict[str, object] = {"sampled_ranks": [1, 2], "n": 50, "m": 10}
+    with pytest.raises(ValueError, match=words):
+        SampledRankSet("X", **{**good, **kwargs})
+
+
+def test_many_rows_are_fast_to_reduce() -> None:
+    # Not timed here: a million rows of one m must not become a million Python steps.
+    rng = np.random.default_rng(0)
+    srs = SampledRankSet("X", rng.integers(1, 102, 10**6), 3706, 100)
+    assert srs.draws[0].counts.sum() == 10**6
