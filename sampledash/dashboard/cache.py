@@ -20,6 +20,7 @@ from sampledash.comparison.means import variances_of_mean
 from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
 from sampledash.correction import Fit, parse_correction
+from sampledash.dashboard.correct import priors
 from sampledash.expectation import posterior as core_posterior
 from sampledash.expectation import sampled_values
 from sampledash.laws import law_chunks
@@ -166,15 +167,17 @@ def scatter(
 
 
 @st.cache_resource(max_entries=512, show_spinner="Fitting the correction", show_time=True)
-def fitted(metric: str, correction: str, sampling: str) -> tuple[Fit, float, float]:
-    """A corrected metric with its squared bias and variance, averaged over all ranks."""
-    fit = parse_correction(correction).fit(parse_metric(metric), parse_sampling(sampling))
-    return fit, *fit.risk()
+def fitted(metric: str, correction: str, sampling: str, prior: str) -> tuple[Fit, float, float]:
+    """A corrected metric with its squared bias and variance, averaged over a named prior."""
+    drawn = parse_sampling(sampling)
+    recipe = priors.fitted_to(parse_correction(correction), prior, drawn.n)
+    fit = recipe.fit(parse_metric(metric), drawn)
+    return fit, *fit.risk(priors.weights(prior, drawn.n))
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def corrected(metric: str, correction: str, sampling: str, ranks: bytes) -> Floats:
+def corrected(metric: str, correction: str, sampling: str, prior: str, ranks: bytes) -> Floats:
     """Expected corrected metric at each rank (int64, as bytes)."""
-    fit, _, _ = fitted(metric, correction, sampling)
+    fit, _, _ = fitted(metric, correction, sampling, prior)
     result: Floats = _frozen(fit.expected(np.frombuffer(ranks, dtype=np.int64)))
     return result

@@ -19,6 +19,10 @@ AVERAGES = (
     "Averages are root mean squares over all n ranks, each weighing the same. A good system has "
     "its ranks at the top, where the bias is largest: see the large picture and *On real ranks*."
 )
+AVERAGES_BY_PRIOR = (
+    "Averages are root mean squares over the ranks, weighing as the prior says: the nearer it is "
+    "to the ranks of your systems, the nearer they are to the error of your means."
+)
 REAL_SETTING = (
     "Recommenders X, Y, Z on MovieLens 1M as in Figure 6: drawn without replacement from each "
     "user's own candidates, fitted with replacement at their mean number. Shaded: some pair is "
@@ -145,14 +149,15 @@ def gamma_meaning(recipe: Correction, instances: int) -> str:
     )
 
 
-def formula(fit: Fit, bias2: float, variance: float) -> list[str]:
-    """How the vector is made, as TeX with the numbers."""
+def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
+    """How the vector is made, as TeX with the numbers; ``prior`` is that of p(r)."""
     n, m, recipe = fit.sampling.n, fit.sampling.m, fit.correction
     name = rf"\mathrm{{{fit.metric.label}}}"
+    weight = rf"p(r) = \tfrac{{1}}{{{tex_count(n)}}}" if recipe.prior is None else f"p(r) {prior}"
     matrix = (
         r"A_{r,\tilde r} = \sqrt{p(r)}\; p(\tilde r \mid r),\quad "
         rf"b_r = \sqrt{{p(r)}}\,{name}(r),\quad "
-        rf"p(r) = \tfrac{{1}}{{{tex_count(n)}}},\quad A \in \mathbb{{R}}^{{{tex_count(n)} "
+        rf"{weight},\quad A \in \mathbb{{R}}^{{{tex_count(n)} "
         rf"\times {tex_count(m + 1)}}}"
     )
     if recipe.name == "rank-estimate":
@@ -181,7 +186,7 @@ def formula(fit: Fit, bias2: float, variance: float) -> list[str]:
             rf"\hat M_{{\tilde r}} = \sum_r p(r \mid \tilde r)\, {name}(r) \qquad (\gamma = 1)",
             r"p(r \mid \tilde r) = "
             r"\frac{p(\tilde r \mid r)\, p(r)}{\sum_{r'} p(\tilde r \mid r')\, p(r')},"
-            rf"\qquad p(r) = \tfrac{{1}}{{{tex_count(n)}}}",
+            rf"\qquad {weight}",
         ]
     else:
         g = tex_number(float(recipe.gamma or 0))
@@ -212,20 +217,6 @@ def tradeoff(recipe: Correction, instances: int) -> str:
         f"Solid: average bias. Dotted: scatter of a mean over {count(instances)} instances. "
         f"Where the dotted line of {recipe} is below its solid one, bias decides: {remedy} would "
         "help. Above it, more instances would."
-    )
-
-
-def script(fit: Fit) -> str:
-    """Python lines that compute the same vector."""
-    s, recipe = fit.sampling, fit.correction
-    odds = f", odds={s.odds!r}" if s.scheme == "popularity" else ""
-    own = f", gamma={recipe.gamma!r}" if recipe.gamma is not None else ""
-    return (
-        "import sampledash as sd\n"
-        f'sampling = sd.Sampling({s.n}, {s.m}, "{s.scheme}"{odds})\n'
-        f'correction = sd.correction("{recipe.name}"{own})\n'
-        f'fit = correction.fit("{fit.metric}", sampling)\n'
-        "fit([1, 5, 2])  # corrected values of sampled ranks"
     )
 
 

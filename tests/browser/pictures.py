@@ -11,7 +11,8 @@ ASSETS = Path(__file__).parents[2] / "assets"
 PICTURES = {
     "readme-explore": ("", 610),
     "readme-consistency": ("consistency", 960),
-    "readme-correct": ("correct", 700),
+    "readme-correct": ("correct", 760),
+    "readme-estimate": ("correct?what=Sampled+ranks", 900),
 }
 
 

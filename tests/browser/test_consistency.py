@@ -48,7 +48,9 @@ def test_a_correction_changes_the_page_and_the_link_and_frees_gamma(page):
 
 
 def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
-    page.goto(f"{page.start}/consistency?answers=Repeat+it&repeats=1%2C000&metrics=NDCG&metrics=AUC")
+    page.goto(
+        f"{page.start}/consistency?answers=Repeat+it&repeats=1%2C000&metrics=NDCG&metrics=AUC"
+    )
     page.get_by_role("button", name="Repeat it 1,000 times").click()
     expect(page.get_by_text(re.compile(r"[1-9]\d* of 1,000 runs$"))).to_be_visible(timeout=20_000)
     # At once: a click of the mouse would wait for the page to come to rest.

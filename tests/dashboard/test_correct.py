@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
+from sampledash.dashboard.correct import priors
 from sampledash.dashboard.correct.scene import ask
 from sampledash.dashboard.state import DEFAULTS as SHARED
 from sampledash.explain.text import percent
@@ -114,14 +115,17 @@ def test_vector_on_the_screen_is_the_reference(reference, chip, metric, k, take,
     ranks, drawn = traces(at, title)[name]
     assert ranks.tolist() == list(range(1, 22))
     np.testing.assert_allclose(drawn, 100 * np.array(wanted), atol=1e-8 * 100 * max(wanted))
-    # and the list to copy holds every digit of it
-    shown = next(c.value for c in at.code if c.value.startswith("["))
-    np.testing.assert_allclose(json.loads(shown), wanted, atol=1e-8 * max(wanted))
+    # and the function to copy holds every digit of it
+    scope = {}
+    exec(next(c.value for c in at.code if c.value.startswith("values = [")), scope)
+    shown = [scope["corrected"](t) for t in range(1, len(wanted) + 1)]
+    np.testing.assert_allclose(shown, wanted, atol=1e-8 * max(wanted))
 
 
 def test_downloaded_json_reads_back_to_the_vector_of_the_page():
     scene = ask({**SHARED, "gamma": 0.01}, {
-        "metric": "AP", "take": "BV", "drawn": [], "instances": "100"})  # fmt: skip
+        "metric": "AP", "take": "BV", "drawn": [], "instances": "100",
+        "prior": "uniform"})  # fmt: skip
     back = read_vector_json(vector_json(scene.fit()))
     direct = sd.correction("BV", gamma=0.01).fit(
         "AP", sd.Sampling(10_000, 100, "without-replacement")
@@ -141,10 +145,38 @@ def test_other_choices_reach_the_numbers():
     assert set(traces(at, "Expected NDCG@5")) == {"exact", "rank estimate"}
 
 
+def test_a_prior_weighs_the_fit_and_the_averages():
+    at = page(metric="AP", prior="1/rank", n="2000", m="50")
+    sampling = sd.Sampling(2000, 50, "without-replacement")
+    weights = 1 / np.arange(1, 2001)
+    fit = sd.correction("BV", gamma=0.1, prior=weights).fit("AP", sampling)
+    bias2, variance = fit.risk()
+    assert numbers(at)["Average bias"] == percent(bias2**0.5)
+    assert numbers(at)["Scatter of one draw"] == percent(variance**0.5)
+    before = sd.correction("uncorrected").fit("AP", sampling)
+    # By brute force: bias at every rank, weighed.
+    ranks = np.arange(1, 2001)
+    bias = before.expected(ranks) - 1 / ranks
+    root = np.sqrt(weights @ bias**2 / weights.sum())
+    assert percent(float(root)) in headline(at)
+    at = page(prior="1/rank", n="1000000")
+    assert "n = 1,000,000 is too large for the prior 1/rank" in complaint(at).replace("\\", "")
+
+
+def test_the_prior_of_real_ranks_is_their_histogram_stretched():
+    n = 700
+    true, ends = np.zeros(n), np.arange(n + 1) / n
+    for ranks in sd.example("movielens-xyz"):
+        for rank, size in zip(ranks.ranks[:200], ranks.n[:200], strict=True):
+            true += np.diff(np.clip(ends * size - (rank - 1), 0, 1))
+    found = priors.stretched([(s.ranks[:200], s.n[:200]) for s in sd.example("movielens-xyz")], n)
+    assert found == pytest.approx(true, abs=1e-8)
+
+
 def test_figure_6_on_real_ranks():
     # Section 6.3: BV 0.1 orders X and Y right "with less than m = 60 samples", uncorrected "needs
     # more than m = 1000"; by every m on our ranks from 52 and 970.
-    at = page(sheet="On real ranks")
+    at = page(sheet="What it costs", costs="On real ranks")
     said = next(m.value for m in at.markdown if "orders X and Y" in m.value)
     assert said == "**BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970.**"
     table = at.dataframe[0].value.set_index("recommender")
@@ -173,7 +205,7 @@ def test_figure_6_on_real_ranks():
 
 
 def test_tradeoff_follows_section_5_5():
-    at = page(sheet="Bias and variance", metric="AP")
+    at = page(sheet="What it costs", metric="AP")
     charts = [json.loads(c.proto.spec) for c in at.get("plotly_chart")]
     by_axis = {
         c["layout"]["xaxis"]["title"]["text"].split(" (")[0]: {

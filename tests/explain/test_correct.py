@@ -5,6 +5,7 @@ import doctest
 import pytest
 
 import sampledash as sd
+from sampledash.explain import code
 from sampledash.explain import correct as words
 from sampledash.explain.correct import Settled
 
@@ -91,5 +92,5 @@ def test_suggested_gamma_is_one_over_the_instances():
 def test_python_lines_give_the_same_vector(name):
     made = fit(name, n=300, m=20)
     space: dict[str, object] = {}
-    exec(words.script(made), space)
+    exec(code.script(made), space)
     assert space["fit"].values.tobytes() == made.values.tobytes()

@@ -8,6 +8,7 @@ import streamlit as st
 
 from sampledash.correction import Correction
 from sampledash.dashboard import charts, controls, state
+from sampledash.dashboard.correct import priors
 from sampledash.dashboard.correct import tabs as correct_tabs
 from sampledash.dashboard.correct.scene import DEFAULTS, RECIPES, SIZES, TAKEN, Scene
 from sampledash.explain import correct as words
@@ -16,7 +17,7 @@ from sampledash.explain.text import count
 from sampledash.figures import correct as figures
 from sampledash.report.vectors import vector_csv, vector_json
 
-LINK: dict[str, Any] = {**DEFAULTS, "sheet": correct_tabs.NAMES[0], "why": False}
+LINK: dict[str, Any] = {**DEFAULTS, **correct_tabs.DEFAULTS, "why": False}
 
 
 def metric_choice() -> None:
@@ -36,6 +37,7 @@ HELP = (
 def choices() -> None:
     """The corrections in the pictures, the one that is taken away, the number of instances."""
     left, middle, right = st.columns([41, 32, 27])
+    which, _ = st.columns([41, 59])
     left.pills(
         "Corrections", list(RECIPES), selection_mode="multi", default=DEFAULTS["drawn"],
         key="drawn", bind="query-params", wrap=True, help=HELP,
@@ -49,6 +51,19 @@ def choices() -> None:
         bind="query-params",
         help="Over how many instances, such as users, the mean is taken: it divides the variance.",
     )  # fmt: skip
+    which.segmented_control(
+        "Prior", list(priors.PRIORS), default=DEFAULTS["prior"], required=True, key="prior",
+        bind="query-params",
+        help="How often each true rank is thought to occur: CLS, BV and LS weigh their errors by "
+        "it, and so do the averages here. Own weights: sampledash.correction(…, prior=…).",
+    )  # fmt: skip
+
+
+def _over_ranks(shown: Scene) -> str:
+    """How the averages weigh the ranks."""
+    if shown.prior == priors.UNIFORM:
+        return "over all ranks, each weighing the same"
+    return f"over the ranks, weighing as the prior {shown.prior} says"
 
 
 def picture(shown: Scene, *, dim: bool = False) -> None:
@@ -102,7 +117,7 @@ def numbers(shown: Scene) -> None:
         st.container(key="strip").columns(4),
         (
             ("Average bias", words.size(bias2**0.5),
-             f"Root mean square over all ranks, each weighing the same. Uncorrected: "
+             f"Root mean square {_over_ranks(shown)}. Uncorrected: "
              f"{words.size(before)}. The mean over any number of instances keeps its bias."),
             ("Scatter of one draw", words.size(variance**0.5),
              "Standard deviation for one instance, averaged over the ranks in the same way."),
@@ -120,9 +135,9 @@ def numbers(shown: Scene) -> None:
 def why(shown: Scene) -> None:
     """The formula, with the numbers of the page in it."""
     st.markdown(words.gamma_meaning(shown.taken, shown.instances))
-    for step in words.formula(shown.fit(), *shown.risk()):
+    for step in words.formula(shown.fit(), *shown.risk(), prior=priors.TEX[shown.prior]):
         st.latex(step)
-    st.markdown(words.AVERAGES)
+    st.markdown(words.AVERAGES if shown.prior == priors.UNIFORM else words.AVERAGES_BY_PRIOR)
     st.caption(words.FORMULAS)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sampledash.correction import Correction, Fit, correction
 from sampledash.dashboard import cache, state
+from sampledash.dashboard.correct import priors
 from sampledash.dashboard.explore.scene import LIVE, MOST, Problem
 from sampledash.explain import correct as words
 from sampledash.explain.text import count
@@ -31,7 +32,7 @@ TAKEN = tuple(list(RECIPES)[1:])
 SIZES = {count(d): d for d in (1, 10, 100, 1_000, 6_040, 10_000, 100_000, 1_000_000)}
 DEFAULTS: dict[str, Any] = {
     "metric": "Recall@k", "take": "BV", "drawn": ["uncorrected", "rank estimate", "CLS", "BV"],
-    "instances": "6,040",
+    "instances": "6,040", "prior": priors.UNIFORM,
 }  # fmt: skip
 PATIENCE = 0.3  # seconds without a progress bar
 SLOW = ("CLS", "LS")  # beyond LIVE negatives they take minutes
@@ -50,6 +51,8 @@ class Scene:
         The one whose vector is taken away.
     instances
         |D|.
+    prior
+        Name of the prior over the true ranks.
     """
 
     metric: Metric
@@ -58,6 +61,7 @@ class Scene:
     taken: Correction
     gamma: float
     instances: int
+    prior: str
     ranks: NDArray[np.int64]
     note: str = ""
 
@@ -71,14 +75,14 @@ class Scene:
 
     def _fitted(self, recipe: Correction) -> tuple[Fit, float, float]:
         found: tuple[Fit, float, float] = cache.fitted(
-            str(self.metric), str(recipe), str(self.sampling)
+            str(self.metric), str(recipe), str(self.sampling), self.prior
         )
         return found
 
     def expected(self, recipe: Correction) -> Floats:
         """Expectation over :attr:`ranks`."""
         result: Floats = cache.corrected(
-            str(self.metric), str(recipe), str(self.sampling), self.ranks.tobytes()
+            str(self.metric), str(recipe), str(self.sampling), self.prior, self.ranks.tobytes()
         )
         return result
 
@@ -149,6 +153,11 @@ def ask(shared: Mapping[str, Any], own: Mapping[str, Any]) -> Scene:
             f"m = {sampling.m} is more than this page fits: take m ≤ {MOST}, "
             "or call sampledash.correction from Python"
         )
+    if own["prior"] != priors.UNIFORM and sampling.n > priors.MOST_N:
+        raise ValueError(
+            f"n = {sampling.n} is too large for the prior {own['prior']}: take n ≤ "
+            f"{priors.MOST_N}, or the uniform prior"
+        )
     names = [x for x in RECIPES if x in own["drawn"] or x == own["take"]]
     note = ""
     if sampling.m > LIVE:
@@ -163,7 +172,7 @@ def ask(shared: Mapping[str, Any], own: Mapping[str, Any]) -> Scene:
     ranks = grid.rank_grid(sampling.n, keep=grid.jumps(sampling, metric.k))
     return Scene(
         metric, sampling, tuple(recipes[x] for x in names), recipes[own["take"]], gamma,
-        SIZES[own["instances"]], ranks, note,
+        SIZES[own["instances"]], own["prior"], ranks, note,
     )  # fmt: skip
 
 

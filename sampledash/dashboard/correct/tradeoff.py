@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache, charts
+from sampledash.dashboard.correct import priors
 from sampledash.dashboard.correct.scene import Scene, with_progress
 from sampledash.dashboard.explore.scene import LIVE
 from sampledash.explain import correct as words
@@ -35,7 +36,7 @@ def tab(scene: Scene) -> None:
     axes = _axes(scene)
     risks: dict[Point, tuple[float, float]] = {}
     wanted = {(r, s) for points in axes.values() for r, s in points}
-    work = _risks(scene.metric, sorted(wanted), risks)
+    work = _risks(scene.metric, scene.prior, sorted(wanted), risks)
     with_progress(work, len(wanted))
     marks: dict[str, dict[str, float]] = {
         "γ": {f"γ = {gamma(scene.gamma)}": scene.gamma, "1/|D|": 1 / scene.instances},
@@ -61,7 +62,8 @@ def _axes(scene: Scene) -> dict[str, list[Point]]:
     s = scene.sampling
     plain, taken = str(Correction()), str(scene.taken)
     ms = [m for m in MS if s.scheme != "without-replacement" or m < s.n]
-    ns = [n for n in NS if s.scheme != "without-replacement" or s.m < n]
+    largest = NS[-1] if scene.prior == priors.UNIFORM else priors.MOST_N
+    ns = [n for n in NS if n <= largest and (s.scheme != "without-replacement" or s.m < n)]
     over_m = [str(Sampling(s.n, m, s.scheme, s.odds)) for m in sorted({*ms, s.m})]
     over_n = [str(Sampling(n, s.m, s.scheme, s.odds)) for n in sorted({*ns, s.n})]
     gammas = sorted({*GAMMAS, *([scene.gamma] if scene.gamma >= min(GAMMAS) else [])})
@@ -74,11 +76,11 @@ def _axes(scene: Scene) -> dict[str, list[Point]]:
 
 
 def _risks(
-    metric: Metric, points: list[Point], found: dict[Point, tuple[float, float]]
+    metric: Metric, prior: str, points: list[Point], found: dict[Point, tuple[float, float]]
 ) -> Iterator[str]:
     for recipe, sampling in points:
         yield f"{recipe}, {sampling}"
-        found[recipe, sampling] = cache.fitted(str(metric), recipe, sampling)[1:]
+        found[recipe, sampling] = cache.fitted(str(metric), recipe, sampling, prior)[1:]
 
 
 def _series(

@@ -1,38 +1,23 @@
-"""Correct: a corrected metric vector to take away, and what it costs."""
+"""Correct: a corrected metric, or what sampled ranks or a printed table tell of the real one."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from sampledash.dashboard import controls
-from sampledash.dashboard.correct import parts
-from sampledash.dashboard.correct import scene as correct_scene
-from sampledash.dashboard.correct import tabs as correct_tabs
+from sampledash.dashboard import state
+from sampledash.dashboard.correct import page as metric_page
+from sampledash.dashboard.estimate import page as estimate_page
 
-controls.sidebar(page_defaults=correct_scene.DEFAULTS)
-controls.link_notes()
+state.stamp()
+WHAT = {
+    "A metric": metric_page.show,
+    "Sampled ranks": estimate_page.show_ranks,
+    "A printed table": estimate_page.show_table,
+}
 headline = st.container()
-parts.metric_choice()
-picture = st.container()
-controls.narrow_m()
-parts.choices()
-strip = st.container()
-
-scene, problem = correct_scene.scene()
-with headline:
-    if problem is None:
-        st.markdown(f"### {scene.sentence()}")
-        parts.warnings(scene)
-    else:
-        problem.show()
-with picture:
-    parts.picture(scene, dim=problem is not None)
-if problem is None:
-    with strip:
-        parts.numbers(scene)
-    with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
-        parts.why(scene)
-    with st.container(horizontal=True):
-        controls.copy_link(parts.LINK)
-        parts.downloads(scene)
-    correct_tabs.show(scene)
+chosen = st.segmented_control(
+    "Correct", list(WHAT), default=next(iter(WHAT)), required=True, key="what", bind="query-params",
+    help="A metric: its corrected vector. Sampled ranks, or a table printed in a paper: what they "
+    "tell of the metric on all items.",
+)  # fmt: skip
+WHAT[chosen or "A metric"](headline, {"what": "A metric"})

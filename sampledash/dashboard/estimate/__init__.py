@@ -1,0 +1,1 @@
+"""The Correct page on what is at hand: sampled ranks, or a printed table."""

@@ -1,0 +1,93 @@
+"""The Correct page on sampled ranks, and on a printed table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from sampledash.dashboard import controls, state
+from sampledash.dashboard.correct.parts import metric_choice
+from sampledash.dashboard.estimate import parts, source, table
+from sampledash.dashboard.estimate import scene as scenes
+from sampledash.dashboard.ranks.trouble import Trouble
+
+POPULARITY = (
+    "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
+    "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
+)
+
+
+def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
+    """Draw what sampled ranks tell."""
+    own = {**defaults, **source.DEFAULTS, **scenes.DEFAULTS}
+    given, trouble = source.choose()
+    left, right = st.columns([7, 3], vertical_alignment="bottom")
+    with left:
+        metric_choice()
+    with right:
+        parts.estimator_choice()
+    gamma = {} if state.value("estimator", scenes.DEFAULTS) == "BV" else {"gamma": "BV only"}
+    known_m = {"m": "in the file"} if given is not None and given.m_known else {}
+    controls.sidebar(lock_n=source.locked_n(given), unused={**gamma, **known_m}, page_defaults=own)
+    controls.link_notes()
+    scene = None
+    if trouble is None and given is not None:
+        try:
+            if state.current().scheme == "popularity":
+                raise ValueError(POPULARITY)
+            scene = scenes.look(scenes.ask(source.made(given)))
+            scenes.remember(scene.asked)
+        except ValueError as error:
+            trouble = source.trouble(error, given)
+    if trouble is not None:
+        with headline:
+            trouble.show()
+        last = scenes.remembered()
+        if last is not None:
+            parts.picture(scenes.look(last), dim=True)
+        return
+    if scene is None:
+        return
+    with headline:
+        parts.headline(scene)
+    parts.picture(scene, dim=False)
+    if given is None or not given.m_known:
+        controls.narrow_m()
+    parts.numbers(scene)
+    controls.copy_link({**own, **parts.DEFAULTS})
+    parts.tabs(scene)
+
+
+def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
+    """Draw what a printed table tells."""
+    own = {**defaults, **table.DEFAULTS, "metric": scenes.DEFAULTS["metric"]}
+    metric_choice()
+    text = table.ask_table()
+    example = text == table.example_table()
+    lock = source.locked_n(source.Given("", "", None)) if example else None
+    controls.sidebar(lock_n=lock, unused={"gamma": "not used"}, page_defaults=own)
+    controls.link_notes()
+    trouble, scene = None, None
+    try:
+        if state.current().scheme == "popularity":
+            raise ValueError(POPULARITY)
+        scene = table.look(*table.asked(), state.current().n)
+        st.session_state["_table_good"] = scene
+    except ValueError as error:
+        trouble = table.trouble(error)
+    if scene is None:
+        with headline:
+            (trouble or Trouble("")).show()
+        last = st.session_state.get("_table_good")
+        if last is not None:
+            table.picture(last, dim=True)
+        return
+    with headline:
+        table.headline(scene)
+    table.picture(scene, dim=False)
+    controls.narrow_m()
+    table.numbers(scene)
+    controls.copy_link(own)

@@ -1,0 +1,222 @@
+"""The parts of the Correct page on sampled ranks: sentence, picture, numbers, tabs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from sampledash.comparison.distribution import rank_distribution_at
+from sampledash.dashboard import charts, takeaway
+from sampledash.dashboard.estimate.scene import METHODS, Scene
+from sampledash.dashboard.ranks.trouble import escaped
+from sampledash.dashboard.ranks.trouble import shown as shown_name
+from sampledash.estimation import fitted, gamma_table
+from sampledash.explain import estimate as words
+from sampledash.explain.text import count, percent
+from sampledash.figures import estimate as figures
+from sampledash.figures.grid import rank_grid
+
+NAMES = ("Estimates", "True ranks", "Which γ")
+VIEWS = ("Every estimator", "Pairs")
+DEFAULTS: dict[str, Any] = {"estimate_tab": NAMES[0], "estimates_view": VIEWS[0]}
+
+
+def estimator_choice() -> None:
+    """Which estimate the dots show."""
+    st.selectbox(
+        "Estimate by", list(METHODS), key="estimator", bind="query-params",
+        help=(
+            "Side by side: as the shape-constrained MLE, begun from one distribution for all "
+            "systems, so that errors cancel in differences. "
+            "Shape-constrained MLE: most likely if no rank is more frequent than a better one. "
+            "MLE, MES: most likely, and of maximum entropy. BV-…: the corrected vector with that "
+            "prior. MN: bias² and variance weighed by the number of instances. Priors are learned "
+            "from the same sampled ranks."
+        ),
+    )  # fmt: skip
+
+
+def headline(scene: Scene) -> None:
+    """The verdict."""
+    icon, color = words.VERDICTS[scene.word]
+    values = [row.value or 0.0 for row in scene.rows]
+    said = words.sentence(
+        str(scene.asked.metric), scene.word, [shown_name(row.name) for row in scene.rows], values,
+        "samples",
+    )  # fmt: skip
+    badge = f":{color}-badge[{icon} {scene.word}] " if scene.pairs else ""
+    st.markdown(f"### {badge}{said}")
+    if scene.contradicted:
+        st.caption(escaped(scene.contradicted))
+    more = len(scene.asked.source.sets) - len(scene.rows)
+    if more:
+        st.caption(f"The first {len(scene.rows)} systems of {count(len(scene.rows) + more)}.")
+
+
+def picture(scene: Scene, *, dim: bool) -> None:
+    """Ranges and estimates, one row a system."""
+    charts.show(
+        figures.ranges(str(scene.asked.metric), scene.rows, dark=charts.is_dark()),
+        key="estimate_ranges", dim=dim,
+        alt="; ".join(
+            f"{row.name}: {percent(row.free[0])} to {percent(row.free[1])}" for row in scene.rows
+        ),
+    )  # fmt: skip
+    known = words.TICK if scene.rows[0].exact is not None else ""
+    st.caption(words.LEGEND + words.DOT + known)
+
+
+def numbers(scene: Scene) -> None:
+    """The strip."""
+    pairs, sets = len(scene.pairs), scene.asked.sets
+    widest = max(row.free[1] - row.free[0] for row in scene.rows)
+    largest = max(one.n_instances for one in sets)
+    for place, (label, value, about) in zip(
+        st.container(key="strip").columns(4),
+        (
+            ("Pairs decided", f"{scene.decided} of {pairs}",
+             "Whatever the ranks behind these samples were, at 95 %."),
+            ("If ranks fall off", f"{scene.decided_if_falling} of {pairs}",
+             "Decided where no rank is more frequent than a better one: an assumption."),
+            ("Left open", percent(widest),
+             f"Widest range of {scene.asked.metric} that one system's samples allow."),
+            ("Instances", count(largest), "Sampled ranks of a system."),
+        ),
+        strict=True,
+    ):  # fmt: skip
+        place.metric(label, value, help=about)
+
+
+def tabs(scene: Scene) -> None:
+    """Only the open tab is computed."""
+    drawn = (estimates, true_ranks, which_gamma)
+    for tab, draw in zip(
+        st.tabs(list(NAMES), key="estimate_tab", bind="query-params"), drawn, strict=True
+    ):
+        if tab.open:
+            with tab:
+                draw(scene)
+
+
+def estimates(scene: Scene) -> None:
+    """All estimators side by side, or all pairs."""
+    view = st.segmented_control(
+        "Estimates", list(VIEWS), default=VIEWS[0], required=True, key="estimates_view",
+        bind="query-params", label_visibility="collapsed",
+    )  # fmt: skip
+    (pairs if view == VIEWS[1] else every_estimator)(scene)
+
+
+def estimates_table(scene: Scene) -> pd.DataFrame:
+    """Every estimate of every system; the exact value where it is known."""
+    asked, rows = scene.asked, []
+    for i, row in enumerate(scene.rows):
+        found: dict[str, Any] = {"metric": str(asked.metric), "system": row.name}
+        found |= {name: asked.value(i, name) for name in METHODS}
+        rows.append(found | {"exact": row.exact, "low": row.free[0], "high": row.free[1]})
+    return pd.DataFrame(rows)
+
+
+def every_estimator(scene: Scene) -> None:
+    """All estimators side by side."""
+    table = estimates_table(scene)
+    wanted = list(METHODS)
+    printed = {"Estimator": wanted}
+    for row, values in zip(scene.rows, table[wanted].to_numpy(dtype=float), strict=True):
+        printed[shown_name(row.name)] = [percent(float(x)) for x in values]
+    frame = pd.DataFrame(printed)
+    if scene.rows[0].exact is not None:
+        known = [percent(row.exact or 0.0) for row in scene.rows]
+        frame.loc[len(frame)] = ["**on all items**", *known]
+    st.table(frame, hide_index=True)
+    takeaway.take(table, "estimates")
+
+
+def true_ranks(scene: Scene) -> None:
+    """Where the relevant items stand, as estimated."""
+    asked = scene.asked
+    n = max(one.population for one in asked.sets)
+    grid = rank_grid(n)
+
+    def make() -> dict[str, Any]:
+        found = {}
+        for one in asked.sets:
+            if one.population > 10**6:
+                raise ValueError(f"n = {one.population} is too large to draw: take n <= 1000000")
+            shares = np.cumsum(fitted(one, "monotone-mle").probabilities())
+            found[one.system] = shares[np.minimum(grid, len(shares)) - 1]
+        return found
+
+    try:
+        estimated = asked.kept("below", make)
+    except ValueError as error:
+        st.info(escaped(str(error)), icon=":material/info:")
+        return
+    exact = {
+        ranks.system: np.asarray(rank_distribution_at(ranks, grid, ties="expected"))
+        for ranks in asked.source.true
+    }
+    charts.show(
+        figures.ranks_below(grid, estimated, exact, dark=charts.is_dark()), key="estimate_below",
+        alt=f"Share of relevant items up to each true rank of {len(estimated)} systems.",
+    )  # fmt: skip
+    st.caption(
+        "Estimated as the most likely distribution in which no rank is more frequent than a better "
+        "one." + (" Dashed: as it is." if exact else "")
+    )
+
+
+def which_gamma(scene: Scene) -> None:
+    """Bias, scatter and error of the corrected mean against γ, for the first system's ranks."""
+    asked = scene.asked
+    names = [one.system for one in asked.sets]
+    place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
+    one = asked.sets[place]
+    sampling = one.sampling(one.draws[-1].m)
+    table: pd.DataFrame = asked.kept(
+        f"gamma|{place}",
+        lambda: gamma_table(asked.metric, sampling, one.n_instances, fitted(one, "monotone-mle")),
+    )
+    suggested, best = table.iloc[0], table.iloc[int(table["mse"].to_numpy().argmin())]
+    st.markdown(f"**{words.best_gamma(dict(best), dict(suggested), str(asked.metric))}**")
+    ordered = table.sort_values("gamma")
+    charts.show(
+        figures.errors_over_gamma(
+            ordered["gamma"].to_numpy(), ordered["bias"].abs().to_numpy(),
+            np.sqrt(ordered["variance"].to_numpy()), np.sqrt(ordered["mse"].to_numpy()),
+            suggested=float(suggested["gamma"]), best=float(best["gamma"]), dark=charts.is_dark(),
+        ),
+        key="estimate_gamma",
+        alt=f"Bias, scatter and error over γ; least at γ = {best['gamma']:g}.",
+    )  # fmt: skip
+    st.caption(words.price_of_gamma(dict(ordered.iloc[0])))
+    takeaway.take(table, "gamma")
+
+
+def pairs(scene: Scene) -> None:
+    """Every pair: the range of its difference, without and with the assumption."""
+    if not scene.pairs:
+        st.info("One system alone has no pair: add the sampled ranks of a second one.",
+                icon=":material/info:")  # fmt: skip
+        return
+    rows = [
+        (pair.first, pair.second, name, *span)
+        for pair in scene.pairs
+        for name, span in (("none", pair.free), ("falling", pair.falling))
+        if span is not None
+    ]
+    table = pd.DataFrame(rows, columns=["first", "second", "assumption", "low", "high"])
+    printed = pd.DataFrame(
+        [
+            (
+                f"{shown_name(a)} − {shown_name(b)}", name, words.span(low, high),
+                words.told(shown_name(a), shown_name(b), low, high),
+            )
+            for a, b, name, low, high in rows
+        ],
+        columns=["Pair", "Assumption", "Difference lies in", "So"],
+    )  # fmt: skip
+    takeaway.show(printed, table, "pairs")

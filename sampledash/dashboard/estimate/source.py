@@ -1,0 +1,235 @@
+"""Where sampled ranks come from: one run on the bundled ranks, uploaded files or pasted text."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from sampledash.dashboard import cache, state
+from sampledash.dashboard.ranks.trouble import Trouble, escaped
+from sampledash.explain import estimate as words
+from sampledash.explain.text import count
+from sampledash.ranksets import RankSet
+from sampledash.readers import (
+    MissingCandidates,
+    MissingNegatives,
+    Opened,
+    ZeroBasedRanks,
+    assets_folder,
+    example,
+    lacks,
+    open_sources,
+    open_text,
+    sampled_sets,
+)
+from sampledash.readers.rows import Rows
+from sampledash.sampledranks import SampledRankSet
+from sampledash.simulation import sample_ranks
+
+EXAMPLE, UPLOAD, PASTE = "MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"
+SOURCES = (EXAMPLE, UPLOAD, PASTE)
+DATA = "movielens-xyz"
+DEFAULTS: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1}
+MOST_M = 2_000
+PLACEHOLDER = "system,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,2,160\nB,9,30"
+_FILES, _TEXT, _SHIFT = "_sampled_files", "_sampled_typed", "_sampled_from_0"
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was given, before n, m and the scheme are known.
+
+    Attributes
+    ----------
+    name
+        What to call it.
+    ident
+        Text that is the same only for the same content.
+    opened
+        Parsed files; None for the bundled run.
+    n_known, m_known
+        Whether the data say n and m themselves.
+    """
+
+    name: str
+    ident: str
+    opened: Opened | None
+    n_known: bool = True
+    m_known: bool = False
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Sampled ranks to estimate from.
+
+    Attributes
+    ----------
+    sets
+        One per system.
+    name, bundled
+        What to call them; whether results may serve other sessions.
+    true
+        The true ranks behind them, where they are known.
+    """
+
+    sets: tuple[SampledRankSet, ...]
+    name: str
+    bundled: bool
+    true: tuple[RankSet, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Text that is the same only for the same sampled ranks."""
+        return "-".join(one.digest for one in self.sets)
+
+
+def choose() -> tuple[Given | None, Trouble | None]:
+    """Draw the choice; return what was given, or what is still to be given."""
+    chosen = st.segmented_control(
+        "Sampled ranks of", list(SOURCES), default=DEFAULTS["sampled_source"], required=True,
+        key="sampled_source", bind="query-params",
+        help="The rank of each relevant item among itself and its sampled negatives, 1 to m + 1.",
+    )  # fmt: skip
+    try:
+        if chosen == UPLOAD:
+            return _uploaded()
+        if chosen == PASTE:
+            return _pasted()
+    except ValueError as error:
+        return None, Trouble(state.spelled(error))
+    left, right = st.columns([1, 5], vertical_alignment="bottom")
+    left.number_input(
+        "Seed", min_value=0, value=DEFAULTS["draw_seed"], step=1, key="draw_seed",
+        bind="query-params", help="Another seed draws other negatives.",
+    )  # fmt: skip
+    right.caption(words.about_example(len(_true()[0]), int(state.value("m")), _seed()))
+    return Given(EXAMPLE, f"{DATA}|{_seed()}", None), None
+
+
+def _seed() -> int:
+    return int(state.value("draw_seed", DEFAULTS))
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _true() -> tuple[RankSet, ...]:
+    return tuple(example(DATA))
+
+
+def _uploaded() -> tuple[Given | None, Trouble | None]:
+    files = st.file_uploader(
+        "Sampled ranks as CSV, TSV, Parquet or .npy; also packed as .gz",
+        accept_multiple_files=True, key="sampled_file",
+        help=(
+            "Columns system and sampled_rank, or one column per system. Optional: instance, "
+            "n_candidates, m, count, seed. Files stay in this session and never travel in a link."
+        ),
+    )  # fmt: skip
+    path = assets_folder() / "templates" / "sampled.csv"
+    st.download_button(
+        "Template", path.read_bytes, file_name="sampled-ranks.csv", mime="text/csv",
+        on_click="ignore", icon=":material/download:", type="tertiary", key="template_sampled",
+    )  # fmt: skip
+    if files:
+        ident = "-".join(file.file_id for file in files)
+        if st.session_state.get(_FILES, ("",))[0] != ident:
+            contents = tuple((file.name, file.getvalue()) for file in files)
+            st.session_state[_FILES] = (ident, contents)
+    held = st.session_state.get(_FILES)
+    if held is None:
+        return None, Trouble("Choose a file of sampled ranks.", asking=True)
+    ident, contents = held
+    names = [name for name, _ in contents]
+    if not files:
+        st.caption(escaped(f"Still using {' and '.join(names)}."))
+    return _given(
+        " and ".join(names), ident,
+        lambda: open_sources([io.BytesIO(data) for _, data in contents], name=names),
+    ), None  # fmt: skip
+
+
+def _pasted() -> tuple[Given | None, Trouble | None]:
+    typed = st.text_area(
+        "Sampled ranks: a table with a header, or one system a line",
+        value=st.session_state.get(_TEXT, ""), key="sampled_typed", height=140,
+        placeholder=PLACEHOLDER, help="'A: 1, 1, 7', or a table as in a file.",
+    )  # fmt: skip
+    st.session_state[_TEXT] = typed
+    if not typed.strip():
+        return None, Trouble("Paste sampled ranks, as in the example.", asking=True)
+    return _given("your sampled ranks", f"typed-{hash(typed)}", lambda: open_text(typed)), None
+
+
+def _given(name: str, ident: str, parse: Callable[[], Opened]) -> Given:
+    opened: Opened = cache.kept(f"opened|{ident}", parse, shared=False, large=True)
+    without_n, without_m = lacks(opened)
+    return Given(name, ident, opened, not without_n, not without_m)
+
+
+def made(given: Given) -> Sampled:
+    """The sampled ranks, with the n, m and scheme of the sidebar where the data say none.
+
+    Raises
+    ------
+    ValueError
+        As :func:`sampledash.readers.sampled_sets`.
+    """
+    settings = state.current()
+    if settings.m > MOST_M:
+        raise ValueError(
+            f"m = {settings.m} is more than this page estimates from: take m <= {MOST_M}, "
+            "or call sampledash.estimate from Python"
+        )
+    n = None if given.n_known else settings.n
+    m = None if given.m_known else settings.m
+    if given.opened is None:
+        return _run(settings.m, settings.scheme)
+    opened, shift = given.opened, st.session_state.get(_SHIFT) == given.ident
+    sets: tuple[SampledRankSet, ...] = cache.kept(
+        f"sampled|{given.ident}|{n}|{m}|{settings.scheme}|{shift}",
+        lambda: tuple(
+            sampled_sets(opened, n=n, m=m, scheme=settings.scheme, zero_based=shift)
+        ),
+        shared=False,
+    )  # fmt: skip
+    return Sampled(sets, given.name, bundled=False)
+
+
+def _run(m: int, scheme: Any) -> Sampled:
+    """One run on the bundled ranks."""
+
+    def draw() -> tuple[SampledRankSet, ...]:
+        rng = np.random.default_rng(_seed())
+        return tuple(sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in _true())
+
+    sets = cache.kept(f"run|{DATA}|{m}|{scheme}|{_seed()}", draw, shared=True)
+    return Sampled(sets, EXAMPLE, True, _true())
+
+
+def locked_n(given: Given | None) -> tuple[int, str] | None:
+    """n as the data have it, and how to say so; None where the sidebar decides."""
+    if given is None or not given.n_known:
+        return None
+    if given.opened is None:
+        mean = round(float(np.mean(_true()[0].n)))
+        return mean, f"{count(mean)}, mean of the users"
+    found = [part.n for part in given.opened.parts if isinstance(part, Rows)]
+    n = np.concatenate([each for each in found if each is not None])
+    mean = round(float(n.mean()))
+    return mean, f"{count(mean)}, from the data" if np.ptp(n) == 0 else f"{count(mean)}, mean"
+
+
+def trouble(error: ValueError, given: Given) -> Trouble:
+    """Why there is nothing to estimate from, with a way out where there is one."""
+    said = state.spelled(error)
+    if isinstance(error, ZeroBasedRanks):
+        return Trouble(
+            said, "The ranks count from 0: add 1",
+            lambda: st.session_state.update({_SHIFT: given.ident}),
+        )  # fmt: skip
+    asking = isinstance(error, MissingCandidates | MissingNegatives)
+    return Trouble(said, asking=asking)

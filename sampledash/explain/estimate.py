@@ -1,0 +1,142 @@
+"""What sampled ranks tell of the real metric, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from sampledash.explain.consistency import MOST_NAMED, ranking
+from sampledash.explain.text import count, gamma, percent
+
+# Word of the headline -> icon, colour.
+VERDICTS = {
+    "decided": (":material/check_circle:", "green"),
+    "if falling": (":material/rule:", "orange"),
+    "cannot tell": (":material/help:", "gray"),
+}
+LEGEND = (
+    "Wide bar: every value that these data allow at 95 %, without an assumption. Narrow bar: if no "
+    "rank is more frequent than a better one."
+)
+PRINTED = (
+    "Wide bar: every value that the printed numbers allow, as rounded, without an assumption. "
+    "Narrow bar: if no rank is more frequent than a better one."
+)
+DOT = " Dot: the estimate."
+TICK = " Upright line: the value on all items, known here."
+
+
+def verdict(free: int, falling: int, pairs: int) -> str:
+    """Word for how many pairs are decided, without and with the assumption.
+
+    Examples
+    --------
+    >>> verdict(3, 3, 3), verdict(0, 3, 3), verdict(2, 2, 3)
+    ('decided', 'if falling', 'cannot tell')
+    """
+    if free == pairs:
+        return "decided"
+    return "if falling" if falling == pairs else "cannot tell"
+
+
+def sentence(
+    metric: str, word: str, systems: Sequence[str], values: Sequence[float], what: str
+) -> str:
+    """The page in at most 25 words.
+
+    Parameters
+    ----------
+    metric, word
+        As text, and the :func:`verdict`.
+    systems, values
+        Names and estimates, in the order of the data.
+    what
+        What the data are: "samples", or "printed values".
+    """
+    order = ranking(systems, values)
+    if len(systems) == 1:
+        return f"{metric} of {systems[0]} is about {percent(values[0])}, as far as {what} tell."
+    if word == "decided":
+        return f"{metric} orders {order}, whatever the ranks behind these {what} were."
+    if word == "if falling":
+        return (
+            f"{metric} orders {order} if no rank is more frequent than a better one; these {what} "
+            "alone cannot tell."
+        )
+    hidden = " The estimates say " + order + "." if len(systems) <= MOST_NAMED else ""
+    return f"These {what} cannot tell which system has the higher {metric}.{hidden}"
+
+
+def table_sentence(metric: str, word: str, best: str | None, systems: int) -> str:
+    """The same of a printed table, which has bounds but no estimates.
+
+    Parameters
+    ----------
+    metric, word
+        As text, and the :func:`verdict`.
+    best
+        The system that is ahead of all others, where that is decided.
+    systems
+        How many there are.
+    """
+    if systems == 1:
+        return f"This table leaves {metric} in the range below."
+    if best is not None and word == "decided":
+        return f"{best} has the highest {metric}, whatever the ranks were."
+    if best is not None:
+        return (
+            f"{best} has the highest {metric} if no rank is more frequent than a better one; "
+            "the table alone cannot tell."
+        )
+    return f"This table cannot tell which system has the highest {metric} on all items."
+
+
+def span(low: float, high: float) -> str:
+    """A range of differences, in percentage points.
+
+    Examples
+    --------
+    >>> span(-0.0123, 0.2)
+    '−1.23 to +20.00 points'
+    """
+    return f"{100 * low:+.2f} to {100 * high:+.2f} points".replace("-", "−")
+
+
+def told(first: str, second: str, low: float, high: float) -> str:
+    """What a range of the difference decides.
+
+    Examples
+    --------
+    >>> told("A", "B", 0.01, 0.02), told("A", "B", -0.01, 0.02)
+    ('A is better', 'cannot tell')
+    """
+    return f"{first} is better" if low > 0 else f"{second} is better" if high < 0 else "cannot tell"
+
+
+Numbers = Mapping[Hashable, float]
+
+
+def best_gamma(best: Numbers, suggested: Numbers, metric: str) -> str:
+    """Which γ serves best, and how 1/|D| compares: rows of the table over γ."""
+    least, there = (float(row["mse"]) ** 0.5 for row in (best, suggested))
+    return (
+        f"The mean {metric} is off by least, {percent(least)}, at γ = {float(best['gamma']):.2g}; "
+        f"at γ = 1/|D| = {float(suggested['gamma']):.2g} by {percent(there)}."
+    )
+
+
+def price_of_gamma(smallest: Numbers) -> str:
+    """What the smallest γ costs."""
+    return (
+        "For ranks distributed as estimated here (shape-constrained MLE); vectors fitted to "
+        f"equally likely ranks. The price at γ = {gamma(smallest['gamma'])}: a largest entry of "
+        f"{float(smallest['largest']):,.3g} and a condition number of "
+        f"{float(smallest['condition']):.1e}."
+    )
+
+
+def about_example(users: int, m: int, seed: int) -> str:
+    """What the bundled sample is."""
+    return (
+        f"One run: for each of {count(users)} users {count(m)} negatives drawn from their own "
+        f"candidates, seed {seed}. Ranks by three recommenders on MovieLens 1M."
+    )

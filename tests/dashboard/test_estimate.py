@@ -1,0 +1,190 @@
+"""Correct on sampled ranks and on a printed table: the screen is the core's, and the paper's."""
+
+import re
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from sampledash.estimation.intervals import interval
+from sampledash.estimation.table import bounds_from_table
+from sampledash.explain.text import percent
+from tests.dashboard.test_correct import complaint, headline, numbers, page, run
+
+# Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
+EXACT = {"X": "7.58 %", "Y": "8.84 %", "Z": "9.42 %"}
+
+
+def ranks_page(**query):
+    return page(what="Sampled ranks", **query)
+
+
+def table_page(**query):
+    return page(what="A printed table", **query)
+
+
+def upload(at, name, data):
+    at.segmented_control(key="sampled_source").set_value("Upload a file")
+    run(at)
+    at.file_uploader(key="sampled_file").upload(name, data)
+    return run(at)
+
+
+def drawn(seed=1, m=100, scheme="without-replacement"):
+    rng = np.random.default_rng(seed)
+    sets = sd.example("movielens-xyz")
+    return [sd.sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in sets]
+
+
+def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
+    at = ranks_page()
+    shown = at.table[0].value.set_index("Estimator")
+    sets = drawn()
+    for one in sets:
+        for name, method in (("MLE", "mle"), ("BV", "BV 0.1"), ("MN", "mn")):
+            value = sd.estimate("Recall@10", one, method).value
+            assert shown.loc[name, one.system] == percent(value)
+        assert shown.loc["**on all items**", one.system] == EXACT[one.system]
+    # Without an assumption the first ten of 3,541 cannot be told from 100 negatives.
+    assert numbers(at)["Pairs decided"] == "0 of 3"
+    assert "These samples cannot tell which system has the higher Recall@10" in headline(at)
+    widest = max(np.subtract(*interval("Recall@10", one)[::-1]) for one in sets)
+    assert numbers(at)["Left open"] == percent(widest)
+
+
+def test_auc_is_decided_by_any_sample():
+    # Table 3: AUC 89.13, 85.33, 74.73: far apart, and sampling keeps it.
+    at = ranks_page(metric="AUC")
+    assert numbers(at)["Pairs decided"] == "3 of 3"
+    assert "AUC orders X > Y > Z, whatever the ranks behind these samples were." in headline(at)
+
+
+def test_an_own_file_says_n_and_m_itself():
+    rows = [f"{one.system},{r},{n},{m}" for one in drawn(m=50) for r, n, m in
+            zip(one.sampled_ranks, one.n, one.m, strict=True)]  # fmt: skip
+    data = "\n".join(["system,sampled_rank,n_candidates,m", *rows]).encode()
+    at = upload(ranks_page(), "own.csv", data)
+    assert "3,541" in at.text_input(key="n_locked").value
+    assert at.number_input(key="m").disabled
+    shown = at.table[0].value.set_index("Estimator")
+    (x, *_) = drawn(m=50)
+    assert shown.loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
+
+
+WRONG = {
+    "true.csv": (b"system,rank\nX,3\nX,2500\n", ["true.csv, line 3", "2,500", "m + 1 = 101",
+                                                 "true ranks", "Consistency"]),
+    "low.csv": (b"system,sampled_rank\nX,-4\n", ["low.csv, line 2", "-4"]),
+    "half.csv": (b"system,sampled_rank\nX,0.5\n", ["half.csv, line 2", "0.5"]),
+    "m.csv": (b"system,sampled_rank,m\nX,7,3\n", ["m.csv, line 2", "m + 1 = 4"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_files_get_one_sentence_and_keep_the_picture(name):
+    data, facts = WRONG[name]
+    at = upload(ranks_page(), name, data)
+    for fact in facts:
+        assert fact in complaint(at).replace("\\", "")
+    assert len(at.error) == 1
+    assert len(at.get("plotly_chart")) == 1
+
+
+def test_ranks_from_0_are_shifted_with_a_click():
+    data = b"system,sampled_rank\n" + b"X,0\nX,3\nY,0\nY,9\n" * 50
+    at = upload(ranks_page(), "zero.csv", data)
+    next(b for b in at.button if "add 1" in b.label).click()
+    run(at)
+    assert not at.error
+    assert numbers(at)["Instances"] == "100"
+
+
+@pytest.mark.parametrize("what", ["Sampled ranks", "A printed table"])
+def test_popularity_is_refused_with_the_reason(what):
+    at = page(what=what, scheme="popularity")
+    assert "Popularity-weighted samples cannot be corrected" in complaint(at)
+
+
+def test_a_sample_that_contradicts_the_assumption_is_told():
+    # Nobody in the first quarter: no falling density shows that.
+    data = b"system,sampled_rank,count\nX,60,900\nX,70,900\nY,62,900\nY,75,900\n"
+    at = upload(ranks_page(), "late.csv", data)
+    assert numbers(at)["If ranks fall off"].startswith("0 of")
+    assert any("non-increasing" in c.value or "more frequent" in c.value for c in at.caption)
+
+
+def test_estimates_of_every_pair_and_which_gamma():
+    at = ranks_page(estimates_view="Pairs", metric="AUC")
+    first = at.table[0].value.iloc[0]
+    assert (first["Pair"], first["So"]) == ("X − Y", "X is better")
+    at = ranks_page(estimate_tab="Which γ")
+    told = next(m.value for m in at.markdown if "is off by least" in m.value)
+    # 1/6040 = 0.00017.
+    assert "γ = 1/|D| = 0.00017" in told
+
+
+def test_the_printed_table_of_x_y_z_cannot_tell():
+    at = table_page(scheme="with replacement")
+    assert headline(at).endswith("This table cannot tell which system has the highest Recall@10 "
+                                 "on all items.")  # fmt: skip
+    shown = at.table[0].value.set_index("System")
+    # Drawn without, modelled with replacement at n = 3,541: ranges known to 0.3 points.
+    known = {"X": (0, 18.3, 6.4, 9.8), "Y": (0, None, 7.3, 11.6), "Z": (0, None, 7.6, 12.1)}
+    for ranks in sd.example("movielens-xyz"):
+        printed = {
+            name: round(sd.expected_mean(name.replace("HR", "Recall"), ranks, 100,
+                                         scheme="without-replacement"), 4)
+            for name in ("HR@1", "HR@5", "HR@10", "NDCG@10")
+        }  # fmt: skip
+        found = []
+        for column, shape in (("No assumption", None), ("If ranks fall off", "non-increasing")):
+            low, high = bounds_from_table("Recall@10", printed, 3541, 100, 4, shape=shape)
+            assert shown.loc[ranks.system, column] == f"{percent(low)} to {percent(high)}"
+            found += [100 * low, 100 * high]
+        for value, true in zip(found, known[ranks.system], strict=True):
+            assert true is None or abs(value - true) <= 0.3
+
+
+def test_a_table_that_decides_and_one_in_percent():
+    at = table_page(metric="AUC", n="500", m="99")
+    at.text_area(key="printed_text").set_value("system, AUC\nA, 90.1\nB, 70.2")
+    run(at)
+    assert "percent" in complaint(at)
+    next(b for b in at.button if b.label == "They are in percent").click()
+    run(at)
+    assert "A has the highest AUC, whatever the ranks were." in headline(at)
+    assert at.table[0].value.set_index("System").loc["A", "No assumption"] == "90.05 % to 90.15 %"
+
+
+IMPOSSIBLE = {
+    "system, HR@5, HR@10\nA, 0.50, 0.30": ["HR@"],
+    "system, HR@10\nA, high": ["line 2", "HR@10", "'high'", "not a number"],
+    "system, HR@10\nA, 0.5, 0.6": ["line 2", "3 cells", "2 columns"],
+    "system, Fame@10\nA, 0.5": ["Fame@10"],
+    "system, HR@10": ["no values"],
+}
+
+
+@pytest.mark.parametrize("text", IMPOSSIBLE)
+def test_impossible_tables_are_told_by_their_value(text):
+    at = table_page()
+    at.text_area(key="printed_text").set_value(text)
+    run(at)
+    for fact in IMPOSSIBLE[text]:
+        assert fact in complaint(at).replace("\\", "")
+    assert len(at.error) == 1
+    assert len(at.get("plotly_chart")) == 1
+
+
+def test_what_a_sample_can_see_says_what_is_half_kept():
+    at = page(sheet="What a sample can see", n="10000", m="100", gamma="0.1")
+    told = next(m.value for m in at.markdown if "at least half kept" in m.value)
+    degree = int(re.search(r"degree (\d+)", told).group(1))
+    # λ_j = Π (m-i)(n+1+i) / ((m+2+i)(n-1-i)); kept λ / (0.9 λ + 0.1).
+    i = np.arange(100)
+    ratio = (100 - i) * (10_001 + i) / ((102 + i) * (9_999 - i))
+    values = np.concatenate([[1.0], np.cumprod(ratio)])
+    kept = values / (0.9 * values + 0.1)
+    assert kept[degree] >= 0.5 > kept[degree + 1]
+    # Li et al., KDD 2020: f(10) = floor(9 · 9999 / 100) + 1.
+    assert any("behaves like Recall@900" in m.value for m in at.markdown)
