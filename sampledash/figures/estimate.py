@@ -72,12 +72,13 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
             data.append(
                 _mark(place, row.exact, "on all items", symbol="line-ns", color=c.ink, size=26)
             )
-    top = max(row.free[1] for row in rows)
-    low = min(0.0, *(row.free[0] for row in rows))
+    known = [x for row in rows for x in (*row.free, row.value, row.exact) if x is not None]
+    low, top = min(known), max(known)
+    if 0 <= low <= top - low:  # near 0: from there
+        low = 0.0
     axis = theme.percent_axis(100 * top, low=100 * low, title=f"{metric} on all items")
-    shapes = [theme.upright(0, c.muted, dash="dot")] if low < 0 else []
     return theme.figure(
-        data, dark=dark, height=96 + _ROW * len(rows), barmode="overlay", shapes=shapes,
+        data, dark=dark, height=96 + _ROW * len(rows), barmode="overlay",
         revision=f"ranges-{metric}-{len(rows)}", hovermode="closest",
         margin={"l": 8, "r": 16, "t": 8, "b": 8},
         xaxis=axis | {"showgrid": True, "gridcolor": c.grid},

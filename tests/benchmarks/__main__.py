@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tests.benchmarks import chances, core, estimators, every_m, screen, verdict
+from tests.benchmarks import bounds, chances, core, estimators, every_m, screen, verdict
 from tests.benchmarks.core import Result
 
 
@@ -26,7 +26,7 @@ def main() -> int:
     quick = parser.parse_args().quick
     print(f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10}")
     good = True
-    parts = (core, screen, verdict, every_m, chances, estimators)
+    parts = (core, screen, verdict, every_m, chances, estimators, bounds)
     for benchmark in [benchmark for part in parts for benchmark in part.BENCHMARKS]:
         for result in benchmark(quick):
             print(line(result), flush=True)

@@ -1,0 +1,184 @@
+"""Bounds and intervals: against all ranks, how often they hold, how wide, what they decide."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sampledash as sd
+from sampledash.estimation.bounds import bounds
+from sampledash.estimation.intervals import compare, interval
+from sampledash.sampledranks import SampledRankSet
+from tests.benchmarks.core import Result, timed
+from tests.estimation.bounds_cases import averaged, brute, drawn
+from tests.oracles import WITH, dense_law
+
+Floats = NDArray[np.float64]
+SHAPES = (None, "non-increasing")
+METRICS = ("Recall@10", "NDCG@10", "AUC")
+MISSES = 0.07  # share of 95 % intervals that may miss the exact metric
+WRONG = 0.05  # share of definite verdicts that may be wrong
+WIDTH = 1.5  # asked of the median width, in widths on infinitely many instances
+
+
+@dataclass(frozen=True)
+class Case:
+    """True ranks, the distribution they come from where it is known, and how they are sampled."""
+
+    ranks: sd.RankSet
+    n: int
+    m: int
+    mass: Floats | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.ranks.system}, {len(self.ranks.ranks)} of n = {self.n}, m = {self.m}"
+
+    def draw(self, rng: np.random.Generator) -> SampledRankSet:
+        if self.mass is None:
+            return drawn(self.ranks, self.n, self.m, rng)
+        t = 1 + rng.binomial(self.m, (self.ranks.ranks - 1) / (self.n - 1))
+        return SampledRankSet(self.ranks.system, t, self.n, self.m)
+
+    def infinite(self) -> SampledRankSet:
+        """What infinitely many instances would show."""
+        if self.mass is None:
+            return averaged(self.ranks, self.n, self.m)
+        counts = self.mass @ dense_law(self.n, self.m, WITH)
+        return SampledRankSet("", np.arange(1, self.m + 2), self.n, self.m, counts=counts)
+
+
+def masses(kind: str, n: int, rng: np.random.Generator) -> Floats:
+    """A rank distribution: Zipf-like, geometric, with two peaks, or of two uniform parts."""
+    r = np.arange(1, n + 1)
+    if kind == "Zipf":
+        weights = (r + rng.integers(0, 10)) ** -rng.uniform(0.6, 1.2)
+    elif kind == "geometric":
+        weights = np.exp(-r / (n * rng.uniform(0.02, 0.2)))
+    elif kind == "bimodal":
+        top, middle = np.exp(-r / (0.03 * n)), np.exp(-0.5 * (r / n - 0.5) ** 2 / 0.01)
+        weights = top / top.sum() + middle / middle.sum()
+    else:
+        weights = np.where(r <= 0.1 * n, 6 / n, 0.4 / n)
+    return np.asarray(weights / weights.sum())
+
+
+def cases() -> list[Case]:
+    """X, Y, Z and 20 synthetic sets: 200 to 6,000 instances, n 500 to 20,000, m 20 to 200."""
+    rng = np.random.default_rng(7)
+    found = [Case(one, 3541, 100, None) for one in sd.example("movielens-xyz")]
+    for i in range(20):
+        kind = ("Zipf", "geometric", "bimodal", "uniform")[i % 4]
+        n = (500, 1000, 3541, 10_000, 20_000)[i % 5]
+        m = (20, 50, 99, 100, 200)[(i // 4 + i) % 5]
+        size = (200, 400, 800, 1500, 3000, 6000)[(i * 5 + i // 6) % 6]
+        mass = masses(kind, n, rng)
+        ranks = 1 + rng.choice(n, size, p=mass)
+        found.append(Case(sd.RankSet(f"{kind} {i}", ranks, n), n, m, mass))
+    return found
+
+
+def _infinite_width(case: Case, metric: str, shape: str | None) -> float | None:
+    """Width on infinitely many instances, at the smallest tolerance of a ladder that allows one."""
+    for tolerance in (1e-4, 1e-3):
+        try:
+            low, high = bounds(metric, case.infinite(), shape=shape, tolerance=tolerance)
+        except ValueError:
+            continue
+        return high - low
+    return None
+
+
+def held(quick: bool) -> Iterator[Result]:
+    """How often 95 % intervals hold the exact metric, and how wide they are."""
+    runs, rng = 5 if quick else 200, np.random.default_rng(1)
+    for metric in METRICS[:1] if quick else METRICS:
+        for shape in SHAPES:
+            ratios = []
+            for case in cases()[:: 6 if quick else 1]:
+                exact = sd.mean(metric, case.ranks)
+                spans, refused, start = [], 0, time.perf_counter()
+                for _ in range(runs):
+                    try:
+                        spans.append(interval(metric, case.draw(rng), shape=shape))
+                    except ValueError:  # the sample contradicts the shape
+                        refused += 1
+                spent = (time.perf_counter() - start) / runs
+                if not spans:
+                    note = f"refused in all of {runs} runs"
+                    yield Result(_title(metric, shape, case), spent, None, 0.0, 0.0, note=note)
+                    continue
+                low, high = np.transpose(spans)
+                misses = 1 - float(np.mean((low <= exact) & (exact <= high)))
+                width, infinite = float(np.median(high - low)), _infinite_width(case, metric, shape)
+                ratio = np.nan if not infinite else width / infinite
+                ratios.append(ratio)
+                note = f"width {width:.4f}, {ratio:.2f} x infinite, refused {refused}"
+                # In few runs a single miss is no finding.
+                allowed = 1.0 if quick else MISSES
+                yield Result(
+                    _title(metric, shape, case), spent, None, misses, allowed, within=0.3, note=note
+                )
+            known = [ratio for ratio in ratios if np.isfinite(ratio)]
+            note = f"{np.mean(np.array(known) <= WIDTH):.0%} of {len(known)} sets within {WIDTH} x"
+            yield Result(
+                f"widths, {metric}, {shape or 'any'} shape", 0.0, None, 0.0, 0.0, note=note
+            )
+
+
+def _title(metric: str, shape: str | None, case: Case) -> str:
+    return f"misses, {metric}, {shape or 'any'} shape: {case.name}"
+
+
+def decided(quick: bool) -> Iterator[Result]:
+    """Share of pairs decided, and of definite verdicts that are wrong."""
+    runs, rng = 2 if quick else 50, np.random.default_rng(2)
+    every = cases()[:4] if quick else cases()
+    for metric in ("Recall@10", "AUC"):
+        for shape in SHAPES:
+            wrong = definite = total = 0
+            start = time.perf_counter()
+            for a, b in pairwise(every):
+                order = sd.mean(metric, a.ranks) - sd.mean(metric, b.ranks)
+                for _ in range(runs):
+                    try:
+                        found = compare(metric, a.draw(rng), b.draw(rng), shape=shape)
+                    except ValueError:
+                        continue
+                    total += 1
+                    definite += found.better is not None
+                    wrong += found.low > 0 > order or found.high < 0 < order
+            spent = (time.perf_counter() - start) / max(total, 1)
+            share = wrong / max(definite, 1)
+            note = f"{definite} of {total} decided, {wrong} of them wrong"
+            name = f"wrong verdicts, {metric}, {shape or 'any'} shape"
+            yield Result(name, spent, None, share, 1.0 if quick else WRONG, note=note)
+
+
+def programmes(quick: bool) -> Iterator[Result]:
+    """Few places against all ranks: within 1e-6, and under 3 s."""
+    y = sd.example("movielens-xyz")[1]
+    n, m = (1000, 40) if quick else (3706, 100)
+    some = sd.RankSet("Y", y.ranks[y.ranks <= n], n)
+    srs = averaged(some, n, m)
+    for name, k in (("recall", 10), ("ndcg", 10)):
+        for shape in SHAPES:
+            metric = sd.metric(name, k=k)
+            ours, found = timed(
+                lambda metric=metric, shape=shape: bounds(metric, srs, shape=shape, tolerance=1e-2)
+            )
+            obvious, every = timed(
+                lambda name=name, k=k, shape=shape: brute(name, k, srs, n, shape, 1e-2)
+            )
+            assert every is not None
+            apart = float(np.abs(np.subtract(found, every)).max())
+            title = f"bounds of {metric}, {shape or 'any'} shape, n = {n}, m = {m}"
+            yield Result(title, ours, obvious, apart, 1e-6, within=3.0)
+
+
+BENCHMARKS = (programmes, held, decided)
