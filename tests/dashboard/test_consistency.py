@@ -2,51 +2,23 @@
 
 import io
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
 from sampledash.explain.text import percent
+from sampledash.papers.printed import TABLE_4
 from sampledash.report.tables import as_csv
-from tests.paper.printed import TABLE_4
-
-APP = str(Path(__file__).parents[2] / "app.py")
-PAGE = "sampledash/dashboard/pages/consistency.py"
+from tests.dashboard.driver import complaint, headline, numbers, open_page, run
 
 # Table 1 of Krichene & Rendle 2020 as a file without n.
 ABC = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}
 
 
 def page(**query):
-    at = AppTest.from_file(APP, default_timeout=60)
-    for key, value in query.items():
-        at.query_params[key] = value
-    at.switch_page(PAGE)
-    at.run()
-    assert not at.exception
-    return at
-
-
-def run(at):
-    at.run()
-    assert not at.exception
-    return at
-
-
-def headline(at):
-    return next((m.value for m in at.markdown if m.value.startswith("### ")), "")
-
-
-def numbers(at):
-    return {m.label: m.value for m in at.metric}
-
-
-def complaint(at):
-    return " ".join(e.value for e in at.error).replace("\\", "")
+    return open_page("consistency", **query)
 
 
 def csv(table):

@@ -5,28 +5,16 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
 from sampledash.explain.text import percent
+from tests.dashboard.driver import open_page, run
 
-APP = str(Path(__file__).parents[2] / "app.py")
-PAGE = "sampledash/dashboard/pages/consistency.py"
 ROOT = Path(__file__).parents[2]
 
 
 def page(**query):
-    at = AppTest.from_file(APP, default_timeout=60)
-    for key, value in query.items():
-        at.query_params[key] = value
-    at.switch_page(PAGE)
-    return run(at)
-
-
-def run(at):
-    at.run()
-    assert not at.exception
-    return at
+    return open_page("consistency", **query)
 
 
 def texts(at):

@@ -1,10 +1,7 @@
 """How sure, repeat it, flips and why: the screen's numbers are the core's, and the paper's."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
 from sampledash.comparison.planning import instances_needed, negatives_needed
@@ -13,25 +10,22 @@ from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.dashboard.consistency import sure as consistency_sure
 from sampledash.explain.text import in_runs
-from tests.paper.printed import TABLE_2, TABLE_3
+from sampledash.papers.printed import TABLE_2, TABLE_3
+from tests.dashboard import driver
+from tests.dashboard.driver import open_page
 
-APP = str(Path(__file__).parents[2] / "app.py")
-PAGE = "sampledash/dashboard/pages/consistency.py"
 ABC = "Three toy recommenders"
 OPTIONS = {"scheme": "without-replacement"}
 
 
 def page(**query):
-    at = AppTest.from_file(APP, default_timeout=60)
-    for key, value in query.items():
-        at.query_params[key] = value
-    at.switch_page(PAGE)
-    return run(at)
+    at = open_page("consistency", **query)
+    assert not at.error
+    return at
 
 
 def run(at):
-    at.run()
-    assert not at.exception
+    driver.run(at)
     assert not at.error
     return at
 

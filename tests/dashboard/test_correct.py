@@ -2,11 +2,9 @@
 
 import base64
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
 from sampledash.dashboard.correct import priors
@@ -14,36 +12,11 @@ from sampledash.dashboard.correct.scene import ask
 from sampledash.dashboard.state import DEFAULTS as SHARED
 from sampledash.explain.text import percent
 from sampledash.report.vectors import read_vector_json, vector_json
-
-APP = str(Path(__file__).parents[2] / "app.py")
-PAGE = "sampledash/dashboard/pages/correct.py"
+from tests.dashboard.driver import complaint, headline, numbers, open_page, run
 
 
 def page(**query):
-    at = AppTest.from_file(APP, default_timeout=120)
-    for key, value in query.items():
-        at.query_params[key] = value
-    at.switch_page(PAGE)
-    return run(at)
-
-
-def run(at):
-    at.run()
-    assert not at.exception
-    return at
-
-
-def headline(at):
-    found = next((m.value for m in at.markdown if m.value.startswith("### ")), "")
-    return found[4:].replace("\u00a0", " ")
-
-
-def numbers(at):
-    return {m.label: m.value for m in at.metric}
-
-
-def complaint(at):
-    return " ".join(e.value for e in at.error)
+    return open_page("correct", **query)
 
 
 def array(value):
@@ -160,7 +133,7 @@ def test_a_prior_weighs_the_fit_and_the_averages():
     root = np.sqrt(weights @ bias**2 / weights.sum())
     assert percent(float(root)) in headline(at)
     at = page(prior="1/rank", n="1000000")
-    assert "n = 1,000,000 is too large for the prior 1/rank" in complaint(at).replace("\\", "")
+    assert "n = 1,000,000 is too large for the prior 1/rank" in complaint(at)
 
 
 def test_the_prior_of_real_ranks_is_their_histogram_stretched():

@@ -9,10 +9,14 @@ import sampledash as sd
 from sampledash.estimation.intervals import interval
 from sampledash.estimation.table import bounds_from_table
 from sampledash.explain.text import percent
-from tests.dashboard.test_correct import complaint, headline, numbers, page, run
+from tests.dashboard.driver import complaint, headline, numbers, open_page, run
 
 # Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
 EXACT = {"X": "7.58 %", "Y": "8.84 %", "Z": "9.42 %"}
+
+
+def page(**query):
+    return open_page("correct", **query)
 
 
 def ranks_page(**query):
@@ -85,7 +89,7 @@ def test_wrong_files_get_one_sentence_and_keep_the_picture(name):
     data, facts = WRONG[name]
     at = upload(ranks_page(), name, data)
     for fact in facts:
-        assert fact in complaint(at).replace("\\", "")
+        assert fact in complaint(at)
     assert len(at.error) == 1
     assert len(at.get("plotly_chart")) == 1
 
@@ -171,7 +175,7 @@ def test_impossible_tables_are_told_by_their_value(text):
     at.text_area(key="printed_text").set_value(text)
     run(at)
     for fact in IMPOSSIBLE[text]:
-        assert fact in complaint(at).replace("\\", "")
+        assert fact in complaint(at)
     assert len(at.error) == 1
     assert len(at.get("plotly_chart")) == 1
 
