@@ -13,6 +13,7 @@ PAGES = (
     ("explore", "Explore", ":material/show_chart:"),
     ("consistency", "Consistency", ":material/rule:"),
     ("correct", "Correct", ":material/build:"),
+    ("paper", "Paper", ":material/article:"),
 )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -51,8 +49,7 @@ def tab(scene: Scene) -> None:
         )
         return
     sets, metric = _sets(), scene.metric
-    plain = _orders(metric, Correction(), largest_m(sets, None, setting(Correction())))
-    fitted = _orders(metric, recipe, MOST)
+    plain, fitted = _orders(metric, Correction()), _orders(metric, recipe)
     settled = [
         words.Settled(
             sets[i].system, sets[j].system, plain.right_from(i, j, 0, 1),
@@ -62,23 +59,25 @@ def tab(scene: Scene) -> None:
     ]  # fmt: skip
     st.markdown(f"**{words.real_ranks(recipe, settled, MOST)}**")
     st.html(figures.legend([ranks.system for ranks in sets], dark=charts.is_dark()))
-    panels = st.columns(2)
-    for place, one, found in zip(panels, (Correction(), recipe), (plain, fitted), strict=True):
+    for place, one in zip(st.columns(2), (Correction(), recipe), strict=True):
         with place:
-            _panel(metric, one, found, min(scene.sampling.m, MOST), settled)
+            curves_of(metric, one, scene.sampling.m)
     st.caption(words.REAL_SETTING)
     _table(metric, recipe, min(scene.sampling.m, MOST))
 
 
-def _orders(metric: Metric, recipe: Correction, m_max: int) -> Orders:
-    key = f"{DATA}|{metric}|{setting(recipe)}|{m_max}"
-    return cache.orders(key, (metric,), _sets(), m_max, setting(recipe), shared=True)
+def _orders(metric: Metric, recipe: Correction) -> Orders:
+    """The orders over every m, or where each m takes a fit, up to ``MOST``."""
+    chosen = setting(recipe)
+    m_max = largest_m(_sets(), None, chosen) if recipe == Correction() else MOST
+    return cache.orders(
+        f"{DATA}|{metric}|{chosen}|{m_max}", (metric,), _sets(), m_max, chosen, shared=True
+    )
 
 
-def _panel(
-    metric: Metric, recipe: Correction, found: Orders, m: int, settled: Sequence[words.Settled]
-) -> None:
-    sets = _sets()
+def curves_of(metric: Metric, recipe: Correction, m: int) -> None:
+    """Draw one correction over m, with the present m; shaded where some pair is wrong."""
+    sets, found, m = _sets(), _orders(metric, recipe), min(m, MOST)
     pairs = [(i, j) for i, j, truth in true_order(metric, sets, setting(recipe)) if truth]
     keep = found.m_values <= MOST
     flips = sorted({x for i, j in pairs for x in found.flips(i, j, 0) if x <= MOST})
@@ -96,9 +95,9 @@ def _panel(
         ),
         key=f"correct_real_{'plain' if recipe == Correction() else 'fitted'}",
         alt="; ".join(
-            f"{x.pair} right from m = "
-            f"{(x.plain if recipe == Correction() else x.corrected) or 'none'}"
-            for x in settled
+            f"{sets[i].system} and {sets[j].system} right from m = "
+            f"{found.right_from(i, j, 0, 1) or 'none'}"
+            for i, j in pairs
         ),
     )  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""The Paper page: every printed number and statement beside ours."""

@@ -1,0 +1,14 @@
+"""Tables 1-4 beside the print, computed once for all tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from sampledash.papers import Match, match
+from sampledash.readers import example
+
+
+@pytest.fixture(scope="session")
+def tables() -> dict[int, list[Match]]:
+    """Every cell by table."""
+    return {table: match(table, example) for table in (1, 2, 3, 4)}

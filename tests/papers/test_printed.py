@@ -1,0 +1,126 @@
+"""The printed cells against a second transcription, row by row as the papers print them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from sampledash.papers import cells
+from sampledash.papers.printed import CORRECTIONS, METRICS_34, PAIRS
+from sampledash.papers.steck_printed import STECK_TABLE_2, STECK_TABLE_3
+
+# Krichene & Rendle 2020, Table 1 and 2: AUC, AP, NDCG, Recall@10.
+ROWS_1 = """
+A 0.990 0.010 0.150 0.000
+B 0.555 0.010 0.122 0.000
+C 0.843 0.101 0.208 0.200
+"""
+ROWS_2 = """
+A 0.990±0.004 0.630±0.129 0.724±0.097 1.000±0.000
+B 0.555±0.014 0.336±0.073 0.444±0.054 0.400±0.000
+C 0.843±0.014 0.325±0.050 0.460±0.039 0.567±0.092
+"""
+# Table 3: Exact | uncorrected | Rank Estimate | CLS | BV 1 | BV 0.1 | BV 0.01 | BV 0.001.
+ROWS_3 = """
+X 7.60 66.19±0.25 17.46±0.32 8.52±0.16 4.71±0.07 6.49±0.25 7.18±0.59 7.32±1.17
+Y 8.84 56.51±0.22 17.26±0.28 8.42±0.14 4.60±0.07 6.95±0.21 8.18±0.51 8.54±1.07
+Z 9.42 54.20±0.22 18.67±0.32 9.10±0.15 4.97±0.07 7.44±0.24 8.63±0.59 9.08±1.20
+X 3.76 39.21±0.20 17.46±0.32 3.99±0.07 2.16±0.04 3.00±0.12 3.34±0.32 3.41±0.71
+Y 4.59 34.82±0.16 17.26±0.28 3.94±0.06 2.12±0.03 3.24±0.10 3.85±0.28 4.03±0.66
+Z 4.79 35.34±0.16 18.67±0.32 4.27±0.07 2.29±0.04 3.46±0.12 4.05±0.32 4.31±0.74
+X 3.75 32.55±0.21 18.12±0.31 3.58±0.06 2.44±0.03 3.13±0.09 3.37±0.21 3.42±0.49
+Y 4.32 30.01±0.20 17.81±0.28 3.54±0.06 2.32±0.03 3.19±0.07 3.62±0.18 3.73±0.45
+Z 4.44 30.71±0.21 19.20±0.31 3.82±0.06 2.45±0.03 3.38±0.08 3.79±0.21 3.97±0.51
+X 89.13 89.12±0.04 89.24±0.04 89.12±0.04 88.36±0.04 89.04±0.04 89.11±0.04 89.12±0.04
+Y 85.33 85.33±0.04 85.48±0.04 85.32±0.04 84.63±0.04 85.26±0.04 85.32±0.04 85.32±0.04
+Z 74.73 75.04±0.23 75.24±0.20 75.04±0.21 74.51±0.23 75.02±0.20 75.02±0.24 75.02±0.23
+"""
+# Table 4: uncorrected | Rank Estimate | CLS | BV 1 | BV 0.1 | BV 0.01 | BV 0.001.
+ROWS_4 = """
+Recall 0 31 31 11 93 91 78
+NDCG 0 31 31 15 93 88 76
+AP 0 24 31 0 68 79 66
+AUC 100 100 100 100 100 100 100
+Recall 0 100 100 100 100 95 86
+NDCG 0 100 100 100 100 95 82
+AP 0 100 100 61 99 92 81
+AUC 100 100 100 100 100 100 100
+Recall 0 100 100 100 95 72 68
+NDCG 100 100 100 100 94 70 67
+AP 100 100 100 100 98 75 68
+AUC 100 100 100 100 100 100 100
+"""
+
+
+@pytest.mark.parametrize(("table", "printed"), [(1, ROWS_1), (2, ROWS_2), (3, ROWS_3), (4, ROWS_4)])
+def test_cells_are_the_print(table: int, printed: str) -> None:
+    rows = [line.split() for line in printed.split("\n") if line]
+    assert [cell.text for cell in cells(table)] == [text for row in rows for text in row[1:]]
+    first = [cell for cell in cells(table) if cell.column in ("exact", "uncorrected")]
+    if table == 4:  # four metrics of each pair
+        labels = dict(zip(("Recall", "NDCG", "AP", "AUC"), METRICS_34, strict=True))
+        expected = [(PAIRS[i // 4], labels[row[0]]) for i, row in enumerate(rows)]
+        assert [(cell.row, cell.metric) for cell in first] == expected
+    elif table == 3:  # three systems of each metric
+        first = [cell for cell in first if cell.column == "exact"]
+        expected = [(row[0], METRICS_34[i // 3]) for i, row in enumerate(rows)]
+        assert [(cell.row, cell.metric) for cell in first] == expected
+    else:
+        assert [cell.row for cell in first] == [row[0] for row in rows for _ in range(4)]
+
+
+def test_every_cell_has_a_name_and_a_setting() -> None:
+    everything = cells()
+    assert len(everything) == 12 + 12 + 96 + 84
+    assert len({cell.name for cell in everything}) == len(everything)
+    assert cells(4)[4].name == "Table 4, Recall@10, X vs Y, BV 0.1"
+    assert cells(2)[0].name == "Table 2, AUC, A"
+    for cell in everything:
+        assert str(sd.parse_metric(cell.metric)) == cell.metric
+        systems = [ranks.system for ranks in sd.example(cell.example)]
+        assert set(cell.row) <= set(systems)
+        assert (cell.m is None) == (cell.column == "exact")
+    for column in CORRECTIONS:
+        assert str(sd.parse_correction(column)) == column
+
+
+def test_settings_quote_the_paper() -> None:
+    # Section 4.2: m = 99, n = 10,000, repeated 1000 times; section 6: m = 100, 100 times.
+    assert {(cell.m, cell.n, cell.runs) for cell in cells(2)} == {(99, 10_000, 1000)}
+    assert {(cell.m, cell.runs) for cell in cells(4)} == {(100, 100)}
+    for ranks in sd.example(cells(3)[0].example):  # corrections at one n: the mean of all
+        assert round(float(np.mean(ranks.n))) == cells(3)[0].n
+
+
+# Steck 2010, Table 2 (RMSE, ATOP XV, ATOP test) and Table 3 (RMSE, ATOP, TOPK at 0, 0.2, 2 %).
+STECK_2 = """
+0.990 0.804 0.803
+- 0.874 0.873
+- 0.883 0.880
+0.901 0.863 0.861
+0.914 0.866 0.864
+1.218 0.933 0.933
+1.766 0.915 0.915
+- 0.923 0.928
+- 0.919 0.924
+"""
+STECK_3 = """
+0.999 0.81 1.8 4.4 19.8
+- 0.90 2.6 7.9 37.6
+- 0.92 3.4 10.0 41.9
+0.921 0.90 4.7 11.7 39.1
+0.887 0.91 6.7 15.7 43
+1.106 0.96 9.3 23.3 64.8
+"""
+
+
+@pytest.mark.parametrize(
+    ("ours", "printed"),
+    [([row[3:] for row in STECK_TABLE_2.values()], STECK_2), (STECK_TABLE_3.values(), STECK_3)],
+)
+def test_tables_of_steck(ours: list[tuple[float | None, ...]], printed: str) -> None:
+    rows = [line.split() for line in printed.split("\n") if line]
+    assert [list(row) for row in ours] == [
+        [None if x == "-" else float(x) for x in row] for row in rows
+    ]

@@ -1,0 +1,108 @@
+"""Steck's theorem by enumeration and simulation, and what his text states."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from sampledash.papers import check_steck, count_holding
+from sampledash.papers.steck_missing import observed_measures, theorem
+
+RANKS, N, SHARE = [1, 4, 5, 9, 30], 41, 0.1  # rank 5 is exactly at the share
+
+
+def by_subsets(chance: list[float]) -> tuple[float, float]:
+    """Mean of TOPK_u and ATOP_u over every set of observed items that is not empty."""
+    x = [(r - 1) / (N - 1) for r in RANKS]
+    total, topk, atop = 0.0, 0.0, 0.0
+    for seen in product([False, True], repeat=len(RANKS)):
+        if not any(seen):
+            continue
+        weight = float(np.prod([c if s else 1 - c for s, c in zip(seen, chance, strict=True)]))
+        left = [v for v, s in zip(x, seen, strict=True) if s]
+        total += weight
+        topk += weight * sum(v <= SHARE for v in left) / len(left)
+        atop += weight * (1 - sum(left) / len(left))
+    return topk / total, atop / total
+
+
+def complete() -> tuple[float, float]:
+    x = np.array([(r - 1) / (N - 1) for r in RANKS])
+    return float(np.mean(x <= SHARE)), float(1 - x.mean())
+
+
+def test_theorem_by_enumeration() -> None:
+    # Eq. 6-7: given what is observed at all, the mean is that of the complete data.
+    for chance in (0.05, 0.3, 0.9):
+        assert by_subsets([chance] * 5) == pytest.approx(complete(), abs=1e-14)
+    biased = by_subsets([0.9, 0.5, 0.4, 0.2, 0.1])
+    assert biased[0] > complete()[0] + 0.1
+    assert biased[1] > complete()[1] + 0.05
+
+
+@pytest.mark.parametrize("chance", [[0.3] * 5, [0.9, 0.5, 0.4, 0.2, 0.1]])
+def test_simulation_is_the_enumeration(chance: list[float]) -> None:
+    rng = np.random.default_rng(6)
+    found = observed_measures(RANKS, N, chance, SHARE, 20_000, rng)
+    for values, mean in zip(found, by_subsets(chance), strict=True):
+        assert values.shape == (20_000,)
+        kept = values[~np.isnan(values)]
+        assert abs(kept.mean() - mean) <= 4 * kept.std(ddof=1) / np.sqrt(len(kept))
+    nothing = np.prod([1 - c for c in chance])
+    share = np.isnan(found[0]).mean()
+    assert abs(share - nothing) <= 4 * np.sqrt(nothing * (1 - nothing) / 20_000) + 1e-12
+
+
+def test_the_small_world() -> None:
+    table = theorem(np.random.default_rng(1), repeats=2000)
+    off = (table.observed - table.complete) / table.error
+    assert (table["case"] == ["missing at random"] * 2 + table["case"].tolist()[2:]).all()
+    assert (off[:2].abs() <= 4).all()
+    assert (off[2:] > 10).all()
+    # Ranks 1, 3, 7, 13, 21, 31, 43 of 1,000 are in the top 5 %: 7 of 20.
+    assert table.complete[0] == 7 / 20
+
+
+def test_observed_measures_refuses() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"chance must be above 0 and at most 1, got 0"):
+        observed_measures(RANKS, N, 0, SHARE, 5, rng)
+
+
+#: Statements that do not hold.
+WRONG = [
+    ("section 2.3", "(small)"),  # three times the exact value
+    ("section 2.3", "(positive)"),  # negative for some ranks
+    ("eq. 8", "+ C(N⁺ + 1, 2)"),  # sign
+    ("eq. 9", "(N⁺ + 3)/(2N⁻)"),  # sign
+    ("Table 3", "TOPK(0%)"),  # looks at place 17.8
+]
+
+
+def test_what_the_text_states(xyz: list[sd.RankSet]) -> None:
+    findings = check_steck(sd.example)
+    assert count_holding(findings) == (14, 19)
+    wrong = [f for f in findings if not f.holds]
+    for finding, (where, part) in zip(wrong, WRONG, strict=True):
+        assert finding.where == where
+        assert part in finding.quote
+        assert finding.note
+    by = {(f.where, f.quote[:12]): f.ours for f in findings}
+    # Genre oracle of Table 1: three of seven others tied, 1 - 1.5 / 7.
+    assert "0.79" in findings[0].note
+    assert round(1 - 1.5 / 7, 2) == 0.79
+    # 9.3 / 6.7, 23.3 / 15.7 and 64.8 / 43 of Table 3.
+    assert by["section 6.2", "39% more rel"] == pytest.approx(100 * (9.3 / 6.7 - 1))
+    assert by["section 6.2", "48% more rel"] == pytest.approx(100 * (23.3 / 15.7 - 1))
+    assert by["section 6.2", "and 50% more"] == pytest.approx(100 * (64.8 / 43 - 1))
+    # X: P(no item above among 1,000 of n - 1 others) is a product; over the exact share at rank 1.
+    x = next(ranks for ranks in xyz if ranks.system == "X")
+    none = [
+        np.prod((n - r - np.arange(1000)) / (n - 1 - np.arange(1000))) if n - r >= 1000 else 0.0
+        for r, n in zip(x.ranks.tolist(), x.n.tolist(), strict=True)
+    ]
+    small = next(f for f in findings if "(small)" in f.quote)
+    assert small.ours == pytest.approx(float(np.mean(none) / np.mean(x.ranks == 1)), rel=1e-9)
