@@ -6,12 +6,19 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import betaincinv, ndtri
 
 from sampledash import checks
 from sampledash.estimation.bounds_family import Family, Shape
 from sampledash.estimation.bounds_programme import Programme, Progress
-from sampledash.estimation.bounds_region import Fitted, fitted, refuse_contradicted, region
+from sampledash.estimation.bounds_region import (
+    Fitted,
+    cells,
+    fitted,
+    refuse_contradicted,
+    region,
+    repetition,
+)
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
 
@@ -77,7 +84,7 @@ def bounds(
     check_shape(shape)
     both = _sets(srs, versus)
     if tolerance is None:
-        found = region(fits(metric, both, shape), [1.0, -1.0][: len(both)], squared(0.95))
+        found = spanned(metric, both, shape, 0.95)
         if progress is not None:
             progress(1.0)
         return found
@@ -96,19 +103,88 @@ def bounds(
 
 
 def _sets(srs: SampledRankSet, versus: SampledRankSet | None) -> list[SampledRankSet]:
-    for name, one in (("srs", srs), ("versus", versus)):
-        if not isinstance(one, SampledRankSet) and not (name == "versus" and one is None):
-            raise ValueError(
-                f"{name} must be a SampledRankSet, got {checks.shown(one)}: true ranks need no "
-                "bounds"
-            )
-    return [srs] if versus is None else [srs, versus]
+    require_sampled("srs", srs)
+    if versus is None:
+        return [srs]
+    require_sampled("versus", versus)
+    return [srs, versus]
+
+
+def require_sampled(name: str, value: object) -> None:
+    """Refuse anything but sampled ranks."""
+    if not isinstance(value, SampledRankSet):
+        raise ValueError(
+            f"{name} must be a SampledRankSet, got {checks.shown(value)}: true ranks need no "
+            "estimate and no bounds"
+        )
 
 
 def check_shape(shape: Shape | None) -> None:
     """Refuse any shape but the known ones."""
     if shape is not None:
         checks.choice("shape", shape, get_args(Shape))
+
+
+def spanned(
+    metric: Metric, sets: list[SampledRankSet], shape: Shape | None, confidence: float
+) -> tuple[float, float]:
+    """Range of the metric of one set, or of the difference of two, at a confidence.
+
+    Where nearly all sampled ranks are one and the same, chi-squares say nothing: exact binomial
+    limits of the shares take their place, for each set on its own.
+    """
+    if not any(map(_alike, sets)):
+        signs = [1.0, -1.0][: len(sets)]
+        return region(fits(metric, sets, shape), signs, squared(confidence))
+    each = 1 - (1 - confidence) / len(sets)
+    ends = [
+        _within_limits(metric, one, shape, each)
+        if _alike(one)
+        else region(fits(metric, [one], shape), [1.0], squared(each))
+        for one in sets
+    ]
+    if len(ends) == 1:
+        return ends[0]
+    (low, high), (least, most) = ends
+    return low - most, high - least
+
+
+def _alike(srs: SampledRankSet) -> bool:
+    """Whether the sampled ranks leave a single cell for each number of negatives."""
+    return all(len(cells(draws.counts)) == 1 for draws in srs.draws)
+
+
+def _within_limits(
+    metric: Metric, srs: SampledRankSet, shape: Shape | None, confidence: float
+) -> tuple[float, float]:
+    """Bounds by Clopper-Pearson limits of the cumulative shares about each sampled rank seen."""
+    readings, lows, highs = [], [], []
+    for draws in srs.draws:
+        seen = np.flatnonzero(draws.counts) + 1
+        ends = np.unique(np.clip(np.concatenate([seen - 1, seen]), 1, draws.m))
+        up_to = np.arange(1, draws.m + 2)[:, None] <= ends
+        total = draws.counts.sum() / repetition(srs)
+        below = draws.counts @ up_to / draws.counts.sum() * total
+        tail = (1 - confidence) / (2 * len(ends) * len(srs.draws))
+        readings.append(up_to.astype(np.float64))
+        lows.append(np.where(below > 0, betaincinv(below, total - below + 1, tail), 0.0))
+        highs.append(np.where(below < total, betaincinv(below + 1, total - below, 1 - tail), 1.0))
+    family = Family(tuple(srs.sampling(d.m) for d in srs.draws), tuple(readings), metric, shape)
+    programme = Programme(family, np.concatenate(lows), np.concatenate(highs))
+    cost = np.zeros(len(programme.low) + 1)
+    values = []
+    for sign in (1.0, -1.0):
+        cost[-1] = sign
+        found = programme.smallest(cost)
+        if found is None:
+            assumed = "" if shape is None else f" {shape}"
+            raise ValueError(
+                f"no{assumed} rank distribution shows the sampled ranks of system "
+                f"{srs.system!r}: nearly all are {int(np.argmax(srs.draws[0].counts)) + 1}; check "
+                "n and m" + ("" if shape is None else ", or leave shape out")
+            )
+        values.append(sign * found.value)
+    return values[0], values[1]
 
 
 def squared(confidence: float) -> float:

@@ -126,7 +126,7 @@ def fitted(metric: Metric, srs: SampledRankSet, shape: Shape | None) -> Fitted:
     samplings = tuple(srs.sampling(d.m) for d in srs.draws)
     table = _grid_rows(samplings, metric, shape)
     blocks, laws, shares, size = [], [], [], []
-    column, alike = 0, _repetition(srs)
+    column, alike = 0, repetition(srs)
     for draws in srs.draws:
         starts = cells(draws.counts)
         total = draws.counts.sum()
@@ -190,7 +190,7 @@ def _joined(table: Floats, column: int, size: int, starts: Ints) -> Floats:
     return np.asarray(np.add.reduceat(table[:, column : column + size], starts, axis=1))
 
 
-def _repetition(srs: SampledRankSet) -> float:
+def repetition(srs: SampledRankSet) -> float:
     """How many entries are worth one instance, where several carry its label: at worst.
 
     Entries of one instance may be alike. If they are copies of each other, the sample is as good as

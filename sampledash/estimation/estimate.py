@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.correction import Correction, as_correction
 from sampledash.estimation import distribution, vectors
+from sampledash.estimation.bounds import require_sampled
 from sampledash.estimation.distributed import RankDistribution
 from sampledash.estimation.distribution import DistributionMethod, estimate_distribution, fitted
 from sampledash.estimation.intervals import interval
@@ -87,6 +88,7 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
     Where an instance has another number of negatives, distributions use all instances together;
     vectors are fitted for each number and averaged by weight.
     """
+    require_sampled("srs", srs)
     return float(_estimated(metric, sample_of((srs,)), method, lambda prior: fitted(srs, prior)))
 
 

@@ -9,9 +9,8 @@ from scipy.special import ndtri
 
 from sampledash import checks
 from sampledash.correction import Correction
-from sampledash.estimation.bounds import check_shape, fits, squared
+from sampledash.estimation.bounds import check_shape, require_sampled, spanned
 from sampledash.estimation.bounds_family import Shape
-from sampledash.estimation.bounds_region import region
 from sampledash.estimation.sample import Sample, sample_of
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
@@ -100,8 +99,9 @@ def interval(
     """
     metric = as_metric(metric)
     check_shape(shape)
+    require_sampled("srs", srs)
     inside = _level(confidence)
-    low, high = region(fits(metric, [srs], shape), [1.0], squared(inside))
+    low, high = spanned(metric, [srs], shape, inside)
     if method is None:
         return low, high
     # Here, because the module of the estimators reports their intervals.
@@ -115,7 +115,8 @@ def interval(
     else:
         error = float(np.std(points(metric, _resampled(sample, rng), method), ddof=1))
     reach = float(ndtri((1 + inside) / 2)) * error
-    return min(low, value - reach), max(high, value + reach)
+    worst, best = metric([srs.population, 1], srs.population).tolist()
+    return max(min(low, value - reach), worst), min(max(high, value + reach), best)
 
 
 def compare(
@@ -159,8 +160,9 @@ def compare(
     """
     metric = as_metric(metric)
     check_shape(shape)
-    both = fits(metric, [srs, versus], shape)
-    low, high = region(both, [1.0, -1.0], squared(_level(confidence)))
+    require_sampled("srs", srs)
+    require_sampled("versus", versus)
+    low, high = spanned(metric, [srs, versus], shape, _level(confidence))
     return Compared(srs.system, versus.system, low, high)
 
 

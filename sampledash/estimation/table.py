@@ -19,6 +19,7 @@ from sampledash.sampling import Sampling, Scheme
 Floats = NDArray[np.float64]
 
 _MOST_DECIMALS = 12
+_ERRORS = 2.0  # standard errors that a printed mean may be off
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,8 @@ def bounds_from_table(
     versus: Mapping[str, float] | None = None,
     shape: Shape | None = None,
     scheme: Scheme = "with-replacement",
+    *,
+    instances: float | None = None,
 ) -> tuple[float, float]:
     r"""Smallest and largest exact metric of a system of which only sampled values are printed.
 
@@ -72,6 +75,9 @@ def bounds_from_table(
         one.
     scheme
         ``"with-replacement"`` or ``"without-replacement"``.
+    instances
+        How many instances the printed means are over: every value may then be off its expectation
+        by two standard errors besides its rounding. ``None``: only by its rounding.
 
     Returns
     -------
@@ -86,24 +92,31 @@ def bounds_from_table(
     Notes
     -----
     Ranges over every rank distribution whose *expected* sampled metrics round to the printed ones.
-    The printed run has scattered about its expectation: on U instances by up to about
-    :math:`\sqrt{v (1 - v) / U}` for a value v, which is not known from the table. To allow for it,
-    give fewer decimals.
+    The printed run has scattered about its expectation, a mean v over U instances by a standard
+    deviation of at most :math:`\sqrt{v (1 - v) / U}`: give ``instances`` to allow for it.
     """
     wanted = as_metric(metric)
     size = checks.integer("n", n, low=2)
     checks.choice("scheme", scheme, ("with-replacement", "without-replacement"))
     check_shape(shape)
     sampling = Sampling(size, checks.integer("m", m, low=1), scheme)
-    low, high = _range(wanted, printed("observed", observed, decimals), sampling, shape, "observed")
+    if instances is not None:
+        instances = checks.real("instances", instances, low=1)
+    one = printed("observed", observed, decimals, instances)
+    low, high = _range(wanted, one, sampling, shape, "observed")
     if versus is None:
         return low, high
-    other = printed("versus", versus, decimals)
+    other = printed("versus", versus, decimals, instances)
     least, most = _range(wanted, other, sampling, shape, "versus")
     return low - most, high - least
 
 
-def printed(name: str, observed: Mapping[str, float], decimals: int | Mapping[str, int]) -> Printed:
+def printed(
+    name: str,
+    observed: Mapping[str, float],
+    decimals: int | Mapping[str, int],
+    instances: float | None,
+) -> Printed:
     """Check printed values one by one and read their names."""
     if not isinstance(observed, Mapping) or not observed:
         raise ValueError(
@@ -122,7 +135,7 @@ def printed(name: str, observed: Mapping[str, float], decimals: int | Mapping[st
         if 1 < value <= 100:
             raise ValueError(
                 f"{where} is {value:g}, but a metric lies in 0..1: if the table prints percent, "
-                f"give {value / 100:g} and decimals = {digits + 2}"
+                f"give {value / 100:g} and decimals = {min(digits, _shown(value)) + 2}"
             )
         if not 0 <= value <= 1:
             raise ValueError(f"{where} is {value:g}, but a metric lies in 0..1: check it")
@@ -132,8 +145,14 @@ def printed(name: str, observed: Mapping[str, float], decimals: int | Mapping[st
                 "that are printed"
             )
         values.append(value)
-        half.append(0.5 * 10.0**-digits)
+        scatter = 0.0 if instances is None else (value * (1 - value) / instances) ** 0.5
+        half.append(0.5 * 10.0**-digits + _ERRORS * scatter)
     return Printed(tuple(observed), tuple(metrics), np.array(values), np.array(half))
+
+
+def _shown(value: float) -> int:
+    """Decimals that a value needs."""
+    return len(f"{value:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
 
 
 def _range(
@@ -149,7 +168,8 @@ def _range(
             raise ValueError(_complaint(metric, table, sampling, shape, name))
         ends.append(sign * found.value)
     best, worst = metric(np.array([1, sampling.n]), sampling.n).tolist()
-    return max(ends[0], worst), min(ends[1], best)
+    low, high = np.clip(ends, worst, best).tolist()
+    return low, max(low, high)
 
 
 def _programme(

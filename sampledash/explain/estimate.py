@@ -17,12 +17,41 @@ LEGEND = (
     "Wide bar: every value that these data allow at 95 %, without an assumption. Narrow bar: if no "
     "rank is more frequent than a better one."
 )
-PRINTED = (
-    "Wide bar: every value that the printed numbers allow, as rounded, without an assumption. "
-    "Narrow bar: if no rank is more frequent than a better one."
-)
 DOT = " Dot: the estimate."
 TICK = " Upright line: the value on all items, known here."
+
+
+def printed(instances: int) -> str:
+    """What the bars of a printed table are; ``instances`` is 0 where they are not known."""
+    off = (
+        f"each taken to be off by its rounding and two standard errors over {count(instances)} "
+        "instances"
+        if instances
+        else "taken as expectations, off by their rounding alone"
+    )
+    return (
+        f"Wide bar: every value that the printed numbers allow, {off}. Narrow bar: if no rank is "
+        "more frequent than a better one."
+    )
+
+
+def contradicts(system: str) -> str:
+    """A system without a narrow bar."""
+    return f"{system}: its numbers rule out that no rank is more frequent than a better one."
+
+
+NOT_TOGETHER = (
+    "These systems are too unlike to be estimated side by side: each has its own shape-constrained "
+    "MLE."
+)
+
+
+def repeated(entries: int, instances: int) -> str:
+    """Several sampled ranks for one instance."""
+    return (
+        f"{count(entries)} sampled ranks of {count(instances)} instances: those of one instance "
+        "count as independent in the estimates, not in the ranges."
+    )
 
 
 def verdict(free: int, falling: int, pairs: int) -> str:
@@ -39,8 +68,9 @@ def verdict(free: int, falling: int, pairs: int) -> str:
 
 
 def sentence(
-    metric: str, word: str, systems: Sequence[str], values: Sequence[float], what: str
-) -> str:
+    metric: str, word: str, systems: Sequence[str], values: Sequence[float], what: str,
+    method: str,
+) -> str:  # fmt: skip
     """The page in at most 25 words.
 
     Parameters
@@ -49,12 +79,14 @@ def sentence(
         As text, and the :func:`verdict`.
     systems, values
         Names and estimates, in the order of the data.
-    what
-        What the data are: "samples", or "printed values".
+    what, method
+        What the data are, such as "samples", and the estimator.
     """
     order = ranking(systems, values)
     if len(systems) == 1:
-        return f"{metric} of {systems[0]} is about {percent(values[0])}, as far as {what} tell."
+        return (
+            f"{metric} of {systems[0]} is estimated at {percent(values[0])}; see what is left open."
+        )
     if word == "decided":
         return f"{metric} orders {order}, whatever the ranks behind these {what} were."
     if word == "if falling":
@@ -62,8 +94,9 @@ def sentence(
             f"{metric} orders {order} if no rank is more frequent than a better one; these {what} "
             "alone cannot tell."
         )
-    hidden = " The estimates say " + order + "." if len(systems) <= MOST_NAMED else ""
-    return f"These {what} cannot tell which system has the higher {metric}.{hidden}"
+    hidden = f" Estimated ({method}): {order}." if len(systems) <= MOST_NAMED else ""
+    higher = "higher" if len(systems) == 2 else "highest"
+    return f"These {what} cannot tell which system has the {higher} {metric}.{hidden}"
 
 
 def table_sentence(metric: str, word: str, best: str | None, systems: int) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sampledash.explain.text import gamma as written
 from sampledash.explain.text import percent
 from sampledash.figures import theme
+from sampledash.figures.consistency import plain
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,7 +83,7 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
         revision=f"ranges-{metric}-{len(rows)}", hovermode="closest",
         margin={"l": 8, "r": 16, "t": 8, "b": 8},
         xaxis=axis | {"showgrid": True, "gridcolor": c.grid},
-        yaxis={"tickvals": list(range(len(rows))), "ticktext": [row.name for row in rows],
+        yaxis={"tickvals": list(range(len(rows))), "ticktext": [plain(row.name) for row in rows],
                "showgrid": False, "range": [len(rows) - 0.5, -0.5],
                "tickfont": {"size": 15, "color": c.ink}},
     )  # fmt: skip
@@ -125,11 +126,13 @@ def ranks_below(
     data = []
     for place, (name, shares) in enumerate(estimated.items()):
         line = theme.system_line(place, dark)
-        data.append(theme.curve(ranks, theme.in_percent(shares), line, name))
+        data.append(theme.curve(ranks, theme.in_percent(shares), line, plain(name)))
         if name in exact:
             thin = {"color": line["color"], "width": 1.5, "dash": theme.EXACT_DASH}
             known = theme.in_percent(exact[name])
-            data.append(theme.curve(ranks, known, thin, f"{name}, on all items", showlegend=False))
+            data.append(
+                theme.curve(ranks, known, thin, f"{plain(name)}, on all items", showlegend=False)
+            )
     return theme.figure(
         data, dark=dark, height=340, showlegend=True, revision=f"below-{ranks[-1]}",
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},

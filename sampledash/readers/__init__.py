@@ -11,6 +11,7 @@ from sampledash.readers.errors import (
 )
 from sampledash.readers.files import Opened, Reading, open_sources, read_rank_sets
 from sampledash.readers.pasted import open_text, parse_rank_text
+from sampledash.readers.printed import PrintedRow, read_printed
 from sampledash.readers.rows import Facts
 from sampledash.readers.sampled import lacks, read_sampled_ranks, sampled_sets
 from sampledash.readers.summary import Summary, describe
@@ -24,6 +25,7 @@ __all__ = [
     "MissingCandidates",
     "MissingNegatives",
     "Opened",
+    "PrintedRow",
     "ReadError",
     "Reading",
     "Summary",
@@ -35,6 +37,7 @@ __all__ = [
     "open_sources",
     "open_text",
     "parse_rank_text",
+    "read_printed",
     "read_rank_sets",
     "read_sampled_ranks",
     "sampled_sets",

@@ -73,14 +73,16 @@ def sampled_sets(
     for part in opened.parts:
         if not isinstance(part, Rows):
             raise ReadError(
-                f"{part.run.name} is a TREC run, which ranks whole lists: give the sampled ranks "
-                "as a table with the columns system and sampled_rank"
+                f"{part.run.name} is a TREC run, which ranks whole lists: bring it to the "
+                "Consistency page, or give sampled ranks as a table with the columns system and "
+                "sampled_rank"
             )
         parts.append(settled(part, runs))
+    others = any(part.n is None for part in parts), any(part.negatives is None for part in parts)
     sets = []
     for part in chosen(with_distinct_names(parts), systems):
-        size = _of_file(part, part.n, n, "n", "n_candidates")
-        drawn = _of_file(part, part.negatives, m, "m", "negatives")
+        size = _of_file(part, part.n, n, "n", "n_candidates", others[0])
+        drawn = _of_file(part, part.negatives, m, "m", "negatives", others[1])
         rank = part.rank + zero_based
         _check(part, rank, drawn, zero_based)
         for name, index in zip(part.systems, part.groups(), strict=True):
@@ -102,8 +104,13 @@ def lacks(opened: Opened) -> tuple[bool, bool]:
     return any(part.n is None for part in parts), any(part.negatives is None for part in parts)
 
 
-def _of_file(part: Rows, found: Ints | None, given: int | None, symbol: str, role: Role) -> Ints:
-    """One number for each entry, from the file or as given; not two that differ."""
+def _of_file(
+    part: Rows, found: Ints | None, given: int | None, symbol: str, role: Role, others: bool
+) -> Ints:
+    """One number for each entry, from the file or as given; not two that differ.
+
+    ``others``: some file lacks it, so what is given may be meant for that one.
+    """
     if found is None:
         if given is None:
             what = "candidates" if symbol == "n" else "sampled negatives"
@@ -114,7 +121,7 @@ def _of_file(part: Rows, found: Ints | None, given: int | None, symbol: str, rol
             )
         low = 2 if symbol == "n" else 1
         return np.broadcast_to(checks.integer(symbol, given, low=low), len(part))
-    if given is not None and np.any(found != given):
+    if given is not None and not others and np.any(found != given):
         i = int(np.argmax(found != given))
         raise ReadError(
             f"{part.place(i, role)}: the file says {symbol} = {found[i]:,}, but {symbol} = "

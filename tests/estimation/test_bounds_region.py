@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from sampledash.comparison import mean
 from sampledash.estimation.bounds import bounds
 from sampledash.estimation.bounds_region import Fitted, cells, fitted, region
+from sampledash.estimation.intervals import compare
 from sampledash.metrics import parse_metric
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
@@ -164,3 +165,24 @@ def test_two_candidates(name, shape) -> None:
 
 def test_one_instance_leaves_everything_open() -> None:
     assert bounds("Recall@10", SampledRankSet("A", [3], 1000, 50)) == (0.0, 1.0)
+
+
+def test_a_sample_of_one_and_the_same_rank_has_exact_limits() -> None:
+    # 300 instances, all with no negative above: P(none above) is at least 0.025^(1/300), two-sided.
+    best = SampledRankSet("A", [1] * 300, 10_000, 100)
+    least = 0.025 ** (1 / 300)
+    low, high = bounds("Recall@10", best)
+    # Of ranks beyond 10 the 11th hides best: it is drawn past with chance (1 - 10/9999)^100.
+    hidden = (1 - 10 / 9999) ** 100
+    share = (1 - least) / (1 - hidden)
+    assert low == pytest.approx(1 - share, abs=2e-3)
+    assert high == 1
+    worst = SampledRankSet("B", [101] * 300, 10_000, 100)
+    assert bounds("AUC", worst)[1] < 0.02
+    assert str(compare("Recall@10", best, worst)) == "A > B"
+    assert str(compare("AUC", worst, best)) == "A > B"
+    # No true rank puts exactly one negative above every time.
+    with pytest.raises(ValueError, match="no rank distribution shows.*nearly all are 2"):
+        bounds("AUC", SampledRankSet("C", [2] * 300, 10_000, 100))
+    with pytest.raises(ValueError, match="leave shape out"):
+        bounds("AUC", worst, shape="non-increasing")

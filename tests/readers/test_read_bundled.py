@@ -110,5 +110,5 @@ def test_templates_of_counts_and_of_trec_can_be_read():
     sets = read_rank_sets(folder / "run.txt", qrels=folder / "qrels.txt", n=100)
     assert {s.system: s.ranks.tolist() for s in sets} == {"ModelA": [2, 2], "ModelB": [1, 1]}
     assert {path.name for path in folder.iterdir()} == {
-        "long.csv", "wide.csv", "counts.csv", "run.txt", "qrels.txt",
+        "long.csv", "wide.csv", "counts.csv", "run.txt", "qrels.txt", "sampled.csv",
     }  # fmt: skip

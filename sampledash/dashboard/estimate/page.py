@@ -19,6 +19,8 @@ POPULARITY = (
     "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
 )
 
+_TABLE = "_table_good"
+
 
 def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what sampled ranks tell."""
@@ -45,7 +47,7 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if trouble is not None:
         with headline:
             trouble.show()
-        last = scenes.remembered()
+        last = None if trouble.asking else scenes.remembered()
         if last is not None:
             parts.picture(scenes.look(last), dim=True)
         return
@@ -63,28 +65,29 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what a printed table tells."""
-    own = {**defaults, **table.DEFAULTS, "metric": scenes.DEFAULTS["metric"]}
+    own = {**defaults, **table.defaults(), "metric": scenes.DEFAULTS["metric"]}
     metric_choice()
     text = table.ask_table()
     example = text == table.example_table()
     lock = source.locked_n(source.Given("", "", None)) if example else None
     controls.sidebar(lock_n=lock, unused={"gamma": "not used"}, page_defaults=own)
     controls.link_notes()
-    trouble, scene = None, None
+    last = st.session_state.get(_TABLE)
+    if not text.strip():
+        with headline:
+            Trouble("Paste a table: a line of names, then one system a line.", asking=True).show()
+        return
     try:
         if state.current().scheme == "popularity":
             raise ValueError(POPULARITY)
-        scene = table.look(*table.asked(), state.current().n)
-        st.session_state["_table_good"] = scene
+        scene = table.look(*table.asked(text), state.current().n)
     except ValueError as error:
-        trouble = table.trouble(error)
-    if scene is None:
         with headline:
-            (trouble or Trouble("")).show()
-        last = st.session_state.get("_table_good")
+            Trouble(state.spelled(error)).show()
         if last is not None:
             table.picture(last, dim=True)
         return
+    st.session_state[_TABLE] = scene
     with headline:
         table.headline(scene)
     table.picture(scene, dim=False)

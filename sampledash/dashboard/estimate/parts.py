@@ -45,12 +45,12 @@ def headline(scene: Scene) -> None:
     values = [row.value or 0.0 for row in scene.rows]
     said = words.sentence(
         str(scene.asked.metric), scene.word, [shown_name(row.name) for row in scene.rows], values,
-        "samples",
+        "samples", scene.method,
     )  # fmt: skip
     badge = f":{color}-badge[{icon} {scene.word}] " if scene.pairs else ""
     st.markdown(f"### {badge}{said}")
-    if scene.contradicted:
-        st.caption(escaped(scene.contradicted))
+    for note in scene.notes:
+        st.caption(escaped(note))
     more = len(scene.asked.source.sets) - len(scene.rows)
     if more:
         st.caption(f"The first {len(scene.rows)} systems of {count(len(scene.rows) + more)}.")
@@ -83,7 +83,7 @@ def numbers(scene: Scene) -> None:
              "Decided where no rank is more frequent than a better one: an assumption."),
             ("Left open", percent(widest),
              f"Widest range of {scene.asked.metric} that one system's samples allow."),
-            ("Instances", count(largest), "Sampled ranks of a system."),
+            ("Sampled ranks", count(largest), "Of a system, its instances counted."),
         ),
         strict=True,
     ):  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from sampledash.comparison.means import mean
@@ -18,9 +19,9 @@ from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
 
 # As shown -> as the core names it; BV takes the γ of the sidebar.
-TOGETHER = "side by side"
+TOGETHER, SHAPED = "side by side", "shape-constrained MLE"
 METHODS = {
-    TOGETHER: TOGETHER, "shape-constrained MLE": "monotone-mle", "MLE": "mle", "MES": "mes",
+    TOGETHER: TOGETHER, SHAPED: "monotone-mle", "MLE": "mle", "MES": "mes",
     "BV-MLE": "bv-mle", "BV-MES": "bv-mes", "MN": "mn", "BV": "BV", "CLS": "CLS",
     "rank estimate": "rank estimate", "uncorrected": "uncorrected",
 }  # fmt: skip
@@ -90,7 +91,8 @@ class Scene:
     asked: Asked
     rows: tuple[Row, ...]
     pairs: tuple[Pair, ...]
-    contradicted: str  # why the assumption cannot be made, "" if it can
+    method: str  # of the estimates, one of METHODS
+    notes: tuple[str, ...]
 
     @property
     def decided(self) -> int:
@@ -133,7 +135,8 @@ def look(asked: Asked) -> Scene:
     """Compute, or take from the cache, what is shown."""
     sets, size = asked.sets, len(asked.sets)
     total = 2 * (size + size * (size - 1) // 2)
-    contradicted, done = "", 0
+    done = 0
+    notes = [note for note in (_repeated(asked),) if note]
     spans: dict[tuple[int, int], tuple[Range, Range | None]] = {}
     with controls.progress("What these samples leave open") as report:
         for i in range(size):
@@ -142,18 +145,23 @@ def look(asked: Asked) -> Scene:
                 for shape in (None, FALLING):
                     try:
                         found.append(asked.kept(f"span|{i}|{j}|{shape}", _span(asked, i, j, shape)))
-                    except ValueError as error:
+                    except ValueError:
                         if shape is None:
                             raise
-                        contradicted = contradicted or state.spelled(error)
+                        if i == j:
+                            notes.append(words.contradicts(sets[i].system))
                         found.append(None)
                     done += 1
                     report(done / total)
                 assert found[0] is not None
                 spans[i, j] = found[0], found[1]
+    method = asked.method
+    if method == TOGETHER and not _fits_together(asked, [spans[i, i] for i in range(size)]):
+        method = SHAPED
+        notes.append(words.NOT_TOGETHER)
     rows = tuple(
         Row(
-            one.system, *spans[i, i], asked.value(i, asked.method),
+            one.system, *spans[i, i], asked.value(i, method),
             mean(asked.metric, asked.source.true[i]) if asked.source.true else None,
         )
         for i, one in enumerate(sets)
@@ -163,7 +171,25 @@ def look(asked: Asked) -> Scene:
         for i in range(size)
         for j in range(i + 1, size)
     )
-    return Scene(asked, rows, pairs, contradicted)
+    return Scene(asked, rows, pairs, method, tuple(notes))
+
+
+def _fits_together(asked: Asked, spans: list[tuple[Range, Range | None]]) -> bool:
+    """Whether estimates that lean on each other agree with what each system's samples allow."""
+    n = [one.population for one in asked.sets]
+    if max(n) > 1.1 * min(n):
+        return False
+    allowed = [free if falling is None else falling for free, falling in spans]
+    values = [asked.value(i, TOGETHER) for i in range(len(spans))]
+    return all(low <= x <= high for x, (low, high) in zip(values, allowed, strict=True))
+
+
+def _repeated(asked: Asked) -> str:
+    """What to know where an instance has several sampled ranks."""
+    for one in asked.sets:
+        if one.instances is not None and len(np.unique(one.instances)) < len(one):
+            return words.repeated(len(one), len(np.unique(one.instances)))
+    return ""
 
 
 def _span(asked: Asked, i: int, j: int, shape: Any) -> Any:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -14,7 +11,7 @@ import streamlit as st
 from sampledash.comparison.means import expected_mean
 from sampledash.dashboard import cache, charts, controls, state, takeaway
 from sampledash.dashboard.estimate import scene as scenes
-from sampledash.dashboard.ranks.trouble import Trouble, escaped
+from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.dashboard.ranks.trouble import shown as shown_name
 from sampledash.estimation import bounds_from_table
 from sampledash.explain import estimate as words
@@ -22,22 +19,11 @@ from sampledash.explain.text import percent
 from sampledash.figures import estimate as figures
 from sampledash.figures.estimate import Range, Row
 from sampledash.metrics import Metric
-from sampledash.readers import example
+from sampledash.readers import PrintedRow, example, read_printed
 
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # of the example
-DEFAULTS: dict[str, Any] = {"printed": ""}
-MOST_SYSTEMS = 6
+MOST_SYSTEMS = 20
 _DECIMALS, _M = 4, 100
-_IN_PERCENT = "_printed_in_percent"
-
-
-@dataclass(frozen=True)
-class Printed:
-    """One line of a printed table: values with their decimals."""
-
-    system: str
-    values: dict[str, float]
-    decimals: dict[str, int]
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
@@ -53,59 +39,29 @@ def example_table() -> str:
     return "\n".join(lines)
 
 
+def defaults() -> dict[str, Any]:
+    """Keys of the page with their defaults."""
+    return {"printed": example_table(), "table_instances": 0}
+
+
 def ask_table() -> str:
-    """Draw the field in which the table stands."""
-    typed = st.text_area(
-        "The printed table", value=state.value("printed", DEFAULTS) or example_table(),
-        key="printed_text", height=150,
+    """Draw the field in which the table stands, and that for its instances."""
+    left, right = st.columns([4, 1])
+    typed = left.text_area(
+        "The printed table", value=example_table(), key="printed", height=150,
+        bind="query-params",
         help=(
-            "First line: system and the names of the metrics (HR@10, NDCG@10, MRR, AUC …); then "
-            "one system a line, values as printed. Their decimals say how far they were rounded."
+            "As printed, also from LaTeX or a PDF: a line of names (HR@10, NDCG@10, MRR, AUC …), "
+            "then one system a line. The digits say how far the values were rounded."
         ),
     )  # fmt: skip
-    own = typed.strip() and typed != example_table()
-    st.session_state["printed"] = typed if own else ""
-    return str(typed)
-
-
-def parsed(text: str, *, in_percent: bool) -> list[Printed]:
-    """Read a pasted table; its digits say how many decimals were printed.
-
-    Raises
-    ------
-    ValueError
-        Naming the line, the column, the value and the remedy.
-    """
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) < 2:
-        raise ValueError("the table has no values: write a line of names and one line per system")
-    joined = "\n".join(lines)
-    mark = max("\t;|,", key=lines[0].count)
-    rows = [
-        [cell.strip() for cell in row] for row in csv.reader(io.StringIO(joined), delimiter=mark)
-    ]
-    header, found = rows[0], []
-    for place, row in enumerate(rows[1:], start=2):
-        if len(row) != len(header):
-            raise ValueError(
-                f"the table has in line {place} {len(row)} cells, but the first line names "
-                f"{len(header)} columns: complete it"
-            )
-        values, decimals = {}, {}
-        for name, cell in zip(header[1:], row[1:], strict=True):
-            if not cell or cell in "-–":
-                continue
-            digits = re.fullmatch(r"([+-]?\d*)[.]?(\d*)\s*(%?)", cell)
-            if digits is None or not (digits[1].strip("+-") or digits[2]):
-                raise ValueError(
-                    f"the table, line {place}, column {name!r}: {cell!r} is not a number; write "
-                    "it as printed, such as 0.6624"
-                )
-            percents = in_percent or bool(digits[3])
-            values[name] = float(cell.rstrip(" %")) / (100 if percents else 1)
-            decimals[name] = len(digits[2]) + (2 if percents else 0)
-        found.append(Printed(row[0] or f"line {place}", values, decimals))
-    return found
+    right.number_input(
+        "Instances, if known", min_value=0, value=0, step=1, key="table_instances",
+        bind="query-params",
+        help="Over how many users the values are means: each may then be off by two standard "
+        "errors besides its rounding. 0: taken as expectations, off by rounding alone.",
+    )  # fmt: skip
+    return str(typed or "")
 
 
 @dataclass(frozen=True)
@@ -117,35 +73,35 @@ class Scene:
     pairs: tuple[scenes.Pair, ...]
     best: str | None
     word: str
-    contradicted: str
+    notes: tuple[str, ...]
+    instances: int
 
 
-def asked() -> tuple[Metric, list[Printed]]:
-    """The metric and the table, checked."""
+def asked(text: str) -> tuple[Metric, list[PrintedRow], list[str]]:
+    """The metric and the table, checked, and how the table was read."""
     settings = state.current()
     metric = state.chip_metric(state.value("metric", scenes.DEFAULTS), settings.k)
-    text = st.session_state.get("printed") or example_table()
-    table = parsed(text, in_percent=st.session_state.get(_IN_PERCENT) == text)
+    table, notes = read_printed(text)
     if len(table) > MOST_SYSTEMS:
         raise ValueError(
             f"the table has {len(table)} systems, more than {MOST_SYSTEMS}: keep those that are "
             "compared"
         )
-    return metric, table
+    return metric, table, notes
 
 
-def look(metric: Metric, table: list[Printed], n: int) -> Scene:
+def look(metric: Metric, table: list[PrintedRow], notes: list[str], n: int) -> Scene:
     """Bounds of every system, and with them of every pair: nothing ties one to the other."""
     found: list[tuple[Range, Range | None]] = []
-    contradicted = ""
+    told = list(notes)
     with controls.progress("What this table leaves open") as report:
         for place, one in enumerate(table):
             free, falling = _span(metric, one, None, n), None
             report((place + 0.5) / len(table))
             try:
                 falling = _span(metric, one, scenes.FALLING, n)
-            except ValueError as error:
-                contradicted = contradicted or f"{one.system}: {state.spelled(error)}"
+            except ValueError:
+                told.append(words.contradicts(one.system))
             found.append((free, falling))
             report((place + 1) / len(table))
     pairs = tuple(
@@ -161,7 +117,11 @@ def look(metric: Metric, table: list[Printed], n: int) -> Scene:
     word = "cannot tell" if best is None else "if falling" if free_best is None else "decided"
     rows = tuple(Row(one.system, *spans) for one, spans in zip(table, found, strict=True))
     name = None if best is None else table[best].system
-    return Scene(metric, rows, pairs, name, word, contradicted)
+    return Scene(metric, rows, pairs, name, word, tuple(told), _instances())
+
+
+def _instances() -> int:
+    return int(state.value("table_instances", defaults()))
 
 
 @overload
@@ -182,27 +142,21 @@ def _best(spans: list[Range | None]) -> int | None:
     return first if ahead else None
 
 
-def _span(metric: Metric, one: Printed, shape: Any, n: int) -> Range:
-    settings = state.current()
-    key = f"table|{metric}|{one}|{shape}|{n}|{settings.m}|{settings.scheme}"
+def _span(metric: Metric, one: PrintedRow, shape: Any, n: int) -> Range:
+    settings, size = state.current(), _instances()
+    key = f"table|{metric}|{one}|{shape}|{n}|{settings.m}|{settings.scheme}|{size}"
 
     def make() -> Range:
         return bounds_from_table(
-            metric, one.values, n, settings.m, one.decimals, shape=shape, scheme=settings.scheme
-        )
+            metric, one.values, n, settings.m, one.decimals, shape=shape,
+            scheme=settings.scheme, instances=size or None,
+        )  # fmt: skip
 
-    found: Range = cache.kept(key, make, shared=False)
+    try:
+        found: Range = cache.kept(key, make, shared=False)
+    except ValueError as error:
+        raise ValueError(f"{one.system}: {str(error).removeprefix('observed ')}") from None
     return found
-
-
-def trouble(error: ValueError) -> Trouble:
-    """Why there are no bounds; values in percent are put right with a click."""
-    said, text = state.spelled(error), st.session_state.get("printed") or example_table()
-    if "percent" in said and st.session_state.get(_IN_PERCENT) != text:
-        return Trouble(
-            said, "They are in percent", lambda: st.session_state.update({_IN_PERCENT: text})
-        )
-    return Trouble(said)
 
 
 def headline(scene: Scene) -> None:
@@ -212,8 +166,8 @@ def headline(scene: Scene) -> None:
     best = None if scene.best is None else shown_name(scene.best)
     said = words.table_sentence(str(scene.metric), scene.word, best, len(scene.rows))
     st.markdown(f"### {badge}{said}")
-    if scene.contradicted:
-        st.caption(escaped(scene.contradicted))
+    for note in scene.notes:
+        st.caption(escaped(note))
 
 
 def picture(scene: Scene, *, dim: bool) -> None:
@@ -225,7 +179,7 @@ def picture(scene: Scene, *, dim: bool) -> None:
             f"{row.name}: {percent(row.free[0])} to {percent(row.free[1])}" for row in scene.rows
         ),
     )  # fmt: skip
-    st.caption(words.PRINTED)
+    st.caption(words.printed(scene.instances))
 
 
 def numbers(scene: Scene) -> pd.DataFrame:
