@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -113,12 +114,14 @@ def numbers(shown: Scene) -> None:
     bias2, variance = shown.risk()
     values = shown.fit().values
     before = shown.risk(Correction())[0] ** 0.5
+    nothing = replace(shown.fit(), values=0 * values).risk()[0] ** 0.5
     for place, (label, value, about) in zip(
         st.container(key="strip").columns(4),
         (
             ("Average bias", words.size(bias2**0.5),
              f"Root mean square {_over_ranks(shown)}. Uncorrected: "
-             f"{words.size(before)}. The mean over any number of instances keeps its bias."),
+             f"{words.size(before)}; reporting 0 always: {words.size(nothing)}. The mean over any "
+             "number of instances keeps its bias."),
             ("Scatter of one draw", words.size(variance**0.5),
              "Standard deviation for one instance, averaged over the ranks in the same way."),
             (f"Scatter over {count(shown.instances)}",

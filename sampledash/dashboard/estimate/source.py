@@ -159,6 +159,7 @@ def _pasted() -> tuple[Given | None, Trouble | None]:
         placeholder=PLACEHOLDER, help="'A: 1, 1, 7', or a table as in a file.",
     )  # fmt: skip
     st.session_state[_TEXT] = typed
+    st.caption("Pasted sampled ranks do not travel in a link.")
     if not typed.strip():
         return None, Trouble("Paste sampled ranks, as in the example.", asking=True)
     return _given("your sampled ranks", f"typed-{hash(typed)}", lambda: open_text(typed)), None
