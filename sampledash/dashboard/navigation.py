@@ -10,10 +10,12 @@ from sampledash.dashboard import state
 
 # file in pages/, title, icon; the first one opens at the bare address
 PAGES = (
+    ("start", "Start", ":material/home:"),
     ("explore", "Explore", ":material/show_chart:"),
     ("consistency", "Consistency", ":material/rule:"),
     ("correct", "Correct", ":material/build:"),
     ("paper", "Paper", ":material/article:"),
+    ("learn", "Learn", ":material/school:"),
 )
 
 

@@ -65,7 +65,7 @@ def browser():
 
 @pytest.fixture(params=[(1280, "light"), (390, "dark")], ids=["desk", "phone"])
 def page(request, browser, server):
-    """A page at the start of the app; a console error or an exception fails the test."""
+    """A tab on the Explore page; a console error or an exception fails the test."""
     width, scheme = request.param
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(60_000)
@@ -80,7 +80,7 @@ def page(request, browser, server):
 
     tab.on("console", note)
     tab.on("pageerror", lambda error: complaints.append(str(error)))
-    tab.goto(server)
+    tab.goto(f"{server}/explore")
     tab.get_by_role("heading", level=3).wait_for()
     tab.narrow, tab.start = width < 600, server
     yield tab
