@@ -55,7 +55,9 @@ def browser():
         if REQUIRED:
             pytest.fail("chromium is not installed: apt-get install chromium")
         pytest.skip("chromium is not installed")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=30_000)  # on a busy machine a rerun takes its time
 
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=executable, args=QUIET)

@@ -2,17 +2,14 @@
 
 import base64
 import json
-from pathlib import Path
 from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
 from sampledash.explain.text import percent
-
-APP = str(Path(__file__).parents[2] / "app.py")
+from tests.dashboard.driver import numbers, open_page
 
 # Section 4.2 of Krichene & Rendle 2020: n = 10,000, m = 99, with replacement, recommender A at
 # rank 100. Exact from Table 1; expectations from data/reference_values.json, whose 1,000 repetition
@@ -26,20 +23,11 @@ TABLE = {
 
 
 def page(**query):
-    at = AppTest.from_file(APP, default_timeout=30)
-    for key, value in query.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception
-    return at
+    return open_page("explore", **query)
 
 
 def paper_page(*chips, **query):
     return page(m="99", scheme="with replacement", metrics=list(chips or TABLE), **query)
-
-
-def numbers(at):
-    return {m.label: m.value for m in at.metric}
 
 
 def sentence(at):

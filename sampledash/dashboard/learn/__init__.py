@@ -1,0 +1,1 @@
+"""The Learn course: nine lessons, one question and one picture each."""

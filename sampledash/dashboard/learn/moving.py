@@ -1,0 +1,85 @@
+"""Pictures with a slider of their own, which the keyboard moves too.
+
+Plotly draws its sliders for the mouse only. A small script gives each of them a place in the tab
+order, the role of a slider and the arrow keys; it moves them the way a mouse would.
+"""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from sampledash.dashboard import charts
+
+_KEYS = """<script>
+(() => {
+  if (window.sampledashSliders) return;
+  const RAIL = ".slider-rail-touch-rect";
+  const figure = (group) => group.closest(".js-plotly-plot");
+  const slider = (group) => figure(group)._fullLayout.sliders[0];
+  const steps = (group) => slider(group).steps.filter((step) => step.visible !== false);
+  const tell = (group) => {
+    const all = steps(group), now = slider(group).active;
+    group.setAttribute("aria-valuemin", 0);
+    group.setAttribute("aria-valuemax", all.length - 1);
+    group.setAttribute("aria-valuenow", now);
+    group.setAttribute("aria-valuetext", all[now].label);
+  };
+  const move = (group, to) => {
+    const rail = group.querySelector(RAIL).getBoundingClientRect();
+    const last = steps(group).length - 1;
+    const at = Math.min(Math.max(to, 0), last);
+    const where = {
+      bubbles: true, cancelable: true, view: window,
+      clientX: rail.left + 10 + (rail.width - 20) * at / last, clientY: rail.top + rail.height / 2,
+    };
+    group.querySelector(RAIL).dispatchEvent(new MouseEvent("mousedown", where));
+    figure(group).dispatchEvent(new MouseEvent("mouseup", where));
+    tell(group);
+  };
+  const pressed = (event) => {
+    const group = event.currentTarget, now = slider(group).active, last = steps(group).length - 1;
+    const to = {
+      ArrowRight: now + 1, ArrowUp: now + 1, ArrowLeft: now - 1, ArrowDown: now - 1,
+      PageUp: now + 3, PageDown: now - 3, Home: 0, End: last,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    move(group, to);
+  };
+  const scan = () => {
+    for (const group of document.querySelectorAll("g.slider-group:not([role])")) {
+      if (!figure(group)?._fullLayout?.sliders?.length) continue;
+      group.setAttribute("role", "slider");
+      group.setAttribute("tabindex", "0");
+      const prefix = slider(group).currentvalue.prefix.replace(/[=:]\\s*$/, "").trim();
+      group.setAttribute("aria-label", prefix);
+      group.addEventListener("keydown", pressed);
+      figure(group).on?.("plotly_sliderchange", () => tell(group));
+      tell(group);
+    }
+  };
+  window.sampledashSliders = new MutationObserver(scan);
+  window.sampledashSliders.observe(document.body, { childList: true, subtree: true });
+  scan();
+  // After a click on a choice the arrow keys are for the lessons; who comes by Tab keeps them.
+  const turns = { ArrowLeft: "lesson_back", ArrowRight: "lesson_next" };
+  let byPointer = false;
+  window.addEventListener("pointerdown", () => { byPointer = true; }, true);
+  window.addEventListener("keydown", (event) => {
+    if (event.key === "Tab") byPointer = false;
+    const turn = document.querySelector(`.st-key-${turns[event.key]} button`);
+    if (!byPointer || !turn || !event.target.closest?.('[role="radiogroup"]')) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    turn.click();
+  }, true);
+})();
+</script>"""
+
+
+def show(fig: go.Figure, *, key: str, alt: str) -> None:
+    """Draw a picture whose slider, if it has one, works by mouse, touch and keyboard."""
+    charts.show(fig, key=key, alt=alt)
+    st.html(_KEYS, unsafe_allow_javascript=True)

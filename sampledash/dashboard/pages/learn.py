@@ -1,0 +1,7 @@
+"""Learn: nine lessons, one question and one picture each."""
+
+from __future__ import annotations
+
+from sampledash.dashboard.learn import frame
+
+frame.show()

@@ -1,0 +1,296 @@
+"""The course: what a lesson shows is what the core says and, where it is printed, the paper.
+
+Numbers of the paper are those of Krichene & Rendle, KDD 2020.
+"""
+
+import json
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import sampledash as sd
+from sampledash.dashboard.learn import course
+from sampledash.explain import learn_rank, teacher
+from sampledash.explain.learn import points
+from sampledash.explain.text import percent
+
+APP = str(Path(__file__).parents[2] / "app.py")
+PAGES = "sampledash/dashboard/pages/{}.py"
+HOW = {"scheme": "without-replacement"}
+EVERY = range(1, 10)
+N = 10_000
+
+
+def page(name="learn", **query):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.switch_page(PAGES.format(name))
+    for key, value in query.items():
+        at.query_params[key] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def answered(number, **query):
+    return page(lesson=str(number), **{f"guess{number}": course.words(number).answer.text}, **query)
+
+
+def said(at):
+    return " ".join(m.value for m in at.markdown).replace("\xa0", " ")
+
+
+def tex(at):
+    return at.latex[0].value
+
+
+def spec(at):
+    return json.loads(at.get("plotly_chart")[0].proto.spec)
+
+
+def frame(at, label):
+    drawn = spec(at)
+    labels = [step["label"] for step in drawn["layout"]["sliders"][0]["steps"]]
+    return drawn["frames"][labels.index(label)]
+
+
+@pytest.mark.parametrize("number", EVERY)
+def test_a_lesson_asks_first_and_answers_kindly(number):
+    lesson = course.words(number)
+    assert sum(choice.right for choice in lesson.choices) == 1
+    at = page(lesson=str(number))
+    assert f"### {number}. {lesson.title}" in [m.value for m in at.markdown]
+    assert lesson.question in said(at)
+    assert not at.success
+    assert not at.info
+    assert lesson.sentence.replace("\xa0", " ") not in said(at)
+    assert "sliders" not in spec(at)["layout"]
+    wrong = next(choice for choice in lesson.choices if not choice.right)
+    at.button_group(key=f"guess{number}").set_value(wrong.text).run()
+    assert at.info[0].value == f"Not quite. {wrong.reply}"
+    at.button_group(key=f"guess{number}").set_value(lesson.answer.text).run()
+    assert at.success[0].value == f"Yes. {lesson.answer.reply}"
+    assert not at.exception
+    assert lesson.sentence.replace("\xa0", " ") in said(at)
+    assert lesson.why in said(at)
+    assert len(at.latex) == 1
+    drawn = spec(at)
+    assert len(drawn["layout"]["sliders"][0]["steps"]) == len(drawn["frames"]) >= 6
+    for trace in [*drawn["data"], *(trace for one in drawn["frames"] for trace in one["data"])]:
+        assert trace["type"] in ("scatter", "bar")
+        assert len(trace["y"]) <= 400
+    assert at.get("page_link")
+
+
+def test_lesson_1_weights():
+    at = answered(1)
+    ap, ndcg = sd.metric("ap"), sd.metric("ndcg")
+    # Section 3.1: rank 1 is twice as valuable as rank 2 for AP, 1.58 times for NDCG.
+    assert float(ap(1, N)) / float(ap(2, N)) == 2
+    assert round(float(ndcg(1, N)) / float(ndcg(2, N)), 2) == 1.58
+    assert "= 1.58" in tex(at)
+    assert f"NDCG gains {points(0)}" not in said(at)
+    assert "NDCG 36.91 points" in said(at)
+    assert f"AP</b> {percent(1 / 3)}" in frame(at, "3")["layout"]["title"]["text"]
+
+
+def test_lesson_2_sampled_rank():
+    at = answered(2)
+    sampling = sd.Sampling(N, 100, "without-replacement")
+    p = sampling.pmf(100)
+    mean = float(p @ np.arange(1, 102))
+    # Section 4.3: the expected rank is 1 + m (r - 1) / (n - 1).
+    np.testing.assert_allclose(mean, 1 + 100 * 99 / 9999, rtol=1e-12)
+    assert f"sampled rank {mean:.2f}" in said(at)
+    assert percent(float(p[0])) in said(at)
+    dots = frame(at, "law")["data"][1]["y"]
+    np.testing.assert_allclose(dots, 100 * p[: len(dots)], rtol=1e-12)
+
+
+@pytest.mark.parametrize("look", ["Recall@10", "NDCG", "AP", "AUC"])
+def test_lesson_3_softness(look):
+    at = answered(3, look3=look)
+    value = float(sd.expected(look, 500, sd.Sampling(N, 100, "without-replacement")))
+    assert f"{look} = {percent(value)}" in said(at)
+    assert f"{percent(value)}</b>" in frame(at, "100")["layout"]["title"]["text"]
+    if look == "AUC":  # eq. 17: sampling leaves it alone
+        np.testing.assert_allclose(value, (N - 500) / (N - 1), rtol=1e-12)
+    if look == "Recall@10":  # eq. 18
+        law = sd.Sampling(N, 100, "without-replacement").pmf(500)
+        np.testing.assert_allclose(value, law[:10].sum(), rtol=1e-12)
+
+
+def test_lesson_4_one_negative():
+    at = answered(4)
+    # Section 4.4.4: (n - r) / (n - 1) (M(1) - M(2)) + M(2).
+    by_hand = (N - 100) / (N - 1) * 0.5 + 0.5
+    value = float(sd.expected("AP", 100, sd.Sampling(N, 1, "without-replacement")))
+    np.testing.assert_allclose(value, by_hand, rtol=1e-12)
+    assert f"= {value:.4f}" in tex(at)
+    # Table 3, exact: AUC 89.13, 85.33, 74.73 for X, Y, Z; AP 3.75, 4.32, 4.44.
+    assert "rank X > Y > Z, as by AUC (X > Y > Z); by AP on all movies Z > Y > X" in said(at)
+    assert "one and the same line" in frame(at, "1")["layout"]["title"]["text"]
+    lines = [np.array(t["y"]) for t in frame(at, "1")["data"]]
+    np.testing.assert_allclose(lines[1], lines[0], atol=1e-4)
+
+
+# Tables 1 and 2: exact, and mean and deviation of 1,000 repetitions with m = 99.
+TABLES = {
+    "AUC": ((0.990, 0.555, 0.843), ((0.990, 0.004), (0.555, 0.014), (0.843, 0.014))),
+    "AP": ((0.010, 0.010, 0.101), ((0.630, 0.129), (0.336, 0.073), (0.325, 0.050))),
+    "NDCG": ((0.150, 0.122, 0.208), ((0.724, 0.097), (0.444, 0.073), (0.460, 0.039))),
+    "Recall@10": ((0.0, 0.0, 0.2), ((1.0, 0.0), (0.4, 0.0), (0.567, 0.092))),
+}
+
+
+@pytest.mark.parametrize("look", TABLES)
+def test_lesson_5_flips(look):
+    at = answered(5, look5=look)
+    exact, sampled = TABLES[look]
+    for place, rs in enumerate(sd.example("paper-abc")):
+        value = sd.expected_mean(look, rs, 99)
+        mean, std = sampled[place]
+        assert abs(value - mean) <= 4 * std / 1000**0.5 + 1e-3
+        assert round(sd.mean(look, rs), 3) == exact[place]
+        assert f"{rs.system} = {value:.3f}" in tex(at)
+        assert f"{rs.system} = {exact[place]:.3f}" in tex(at)
+        assert f"{rs.system} {percent(value)}" in said(at)
+        dots = frame(at, "99")["data"][1]["y"]
+        np.testing.assert_allclose(dots[place], 100 * value, rtol=1e-9)
+
+
+def test_lesson_5_finds_a_counterexample_and_links_to_it():
+    at = answered(5, look5="Recall@10", example_m="100 negatives")
+    # As in the README.
+    assert "**A** at ranks 10, 10,000" in said(at)
+    assert "**B** at ranks 11, 11" in said(at)
+    target = parse_qs(at.get("page_link")[0].proto.query_string)
+    there = page("consistency", **target)
+    assert "ranks B > A; on all items A > B" in said(there)
+    at = answered(5, look5="AUC", example_m="100 negatives")
+    assert "There is none for AUC" in at.info[0].value
+
+
+def test_lesson_6_steadiness():
+    at = answered(6)
+    x, y, _ = sd.example("movielens-xyz")
+    center, std = (f("Recall@10", x, 100, **HOW) for f in (sd.expected_mean, sd.std_of_mean))
+    assert f"{points(std)} around {percent(center)}" in said(at)
+    # Table 3: X 66.19 ± 0.25, Y 56.51 ± 0.22 over 100 runs.
+    assert abs(100 * center - 66.19) < 0.1
+    scatter = 100 * sd.std_of_mean("Recall@10", y, 100, **HOW)
+    assert abs(scatter - 0.22) < 3 * 0.22 / 198**0.5
+    dots = np.array(frame(at, "100")["data"][1]["x"])
+    assert abs(dots.mean() - 56.51) < 4 * 0.22 / len(dots) ** 0.5
+    for m, right in (("100", 0), ("3,686", 20)):
+        assert f"{right} of 20 runs show Z > Y > X" in frame(at, m)["layout"]["title"]["text"]
+
+
+def test_lesson_7_corrections():
+    at = answered(7)
+    sampling = sd.Sampling(N, 100, "without-replacement")
+    for gamma in (0.1, 0.01):
+        bias2, variance = sd.correction("bias-variance", gamma=gamma).fit("AP", sampling).risk()
+        title = frame(at, f"{gamma:g}")["layout"]["title"]["text"]
+        assert f"bias {percent(bias2**0.5)}, scatter {percent(variance**0.5)}" in title
+    assert f"off by {percent(bias2**0.5)}" in said(at)
+    # Eq. 24 at γ = 0.01 against eq. 26 at γ = 1: less bias, more variance.
+    first = sd.correction("bias-variance", gamma=1.0).fit("AP", sampling).risk()
+    assert first[0] > bias2
+    assert first[1] < variance
+
+
+def test_lesson_8_limits():
+    at = answered(8)
+    x = sd.example("movielens-xyz")[0]
+    run = sd.sample_ranks(x, 100, np.random.default_rng(1))
+    low, high = sd.bounds("Recall@10", run)
+    assert f"anything from {percent(low)} to {percent(high)}" in said(at)
+    assert percent(sd.mean("Recall@10", x)) in said(at)
+    bars = frame(at, "100")["data"][0]
+    np.testing.assert_allclose(bars["base"][0] + bars["x"][0], 100 * high)
+
+
+def test_lesson_9_your_paper():
+    at = answered(9)
+    # As in the README; section 6.2 and Figure 6: about 1,000.
+    assert "right from m = 970 on" in said(at)
+    assert "95 % of cases from m = 1,121 on, of 3,686" in said(at)
+    assert "2 of 3" in frame(at, "969")["layout"]["title"]["text"]
+    assert "3 of 3" in frame(at, "970")["layout"]["title"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "says"),
+    [
+        (3, "explore", "With 100 of 9,999 negatives, rank 500 scores Recall@10 = 97.28 %"),
+        (5, "consistency", "With 99 negatives AP ranks A > B > C; on all items C > B > A."),
+        (7, "correct", "BV 0.01"),
+    ],
+)
+def test_the_link_opens_the_same_state(number, name, says):
+    link = next(x.proto for x in answered(number).get("page_link"))
+    assert link.page == name
+    there = page(name, **parse_qs(link.query_string))
+    assert not there.warning
+    assert says in said(there)
+
+
+def test_the_address_keeps_lesson_answer_and_metric():
+    at = page(lesson="5", guess5="C", look5="NDCG")
+    assert at.session_state["lesson"] == "5"
+    again = page(**{key: at.query_params[key] for key in ("lesson", "guess5", "look5")})
+    assert said(again) == said(at)
+    assert "NDCG is A 72.90 %" in said(at)
+    assert spec(again) == spec(at)
+
+
+def test_back_and_next_stay_within_the_course():
+    at = page(lesson="8")
+    for expected in ("9", "9"):
+        if not at.button(key="lesson_next").disabled:
+            at.button(key="lesson_next").click().run()
+        assert at.session_state["lesson"] == expected
+    at.button(key="lesson_back").click().run()
+    assert at.session_state["lesson"] == "8"
+    assert page(lesson="12").session_state["lesson"] == "1"
+    assert page(lesson="1").button(key="lesson_back").disabled
+
+
+def test_presenting_is_large_and_bare():
+    plain, large = answered(5), answered(5, present="true")
+    assert not large.latex
+    assert "For teachers" not in str(large)
+    assert teacher.notes(course.words(5)) not in said(large)
+    sizes = [spec(at)["layout"]["title"]["font"]["size"] for at in (plain, large)]
+    assert sizes[1] > 1.3 * sizes[0]
+    for at in (plain, large):
+        assert not at.sidebar.children
+
+
+def test_the_exercise_sheet_holds_every_lesson_and_its_solutions_come_last():
+    lessons = course.every()
+    sheet = teacher.sheet(lessons)
+    tasks, solutions = sheet.split("\n---\n")
+    assert f"9 lessons, {sum(one.minutes for one in lessons)} minutes." in tasks
+    for number, lesson in enumerate(lessons, 1):
+        assert f"## {number}. {lesson.title}" in tasks
+        assert lesson.question in tasks
+        assert lesson.sentence not in tasks
+        assert lesson.sentence in solutions
+        for exercise in lesson.exercises:
+            assert exercise.task in tasks
+            assert exercise.solution in solutions
+        for heard in lesson.misconceptions:
+            assert heard in solutions
+
+
+def test_exercise_about_half_of_recall():
+    metric = sd.parse_metric("Recall@10")
+    for m in (100, 1000):
+        at = learn_rank.half_way(metric, m)
+        sampling = sd.Sampling(N, m, "without-replacement")
+        below, above = (float(sd.expected(metric, r, sampling)) for r in (at, at + 1))
+        assert below >= 0.5 > above

@@ -1,0 +1,86 @@
+"""The first page: the order on all movies beside the order on sampled negatives."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import sampledash as sd
+from sampledash.explain import learn_start as words
+from sampledash.explain.text import percent
+from sampledash.figures import learn_start as figures
+
+APP = str(Path(__file__).parents[2] / "app.py")
+HOW = {"scheme": "without-replacement"}
+
+
+@pytest.fixture(scope="module")
+def start():
+    at = AppTest.from_file(APP, default_timeout=30).run()
+    assert not at.exception
+    return at
+
+
+def drawn(at):
+    return json.loads(at.get("plotly_chart")[0].proto.spec)
+
+
+def labels(traces):
+    return " ".join(str(text) for trace in traces for text in trace.get("text", []))
+
+
+def test_says_what_sampling_does_and_from_where_on_it_is_right(start):
+    said = [m.value for m in start.markdown]
+    assert said[0] == "### With 100 negatives the worst of three looks best"
+    right = int(sd.right_from("Recall@10", sd.example("movielens-xyz"), **HOW)["m"].max())
+    assert f"right from m = {right}" in said[1]
+    # Section 6.2 and Figure 6 of Krichene & Rendle 2020: about 1,000 are needed.
+    assert right == 970
+
+
+def test_both_sides_are_those_of_the_core_and_of_table_3(start):
+    spec, sets = drawn(start), sd.example("movielens-xyz")
+    text = labels(spec["data"])
+    exact = {rs.system: sd.mean("Recall@10", rs) for rs in sets}
+    for rs in sets:
+        assert percent(exact[rs.system]) in text
+        assert percent(sd.expected_mean("Recall@10", rs, 100, **HOW)) in text
+    # Table 3, exact and sampled: Y 8.84 and 56.51, Z 9.42 (X was stopped early there).
+    for printed in ("8.84 %", "9.42 %", "56.51 %"):
+        assert printed in text
+    assert "all 3,706 movies" in text
+    assert "100 sampled negatives" in text
+
+
+def test_the_slider_uncrosses_the_lines_at_970(start):
+    spec = drawn(start)
+    (slider,) = spec["layout"]["sliders"]
+    assert slider["steps"][slider["active"]]["label"] == "100"
+    frames = {
+        step["label"]: frame for step, frame in zip(slider["steps"], spec["frames"], strict=True)
+    }
+    for m, frame in frames.items():
+        ends = [t["y"] for t in frame["data"] if t["mode"] == "lines+markers"]
+        crossed = any(
+            (a[0] - b[0]) * (a[1] - b[1]) < 0 for i, a in enumerate(ends) for b in ends[:i]
+        )
+        right = int(m.replace(",", "")) >= 970
+        assert crossed != right
+        assert ("right" in frame["layout"]["title"]["text"]) == right
+
+
+def test_the_headline_follows_the_data():
+    exact = np.array([0.1, 0.2, 0.3])
+    assert words.headline("ABC", exact, exact, 5) == "With 5 negatives the order is right"
+    swapped = np.array([0.2, 0.1, 0.3])
+    assert words.headline("ABC", exact, swapped, 1) == "With 1 negative the order is wrong"
+    assert "3.00" not in figures.spread(np.array([0.0, 0.0]), 0.2).tolist()
+
+
+def test_four_doors(start):
+    assert [link.proto.page for link in start.get("page_link")] == [
+        "explore", "consistency", "correct", "learn",
+    ]  # fmt: skip
+    assert not start.sidebar.children
