@@ -182,7 +182,7 @@ def test_a_sample_of_one_and_the_same_rank_has_exact_limits() -> None:
     assert str(compare("Recall@10", best, worst)) == "A > B"
     assert str(compare("AUC", worst, best)) == "A > B"
     # No true rank puts exactly one negative above every time.
-    with pytest.raises(ValueError, match="no rank distribution shows.*nearly all are 2"):
+    with pytest.raises(ValueError, match=r"no rank distribution shows.*nearly all are 2"):
         bounds("AUC", SampledRankSet("C", [2] * 300, 10_000, 100))
     with pytest.raises(ValueError, match="leave shape out"):
         bounds("AUC", worst, shape="non-increasing")
