@@ -56,7 +56,8 @@ def upload(quick: bool) -> Iterator[Result]:
 
 def moved_control(quick: bool) -> Iterator[Result]:
     """Whole reruns of the Explore page, the test driver's own work included."""
-    at = AppTest.from_file(APP, default_timeout=60).run()
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.switch_page("sampledash/dashboard/pages/explore.py").run()
     steps = iter(range(99, 99 + 8))
 
     def move() -> AppTest:
