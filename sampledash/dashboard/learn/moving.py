@@ -65,7 +65,7 @@ _KEYS = """<script>
   scan();
   // After a click on a choice the arrow keys are for the lessons; who comes by Tab keeps them.
   const turns = { ArrowLeft: "lesson_back", ArrowRight: "lesson_next" };
-  let byPointer = false;
+  let byPointer = true;  // until a Tab says otherwise: a click may come before this script
   window.addEventListener("pointerdown", () => { byPointer = true; }, true);
   window.addEventListener("keydown", (event) => {
     if (event.key === "Tab") byPointer = false;
