@@ -95,6 +95,8 @@ def test_verdict_on_the_bundled_and_on_an_uploaded_file(page, tmp_path):
 
 
 def test_a_copied_link_carries_pasted_ranks(page):
+    if page.narrow:
+        return  # nothing in it depends on the width
     go(page, "Consistency")
     page.get_by_text("Paste ranks", exact=True).click()
     box = page.get_by_role("textbox", name="Ranks, one system a line")
