@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,8 @@ import numpy as np
 import streamlit as st
 
 from sampledash.dashboard import cache, state
-from sampledash.dashboard.ranks.trouble import Trouble, escaped
+from sampledash.dashboard.ranks.held import held
+from sampledash.dashboard.ranks.trouble import Trouble
 from sampledash.explain import estimate as words
 from sampledash.explain.text import count
 from sampledash.ranksets import RankSet
@@ -23,7 +23,6 @@ from sampledash.readers import (
     assets_folder,
     example,
     lacks,
-    open_sources,
     open_text,
     sampled_sets,
 )
@@ -134,22 +133,10 @@ def _uploaded() -> tuple[Given | None, Trouble | None]:
         "Template", path.read_bytes, file_name="sampled-ranks.csv", mime="text/csv",
         on_click="ignore", icon=":material/download:", type="tertiary", key="template_sampled",
     )  # fmt: skip
-    if files:
-        ident = "-".join(file.file_id for file in files)
-        if st.session_state.get(_FILES, ("",))[0] != ident:
-            contents = tuple((file.name, file.getvalue()) for file in files)
-            st.session_state[_FILES] = (ident, contents)
-    held = st.session_state.get(_FILES)
-    if held is None:
+    last = held(files, _FILES)
+    if last is None:
         return None, Trouble("Choose a file of sampled ranks.", asking=True)
-    ident, contents = held
-    names = [name for name, _ in contents]
-    if not files:
-        st.caption(escaped(f"Still using {' and '.join(names)}."))
-    return _given(
-        " and ".join(names), ident,
-        lambda: open_sources([io.BytesIO(data) for _, data in contents], name=names),
-    ), None  # fmt: skip
+    return _given(last.called, last.ident, last.parse), None
 
 
 def _pasted() -> tuple[Given | None, Trouble | None]:

@@ -6,7 +6,6 @@ that cannot be read leaves the last good ranks in place.
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ import streamlit as st
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.dashboard import state
 from sampledash.dashboard.ranks import reading as rank_reading
+from sampledash.dashboard.ranks.held import held
 from sampledash.dashboard.ranks.trouble import Trouble, escaped, shown
 from sampledash.explain.text import count, percent
 from sampledash.ranksets import RankSet
@@ -23,7 +23,6 @@ from sampledash.readers import (
     Reading,
     assets_folder,
     example,
-    open_sources,
     open_text,
 )
 
@@ -141,25 +140,14 @@ def _uploaded() -> tuple[Source | None, Trouble | None]:
                 mime="text/plain", on_click="ignore", icon=":material/download:", type="tertiary",
                 key=f"template_{name}",
             )  # fmt: skip
-    if files:
-        ident = "-".join(file.file_id for file in files)
-        if st.session_state.get(_FILES, ("",))[0] != ident:
-            contents = tuple((file.name, file.getvalue()) for file in files)
-            st.session_state[_FILES] = (ident, contents)
-    held = st.session_state.get(_FILES)
-    if held is None:
+    last = held(files, _FILES)
+    if last is None:
         return None, Trouble("Choose a file to see whether its comparison is right.", asking=True)
-    ident, contents = held
-    names = [name for name, _ in contents]
-    called = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    if not files:
-        st.caption(escaped(f"Still using {called}."))
-    reading, trouble = rank_reading.read(
-        ident, lambda: open_sources([io.BytesIO(data) for _, data in contents], name=names)
-    )
-    argument = repr(names[0]) if len(names) == 1 else repr(names)
-    python = rank_reading.expression("read_rank_sets", argument, rank_reading.options(ident))
-    return _compared(reading, called, python, trouble, rank_reading.averaged(ident))
+    reading, trouble = rank_reading.read(last.ident, last.parse)
+    argument = repr(last.names[0]) if len(last.names) == 1 else repr(last.names)
+    how = rank_reading.options(last.ident)
+    python = rank_reading.expression("read_rank_sets", argument, how)
+    return _compared(reading, last.called, python, trouble, rank_reading.averaged(last.ident))
 
 
 def _pasted() -> tuple[Source | None, Trouble | None]:
