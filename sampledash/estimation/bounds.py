@@ -6,19 +6,19 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv
 
 from sampledash import checks
 from sampledash.estimation.bounds_family import Family, Shape
-from sampledash.estimation.bounds_programme import Programme, Progress
-from sampledash.estimation.bounds_region import (
+from sampledash.estimation.bounds_fit import (
     Fitted,
     cells,
     fitted,
     refuse_contradicted,
-    region,
     repetition,
 )
+from sampledash.estimation.bounds_programme import Programme, Progress
+from sampledash.estimation.bounds_region import region
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
 
@@ -135,12 +135,12 @@ def spanned(
     """
     if not any(map(_alike, sets)):
         signs = [1.0, -1.0][: len(sets)]
-        return region(fits(metric, sets, shape), signs, squared(confidence))
+        return region(fits(metric, sets, shape), signs, confidence)
     each = 1 - (1 - confidence) / len(sets)
     ends = [
         _within_limits(metric, one, shape, each)
         if _alike(one)
-        else region(fits(metric, [one], shape), [1.0], squared(each))
+        else region(fits(metric, [one], shape), [1.0], each)
         for one in sets
     ]
     if len(ends) == 1:
@@ -185,11 +185,6 @@ def _within_limits(
             )
         values.append(sign * found.value)
     return values[0], values[1]
-
-
-def squared(confidence: float) -> float:
-    """Square of the normal quantile that leaves out (1 - confidence)/2 on either side."""
-    return float(ndtri((1 + confidence) / 2) ** 2)
 
 
 def fits(metric: Metric, sets: list[SampledRankSet], shape: Shape | None) -> list[Fitted]:

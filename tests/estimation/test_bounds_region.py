@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 
 from sampledash.comparison import mean
 from sampledash.estimation.bounds import bounds
-from sampledash.estimation.bounds_region import Fitted, cells, fitted, region
+from sampledash.estimation.bounds_fit import Fitted, cells, fitted
+from sampledash.estimation.bounds_region import region, within
 from sampledash.estimation.intervals import compare
 from sampledash.metrics import parse_metric
 from sampledash.ranksets import RankSet
@@ -64,7 +65,7 @@ def test_region_against_a_general_solver(shape, name) -> None:
         t = 1 + rng.binomial(6, (rank - 1) / 23)
         parts.append(fitted(parse_metric(name), SampledRankSet("A", t, 24, 6), shape))
     for some, signs in (([parts[0]], [1.0]), (parts, [1.0, -1.0])):
-        found = region(some, signs, Z2)
+        found = within(some, signs, Z2)
         spans = [sorted(s * e for e in p.extremes) for s, p in zip(signs, some, strict=True)]
         lowest, highest = np.sum(spans, axis=0)
         expected = (by_solver(some, signs, -1.0), by_solver(some, signs, 1.0))
@@ -86,6 +87,40 @@ def test_what_the_sample_tells_about_its_instances() -> None:
     shares = srs.draws[0].counts / 4000
     centre = part.offset + part.values @ part.weights
     assert centre == pytest.approx(mass @ auc + told @ (shares - mass @ law), abs=1e-9)
+
+
+@pytest.mark.parametrize("m", [6, (6, 15)])
+def test_misfit_of_the_own_ranks_is_chi_square(m) -> None:
+    # The ranks are fixed, only negatives are drawn: chi-square with cells - 1 degrees of freedom
+    # for each m. A multinomial error would be nearly twice as large, and the mean half of that.
+    rng = np.random.default_rng(14)
+    ranks = 1 + (24 * rng.random(3000) ** 1.5).astype(int)
+    mass = np.bincount(ranks, minlength=25)[1:] / 3000
+    found, free = [], 0
+    for _ in range(200):
+        negatives = rng.choice(np.atleast_1d(m), 3000)
+        t = 1 + rng.binomial(negatives, (ranks - 1) / 23)
+        part = fitted(parse_metric("AUC"), SampledRankSet("A", t, 24, negatives), None)
+        found.append(float(np.sum((part.rows @ mass - part.observed) ** 2)))
+        free = len(part.observed) - np.size(m)
+    assert np.mean(found) == pytest.approx(free, abs=4 * np.sqrt(2 * free / 200))
+
+
+def test_wide_ranges_need_a_one_sided_quantile_only() -> None:
+    rng = np.random.default_rng(15)
+    t = 1 + rng.binomial(40, rng.random(8000) ** 3)
+    srs = SampledRankSet("A", t, 2000, 40)
+    spans = {}
+    for name in ("Recall@10", "AUC"):
+        part = [fitted(parse_metric(name), srs, None)]
+        ends = [within(part, [1.0], z**2) for z in (1.644854, 1.959964)]
+        spans[name] = region(part, [1.0], 0.95), ends
+    wide, (one, two) = spans["Recall@10"]  # its ends are 8 standard errors apart
+    assert wide == pytest.approx(one, abs=2e-5)
+    assert two[1] - one[1] > 5e-4
+    point, (one, two) = spans["AUC"]
+    assert point == pytest.approx(two, abs=2e-5)
+    assert two[1] - one[1] > 1e-4
 
 
 @pytest.mark.parametrize(
