@@ -47,11 +47,12 @@ def expected_metric(
 ) -> Floats:
     """Expected sampled metric per row, before ``scale``; closed forms where there are any."""
     share = above / (above + below)
-    if metric.name == "auc":
+    if metric.linear:
         return below / (above + below)  # eq. 17: linear in the sampled rank, so unbiased
     if metric.first_only and position > 1:
         return np.zeros(len(above))
-    untruncated = metric.k is None or metric.k >= m + position
+    cut = metric.cut(m)
+    untruncated = cut is None or cut >= m + position
     if metric.on_lattice and untruncated:
         return np.ones(len(above))
     binomial = scheme != "without-replacement"
@@ -101,7 +102,7 @@ def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     """
     metric = as_metric(metric)
     above, below = sampling.weights(rank)
-    if metric.name == "auc":
+    if metric.linear:
         share = above / (above + below)
         spread = share * (below / (above + below)) / sampling.m
         if sampling.scheme == "without-replacement":

@@ -124,6 +124,7 @@ class Setting:
 
     def vector(self, metric: Metric, atoms: Atoms, m: int, position: int) -> Floats:
         """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""
+        require_alone(metric, atoms)
         return vector(self.correction, metric, self._fitted(atoms, m, position), position)[0]
 
     def law_key(self, ranks: RankSet, m: int) -> object:
@@ -147,4 +148,18 @@ class Setting:
             n = max(n, m + 1)
         return Sampling(
             n, m, self.fit_scheme, self.odds if self.fit_scheme == "popularity" else 1.0
+        )
+
+
+def require_alone(metric: Metric, atoms: Atoms) -> None:
+    """Refuse TOPK and ATOP on a sample of instances with several relevant items.
+
+    Their value is a share of a list that also holds the other relevant items: it would need a
+    vector for each number of them.
+    """
+    most = int(atoms.relevant.max())
+    if metric.of_others and most > 1:
+        raise ValueError(
+            f"{metric} on a sample takes one relevant item per instance, got up to {most}: take "
+            "AUC or Recall, or give each relevant item an instance of its own"
         )

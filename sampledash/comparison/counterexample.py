@@ -147,7 +147,7 @@ def _candidates(metric: Metric, n: int) -> Ints:
     if n <= _ALL:
         return np.arange(1, n + 1)
     ladder = np.geomspace(_ALL // 2, n, _STEPS).round().astype(np.int64)
-    about = np.arange(-2, 4) + (1 if metric.k is None else metric.k)
+    about = np.arange(-2, 4) + (metric.cut(n - 1) or 1)
     chosen = np.unique(np.r_[1 : _ALL // 2 + 1, ladder, about, n - 2, n - 1, n])
     return chosen[(chosen >= 1) & (chosen <= n)]
 

@@ -32,7 +32,9 @@ class Search:
     ) -> None:  # fmt: skip
         self.metric, self.sets, self.setting, self.top = metric, sets, setting, top
         self.probability, self.progress = probability, progress
-        self.ratio = _SMOOTH if setting.correction.name == "uncorrected" else _UNEVEN
+        # TOPK jumps wherever its place on the sample does.
+        smooth = setting.correction.name == "uncorrected" and metric.share is None
+        self.ratio = _SMOOTH if smooth else _UNEVEN
         self.every: Floats | None = None  # means at m = 1, 2, ..., where that is cheap
         if setting.correction.name in ("uncorrected", "rank-estimate"):
             self.every = expected_means(

@@ -24,7 +24,7 @@ from sampledash.atoms import Atoms
 from sampledash.comparison import ties
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting
+from sampledash.setting import Options, Setting, require_alone
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -125,7 +125,12 @@ def _sweep(
             total = np.r_[0.0, np.cumsum(exact)]
             result[:, lane.system, i] += total[np.searchsorted(sizes, wanted, side="left")]
     systems_of = np.array([lane.system for lane in lanes])
-    static = _static_values(metrics, lanes, m_max) if not setting.correction.by_rank else None
+    static = None
+    if not setting.correction.by_rank:
+        for metric in metrics:
+            for atoms in all_atoms:
+                require_alone(metric, atoms)
+        static = _static_values(metrics, lanes, m_max)
     s = np.arange(m_max + 1, dtype=np.float64)
     top = m_max
     if setting.without:  # beyond all numbers of negatives everything is exact
@@ -188,13 +193,11 @@ def _static_values(
 ) -> dict[int, Floats]:
     """Uncorrected value of each count above, per position: (m_max + 1, metrics).
 
-    It does not depend on m, but for AUC, whose column holds the count itself.
+    It does not depend on m, but for AUC and ATOP, whose column holds the count itself, and TOPK.
     """
     counts = np.arange(m_max + 1)
     return {
-        j: np.column_stack(
-            [counts if x.name == "auc" else x.of_above(counts, m_max, j) for x in metrics]
-        )
+        j: np.column_stack([counts if x.linear else x.of_above(counts, m_max, j) for x in metrics])
         for j in {lane.position for lane in lanes}
     }
 
@@ -218,8 +221,10 @@ def _uncorrected(
             ]
         )
     for i, metric in enumerate(metrics):
-        if metric.name == "auc":
+        if metric.linear:
             values[:, i] = active - values[:, i] / m
+        elif metric.share is not None:
+            values[:, i] = thinned[:, : metric.cut(m)].sum(axis=1)
     return np.asarray(values)
 
 

@@ -126,7 +126,7 @@ def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = 
         return 0.0 if lattice is None else lattice[0] / 2
     exact = setting.without and m is not None and bool(np.any(atoms.negatives < m))
     worth = weights(metric, atoms, setting)
-    if metric.name != "auc" or m is None or exact or np.ptp(worth) > 1e-12 * worth[0]:
+    if not metric.linear or m is None or exact or np.ptp(worth) > 1e-12 * worth[0]:
         return 0.0
     steps = np.diff([setting.vector(metric, atoms, m, j) for j in atoms.positions])
     # Corrected or not, every draw may count alike; of one item, or it would shift the lattice.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sampledash import laws
 from sampledash.atoms import Atoms
 from sampledash.correction.moments import integer_panel
-from sampledash.metrics import Metric
+from sampledash.metrics import Metric, places_within
 from sampledash.setting import Setting
 
 Floats = NDArray[np.float64]
@@ -31,10 +31,14 @@ def exact_values(metric: Metric, atoms: Atoms) -> Floats:
     for j in atoms.positions:
         at = atoms.position == j
         above, tied, total = atoms.above[at], atoms.tied[at], atoms.negatives[at]
-        if metric.name == "auc":  # linear in the count above
-            values[at] = metric.of_above(above + tied / 2, total, j)
+        size = atoms.relevant[at]
+        if metric.linear:
+            values[at] = metric.of_above(above + tied / 2, total, j, size)
         elif not tied.any():
-            values[at] = metric.of_above(above, total, j)
+            values[at] = metric.of_above(above, total, j, size)
+        elif metric.share is not None:
+            last = places_within(metric.share, total + size - 1) - j  # of the counts that hit
+            values[at] = np.clip(last - above + 1, 0, tied + 1) / (tied + 1)
         else:
             values[at] = _range_mean(metric, above, tied, j)
     return values
@@ -45,8 +49,9 @@ def exact_variances(metric: Metric, atoms: Atoms) -> Floats:
     values = np.zeros(len(atoms))
     for i in np.flatnonzero(atoms.tied):
         above, tied = int(atoms.above[i]), int(atoms.tied[i])
-        counts, weights = _integers(above, tied, _cut(metric, int(atoms.position[i])))
-        each = metric.of_above(counts, int(atoms.negatives[i]), int(atoms.position[i]))
+        total, j, size = (int(x[i]) for x in (atoms.negatives, atoms.position, atoms.relevant))
+        counts, weights = _integers(above, tied, _cut(metric, j, total + size - 1))
+        each = metric.of_above(counts, total, j, size)
         mean = weights @ each
         values[i] = weights @ (each - mean) ** 2
     return values
@@ -64,13 +69,14 @@ def _range_mean(metric: Metric, above: Floats, tied: Floats, position: int) -> F
         )
     means = np.empty(len(above))
     for i, (a, t) in enumerate(zip(above.tolist(), tied.tolist(), strict=True)):
-        counts, weights = _integers(a, t, _cut(metric, position))
+        counts, weights = _integers(a, t, _cut(metric, position, 1))
         means[i] = weights @ metric.of_above(counts, 1, position)
     return means
 
 
-def _cut(metric: Metric, position: int) -> int | None:
-    return None if metric.k is None else metric.k - position + 1
+def _cut(metric: Metric, position: int, others: int) -> int | None:
+    last = metric.cut(others)
+    return None if last is None else last - position + 1
 
 
 def _integers(first: int, tied: int, cut: int | None) -> tuple[Floats, Floats]:

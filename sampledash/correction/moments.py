@@ -181,7 +181,8 @@ def nodes(
 ) -> Nodes:
     """Choose the nodes: few for the uniform prior, every rank with weight for another."""
     if prior is None:
-        cut = None if metric.k is None else metric.k - position + 1
+        cut = metric.cut(sampling.n - 1)
+        cut = None if cut is None else cut - position + 1
         if cut is not None and cut <= _HEAD:
             cut = None  # the head is summed rank by rank anyway
         grid = _uniform(sampling, cut)

@@ -267,7 +267,7 @@ def vector(
             return _read_only(low), None
         high = metric.of_above(np.minimum(above + 1, n - 1), n - 1, position)
         return _read_only(low + (high - low) * rest / m), None
-    if metric.name == "auc" and sampling.scheme != "popularity" and not recipe.gamma:
+    if metric.linear and sampling.scheme != "popularity" and not recipe.gamma:
         # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
         return _read_only(sampled_values(metric, m, position)), None
     at = moments.nodes(metric, sampling, position, prior)

@@ -81,7 +81,8 @@ class Family:
         return self._grid(1)
 
     def _grid(self, finer: int) -> Ints:
-        cut = () if self.metric.k is None else (self.metric.k,)
+        last = self.metric.cut(self.n - 1)
+        cut = () if last is None else (last,)
         return grid(self.n, max(s.m for s in self.samplings), cut, finer)
 
     @cached_property

@@ -39,7 +39,7 @@ class RankDistribution:
         A panel that the cutoff divides is summed in two parts, interpolated.
         """
         s = self.support
-        cut = s.n if metric.k is None else min(metric.k, s.n)
+        cut = min(metric.cut(s.n - 1) or s.n, s.n)
         panel = int(np.searchsorted(s.ends, cut, side="left"))
         first, end = int(s.first[panel]), int(s.ends[panel])
         if cut == end:

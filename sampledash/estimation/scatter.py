@@ -82,7 +82,8 @@ class _Prior:
             else vectors.prior_method(learned)
         )
         self.sample = sample
-        cut = metric.k if metric.k is not None and metric.k < sample.n else None
+        cut = metric.cut(sample.n - 1)
+        cut = cut if cut is not None and cut < sample.n else None
         shaped = self.method == "monotone-mle"
         self.support: Support = nodes.support(
             sample.n, sample.m[-1], sample.scheme, steps=shaped, cut=cut

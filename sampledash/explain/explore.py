@@ -97,7 +97,7 @@ def _expectation(metric: Metric, name: str, sampling: Sampling, rank: int) -> st
     """The expectation in the form the paper gives it (eq. 16-19)."""
     start = rf"E[{name}(\tilde r)] = "
     uniform = sampling.scheme != "popularity"
-    if metric.name == "auc" and uniform:
+    if metric.linear and uniform:
         return start + r"\frac{n - r}{n - 1}"
     if metric.on_lattice and metric.k is not None:
         factor = rf"\tfrac{{1}}{{{metric.k}}}\, " if metric.name == "precision" else ""

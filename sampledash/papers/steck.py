@@ -3,11 +3,9 @@
 His rank N is the best one; here ranks count from 1, the best, as everywhere. What his measures
 look at is the share x = (r - 1) / (N - 1) of the other items that are ranked above a relevant one.
 
-These are functions and not metrics of :mod:`sampledash.metrics`: there a metric other than AUC is
-a function of the place alone, ``gain(position, j) * scale(|R|)``, and its cutoff is a place that
-does not move with m. TOPK's cutoff is a share, so its place moves with the length of the list, and
-for several relevant items the share is among N - 1 others, so that the value of one item depends on
-|R|. For *one* relevant item nothing is lost: ATOP is AUC, and TOPK is Recall at :func:`cutoff`.
+These functions read a rank set directly, several relevant items of an instance included. For
+sampling, corrections and comparisons TOPK and ATOP are metrics like the others,
+:class:`sampledash.Metric`.
 
 References
 ----------
@@ -31,29 +29,6 @@ Ints = NDArray[np.int64]
 TiedAt = Literal["optimistic", "mid", "pessimistic"]
 
 _TIED = {"optimistic": 0.0, "mid": 0.5, "pessimistic": 1.0}
-
-
-def cutoff(share: float, others: ArrayLike) -> Ints:
-    """Lowest place that counts: TOPK(share) among ``others`` items is Recall at this place.
-
-    Parameters
-    ----------
-    share
-        His normalised k, in 0..1.
-    others
-        Number of other items, N - 1 in the full list and m on a sample; any shape.
-
-    Examples
-    --------
-    >>> cutoff(0.02, [1000, 17769]).tolist()
-    [21, 356]
-    """
-    share = checks.real("share", share, low=0, high=1)
-    total = checks.integers("others", others, low=1)
-    above = np.floor(share * total).astype(np.int64)
-    # The product may round across a whole number; a / total <= share is what is meant.
-    above = np.where((above + 1) / total <= share, above + 1, above)
-    return np.asarray(np.where(above / total > share, above - 1, above) + 1)
 
 
 def shares(rank: ArrayLike, n: ArrayLike) -> Floats:

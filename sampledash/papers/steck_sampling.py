@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks, laws
-from sampledash.papers.steck import cutoff, shares
+from sampledash.metrics import places_within
+from sampledash.papers.steck import shares
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +42,7 @@ def expected_topk(share: float, rank: ArrayLike, n: ArrayLike, m: int) -> Floats
     -------
     Array of the shape of ``rank``. At m = n - 1 it is the exact TOPK of each item.
     """
-    top = int(cutoff(share, m))
+    top = int(places_within(share, m))
     return _mean_over_samples((np.arange(m + 1) < top).astype(np.float64), rank, n, m)
 
 

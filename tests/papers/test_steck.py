@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
+from sampledash.metrics import places_within
 from sampledash.papers import steck
 
 
@@ -94,21 +95,21 @@ def test_eq_8_and_9_on_1000_random_cases() -> None:
 def test_cutoff_is_exact(others: int, thousandths: int) -> None:
     share = Fraction(thousandths, 1000)
     expected = 1 + max(a for a in range(others + 1) if Fraction(a, others) <= share)
-    assert steck.cutoff(thousandths / 1000, others) == expected
+    assert places_within(thousandths / 1000, others) == expected
 
 
 def test_cutoff_where_the_product_rounds() -> None:
     assert 0.29 * 100 < 29  # in floating point
-    assert steck.cutoff(0.29, 100) == 30
-    assert steck.cutoff(0.0, [1, 50]).tolist() == [1, 1]
-    assert steck.cutoff(1.0, 50) == 51
+    assert places_within(0.29, 100) == 30
+    assert places_within(0.0, [1, 50]).tolist() == [1, 1]
+    assert places_within(1.0, 50) == 51
 
 
 def test_one_relevant_item_needs_no_new_metric() -> None:
     ranks = sd.RankSet("S", [1, 2, 9, 40, 77], 100)
     assert steck.atop(ranks) == pytest.approx(sd.mean("AUC", ranks))
     for share in (0.0, 0.01, 0.05, 0.5, 1.0):
-        recall = sd.metric("recall", k=int(steck.cutoff(share, 99)))
+        recall = sd.metric("recall", k=int(places_within(share, 99)))
         assert steck.topk(share, ranks) == pytest.approx(sd.mean(recall, ranks))
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.papers import steck, steck_sampling
+from sampledash.metrics import places_within
+from sampledash.papers import steck_sampling
 from tests.oracles import WITHOUT, exact_law
 
 SIZES = [(n, m) for n in range(2, 11) for m in range(1, n)]
@@ -105,7 +106,7 @@ def test_it_is_recall_on_the_sample() -> None:
     n, m = 300, 40
     ranks = np.arange(1, n + 1)
     for share in (0.0, 0.05, 0.3, 0.999):
-        recall = sd.metric("recall", k=int(steck.cutoff(share, m)))
+        recall = sd.metric("recall", k=int(places_within(share, m)))
         theirs = sd.expected(recall, ranks, sd.Sampling(n, m, WITHOUT))
         assert steck_sampling.expected_topk(share, ranks, n, m) == pytest.approx(theirs, abs=1e-13)
 
@@ -115,7 +116,7 @@ def test_it_is_the_rank_estimate() -> None:
     n, m = 1001, 100
     floored = sd.correction("rank-estimate", rounding="floor")
     for j in (0, 2, 10):
-        k = int(steck.cutoff(j / m, n - 1))
+        k = int(places_within(j / m, n - 1))
         fit = floored.fit(sd.metric("recall", k=k), sd.Sampling(n, m, WITHOUT))
         ranks = np.arange(1, n + 1)
         ours = steck_sampling.expected_topk(j / m, ranks, n, m)

@@ -48,7 +48,7 @@ def _smallest(scene: Scene, x: int) -> None:
         f"counterexample|{metric}|{sampling}", lambda: counterexample(metric, sampling), shared=True
     )
     if found is None:
-        every = metric.name == "auc" and setting.scheme != "popularity"
+        every = metric.linear and setting.scheme != "popularity"
         st.markdown(sure.NO_COUNTEREXAMPLE if every else sure.NONE.format(metric=metric))
         return
     options: Options = {"scheme": setting.scheme, "odds": setting.odds}

@@ -1,0 +1,190 @@
+"""TOPK and ATOP as metrics: against Steck's definitions, and against Recall and AUC."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sampledash as sd
+from sampledash.metrics import places_within
+from sampledash.papers import steck
+from tests.oracles import WITH, WITHOUT, dense_law
+from tests.test_metrics import relevant_sets
+
+
+@given(relevant_sets(), st.integers(0, 1000))
+def test_of_set_is_the_definition(case: tuple[int, list[int]], thousandths: int) -> None:
+    # Eq. 1-2 and 5 of Steck: the position of an item as a share of all N - 1 others.
+    n, ranks = case
+    x = [Fraction(r - 1, n - 1) for r in ranks]
+    share = thousandths / 1000
+    topk = Fraction(sum(one <= Fraction(thousandths, 1000) for one in x), len(ranks))
+    assert sd.metric("topk", k=share).of_set(ranks, n) == pytest.approx(float(topk), abs=1e-14)
+    atop = 1 - sum(x) / len(ranks)
+    assert sd.parse_metric("ATOP").of_set(ranks, n) == pytest.approx(float(atop), abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "share"),
+    [
+        ("TOPK@0.02", "TOPK@0.02", 0.02), ("topk@2%", "TOPK@0.02", 0.02),
+        ("TOPK at .5", "TOPK@0.5", 0.5), ("TOPK@0", "TOPK@0", 0.0),
+        ("TOPK@1e-3", "TOPK@0.001", 0.001), ("TOPK@100 %", "TOPK@1", 1.0),
+    ],
+)  # fmt: skip
+def test_a_share_is_read_and_written(text: str, shown: str, share: float) -> None:
+    found = sd.parse_metric(text)
+    assert (str(found), found.share, found.k) == (shown, share, None)
+    assert sd.parse_metric(str(found)) == found
+
+
+@given(st.floats(0, 1))
+def test_every_share_survives_its_text(share: float) -> None:
+    assert sd.parse_metric(str(sd.metric("topk", k=share))).share == share
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("TOPK", "TOPK needs a share of the list, such as TOPK@0.02; got none"),
+        ("TOPK@10", r"cutoff of 'TOPK@10' is '10': TOPK takes a share .* TOPK@2%"),
+        ("TOPK@-0.1", r"cutoff of 'TOPK@-0.1' is '-0.1'"),
+        ("TOPK@ten", r"cutoff of 'TOPK@ten' is 'ten'"),
+        ("ATOP@5", "ATOP takes no cutoff, got k = 5"),
+    ],
+)
+def test_wrong_shares(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        sd.parse_metric(text)
+
+
+def test_only_topk_takes_a_share() -> None:
+    with pytest.raises(ValueError, match=r"AUC takes no share, got 0\.1"):
+        sd.Metric("auc", share=0.1)
+    with pytest.raises(ValueError, match=r"TOPK needs a share .* got k = 5"):
+        sd.Metric("topk", k=5, share=0.1)
+
+
+def _sets() -> sd.RankSet:
+    """Several relevant items, own n, ties."""
+    rng = np.random.default_rng(3)
+    labels = np.repeat(np.arange(60), rng.integers(1, 5, 60))
+    n = np.repeat(rng.integers(40, 90, 60), np.bincount(labels))
+    ranks = np.concatenate(
+        [rng.choice(int(n[labels == i][0]) - 2, np.sum(labels == i), replace=False) + 1
+         for i in range(60)]
+    )  # fmt: skip
+    return sd.RankSet("A", ranks, n, instances=labels)
+
+
+@pytest.mark.parametrize("weighting", ["instances", "relevant-items"])
+def test_means_are_those_of_the_measures(weighting) -> None:
+    ranks = _sets()
+    for share in (0.0, 0.1, 0.35):
+        exact = steck.topk(share, ranks, weighting=weighting)
+        assert sd.mean(f"TOPK@{share}", ranks, weighting=weighting) == pytest.approx(exact)
+    exact = steck.atop(ranks, weighting=weighting)
+    assert sd.mean("ATOP", ranks, weighting=weighting) == pytest.approx(exact)
+
+
+def test_ties_are_averaged_over_their_order() -> None:
+    # Rank 9..14 of 21, equally likely: places up to 11 count at 0.5, so 3 of 6.
+    tied = sd.RankSet("A", [9], 21, ties=[5])
+    assert sd.mean("TOPK@0.5", tied) == pytest.approx(3 / 6)
+    assert sd.mean("ATOP", tied) == pytest.approx(1 - (10.5) / 20)
+    assert sd.mean("ATOP", tied) == pytest.approx(steck.atop(tied, ties="mid"))
+
+
+@pytest.mark.parametrize("scheme", [WITH, WITHOUT, "popularity"])
+@pytest.mark.parametrize("correction", [None, "rank-estimate", "bv:0.1", "cls"])
+def test_at_every_m_topk_is_the_recall_of_its_place(scheme, correction) -> None:
+    rng = np.random.default_rng(4)
+    sets = [
+        sd.RankSet(name, rng.integers(1, 297, 80), 300, ties=rng.integers(0, 4, 80))
+        for name in "AB"
+    ]
+    options = {"scheme": scheme, "correction": correction}
+    if scheme == "popularity":
+        options["odds"] = 2.0
+    share, m_values = 0.05, [1, 7, 19, 20, 100, 299]
+    got = sd.curve(f"TOPK@{share}", sets, m_values, **options)
+    auc = sd.curve("AUC", sets, m_values, **options)
+    assert sd.curve("ATOP", sets, m_values, **options).to_numpy() == pytest.approx(auc.to_numpy())
+    for m in m_values:
+        if correction is None:
+            # What the reader of the sampled list sees: the first 1 + floor(0.05 m) places.
+            recall = f"Recall@{1 + int(np.floor(share * m + 1e-9))}"
+        else:  # corrected is the exact metric, of the first 15 places of 300
+            recall = f"Recall@{1 + int(np.floor(share * 299))}"
+        for ranks in sets:
+            expected = sd.expected_mean(recall, ranks, m, **options)
+            assert got.loc[m, ranks.system] == pytest.approx(expected, abs=1e-12)
+            if m < 299:
+                std = sd.std_of_mean(recall, ranks, m, **options)
+                ours = sd.std_of_mean(f"TOPK@{share}", ranks, m, **options)
+                assert ours == pytest.approx(std, abs=1e-12)
+
+
+def test_own_n_each_instance_has_its_own_place() -> None:
+    rng = np.random.default_rng(5)
+    n = rng.integers(50, 200, 40)
+    ranks = 1 + (rng.random(40) * n).astype(int)
+    own = sd.RankSet("A", ranks, n)
+    for m in (10, 120, 250):
+        total = 0.0
+        for r, size in zip(ranks.tolist(), n.tolist(), strict=True):
+            if size - 1 <= m:
+                total += (r - 1) / (size - 1) <= 0.3
+            else:
+                p = dense_law(size, m, WITHOUT)[r - 1]
+                total += p[: int(places_within(0.3, m))].sum()
+        found = sd.expected_mean("TOPK@0.3", own, m, scheme=WITHOUT)
+        assert found == pytest.approx(total / 40, abs=1e-12)
+
+
+def test_simulated_runs_agree() -> None:
+    rng = np.random.default_rng(6)
+    n = rng.integers(50, 200, 40)
+    own = sd.RankSet("A", 1 + (rng.random(40) * n).astype(int), n)
+    for name in ("TOPK@0.1", "ATOP"):
+        runs = sd.simulate(name, own, 60, 2000, np.random.default_rng(7), scheme=WITHOUT)
+        spread = sd.std_of_mean(name, own, 60, scheme=WITHOUT)
+        expected = sd.expected_mean(name, own, 60, scheme=WITHOUT)
+        assert abs(runs.mean() - expected) < 4 * spread / np.sqrt(2000)
+        assert abs(runs.std() - spread) < 4 * spread / np.sqrt(4000)
+
+
+def test_a_normalised_cutoff_is_the_rank_estimate() -> None:
+    # Eq. 20 without the floor: rank 1 + (n-1)(r~-1)/m is in the first places exactly where
+    # (r~-1)/m is at most their share.
+    n, m = 1001, 100
+    share = 25 / (n - 1)
+    sampled = sd.parse_metric(f"TOPK@{share}")(np.arange(1, m + 2), m + 1)
+    estimate = sd.parse_correction("rank-estimate").fit(
+        sd.metric("recall", k=26), sd.Sampling(n, m, WITH)
+    )
+    assert np.array_equal(sampled, estimate.values)
+
+
+@pytest.mark.parametrize("method", ["mle", "mes", "monotone-mle", "bv-mle", "bv:0.1"])
+def test_estimates_and_bounds_are_those_of_recall(method) -> None:
+    t = 1 + np.random.default_rng(8).binomial(50, np.linspace(0, 1, 400) ** 3)
+    srs = sd.SampledRankSet("A", t, 1000, 50)
+    one, other = (sd.estimate(name, srs, method) for name in ("TOPK@0.02", "Recall@20"))
+    assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+    assert sd.bounds("TOPK@0.02", srs) == pytest.approx(sd.bounds("Recall@20", srs))
+    assert sd.bounds("ATOP", srs) == pytest.approx(sd.bounds("AUC", srs))
+
+
+@pytest.mark.parametrize("name", ["TOPK@0.1", "ATOP"])
+def test_several_relevant_items_are_exact_but_not_sampled(name) -> None:
+    sentence = f"{name} on a sample takes one relevant item per instance, got up to 4: take AUC"
+    for call in (sd.expected_mean, sd.std_of_mean):
+        with pytest.raises(ValueError, match=sentence):
+            call(name, _sets(), 10)
+    with pytest.raises(ValueError, match=sentence):
+        sd.simulate(name, _sets(), 10, 5, np.random.default_rng(1))
