@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.metrics import places_within
+from sampledash.metrics import places_within, share_of
 from sampledash.papers import steck
 from tests.oracles import WITH, WITHOUT, dense_law
 from tests.test_metrics import relevant_sets
@@ -67,6 +67,18 @@ def test_only_topk_takes_a_share() -> None:
         sd.Metric("auc", share=0.1)
     with pytest.raises(ValueError, match=r"TOPK needs a share .* got k = 5"):
         sd.Metric("topk", k=5, share=0.1)
+
+
+@given(st.integers(2, 10**9), st.integers(1, 10**9))
+def test_the_share_of_a_place_leads_back_to_it(n: int, place: int) -> None:
+    share = share_of(place, n)
+    assert int(places_within(share, n - 1)) == min(place, n)
+    assert len(str(sd.metric("topk", k=share))) <= len("TOPK@") + 2 + len(str(n))
+
+
+def test_shares_are_short() -> None:
+    cases = {(10, 10_000): 0.001, (10, 3706): 0.0025, (1, 5): 0.0, (5, 5): 1.0, (20, 100): 0.2}
+    assert {case: share_of(*case) for case in cases} == cases
 
 
 def _sets() -> sd.RankSet:

@@ -39,7 +39,10 @@ HELP = {
         "come twice; popularity draws the items ranked above the relevant one more often."
     ),
     "odds": "How many times as often an item above the relevant one is drawn as one below it.",
-    "metrics": "What is measured. One choice for all pictures of the page.",
+    "metrics": (
+        "What is measured. One choice for all pictures of the page. TOPK and ATOP are Steck's (KDD "
+        "2010): TOPK's cutoff is a share of the list, here k of n, and shrinks with a sample."
+    ),
 }
 
 

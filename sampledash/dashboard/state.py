@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from sampledash.explain import text
-from sampledash.metrics import Metric, metric
+from sampledash.metrics import Metric, metric, share_of
 from sampledash.sampling import Sampling, Scheme
 
 VERSION = "1"
@@ -30,6 +30,8 @@ CHIPS: dict[str, tuple[str, bool]] = {
     "NDCG": ("ndcg", False),
     "AP": ("ap", False),
     "AUC": ("auc", False),
+    "TOPK": ("topk", True),
+    "ATOP": ("atop", False),
 }
 # As shown and as written in a link -> as the core names it.
 SCHEMES: dict[str, Scheme] = {
@@ -87,21 +89,23 @@ def current() -> Settings:
         If the cutoff is below 1.
     """
     locked = st.session_state.get(_LOCK)
-    k = int(value("k"))
+    k, n = int(value("k")), int(value("n")) if locked is None else locked
     return Settings(
-        n=int(value("n")) if locked is None else locked,
+        n=n,
         m=int(value("m")),
         k=k,
         gamma=float(value("gamma")),
         scheme=SCHEMES[value("scheme")],
         odds=float(value("odds")),
-        metrics=tuple(chip_metric(chip, k) for chip in CHIPS if chip in value("metrics")),
+        metrics=tuple(chip_metric(chip, k, n) for chip in CHIPS if chip in value("metrics")),
     )
 
 
-def chip_metric(chip: str, k: int) -> Metric:
-    """The metric behind a chip."""
+def chip_metric(chip: str, k: int, n: int) -> Metric:
+    """The metric behind a chip; TOPK's cutoff is k as a share of n candidates."""
     name, truncated = CHIPS[chip]
+    if name == "topk":
+        return metric(name, k=share_of(k, n))
     return metric(name, k=k if truncated else None)
 
 

@@ -43,20 +43,23 @@ def _is(value: float) -> str:
     return shown if shown.startswith("<") else f"= {shown}"
 
 
-def looks_like(rank: int, sampling: Sampling) -> str:
+def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
     """What happens to the rank: how many of the items above are drawn."""
     above = rank - 1
     if above == 0:
         return "Nothing is ranked above rank 1, so every sample shows it at rank 1."
     share = float(sampling.share_above(rank))
     items = f"{count(above)} items above" if above > 1 else "1 item above"
-    return (
+    if share * sampling.m >= above - 1e-9:
+        return f"The sample holds every one of the {items}: nothing is lost."
+    start = (
         f"Of the {items}, on average {decimal(sampling.m * share)} enter the sample, so true rank "
-        f"{count(rank)} looks like rank {decimal(1 + sampling.m * share)}. The metric is then "
-        f"taken at a rank that is too good."
-        if share * sampling.m < above - 1e-9
-        else f"The sample holds every one of the {items}: nothing is lost."
+        f"{count(rank)} looks like rank {decimal(1 + sampling.m * share)}."
     )
+    if metric.linear or metric.share is not None:
+        kept = "the same" if sampling.scheme != "popularity" else "another"
+        return f"{start} As a share of the list that is {kept}, and {metric} looks at the share."
+    return f"{start} The metric is then taken at a rank that is too good."
 
 
 def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> list[str]:
@@ -88,9 +91,17 @@ def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: f
     ]
 
 
+def source(metric: Metric) -> str:
+    """Where the formulas come from."""
+    steck = "Steck, Training and Testing of Recommender Systems, KDD 2010, eq. 1-5; "
+    rendle = "Krichene & Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eq. 7-19."
+    return (steck if metric.of_others else "") + rendle
+
+
 def _tex_name(metric: Metric) -> str:
     label = rf"\mathrm{{{metric.label}}}"
-    return label if metric.k is None else rf"{label}_{{{metric.k}}}"
+    cutoff = metric.k if metric.share is None else f"{metric.share:g}"
+    return label if cutoff is None else rf"{label}_{{{cutoff}}}"
 
 
 def _expectation(metric: Metric, name: str, sampling: Sampling, rank: int) -> str:
@@ -99,7 +110,10 @@ def _expectation(metric: Metric, name: str, sampling: Sampling, rank: int) -> st
     uniform = sampling.scheme != "popularity"
     if metric.linear and uniform:
         return start + r"\frac{n - r}{n - 1}"
-    if metric.on_lattice and metric.k is not None:
+    if metric.share is not None:
+        share = rf"P\left(\tfrac{{\tilde r - 1}}{{m}} \le {metric.share:g}\right)"
+        return start + rf"{share} = P(\tilde r \le {tex_count(metric.cut(sampling.m) or 1)})"
+    if metric.on_lattice:
         factor = rf"\tfrac{{1}}{{{metric.k}}}\, " if metric.name == "precision" else ""
         return start + rf"{factor}P(\tilde r \le {metric.k})"
     if (
@@ -136,7 +150,7 @@ def many_draws(metric: Metric, mean_drawn: float, expected: float, draws: int) -
 
 def law(metric: Metric, rank: int, sampling: Sampling, p: list[float]) -> str:
     """What the law of the sampled rank says about the metric."""
-    k = metric.k if metric.k is not None else 1
+    k = metric.cut(sampling.m) or 1
     chance = min(1.0, sum(p[:k]))
     place = "at the top" if k == 1 else f"among the first {count(k)}"
     return (

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
 
 Ints = NDArray[np.int64]
@@ -45,12 +46,13 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
     return np.unique(np.concatenate([head, body, wanted])).astype(np.int64)
 
 
-def jumps(sampling: Sampling, k: int | None) -> list[int]:
+def jumps(sampling: Sampling, metric: Metric) -> list[int]:
     """Ranks around which a truncated metric falls: k and k + 1, and its sampled version's slope."""
-    if k is None:
-        return []
     n, m = sampling.n, sampling.m
-    ranks = [k, k + 1]
+    last, k = metric.cut(n - 1), metric.cut(m)
+    if last is None or k is None:
+        return []
+    ranks = [last, last + 1]
     share = (k - 0.5) / m  # of the negatives above, where half of the samples hit
     if share < 1:
         odds = sampling.odds if sampling.scheme == "popularity" else 1.0

@@ -52,14 +52,9 @@ DARK = Look(
 )  # fmt: skip
 
 _METRIC = {
-    "auc": "purple",
-    "precision": "orange",
-    "recall": "vermillion",
-    "hit_rate": "vermillion",
-    "ap": "green",
-    "rr": "green",
-    "ndcg": "blue",
-}
+    "recall": "vermillion", "hit_rate": "vermillion", "precision": "orange", "topk": "orange",
+    "ap": "green", "rr": "green", "ndcg": "blue", "auc": "purple", "atop": "purple",
+}  # fmt: skip
 _CORRECTION = {
     "uncorrected": ("vermillion", "solid"),
     "rank-estimate": ("orange", "dashdot"),
@@ -85,7 +80,7 @@ def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
 
 def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
     """Line of a sampled metric: colour by its name, dash when it is truncated."""
-    truncated = metric.k is not None and not metric.on_lattice
+    truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
     return {
         "color": getattr(look(dark), _METRIC[metric.name]),
         "dash": "longdashdot" if truncated else "solid",

@@ -45,6 +45,25 @@ def places_within(share: float, others: ArrayLike) -> Ints:
     return np.asarray(np.where(above / total > share, above - 1, above) + 1)
 
 
+def share_of(place: int, n: int) -> float:
+    """Shortest decimal share x for which TOPK(x) of n candidates looks at 1..place.
+
+    Examples
+    --------
+    >>> share_of(10, 10_000)
+    0.001
+    """
+    n = checks.integer("n", n, low=2)
+    place = checks.integer("place", place, low=1)
+    if place >= n:
+        return 1.0
+    for power in (int(10**digits) for digits in range(17)):
+        share = -((1 - place) * power // (n - 1)) / power
+        if places_within(share, n - 1) == place:
+            return share
+    return (place - 1) / (n - 1)
+
+
 @dataclass(frozen=True)
 class Metric:
     """A ranking metric: a name and a cutoff. Make one with :func:`metric` or :func:`parse_metric`.

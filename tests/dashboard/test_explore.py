@@ -68,6 +68,15 @@ def test_shows_the_numbers_of_the_core_and_of_the_paper(chip):
     assert shown["Sampled rank, mean"] == f"{1 + 99 * 99 / 9999:.2f}" == "1.98"
 
 
+def test_topk_takes_k_as_a_share_of_the_list_and_atop_is_auc():
+    # k = 10 of 10,000 is the first 0.1 %: of 1 + 99 places the first one, no draw above.
+    shown = numbers(paper_page("TOPK"))
+    assert shown["TOPK@0.001, exact"] == "0.00 %"
+    assert shown["TOPK@0.001, sampled"] == percent((1 - 99 / 9999) ** 99) == "37.34 %"
+    shown = numbers(paper_page("ATOP"))
+    assert shown["ATOP, exact"] == shown["ATOP, sampled"] == percent(9900 / 9999) == "99.01 %"
+
+
 def test_the_curves_hold_the_literals():
     at = paper_page("AP", "NDCG", "Recall@k")
     for title, chip in (("AP", "AP"), ("NDCG", "NDCG"), ("Recall@10", "Recall@k")):

@@ -106,9 +106,21 @@ def test_one_draw_is_counted_in_words():
     assert "2 of the 100 drawn negatives are" in explore.one_draw(metric, 2, sampling)
 
 
+AP = sd.parse_metric("AP")
+
+
 def test_why_tells_how_many_items_above_are_seen():
-    said = explore.looks_like(100, sd.Sampling(N, 100, "without-replacement"))
+    said = explore.looks_like(AP, 100, sd.Sampling(N, 100, "without-replacement"))
     assert "Of the 99 items above, on average 0.99 enter the sample" in said
     assert "looks like rank 1.99" in said
-    assert "rank 1" in explore.looks_like(1, sd.Sampling(N, 100))
-    assert "nothing is lost" in explore.looks_like(5, sd.Sampling(100, 99, "without-replacement"))
+    assert "rank that is too good" in said
+    assert "rank 1" in explore.looks_like(AP, 1, sd.Sampling(N, 100))
+    every = sd.Sampling(100, 99, "without-replacement")
+    assert "nothing is lost" in explore.looks_like(AP, 5, every)
+
+
+@pytest.mark.parametrize("name", ["AUC", "ATOP", "TOPK@0.02"])
+def test_why_a_share_of_the_list_is_another_thing(name):
+    said = explore.looks_like(sd.parse_metric(name), 100, sd.Sampling(N, 100))
+    assert f"As a share of the list that is the same, and {name} looks at the share" in said
+    assert ("Steck" in explore.source(sd.parse_metric(name))) == (name != "AUC")

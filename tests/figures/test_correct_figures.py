@@ -15,7 +15,7 @@ BV = RECIPES[-1]
 
 def expectation(metric="Recall@10", sampling=SAMPLING, recipes=RECIPES, **options):
     metric = sd.parse_metric(metric)
-    ranks = rank_grid(sampling.n, keep=jumps(sampling, metric.k))
+    ranks = rank_grid(sampling.n, keep=jumps(sampling, metric))
     curves = {x: x.fit(metric, sampling).expected(ranks) for x in recipes}
     exact = metric(ranks, sampling.n)
     return figures.expectation(metric, ranks, exact, curves, focus=BV, **options), ranks, curves

@@ -14,7 +14,7 @@ SAMPLING = sd.Sampling(N, M, "without-replacement")
 
 def curves(metric, *, top=None, at=100, sampling=SAMPLING):
     ranks = grid.rank_grid(
-        sampling.n, top=top, keep=[*grid.jumps(sampling, metric.k), min(at, sampling.n)]
+        sampling.n, top=top, keep=[*grid.jumps(sampling, metric), min(at, sampling.n)]
     )
     return (
         ranks,

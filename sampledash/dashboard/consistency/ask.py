@@ -41,7 +41,7 @@ def chosen_metrics() -> tuple[Metric, ...]:
     settings = state.current()
     cutoffs = sorted({settings.k, *(st.session_state.get("also_k") or [])})
     found = [
-        state.chip_metric(chip, k)
+        state.chip_metric(chip, k, settings.n)
         for chip in state.CHIPS
         if chip in state.value("metrics")
         for k in (cutoffs if state.CHIPS[chip][1] else [settings.k])

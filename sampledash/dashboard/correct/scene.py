@@ -140,7 +140,7 @@ def with_progress(work: Iterator[str], pieces: int) -> None:
 def ask(shared: Mapping[str, Any], own: Mapping[str, Any]) -> Scene:
     """Check the choices; a ValueError names what is wrong."""
     k, gamma = int(shared["k"]), float(shared["gamma"])
-    metric = state.chip_metric(own["metric"], k)
+    metric = state.chip_metric(own["metric"], k, int(shared["n"]))
     recipes = {
         name: correction(core, gamma=gamma if name == "BV" else None)
         for name, core in RECIPES.items()
@@ -169,7 +169,7 @@ def ask(shared: Mapping[str, Any], own: Mapping[str, Any]) -> Scene:
         if left_out := [x for x in names if x in SLOW]:
             note = f"{' and '.join(left_out)} left out: drawn up to m = {count(LIVE)}."
             names = [x for x in names if x not in SLOW]
-    ranks = grid.rank_grid(sampling.n, keep=grid.jumps(sampling, metric.k))
+    ranks = grid.rank_grid(sampling.n, keep=grid.jumps(sampling, metric))
     return Scene(
         metric, sampling, tuple(recipes[x] for x in names), recipes[own["take"]], gamma,
         SIZES[own["instances"]], own["prior"], ranks, note,

@@ -124,7 +124,7 @@ def as_method(method: str, gamma: float) -> Any:
 def ask(source: Sampled) -> Asked:
     """Check the choices."""
     settings = state.current()
-    metric = state.chip_metric(state.value("metric", DEFAULTS), settings.k)
+    metric = state.chip_metric(state.value("metric", DEFAULTS), settings.k, settings.n)
     method = state.value("estimator", DEFAULTS)
     if method == "BV" and settings.gamma == 0:
         raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")

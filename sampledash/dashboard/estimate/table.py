@@ -80,7 +80,7 @@ class Scene:
 def asked(text: str) -> tuple[Metric, list[PrintedRow], list[str]]:
     """The metric and the table, checked, and how the table was read."""
     settings = state.current()
-    metric = state.chip_metric(state.value("metric", scenes.DEFAULTS), settings.k)
+    metric = state.chip_metric(state.value("metric", scenes.DEFAULTS), settings.k, settings.n)
     table, notes = read_printed(text)
     if len(table) > MOST_SYSTEMS:
         raise ValueError(

@@ -110,10 +110,10 @@ def numbers(shown: Scene) -> None:
 def why(shown: Scene) -> None:
     """The formula, with the numbers of the picture in it."""
     exact, mean, _ = shown.at_rank(shown.focus)
-    st.markdown(words.looks_like(shown.rank, shown.sampling))
+    st.markdown(words.looks_like(shown.focus, shown.rank, shown.sampling))
     for step in words.formula(shown.focus, shown.rank, shown.sampling, exact, mean):
         st.latex(step)
-    st.caption("Krichene & Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eq. 7-19.")
+    st.caption(words.source(shown.focus))
 
 
 def tabs(shown: Scene) -> None:

@@ -162,8 +162,8 @@ def _asked(settings: Settings) -> Scene:
     settings.metrics[0](rank, sampling.n)  # a rank below 1 is an error
     chip = st.session_state.get("focus")
     focus = settings.metrics[0]
-    if chip is not None and state.chip_metric(chip, settings.k) in settings.metrics:
-        focus = state.chip_metric(chip, settings.k)
+    if chip is not None and state.chip_metric(chip, settings.k, settings.n) in settings.metrics:
+        focus = state.chip_metric(chip, settings.k, settings.n)
     return _scene(settings, rank, VIEWS[state.value("view", DEFAULTS)], focus, note)
 
 
@@ -171,7 +171,7 @@ def _scene(settings: Settings, rank: int, top: int | None, focus: Metric, note: 
     sampling = settings.sampling()
     keep: set[int] = set()
     for metric in settings.metrics:
-        keep.update(grid.jumps(sampling, metric.k))
+        keep.update(grid.jumps(sampling, metric))
     ranks = grid.rank_grid(sampling.n, top=top, keep=sorted(keep))
     return Scene(settings, sampling, rank, top, focus, ranks, note)
 
@@ -181,7 +181,7 @@ def _last_good() -> Scene:
     if good is not None:
         return _scene(*good)
     k, chips = state.DEFAULTS["k"], state.DEFAULTS["metrics"]
-    metrics = tuple(state.chip_metric(chip, k) for chip in chips)
+    metrics = tuple(state.chip_metric(chip, k, state.DEFAULTS["n"]) for chip in chips)
     d = state.DEFAULTS
     settings = Settings(
         d["n"], d["m"], k, d["gamma"], state.SCHEMES[d["scheme"]], d["odds"], metrics

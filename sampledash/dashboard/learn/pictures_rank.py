@@ -90,7 +90,7 @@ def softness(look: str, revealed: bool, dark: bool) -> go.Figure:
     metric = parse_metric(look)
     keep: set[int] = {FAR}
     for m in LADDER[:-1]:
-        keep.update(jumps(Sampling(N, m, WITHOUT), metric.k)[::4])
+        keep.update(jumps(Sampling(N, m, WITHOUT), metric)[::4])
     if metric.k is not None:
         keep |= {metric.k, metric.k + 1}
     ranks = rank_grid(N, top=TOP, keep=sorted(keep))
