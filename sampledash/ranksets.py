@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -12,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
 from sampledash.atoms import Atoms, Ties, codes_of, counted, read_ties
+from sampledash.identity import ByDigest, digest_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class RankSet:
+class RankSet(ByDigest):
     """True ranks of one recommender over the instances of an evaluation.
 
     Parameters
@@ -182,29 +182,11 @@ class RankSet:
         n = f"{low}" if low == high else f"{low}..{high}"
         return f"RankSet({self.system!r}, {self.n_instances:g} instances, n = {n})"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RankSet) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
-        state = hashlib.sha256(f"{self.system!r} {len(self)}".encode())
-        whole = self.instances.dtype.kind in "iu"
-        labels = self.instances.astype(np.int64, copy=False) if whole else None
-        for array in (self.ranks, self.n, self.ties, self.counts, self.mass_above, labels):
-            if array is None:
-                state.update(b"|")
-            elif np.all(array == array[0]):  # most columns, most of the time
-                state.update(b"=" + array[:1].tobytes())
-            else:
-                state.update(b"#")
-                state.update(np.ascontiguousarray(array).data)
-        if not whole:
-            state.update(repr(self.instances.tolist()).encode())
-        return state.hexdigest()
+        columns = (self.ranks, self.n, self.ties, self.counts, self.mass_above)
+        return digest_of(f"{self.system!r} {len(self)}", columns, self.instances)
 
     @property
     def n_instances(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
+from sampledash.identity import ByDigest, digest_of
 from sampledash.sampling import Sampling, Scheme
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ class Draws:
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class SampledRankSet:
+class SampledRankSet(ByDigest):
     """Sampled ranks of one recommender over the instances of an evaluation.
 
     Parameters
@@ -145,21 +145,11 @@ class SampledRankSet:
             f"n = {self.population}, m = {m})"
         )
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SampledRankSet) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
-        state = hashlib.sha256(f"{self.system!r} {self.scheme} {len(self)}".encode())
-        for array in (self.sampled_ranks, self.n, self.m, self.counts):
-            state.update(array.tobytes())
-        if self.instances is not None:
-            state.update(repr(self.instances.tolist()).encode())
-        return state.hexdigest()
+        columns = (self.sampled_ranks, self.n, self.m, self.counts)
+        return digest_of(f"{self.system!r} {self.scheme} {len(self)}", columns, self.instances)
 
     @property
     def n_instances(self) -> float:

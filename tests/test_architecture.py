@@ -16,7 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 #: Arrows point down: a part may import parts of a smaller number and itself.
 LEVELS = {
     "checks": 0,
-    "laws": 1, "metrics": 1, "atoms": 1,
+    "laws": 1, "metrics": 1, "atoms": 1, "identity": 1,
     "sampling": 2, "ranksets": 2,
     "expectation": 3, "sampledranks": 3,
     "correction": 4,
@@ -29,8 +29,8 @@ LEVELS = {
     "figures": 10,  # axes and hover write numbers as explain does
     "dashboard": 11,
 }  # fmt: skip
-CORE = ("checks", "laws", "metrics", "atoms", "sampling", "ranksets", "expectation", "correction",
-        "setting", "simulation")  # fmt: skip
+CORE = ("checks", "laws", "metrics", "atoms", "identity", "sampling", "ranksets", "expectation",
+        "correction", "setting", "simulation")  # fmt: skip
 
 
 def part_of(path: Path) -> str:
