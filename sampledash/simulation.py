@@ -110,9 +110,7 @@ class Contributions:
         """Contributions of all ``rows``; corrections are fitted to ``atoms``."""
         last = 1 if metric.first_only else int(rows.position.max())
         vectors = [setting.vector(metric, atoms, m, j) for j in range(1, last + 1)]
-        sizes, inverse = np.unique(rows.relevant, return_inverse=True)
-        scale = np.array([metric.scale(int(size)) for size in sizes])[inverse]
-        return cls(metric, vectors, scale * setting.shares(rows))
+        return cls(metric, vectors, metric.scales(rows.relevant) * setting.shares(rows))
 
     def add(
         self, total: Floats, count: NDArray[np.int64], above: NDArray[np.int64],

@@ -138,9 +138,7 @@ def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = 
 
 def weights(metric: Metric, atoms: Atoms, setting: Setting) -> Floats:
     """Factor on what each atom contributes to the mean."""
-    sizes, inverse = np.unique(atoms.relevant, return_inverse=True)
-    scale = np.array([metric.scale(int(size)) for size in sizes])[inverse]
-    return np.asarray(scale * setting.shares(atoms))
+    return np.asarray(metric.scales(atoms.relevant) * setting.shares(atoms))
 
 
 def _levels(

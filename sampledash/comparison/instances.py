@@ -66,7 +66,7 @@ def instance_values(metrics: Sequence[Metric], ranks: RankSet, ties: Ties) -> Fl
     starts = _starts(rows)
     values = np.empty((len(metrics), len(starts)))
     for i, metric in enumerate(metrics):
-        each = tied.exact_values(metric, atoms) * _scales(metric, atoms)
+        each = tied.exact_values(metric, atoms) * metric.scales(atoms.relevant)
         values[i] = np.add.reduceat(each[inverse], starts)
     return values
 
@@ -107,7 +107,7 @@ def instance_moments(
     atoms, inverse = _distinct(rows)
     starts = _starts(rows)
     means, variances = atom_moments(metrics, atoms, m, setting)
-    scales = np.array([_scales(metric, atoms) for metric in metrics])
+    scales = np.array([metric.scales(atoms.relevant) for metric in metrics])
     mean = np.add.reduceat((means * scales)[:, inverse], starts, axis=1)
     variance = np.add.reduceat((variances * scales**2)[:, inverse], starts, axis=1)
     several = [i for i, metric in enumerate(metrics) if not metric.first_only]
@@ -188,11 +188,6 @@ def _distinct(rows: Atoms) -> tuple[Atoms, Ints]:
     return replace(rows[first], count=count), inverse
 
 
-def _scales(metric: Metric, atoms: Atoms) -> Floats:
-    sizes, inverse = np.unique(atoms.relevant, return_inverse=True)
-    return np.array([metric.scale(int(size)) for size in sizes])[inverse]
-
-
 def _covariances(
     metrics: Sequence[Metric], rows: Atoms, atoms: Atoms, m: int, setting: Setting
 ) -> Floats:
@@ -220,6 +215,6 @@ def _covariances(
             )
             each = np.einsum("pcc->cp", found)[:, inverse]
             for x, metric in enumerate(metrics):
-                scaled = each[x] * _scales(metric, rows[upper]) ** 2
+                scaled = each[x] * metric.scales(rows.relevant[upper]) ** 2
                 total[x] += np.bincount(owner[upper], scaled, len(starts))
     return total

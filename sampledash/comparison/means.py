@@ -21,11 +21,6 @@ from sampledash.setting import Options, Setting, Weighting
 Floats = NDArray[np.float64]
 
 
-def _scales(metric: Metric, relevant: NDArray[np.int64]) -> Floats:
-    sizes, inverse = np.unique(relevant, return_inverse=True)
-    return np.array([metric.scale(int(size)) for size in sizes])[inverse]
-
-
 def mean(
     metric: Metric | str,
     ranks: RankSet,
@@ -58,7 +53,7 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], setting: Set
         atoms = ranks.atoms(setting.ties)
         weight = setting.shares(atoms) * atoms.count
         for x, metric in enumerate(metrics):
-            values = ties.exact_values(metric, atoms) * _scales(metric, atoms.relevant)
+            values = ties.exact_values(metric, atoms) * metric.scales(atoms.relevant)
             means[i, x] = values @ weight
     return means
 
@@ -130,7 +125,7 @@ def variances_of_means(
         for i, atoms, at in zip(members, parts, places, strict=True):
             share = setting.shares(atoms)
             for x, metric in enumerate(metrics):
-                weight = (_scales(metric, atoms.relevant) * share) ** 2 * atoms.count
+                weight = (metric.scales(atoms.relevant) * share) ** 2 * atoms.count
                 total[i, x] = variances[x, at] @ weight
             if sets[i].max_relevant > 1 and several:
                 chosen = [metrics[x] for x in several]
@@ -183,7 +178,7 @@ def _pair_covariances(
     ).swapaxes(1, 2)
 
     def weights(some: Atoms) -> Floats:
-        scales = np.column_stack([_scales(metric, some.relevant) for metric in metrics])
+        scales = np.column_stack([metric.scales(some.relevant) for metric in metrics])
         return np.asarray(
             some.count[:, None] * (scales * setting.shares(some, atoms)[:, None]) ** 2
         )

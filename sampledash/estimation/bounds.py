@@ -19,6 +19,7 @@ from sampledash.estimation.bounds_fit import (
 )
 from sampledash.estimation.bounds_programme import Programme, Progress
 from sampledash.estimation.bounds_region import region
+from sampledash.estimation.mean_rank import interval_of_mean
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
 
@@ -74,7 +75,8 @@ def bounds(
 
     With a tolerance this is a linear programme, exact to 1e-8 over all ranks; with m above 200 it
     constrains 200 of the m shares, so that the bounds are slightly wider than they could be and
-    still hold. Without one, see :mod:`sampledash.estimation.bounds_region`.
+    still hold. Without one, see :mod:`sampledash.estimation.bounds_region`; for AUC, which the mean
+    sampled rank determines up to its sampling error, :mod:`sampledash.estimation.mean_rank`.
 
     The law is that of ``srs.sampling``, with one n for all instances. Where the negatives were
     drawn in another way, or n differs between instances, the sampled shares are off by more than a
@@ -133,6 +135,13 @@ def spanned(
     Where nearly all sampled ranks are one and the same, chi-squares say nothing: exact binomial
     limits of the shares take their place, for each set on its own.
     """
+    if metric.linear:
+        for one in sets:  # what shows no such ranks is refused as for any metric
+            if _alike(one):
+                _within_limits(metric, one, shape, confidence)
+            elif shape is not None:
+                fits(metric, [one], shape)
+        return interval_of_mean(sets, confidence)
     if not any(map(_alike, sets)):
         signs = [1.0, -1.0][: len(sets)]
         return region(fits(metric, sets, shape), signs, confidence)

@@ -211,6 +211,11 @@ class Metric:
         """Factor that turns the sum over ``relevant`` relevant items into the metric."""
         return KINDS[self.name].scale(relevant, np.inf if self.k is None else self.k)
 
+    def scales(self, relevant: NDArray[np.int64]) -> Floats:
+        """:meth:`scale` of each of many instances."""
+        sizes, inverse = np.unique(relevant, return_inverse=True)
+        return np.array([self.scale(int(size)) for size in sizes])[inverse]
+
     def __call__(self, rank: ArrayLike, n: ArrayLike) -> Floats:
         """Exact value for one relevant item at each rank (eq. 7-13).
 
