@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sampledash.explain.text import count, decimal, percent
+from sampledash.papers.steck_missing import Watched
+
 RULE = (
     "Ours are exact expectations, not runs. A cell matches within its rounding and two standard "
     "errors of the printed runs, mean and standard deviation both. Krichene & Rendle, KDD 2020."
@@ -21,10 +24,32 @@ STECK = (
     "**Training and testing of recommender systems on data missing not at random** (KDD 2010): "
     "TOPK and ATOP, and what becomes of them on a sample."
 )
+MISSING = (
+    "**Eq. 6-7, watched.** A user has 20 relevant items among 1,000; on average a third of their "
+    "ratings is observed. Ranked among all items, do the observed ones tell about all?"
+)
 STECK_LEFT_OUT = (
     "Outside the count: his Tables 2 and 3, which need the ratings of MovieLens and Netflix and "
     "trained models; neither is part of the package."
 )
+
+
+def missing(times: int, found: Sequence[Watched]) -> str:
+    """What the observed ratings say of all."""
+    parts = [
+        f"{one.measure} reads {percent(one.observed)} instead of {percent(one.complete)}"
+        for one in found
+    ]
+    off = max(abs(one.off) for one in found)
+    if times == 1:
+        return (
+            f"Missing at random: {' and '.join(parts)}, within {decimal(off)} standard errors of "
+            "4,000 runs. The theorem holds."
+        )
+    return (
+        f"Observed {count(times)} times as often: {' and '.join(parts)}, {off:.0f} standard "
+        "errors off. Unbiased only if relevant ratings are missing at random."
+    )
 
 
 def matched(number: int, total: int, *, short: bool = False) -> str:

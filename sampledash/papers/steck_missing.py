@@ -1,14 +1,15 @@
 """Steck's theorem (eq. 6-7): TOPK and ATOP from ratings that are missing not at random.
 
 If the relevant ratings are missing at random, the measures of the observed relevant items, ranked
-among *all* items, estimate those of all relevant items without bias. The control breaks that
+among *all* items, estimate those of all relevant items without bias. A control breaks that
 assumption: well-ranked relevant items are observed more often, as popular ones are.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
@@ -64,33 +65,58 @@ def observed_measures(
     return seen @ (above <= share) / size, 1 - seen @ above / size
 
 
-def theorem(rng: np.random.Generator, *, repeats: int = 4000) -> pd.DataFrame:
-    """A small world in which the theorem can be watched, and its control.
+#: A user with 20 relevant items among 1,000; TOPK counts the first 5 %.
+ITEMS, SHARE = 1000, 0.05
+_I = np.arange(20)
+RANKS = 1 + _I + _I**2
+_OBSERVED = 1 / 3  # of the relevant items, on average
 
-    One user has 20 relevant items among 1,000, at the ranks 1, 3, 7, 13, ...; on average a third
-    is observed.
+
+class Watched(NamedTuple):
+    """A measure from all relevant items and from the observed ones, with its standard error."""
+
+    measure: str
+    complete: float
+    observed: float
+    error: float
+
+    @property
+    def off(self) -> float:
+        """How many standard errors the observed items are too high."""
+        return (self.observed - self.complete) / self.error
+
+
+def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> list[Watched]:
+    """A small world in which the theorem can be watched, or its assumption be violated.
+
+    The user's relevant items stand at the ranks 1, 3, 7, 13, ... of 1,000; on average a third is
+    observed.
+
+    Parameters
+    ----------
+    times
+        How many times as often the best-ranked relevant item is observed as the worst, from 1, at
+        random, to 20; in between evenly.
+    rng
+        Source of randomness.
+    repeats
+        How often the ratings go missing anew.
 
     Returns
     -------
-    DataFrame with one row per case and measure: columns ``case``, ``measure``, ``complete`` (from
-    all relevant items), ``observed`` (mean over the repetitions) and ``error`` (its standard
-    error).
+    TOPK and ATOP; what is observed as the mean over the repetitions.
     """
-    n, share = 1000, 0.05
-    i = np.arange(20)
-    ranks = 1 + i + i**2
-    complete = float(np.mean(shares(ranks, n) <= share)), float(1 - np.mean(shares(ranks, n)))
-    cases = {
-        "missing at random": np.full(20, 1 / 3),
-        "well-ranked items observed more often": np.linspace(0.6, 1 / 15, 20),
-    }
+    times = checks.real("times", times, low=1, high=20)
+    worst = 2 * _OBSERVED / (1 + times)
+    chance = np.linspace(times * worst, worst, len(RANKS))
+    above = shares(RANKS, ITEMS)
+    found = observed_measures(RANKS, ITEMS, chance, SHARE, repeats, rng)
     rows = []
-    for case, chance in cases.items():
-        found = observed_measures(ranks, n, chance, share, repeats, rng)
-        for measure, truth, values in zip(
-            (f"TOPK({share:.0%})", "ATOP"), complete, found, strict=True
-        ):
-            kept = values[~np.isnan(values)]
-            error = float(np.std(kept, ddof=1) / np.sqrt(len(kept)))
-            rows.append((case, measure, truth, float(np.mean(kept)), error))
-    return pd.DataFrame(rows, columns=["case", "measure", "complete", "observed", "error"])
+    for measure, truth, values in zip(
+        (f"TOPK@{SHARE:g}", "ATOP"), (np.mean(above <= SHARE), 1 - np.mean(above)), found,
+        strict=True,
+    ):  # fmt: skip
+        kept = values[~np.isnan(values)]
+        error = float(np.std(kept, ddof=1) / np.sqrt(len(kept)))
+        rows.append(Watched(measure, float(truth), float(np.mean(kept)), error))
+    return rows

@@ -1,10 +1,12 @@
 """The Paper page: printed cells beside the core's, and what the text states."""
 
+import numpy as np
 import pytest
 
 import sampledash as sd
 from sampledash.dashboard.paper.views import ITEMS
 from sampledash.papers import count_matched, match
+from sampledash.papers.steck_missing import theorem
 from tests.dashboard.driver import headline, open_page
 
 
@@ -57,7 +59,7 @@ def test_every_item_unfolds_and_can_be_taken_away(item):
     at = page(item=item)
     assert len(at.table) == 1
     assert len(at.table[0].value) >= 2
-    assert bool(at.get("plotly_chart")) == item.startswith("Figure")
+    assert bool(at.get("plotly_chart")) == item.startswith(("Figure", "Steck"))
 
 
 def test_a_statement_that_does_not_hold_says_why():
@@ -66,3 +68,15 @@ def test_a_statement_that_does_not_hold_says_why():
     # Section 6.1: "2310 items are in the top 100"; our X is a rerun.
     assert row["Ours"].startswith("2298")
     assert "does not hold" in row[""]
+
+
+def test_the_theorem_holds_until_its_assumption_is_violated():
+    # Of ranks 1 + i + i², i = 0..19, seven of 20 are in the top 5 % of 1,000; ATOP is 1 - 133/999.
+    for times, says in ((1, "The theorem holds"), (9, "Unbiased only if")):
+        at = page(item="Steck 2010", times=times)
+        told = next(m.value for m in at.markdown if says in m.value)
+        assert "instead of 35.00 %" in told
+        assert f"instead of {100 * (1 - 133 / 999):.2f} %" in told
+        topk, atop = (x.observed for x in theorem(times, np.random.default_rng(2010)))
+        assert f"TOPK@0.05 reads {100 * topk:.2f} %" in told
+        assert f"ATOP reads {100 * atop:.2f} %" in told

@@ -57,13 +57,16 @@ def test_simulation_is_the_enumeration(chance: list[float]) -> None:
 
 
 def test_the_small_world() -> None:
-    table = theorem(np.random.default_rng(1), repeats=2000)
-    off = (table.observed - table.complete) / table.error
-    assert (table["case"] == ["missing at random"] * 2 + table["case"].tolist()[2:]).all()
-    assert (off[:2].abs() <= 4).all()
-    assert (off[2:] > 10).all()
+    fair, unfair = (theorem(times, np.random.default_rng(1), repeats=2000) for times in (1, 9))
+    assert all(abs(found.off) <= 4 for found in fair)
+    assert all(found.off > 10 for found in unfair)
     # Ranks 1, 3, 7, 13, 21, 31, 43 of 1,000 are in the top 5 %: 7 of 20.
-    assert table.complete[0] == 7 / 20
+    assert fair[0].complete == unfair[0].complete == 7 / 20
+    # The rank 1 + i + i², i = 0..19, is 1 + 190/20 + 2470/20 = 134 on average.
+    assert fair[1].complete == pytest.approx(1 - 133 / 999)
+    # A third of the items is observed, however unevenly.
+    with pytest.raises(ValueError, match="times must be"):
+        theorem(21, np.random.default_rng(1))
 
 
 def test_observed_measures_refuses() -> None:
