@@ -22,6 +22,15 @@ settings.register_profile(
 settings.load_profile("fixed")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of two processes one runs a whole file, and all browser tests: one server is enough."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            together = "browser" if item.path.parent.name == "browser" else str(item.path)
+            item.add_marker(pytest.mark.xdist_group(together))
+
+
 @pytest.fixture(scope="session")
 def abc() -> list[RankSet]:
     """Recommenders A, B, C of Table 1."""
