@@ -188,10 +188,19 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
 
     def solve(moment: Floats) -> Floats:
         columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
-        found = scale[:, None] * np.linalg.solve(matrix, columns)
+        found = scale[:, None] * _solved(matrix, columns)
         if not np.all(seen):
             between = [np.interp(places, places[seen], column) for column in found.T]
             found = np.stack(between, axis=1)
         return found.reshape(moment.shape)
 
     return solve
+
+
+def _solved(matrix: Floats, columns: Floats) -> Floats:
+    """Solution, or the shortest where all items are drawn and one vector is as good as another."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, columns), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        shortest = np.linalg.pinv(matrix, hermitian=True) @ columns
+        return np.asarray(shortest, dtype=np.float64)

@@ -217,6 +217,13 @@ def test_several_numbers_of_negatives() -> None:
         fit_learned("bv-mle", "AP", srs, m=7)
 
 
+def test_all_items_drawn_leave_nothing_to_estimate() -> None:
+    # No noise at all: the equations of MN have many solutions.
+    for rank in (1, 2, 3):
+        srs = SampledRankSet("A", [rank], 3, 2, scheme=WITHOUT)
+        assert sd.estimate("AUC", srs, "mn").value == pytest.approx((3 - rank) / 2)
+
+
 def test_refusals() -> None:
     srs = observed()
     for call, words in [
