@@ -22,6 +22,7 @@ class Choice:
     text: str
     right: bool
     reply: str
+    number: int = 0  # where the answer is one
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class Lesson:
         For the teacher.
     points
         A list to take away, where there is one.
+    most
+        Where the answer is a number: the largest one that can be guessed, from 0 on.
     """
 
     title: str
@@ -78,11 +81,22 @@ class Lesson:
     misconceptions: tuple[str, ...]
     exercises: tuple[Exercise, ...]
     points: tuple[str, ...] = field(default=())
+    most: int | None = None
 
     @property
     def answer(self) -> Choice:
         """The right choice."""
         return next(choice for choice in self.choices if choice.right)
+
+    def judged(self, guess: int) -> Choice:
+        """A guessed number as a choice: how far off it is, and the reason of the nearest choice."""
+        off = guess - self.answer.number
+        if not off:
+            return self.answer
+        wrong = [choice for choice in self.choices if not choice.right]
+        nearest = min(wrong, key=lambda choice: abs(choice.number - guess))
+        said = f"{count(abs(off))} too {'many' if off > 0 else 'few'}. {nearest.reply}"
+        return Choice(count(guess), False, said, guess)
 
 
 def points(value: float) -> str:

@@ -6,8 +6,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from pandas import DataFrame
 
-from sampledash.comparison import counterexample, expected_mean, mean, std_of_mean
+from sampledash.comparison import counterexample, expected_mean, mean, right_from, std_of_mean
+from sampledash.expectation import expected
 from sampledash.explain.learn import Choice, Exercise, Lesson, Link, nth, order, points
 from sampledash.explain.text import count, in_runs, percent
 from sampledash.metrics import Metric, parse_metric
@@ -37,6 +39,11 @@ def _pair() -> str:
     )
 
 
+def _times(values: Floats) -> str:
+    high, low = values
+    return f"{high / low:.3g} times"
+
+
 def flips(look: str) -> Lesson:
     """Lesson 5: the order flips."""
     sets, metric = example("paper-abc"), parse_metric(look or "AP")
@@ -46,15 +53,19 @@ def flips(look: str) -> Lesson:
     ap = parse_metric("AP")
     true_ap = [mean(ap, rs) for rs in sets]
     shown_ap = [expected_mean(ap, rs, TABLE_M) for rs in sets]
-    best = int(np.argmax(shown_ap))
+    best, n = int(np.argmax(shown_ap)), int(sets[0].n.max())
+    c = np.array([sets[2].ranks.min(), sets[0].ranks.max()])
     replies = {
         name: f"{percent(shown_ap[i])} on the sample, {percent(true_ap[i])} on all items"
         for i, name in enumerate(names)
     }
     told = {
-        "A": "It is never good and never terrible; the sample cannot see that it is never good.",
+        "A": "It is never terrible; that it is never good the sample cannot see.",
         "B": "Its two ranks of 40 look excellent in a sample, its three bad ones do not.",
-        "C": "Its one hit at rank 2 makes it best on all; a sample hardly tells rank 2 from 100.",
+        "C": (
+            f"Its rank {c[0]} is worth {_times(ap(c, n))} rank {c[1]} on all items, on the sample "
+            f"only {_times(np.asarray(expected(ap, c, Sampling(n, TABLE_M))))}."
+        ),
     }
     same = order(names, exact) == order(names, sampled)
     end = "as on all items" if same else f"on all items {order(names, exact)}"
@@ -62,9 +73,8 @@ def flips(look: str) -> Lesson:
         title="The order flips",
         setup="; ".join(
             f"**{rs.system}**: {', '.join(count(r) for r in rs.ranks)}" for rs in sets
-        ) + f" — ranks of n = {count(int(sets[0].n.max()))} in five instances. By AP on all items "
-        f"{names[int(np.argmax(true_ap))]} is best.",
-        question=f"Which one has the highest expected AP on {count(TABLE_M)} sampled negatives?",
+        ) + f" — five ranks each, n = {count(n)}.",
+        question=f"Which recommender has the highest expected AP on {count(TABLE_M)} negatives?",
         choices=tuple(
             Choice(name, i == best, f"{name}: {replies[name]}. {told.get(name, '')}")
             for i, name in enumerate(names)
@@ -83,7 +93,7 @@ def flips(look: str) -> Lesson:
             "A metric is consistent if sampling keeps every order in expectation. AUC is; no "
             "top-heavy metric is. Which recommender wins can then be decided by m."
         ),
-        source="Definition 1, Tables 1 and 2, Figure 2",
+        source="Definition 1, Tables 1-2, Figure 2; with replacement",
         link=Link(
             "consistency", f"{metric} of A, B and C in Consistency",
             {"source": EXAMPLES["paper-abc"].title, "m": str(TABLE_M),
@@ -122,6 +132,12 @@ def runs(m: int) -> Floats:
     return result
 
 
+@lru_cache(maxsize=1)
+def right() -> DataFrame:
+    """From which m each pair of the bundled recommenders is right."""
+    return right_from(METRIC, example("movielens-xyz"), scheme=WITHOUT)
+
+
 def _worst(sets: list[RankSet], metric: Metric) -> int:
     return int(np.argmin([mean(metric, rs) for rs in sets]))
 
@@ -146,16 +162,19 @@ def steadiness(look: str) -> Lesson:
     return Lesson(
         title="Steady is not right",
         setup=(
-            f"{METRIC} of three recommenders on MovieLens 1M, {count(users)} users. On all movies "
-            f"{name} is the worst. The evaluation is repeated {RUNS} times, each time with "
-            f"{count(M)} new negatives for every user."
+            f"{METRIC} of three recommenders on MovieLens 1M. On all movies {name} is the worst. "
+            f"Each run draws {count(M)} new negatives for each of {count(users)} users."
         ),
-        question=f"In how many of the {RUNS} runs does {name} come first?",
+        question=(
+            f"In how many of {RUNS} runs with {count(M)} negatives does {name}, the worst of the "
+            "three, come first?"
+        ),
         choices=tuple(
-            Choice(nth(o, RUNS), o == right, f"In {nth(seen, RUNS)}: {why[o]}") for o in options
+            Choice(nth(o, RUNS), o == right, f"In {nth(seen, RUNS)}: {why[o]}", o) for o in options
         ),
+        most=RUNS,
         sentence=(
-            f"In {nth(seen, RUNS)} runs {name} comes first. A run scatters by {points(std)} around "
+            f"In {nth(seen, RUNS)} runs {name} comes first. It scatters by {points(std)} around "
             f"{percent(center)}; the truth, {percent(exact)}, is {points(bias)} away."
         ),
         formula=(

@@ -27,7 +27,7 @@ def weights(look: str) -> Lesson:
     up = {name: float(m(1, N)) - float(m(2, N)) for name, m in found.items()}
     late = {name: float(m(100, N)) - float(m(101, N)) for name, m in found.items()}
     replies = {
-        "AP": "it falls as 1/r, the sharpest of the four.",
+        "AP": "it is 1/r, so rank 1 is worth twice rank 2.",
         "NDCG": f"it falls with the logarithm: rank 1 is worth {ratio['NDCG']:.2f} times rank 2.",
         "Recall@10": "ranks 1 to 10 are worth the same to it, and all others nothing.",
         "AUC": f"every step is worth the same to it, {points(up['AUC'])}, wherever it happens.",
@@ -41,9 +41,10 @@ def weights(look: str) -> Lesson:
         question="The relevant item climbs from rank 2 to rank 1. Which metric doubles?",
         choices=choices,
         sentence=(
-            f"From rank 2 to 1 AP gains {points(up['AP'])}, NDCG {points(up['NDCG'])}, AUC "
-            f"{points(up['AUC'])}; from rank 101 to 100 AP gains {points(late['AP'])}, NDCG "
-            f"{points(late['NDCG'])}, AUC {points(late['AUC'])}."
+            f"From rank 2 to 1 AP doubles, {percent(float(found['AP'](2, N)))} to "
+            f"{percent(float(found['AP'](1, N)))}; NDCG gains {points(up['NDCG'])}, AUC "
+            f"{points(up['AUC'])}, Recall@10 nothing. From rank 101 to 100 AP gains "
+            f"{points(late['AP'])}, NDCG {points(late['NDCG'])}, AUC {points(late['AUC'])}."
         ),
         formula=(
             r"\mathrm{AP}(r) = \tfrac1r,\quad \mathrm{NDCG}(r) = \tfrac{1}{\log_2(r+1)},\qquad "
@@ -97,10 +98,10 @@ def draws(look: str) -> Lesson:
     return Lesson(
         title="A sampled rank is not a rank",
         setup=(
-            f"The relevant item has rank {count(RANK)} of {count(N)}. It is ranked among "
-            f"{count(M)} negatives drawn at random."
+            f"The relevant item has rank {count(RANK)} among all {count(N)} candidates. Now it is "
+            f"ranked among {count(M)} negatives drawn at random."
         ),
-        question="Which sampled rank does it get, on average?",
+        question=f"Which sampled rank does the item at rank {count(RANK)} get, on average?",
         choices=tuple(
             Choice(f"about {count(o)}", o == right, f"About {decimal(at)}: {why[o]}")
             for o in options
@@ -118,8 +119,9 @@ def draws(look: str) -> Lesson:
             rf"E[\tilde r] = 1 + {M}\,p = {tex_number(at)}",
         ),
         why=(
-            "A metric at a sampled rank is a metric at another rank, much too good. Top-10 of a "
-            f"sample of {count(M + 1)} is roughly top-{count(10 * (N - 1) // M)} of all."
+            "A metric at a sampled rank is a metric at another rank, much too good. Up to true "
+            f"rank {count(half_way(parse_metric('Recall@10'), M))} an item is in the top ten of "
+            "its sample more often than not."
         ),
         source="Section 4.3, eq. 15-16",
         link=Link(
@@ -163,9 +165,15 @@ def softness(look: str) -> Lesson:
     right = min(options, key=lambda share: abs(share - asked))
     why = {
         0.0: "that is Recall@10 on all items. In the sample the item is far better placed.",
-        0.1: "ten places of a hundred are not a tenth of the ranks: they are all good ranks.",
+        0.1: (
+            "a tenth is right for an item at a random rank; only "
+            f"{100 * FAR / N:g} % of the items are as good as rank {count(FAR)}."
+        ),
         0.5: f"half is reached only at rank {count(half_way(recall, M))}.",
-        1.0: f"{100 * FAR / N:g} % of the negatives are above it, so about {M * FAR // N} of {M}.",
+        1.0: (
+            f"of {count(M)} negatives about {M * FAR // N} are above it, so its sampled rank is "
+            f"about {1 + M * FAR // N}: in the top ten."
+        ),
     }
     steps = explore.formula(metric, FAR, sampling, exact, value)
     half, true_half = half_way(metric, M), _exact_half(metric)
@@ -231,25 +239,31 @@ def one_negative(look: str) -> Lesson:
     flat = expected_mean("Recall@10", sets[0], 1, scheme=WITHOUT)
     first, second = float(ap(1, N)), float(ap(2, N))
     here = float(expected(ap, RANK, Sampling(N, 1, WITHOUT)))
-    linear = "every metric becomes a straight line in the rank"
+    top, last = (float(expected(ap, rank, Sampling(N, 1, WITHOUT))) for rank in (1, N))
+    linear = (
+        "the chance of sampled rank 1 falls evenly with the rank, so every metric is a straight "
+        "line in it"
+    )
     return Lesson(
         title="With one negative everything is AUC",
         setup=f"n = {count(N)}, and a single negative: the sampled rank is 1 or 2.",
-        question="Which metric still cares most about the top?",
+        question="With one negative, which metric still cares most about the top?",
         choices=(
             Choice("AP", False, f"AP did, on all items. With one negative {linear}."),
             Choice("NDCG", False, f"NDCG did, on all items. With one negative {linear}."),
             Choice("Recall@10", False, f"It cannot tell 1 from 2: it is {percent(flat)} for all."),
-            Choice("None of them", True, f"Yes: {linear}, as AUC is."),
+            Choice("None of them", True, f"{linear[0].upper()}{linear[1:]}, as AUC is."),
         ),
         sentence=(
-            f"By AP on one negative the three recommenders on MovieLens 1M rank {orders['one']}, "
-            f"as by AUC ({orders['auc']}); by AP on all movies {orders['ap']}."
+            f"With one negative AP falls from {percent(top)} at rank 1 to {percent(last)} at rank "
+            f"{count(N)} in equal steps, as AUC does. By it the three recommenders on MovieLens 1M "
+            f"rank {orders['one']}, as by AUC ({orders['auc']}); by AP on all movies "
+            f"{orders['ap']}."
         ),
         formula=(
             r"E[M(\tilde r)] = \frac{n-r}{n-1}\,\big(M(1) - M(2)\big) + M(2)",
-            rf"E[\mathrm{{AP}}(\tilde r)] = \frac{{{tex_count(N - RANK)}}}{{{tex_count(N - 1)}}}"
-            rf"\,({first:g} - {second:g}) + {second:g} = {here:.4f}\quad (r = {RANK})",
+            rf"E[\mathrm{{AP}}\,|\,{RANK}] = \frac{{{tex_count(N - RANK)}}}{{{tex_count(N - 1)}}}"
+            rf"\cdot {first - second:g} + {second:g} = {here:.4f}",
         ),
         why=(
             "One negative does not estimate your metric badly: it estimates AUC. Few negatives are "

@@ -6,10 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from sampledash.comparison import expected_mean, mean, negatives_needed, right_from
+from sampledash.comparison import expected_mean, mean, negatives_needed
 from sampledash.correction import Fit, correction
 from sampledash.estimation import bounds
-from sampledash.explain.learn import Choice, Exercise, Lesson, Link, order
+from sampledash.explain import learn_order
+from sampledash.explain.learn import Choice, Exercise, Lesson, Link, order, points
 from sampledash.explain.text import count, gamma, percent, tex_count
 from sampledash.metrics import parse_metric
 from sampledash.readers import example
@@ -44,13 +45,14 @@ def corrections(look: str) -> Lesson:
     users = len(example("movielens-xyz")[0].ranks)
     raw_bias, (bias, std), (low, high) = errors(None)[0], errors(GAMMA), errors(GAMMA / 10)
     mean_std, last = std / users**0.5, high / users**0.5
+    short = 1 - float(fit(GAMMA).expected(np.array([1]))[0])
     return Lesson(
         title="Corrections buy less bias with variance",
         setup=(
             f"n = {count(N)}, m = {count(M)}. A correction is free to choose a value for each "
             "sampled rank. γ says how much it minds variance; at γ = 0 only bias counts."
         ),
-        question="γ is made smaller and smaller. What does the smaller bias cost?",
+        question="A smaller γ makes the bias smaller. What does that cost?",
         choices=(
             Choice(
                 "Nothing", False,
@@ -74,9 +76,9 @@ def corrections(look: str) -> Lesson:
             f"{percent(std)}, a mean over {count(users)} users by {percent(mean_std)}."
         ),
         formula=(
-            r"\min_{\hat M} \sum_r p(r)\,\Big(\big(E[\hat M_{\tilde r}\,|\,r] - M(r)\big)^2 + "
-            r"\gamma\,\mathrm{Var}[\hat M_{\tilde r}\,|\,r]\Big)",
-            rf"\gamma = {GAMMA:g}:\quad \text{{bias}} = {100 * bias:.2f}\,\%,\quad "
+            r"\min_{\hat M} \sum_r p(r)\,\big(b_r^2 + \gamma\,\mathrm{Var}[\hat M_{\tilde r}\,|\,r]"
+            r"\big),\qquad b_r = E[\hat M_{\tilde r}\,|\,r] - M(r)",
+            rf"\gamma = {GAMMA:g}:\quad \text{{bias}} = {100 * bias:.2f}\,\%,\qquad "
             rf"\frac{{\text{{scatter}}}}{{\sqrt{{|D|}}}} = "
             rf"\frac{{{100 * std:.2f}\,\%}}{{\sqrt{{{tex_count(users)}}}}} = "
             rf"{100 * mean_std:.2f}\,\%",
@@ -94,6 +96,9 @@ def corrections(look: str) -> Lesson:
         misconceptions=(
             "“An unbiased correction exists.” m + 1 values cannot match n ranks; the bias can be "
             "made small, not zero.",
+            f"“At rank 1 it is {points(short)} too low, so it is useless.” It weighs all "
+            f"{count(N)} ranks alike, and rank 1 is one of them; what the sample cannot tell apart "
+            "no correction restores (lesson 8).",
             "“Negative corrected values are an error.” They are how the bias is cancelled; the "
             "mean over users is what counts.",
         ),
@@ -130,11 +135,15 @@ def _falling(srs: SampledRankSet) -> Range | None:
 @lru_cache(maxsize=1)
 def with_more_users() -> Range:
     """The range of the first system if there were a hundred times as many users like these."""
-    ranks = example("movielens-xyz")[0]
-    n = int(ranks.n.max())
-    law = Sampling(n, M, WITHOUT).pmf(ranks.ranks).sum(axis=0)
-    seen = SampledRankSet(ranks.system, np.arange(1, M + 2), n=n, m=M, counts=MORE_USERS * law)
-    return bounds(METRIC, seen)
+    rs = example("movielens-xyz")[0]
+    laws = [Sampling(n, M, WITHOUT).pmf(rs.ranks[rs.n == n]) for n in np.unique(rs.n).tolist()]
+    law, seen = MORE_USERS * np.concatenate(laws).sum(axis=0), np.arange(1, M + 2)
+    return bounds(METRIC, SampledRankSet(rs.system, seen, n=candidates(), m=M, counts=law))
+
+
+def candidates() -> int:
+    """The one n with which the sampled ranks of the run are read: the users' mean."""
+    return run(M)[0].population
 
 
 def limits(look: str) -> Lesson:
@@ -151,9 +160,9 @@ def limits(look: str) -> Lesson:
         title="What no correction can know",
         setup=(
             f"One run: {count(M)} negatives for each of {count(users)} users of MovieLens 1M. Only "
-            "the sampled ranks are left."
+            f"the sampled ranks are left, and n = {count(candidates())}, the users' mean."
         ),
-        question=f"What would pin down {METRIC} of {names[0]} on all movies?",
+        question=f"What would best pin down {METRIC} of {names[0]}?",
         choices=(
             Choice(
                 "A cleverer correction", False,
@@ -166,7 +175,7 @@ def limits(look: str) -> Lesson:
             ),
             Choice(
                 "An assumption, or more negatives", True,
-                f"Without one every value from {free} agrees with these samples.",
+                f"If no rank is more frequent than a better one: {assumed}.",
             ),
         ),
         sentence=(
@@ -175,11 +184,10 @@ def limits(look: str) -> Lesson:
             f"more frequent than a better one: {assumed}. The truth is {percent(exact)}."
         ),
         formula=(
-            r"\Big[\min_\pi,\ \max_\pi\Big] \sum_r \pi_r\, M(r)\quad\text{over all } \pi \ge 0,\ "
-            r"\textstyle\sum_r \pi_r = 1,\ \sum_r \pi_r\, p(\tilde r\,|\,r) \approx "
+            r"\Big[\min_\pi,\ \max_\pi\Big] \sum_r \pi_r\, M(r),\qquad "
+            r"\textstyle\pi \ge 0,\ \sum_r \pi_r = 1,\ \sum_r \pi_r\, p(\tilde r\,|\,r) \approx "
             r"\hat p(\tilde r)",
-            rf"m + 1 = {M + 1}\ \text{{observed shares}}\quad <\quad n = "
-            rf"{tex_count(int(sets[0].n.max()))}\ \text{{unknown ones}}",
+            rf"{M + 1}\ \text{{observed}} < {tex_count(candidates())}\ \text{{unknown shares}}",
         ),
         why=(
             "An estimate within the range is a choice, not a measurement: say which assumption "
@@ -211,7 +219,7 @@ def limits(look: str) -> Lesson:
 def settled() -> tuple[int, int, str]:
     """From which m all pairs are right, in how many negatives one run shows it, and which pair."""
     sets = example("movielens-xyz")
-    table = right_from(METRIC, sets, scheme=WITHOUT)
+    table = learn_order.right()
     last = table.iloc[int(np.argmax(table["m"].to_numpy(dtype=float)))]
     pair = [rs for rs in sets if rs.system in (last["better"], last["worse"])]
     needed = negatives_needed(METRIC, pair, SURE, scheme=WITHOUT)["m"]
@@ -245,13 +253,13 @@ def your_paper(look: str) -> Lesson:
             Choice(
                 "Ranking all candidates", True,
                 f"There is nothing to be wrong then; with negatives it takes {count(right)} of "
-                f"{count(largest)}.",
+                f"at most {count(largest)}.",
             ),
         ),
         sentence=(
             f"All three pairs are right from m = {count(right)} on in expectation; one run shows "
             f"the order of {pair} in {SURE:.0%} of cases from m = {count(needed)} on, of "
-            f"{count(largest)} possible negatives."
+            f"at most {count(largest)} possible negatives."
         ).replace("95%", "95 %"),
         formula=(
             rf"m \ge {tex_count(right)},\quad \frac{{m}}{{n-1}} \ge "

@@ -12,7 +12,7 @@ from sampledash.explain.text import count
 
 Floats = NDArray[np.float64]
 
-ALL = "all 3,706 movies"  # in MovieLens 1M; those of a user's own training are left out
+ALL = "all candidates"
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
@@ -52,15 +52,22 @@ def step_title(systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
     return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'}: {shown}"
 
 
-def about(metric: str, right_from: int | None) -> str:
-    """What is drawn, and what to do."""
+def about(metric: str, candidates: tuple[int, int], right_from: int | None) -> str:
+    """What is drawn, and what to do.
+
+    Examples
+    --------
+    >>> about("AP", (5, 9), 7)[:72]
+    'AP of three recommenders on MovieLens 1M, 5 to 9 candidate movies a user'
+    """
     end = (
-        f"the order is right from m = {count(right_from)}."
+        f"the order is right from m\u00a0=\u00a0{count(right_from)}."
         if right_from is not None
         else "the order is never right."
     )
     return (
-        f"{metric} of three recommenders on MovieLens 1M, each side on its own scale. "
+        f"{metric} of three recommenders on MovieLens 1M, {count(candidates[0])} to "
+        f"{count(candidates[1])} candidate movies a user; each side on its own scale. "
         f"**Move m: {end}**"
     )
 

@@ -36,8 +36,9 @@ def sheet(lessons: Sequence[Lesson]) -> str:
     tasks = ["# Sampled metrics: exercises", "", f"After {PAPER}. {timetable(lessons)}", ""]
     keys = ["# Solutions and notes for the teacher", ""]
     for place, lesson in enumerate(lessons, 1):
-        head = f"## {place}. {lesson.title} ({lesson.minutes} minutes)"
-        tasks += [head, "", _plain(lesson.setup), "", f"**Before looking:** {lesson.question}", ""]
+        # The title would tell the answer: it waits for the solutions.
+        tasks += [f"## {place}. {lesson.question} ({lesson.minutes} minutes)", ""]
+        tasks += [_plain(lesson.setup), ""]
         tasks += [f"- [ ] {choice.text}" for choice in lesson.choices]
         tasks += [""]
         tasks += [f"{place}.{i} {one.task}\n" for i, one in enumerate(lesson.exercises, 1)]

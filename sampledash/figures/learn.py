@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from sampledash.figures import theme
 
-HEIGHT = 415
+HEIGHT = 400
 TITLE = 62  # pixels for a title of two lines
 LARGE = 1.5  # how much larger letters are when the picture is projected
 
@@ -46,7 +46,7 @@ def sliding(
     prefix: str,
     dark: bool,
     height: int = HEIGHT,
-    gap: int = 56,
+    gap: int = 48,
     **layout: Any,
 ) -> go.Figure:
     """Put a figure together whose moving traces follow a slider.
@@ -165,7 +165,7 @@ def large(fig: go.Figure) -> go.Figure:
     for slider in layout.sliders:
         slider.currentvalue.font.size = 26
         slider.font.size = 17
-        slider.pad.t = 76
+        slider.pad.t = 66
     for trace in [*fig.data, *(trace for frame in fig.frames for trace in frame.data)]:
         if trace.type == "scatter" and trace.line.width:
             trace.line.width = LARGE * trace.line.width

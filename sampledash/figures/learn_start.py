@@ -70,7 +70,7 @@ def slopes(
     titles
         What each place says.
     everything
-        What the exact metric ranks: ``"all 3,706 movies"``.
+        What the exact metric ranks: ``"all candidates"``.
     at
         The m the slider begins at.
     dark, height

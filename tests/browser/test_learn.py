@@ -49,6 +49,8 @@ def test_arrows_lead_through_the_lessons_and_an_answer_is_kept(page):
     page.keyboard.press("ArrowLeft")
     expect(headline(page)).to_contain_text("4. ")
     expect(page.get_by_test_id("stAlert")).to_contain_text("Not quite")
+    # The picture of the lesson before stays until the new one is complete.
+    expect(page.locator(".js-plotly-plot")).to_have_count(1)
     slider = page.get_by_role("slider", name="m", exact=True)
     slider.focus()
     slider.press("End")
@@ -66,3 +68,15 @@ def test_presenting_embedded_is_one_picture_without_menu(page):
     assert headline(page).evaluate(size) > (24 if not page.narrow else 20)
     width = "document.documentElement.scrollWidth - window.innerWidth"
     assert page.evaluate(width) <= 0
+    # A clicker sends PageUp and PageDown.
+    page.keyboard.press("PageDown")
+    expect(headline(page)).to_contain_text("6. ")
+    guess = page.get_by_label("Your guess")
+    guess.press_sequentially("1")
+    guess.press("PageDown")  # not while somebody types
+    guess.press_sequentially("2")
+    guess.press("Enter")
+    expect(page.get_by_test_id("stAlert")).to_contain_text("Not quite. 8 too few.")
+    expect(headline(page)).to_contain_text("6. ")
+    page.keyboard.press("PageUp")
+    expect(headline(page)).to_contain_text("5. ")

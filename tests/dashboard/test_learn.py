@@ -35,11 +35,24 @@ def page(name="learn", **query):
 
 
 def answered(number, **query):
-    return page(lesson=str(number), **{f"guess{number}": course.words(number).answer.text}, **query)
+    lesson = course.words(number)
+    answer = lesson.answer.text if lesson.most is None else str(lesson.answer.number)
+    return page(lesson=str(number), **{f"guess{number}": answer}, **query)
+
+
+def guess(at, number, choice):
+    """Give an answer by the control of the lesson."""
+    if course.words(number).most is None:
+        return at.button_group(key=f"guess{number}").set_value(choice.text).run()
+    return at.number_input(key=f"guess{number}").set_value(choice.number).run()
+
+
+def kept(text):
+    return text.replace("\xa0", " ")
 
 
 def said(at):
-    return " ".join(m.value for m in at.markdown).replace("\xa0", " ")
+    return kept(" ".join(m.value for m in at.markdown))
 
 
 def tex(at):
@@ -61,19 +74,23 @@ def test_a_lesson_asks_first_and_answers_kindly(number):
     lesson = course.words(number)
     assert sum(choice.right for choice in lesson.choices) == 1
     at = page(lesson=str(number))
-    assert f"### {number}. {lesson.title}" in [m.value for m in at.markdown]
-    assert lesson.question in said(at)
+    # The title would tell the answer: the question stands in its place.
+    assert kept(at.markdown[0].value) == f"### {number}. {lesson.question}"
+    assert kept(lesson.setup) in said(at)
+    assert lesson.title not in said(at)
     assert not at.success
     assert not at.info
-    assert lesson.sentence.replace("\xa0", " ") not in said(at)
+    assert kept(lesson.sentence) not in said(at)
     assert "sliders" not in spec(at)["layout"]
     wrong = next(choice for choice in lesson.choices if not choice.right)
-    at.button_group(key=f"guess{number}").set_value(wrong.text).run()
-    assert at.info[0].value == f"Not quite. {wrong.reply}"
-    at.button_group(key=f"guess{number}").set_value(lesson.answer.text).run()
-    assert at.success[0].value == f"Yes. {lesson.answer.reply}"
+    at = guess(at, number, wrong)
+    assert kept(at.info[0].value).startswith("Not quite. ")
+    assert kept(at.info[0].value).endswith(kept(wrong.reply))
+    at = guess(at, number, lesson.answer)
+    assert kept(at.success[0].value) == f"Yes. {kept(lesson.answer.reply)}"
     assert not at.exception
-    assert lesson.sentence.replace("\xa0", " ") in said(at)
+    assert at.markdown[0].value == f"### {number}. {lesson.title}"
+    assert kept(lesson.sentence) in said(at)
     assert lesson.why in said(at)
     assert len(at.latex) == 1
     drawn = spec(at)
@@ -92,7 +109,7 @@ def test_lesson_1_weights():
     assert round(float(ndcg(1, N)) / float(ndcg(2, N)), 2) == 1.58
     assert "= 1.58" in tex(at)
     assert f"NDCG gains {points(0)}" not in said(at)
-    assert "NDCG 36.91 points" in said(at)
+    assert "AP doubles, 50.00 % to 100.00 %; NDCG gains 36.91 points" in said(at)
     assert f"AP</b> {percent(1 / 3)}" in frame(at, "3")["layout"]["title"]["text"]
 
 
@@ -130,6 +147,8 @@ def test_lesson_4_one_negative():
     np.testing.assert_allclose(value, by_hand, rtol=1e-12)
     assert f"= {value:.4f}" in tex(at)
     # Table 3, exact: AUC 89.13, 85.33, 74.73 for X, Y, Z; AP 3.75, 4.32, 4.44.
+    # M(1) and M(2) of AP.
+    assert "from 100.00 % at rank 1 to 50.00 % at rank 10,000 in equal steps" in said(at)
     assert "rank X > Y > Z, as by AUC (X > Y > Z); by AP on all movies Z > Y > X" in said(at)
     assert "one and the same line" in frame(at, "1")["layout"]["title"]["text"]
     lines = [np.array(t["y"]) for t in frame(at, "1")["data"]]
@@ -184,8 +203,20 @@ def test_lesson_6_steadiness():
     assert abs(scatter - 0.22) < 3 * 0.22 / 198**0.5
     dots = np.array(frame(at, "100")["data"][1]["x"])
     assert abs(dots.mean() - 56.51) < 4 * 0.22 / len(dots) ** 0.5
-    for m, right in (("100", 0), ("3,686", 20)):
-        assert f"{right} of 20 runs show Z > Y > X" in frame(at, m)["layout"]["title"]["text"]
+    for m, first, right in (("100", 20, 0), ("3,686", 0, 20)):
+        title = frame(at, m)["layout"]["title"]["text"]
+        assert f"X first in {first} of 20 runs</b>, Z > Y > X in {right}" in title
+        std = sd.std_of_mean("Recall@10", x, int(m.replace(",", "")), **HOW)
+        assert f"X scatters by {points(std)}" in title
+
+
+@pytest.mark.parametrize(
+    ("number", "said_first"), [("0", "20 too few."), ("7", "13 too few."), ("19", "1 too few.")]
+)
+def test_lesson_6_says_how_far_off_a_guess_is(number, said_first):
+    at = page(lesson="6", guess6=number)
+    assert at.info[0].value.startswith(f"Not quite. {said_first} In 20 of 20: ")
+    assert at.number_input(key="guess6").value == int(number)
 
 
 def test_lesson_7_corrections():
@@ -206,9 +237,19 @@ def test_lesson_8_limits():
     at = answered(8)
     x = sd.example("movielens-xyz")[0]
     run = sd.sample_ranks(x, 100, np.random.default_rng(1))
+    # One n for all: the mean of the users'.
+    assert f"n = {x.n.mean():,.0f}" in said(at)
     low, high = sd.bounds("Recall@10", run)
     assert f"anything from {percent(low)} to {percent(high)}" in said(at)
     assert percent(sd.mean("Recall@10", x)) in said(at)
+    # A hundred times as many users like these: their expected sampled ranks, each with its own n.
+    shares = sum(
+        sd.Sampling(int(n), 100, "without-replacement").pmf(int(r))
+        for r, n in zip(x.ranks, x.n, strict=True)
+    )
+    many = sd.SampledRankSet("X", np.arange(1, 102), n=run.population, m=100, counts=100 * shares)
+    low, more = sd.bounds("Recall@10", many)
+    assert f"100 times as many users from {percent(low)} to {percent(more)}" in said(at)
     bars = frame(at, "100")["data"][0]
     np.testing.assert_allclose(bars["base"][0] + bars["x"][0], 100 * high)
 
@@ -217,7 +258,7 @@ def test_lesson_9_your_paper():
     at = answered(9)
     # As in the README; section 6.2 and Figure 6: about 1,000.
     assert "right from m = 970 on" in said(at)
-    assert "95 % of cases from m = 1,121 on, of 3,686" in said(at)
+    assert "95 % of cases from m = 1,121 on, of at most 3,686" in said(at)
     assert "2 of 3" in frame(at, "969")["layout"]["title"]["text"]
     assert "3 of 3" in frame(at, "970")["layout"]["title"]["text"]
 
@@ -276,8 +317,9 @@ def test_the_exercise_sheet_holds_every_lesson_and_its_solutions_come_last():
     tasks, solutions = sheet.split("\n---\n")
     assert f"9 lessons, {sum(one.minutes for one in lessons)} minutes." in tasks
     for number, lesson in enumerate(lessons, 1):
-        assert f"## {number}. {lesson.title}" in tasks
-        assert lesson.question in tasks
+        assert f"## {number}. {lesson.question}" in tasks
+        assert lesson.title not in tasks
+        assert f"## {number}. {lesson.title}" in solutions
         assert lesson.sentence not in tasks
         assert lesson.sentence in solutions
         for exercise in lesson.exercises:

@@ -19,7 +19,7 @@ def show(look: str) -> None:
     """Draw the choice of m and, once it is made, the counterexample."""
     m = st.pills(
         words.ASK.format(metric=look), SIZES, key=M, bind="query-params", persist_state="session",
-        format_func=words.size,
+        format_func=words.size, wrap=True,
     )  # fmt: skip
     if m is None:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 
 from sampledash.dashboard.learn import counterexample, pictures_order, pictures_rank
@@ -26,6 +27,7 @@ LESSONS = (
     Entry(learn_repair.your_paper, pictures_order.your_paper),
 )  # fmt: skip
 MOST_LOOKS = 4
+_BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
 
 
 @lru_cache(maxsize=len(LESSONS) * MOST_LOOKS)
@@ -33,6 +35,19 @@ def words(number: int, look: str = "") -> Lesson:
     """What lesson 1..9 says; computed once, as it is the same for everybody."""
     entry = LESSONS[number - 1]
     return entry.words(look or next(iter(entry.looks), ""))
+
+
+@lru_cache(maxsize=len(LESSONS))
+def ahead(number: int) -> Future[object]:
+    """Compute beside the page, once, what the reader of lesson 1..9 asks for next.
+
+    That is the picture of its answer, which the result waits for, and the words of the lesson
+    after it. Both leave their numbers in the caches of ``explain``.
+    """
+    entry = LESSONS[number - 1]
+    drawn: Future[object] = _BESIDE.submit(entry.picture, next(iter(entry.looks), ""), True, False)
+    _BESIDE.submit(words, min(number + 1, len(LESSONS)))
+    return drawn
 
 
 def every() -> list[Lesson]:

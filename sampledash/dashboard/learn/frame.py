@@ -29,16 +29,33 @@ def show() -> None:
         number = _way()
         entry = course.LESSONS[number - 1]
         lesson = course.words(number)
-        st.markdown(f"### {number}. {lesson.title}")
         asked = st.container()
-        chosen = _guess(number, lesson)
-        # On a projector the picture needs the room, once the answer is out.
-        given = "" if present and chosen is not None else f"{lesson.setup} "
-        asked.markdown(f"{given}**{lesson.question}**")
-        if chosen is not None:
-            _reply(chosen)
+        # Side by side where there is room: the picture stays on the screen.
+        with st.container(horizontal=True, vertical_alignment="center", key="answer"):
+            chosen = _guess(number, lesson)
+            if chosen is not None:
+                _reply(chosen)
+        with asked:
+            _head(number, lesson, revealed=chosen is not None, present=present)
         _body(number, entry, revealed=chosen is not None, present=present)
     _foot(lesson, present)
+    course.ahead(number)
+
+
+def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None:
+    """First the question as the heading, for the title tells what is learnt; then the title."""
+    if revealed and not present:
+        st.markdown(f"### {number}. {lesson.title}")
+        st.markdown(_kept(f"{lesson.setup} **{lesson.question}**"))
+        return
+    st.markdown(f"### {number}. {_kept(lesson.question)}")
+    if not revealed:  # on a projector the picture needs the room, once the answer is out
+        st.markdown(_kept(lesson.setup))
+
+
+def _kept(text: str) -> str:
+    """The same text, with no number torn from its percent or equals sign."""
+    return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
 
 
 def _way() -> int:
@@ -71,6 +88,13 @@ def guess_key(number: int) -> str:
 
 
 def _guess(number: int, lesson: Lesson) -> Choice | None:
+    if lesson.most is not None:
+        guess = st.number_input(
+            "Your guess", 0, lesson.most, value=None, step=1, key=guess_key(number),
+            bind="query-params", persist_state="session", label_visibility="collapsed",
+            placeholder=f"Your guess, 0 to {lesson.most}", width=210,
+        )  # fmt: skip
+        return None if guess is None else lesson.judged(guess)
     texts = [choice.text for choice in lesson.choices]
     chosen = st.pills(
         "Your answer", texts, key=guess_key(number), bind="query-params",
@@ -81,19 +105,23 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
 
 def _reply(chosen: Choice) -> None:
     """Say whether it is right, and why, to everybody alike."""
+    said = _kept(chosen.reply)
     if chosen.right:
-        st.success(f"Yes. {chosen.reply}", icon=":material/check_circle:")
+        st.success(f"Yes. {said}", icon=":material/check_circle:")
     else:
-        st.info(f"Not quite. {chosen.reply}", icon=":material/lightbulb:")
+        st.info(f"Not quite. {said}", icon=":material/lightbulb:")
 
 
 def _body(number: int, entry: Entry, *, revealed: bool, present: bool) -> None:
     if not revealed:
         _picture(number, "", revealed=False, present=present)
-        st.caption("Choose an answer: then the picture can be moved.")
+        st.caption("Answer first: then the picture can be moved.")
         return
     if present:
-        _picture(number, _look(number, entry), revealed=True, present=True)
+        above = st.container()  # the picture is to be seen without scrolling
+        look = _look(number, entry)
+        with above:
+            _picture(number, look, revealed=True, present=True)
         return
     left, right = st.columns([7, 5], gap="medium")
     with left:
@@ -101,10 +129,10 @@ def _body(number: int, entry: Entry, *, revealed: bool, present: bool) -> None:
         _picture(number, look, revealed=True, present=False)
     lesson = course.words(number, look)
     with right:
-        st.markdown(f"**{lesson.sentence}**")
+        st.markdown(f"**{_kept(lesson.sentence)}**")
         _formula(lesson.formula)
         _points(lesson.points)
-        st.markdown(f"*Why it matters.* {lesson.why}")
+        st.markdown(f"*Why it matters.* {_kept(lesson.why)}")
         if entry.extra is not None:
             entry.extra(look)
         link(lesson.link)
@@ -135,18 +163,20 @@ def _look(number: int, entry: Entry) -> str:
 def _picture(number: int, look: str, *, revealed: bool, present: bool) -> None:
     entry = course.LESSONS[number - 1]
     look = look or next(iter(entry.looks), "")
-    fig = made(number, look, revealed, charts.is_dark(), present)
     lesson = course.words(number, look)
+    fig = made(number, look, revealed, charts.is_dark(), present)
     moving.show(
         fig,
         key=f"lesson_{number}_{look}_{revealed}_{present}",
-        alt=lesson.sentence if revealed else f"{lesson.title}: before the answer.",
+        alt=lesson.sentence if revealed else f"{lesson.question} Before the answer.",
     )
 
 
 @st.cache_resource(max_entries=120, show_spinner="Computing the picture")
 def made(number: int, look: str, revealed: bool, dark: bool, present: bool) -> go.Figure:
     """The picture of a lesson; the same for everybody."""
+    if revealed:
+        course.ahead(number).result()
     fig = course.LESSONS[number - 1].picture(look, revealed, dark)
     return figures.large(fig) if present else fig
 

@@ -1,7 +1,8 @@
 """Pictures with a slider of their own, which the keyboard moves too.
 
 Plotly draws its sliders for the mouse only. A small script gives each of them a place in the tab
-order, the role of a slider and the arrow keys; it moves them the way a mouse would.
+order, the role of a slider and the arrow keys; it moves them the way a mouse would. It also turns
+lessons by the keys of a clicker, PageUp and PageDown.
 """
 
 from __future__ import annotations
@@ -64,13 +65,27 @@ _KEYS = """<script>
   window.sampledashSliders.observe(document.body, { childList: true, subtree: true });
   scan();
   // After a click on a choice the arrow keys are for the lessons; who comes by Tab keeps them.
-  const turns = { ArrowLeft: "lesson_back", ArrowRight: "lesson_next" };
+  // A clicker's PageUp and PageDown turn unless somebody types, or came to a slider by Tab.
+  const turns = {
+    ArrowLeft: "lesson_back", ArrowRight: "lesson_next",
+    PageUp: "lesson_back", PageDown: "lesson_next",
+  };
+  const FIELDS = 'input:not([type="radio"], [type="checkbox"]), textarea, [contenteditable="true"]';
+  const free = (event) => {
+    const on = (places) => event.target.closest?.(places);
+    if (!event.key.startsWith("Page")) return byPointer && on('[role="radiogroup"]');
+    return !on(FIELDS) && (byPointer || !on('[role="slider"]'));
+  };
   let byPointer = true;  // until a Tab says otherwise: a click may come before this script
   window.addEventListener("pointerdown", () => { byPointer = true; }, true);
   window.addEventListener("keydown", (event) => {
     if (event.key === "Tab") byPointer = false;
-    const turn = document.querySelector(`.st-key-${turns[event.key]} button`);
-    if (!byPointer || !turn || !event.target.closest?.('[role="radiogroup"]')) return;
+    // A guess is given with Enter: then the keys are for the lessons again.
+    if (event.key === "Enter" && event.target.closest?.(".st-key-answer input")) {
+      setTimeout(() => event.target.blur());
+    }
+    const turn = document.querySelector(`.st-key-${turns[event.key]} button:enabled`);
+    if (!turn || !free(event)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     turn.click();

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from sampledash.comparison import curve, mean
+from sampledash.comparison import curve, mean, std_of_mean
 from sampledash.explain import learn_order, learn_repair
 from sampledash.explain.consistency import negatives, ranking
 from sampledash.explain.learn import points
@@ -17,15 +17,16 @@ from sampledash.figures.consistency import plain as plain_name
 from sampledash.figures.grid import rank_grid
 from sampledash.figures.learn_curves import Curve, Place
 from sampledash.metrics import parse_metric
+from sampledash.ranksets import RankSet
 from sampledash.readers import example
 from sampledash.sampling import Scheme
 
 WITHOUT: Scheme = "without-replacement"
 ABC_M = (1, 2, 5, 10, 20, 50, 99, 150, 200, 300, 500, 1000, 2000, 3000, 5000, 9999)
-RUNS_M = (20, 50, 100, 200, 500, 969, 1500, 2500, 3686)
+RUNS_M = (20, 50, 100, 200, 500, 1500)
 GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0001)
-RANGES_M = (10, 20, 50, 100, 200, 500)
-PAPER_M = (10, 20, 50, 100, 200, 300, 500, 700, 969, 970, 1121, 1500, 2000, 3000, 3686)
+RANGES_M = (5, 10, 20, 50, 100, 500)
+PAPER_M = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 
 def flips(look: str, revealed: bool, dark: bool) -> go.Figure:
@@ -64,23 +65,37 @@ def flips(look: str, revealed: bool, dark: bool) -> go.Figure:
 
 
 def steadiness(look: str, revealed: bool, dark: bool) -> go.Figure:
-    """Lesson 6: twenty runs of each recommender, and the truth."""
+    """Lesson 6: repeated runs of each recommender, and the truth."""
     sets = example("movielens-xyz")
     names, exact = [rs.system for rs in sets], [mean(METRIC, rs) for rs in sets]
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>: {ranking(names, exact)}"
         return learn_rows.truths(METRIC, names, exact, top=1.0, title=title, dark=dark)
-    found = [learn_order.runs(m) for m in RUNS_M]
-    true = ranking(names, exact)
+    m_values = _with(RUNS_M, int(learn_order.right()["m"].max()), _most(sets))
+    found = [learn_order.runs(m) for m in m_values]
+    true, worst = ranking(names, exact), int(np.argmin(exact))
     titles = []
-    for values in found:
+    for m, values in zip(m_values, found, strict=True):
+        first = int((values.argmax(axis=0) == worst).sum())
         right = sum(ranking(names, run.tolist()) == true for run in values.T)
-        spread = max(float(row.std(ddof=1)) for row in values)
+        std = std_of_mean(METRIC, sets[worst], m, scheme=WITHOUT)
         titles.append(
-            f"<b>{count(right)} of {values.shape[1]} runs show {true}</b><br>"
-            f"scatter {points(spread)}, ┃ on all movies"
+            f"<b>{names[worst]} first in {first} of {values.shape[1]} runs</b>, {true} in {right}"
+            f"<br>{names[worst]} scatters by {points(std)}; ┃ on all movies"
         )
-    return learn_rows.runs(METRIC, names, exact, RUNS_M, found, titles, at=learn_order.M, dark=dark)
+    return learn_rows.runs(
+        METRIC, names, exact, m_values, found, titles, at=learn_order.M, dark=dark
+    )
+
+
+def _with(m_values: tuple[int, ...], *more: int) -> tuple[int, ...]:
+    """Places of a slider, with those at which something happens to these data."""
+    return tuple(sorted({*m_values, *more}))
+
+
+def _most(sets: list[RankSet]) -> int:
+    """All negatives that anybody has."""
+    return max(int(rs.n.max()) for rs in sets) - 1
 
 
 def corrections(look: str, revealed: bool, dark: bool) -> go.Figure:
@@ -125,7 +140,7 @@ def limits(look: str, revealed: bool, dark: bool) -> go.Figure:
     found = [learn_repair.ranges(m) for m in RANGES_M]
     titles = [
         f"<b>{names[0]}, m = {count(m)}: {percent(each[0][0][0])} to "
-        f"{percent(each[0][0][1])}</b><br>wide: any ranks; narrow: falling; ┃ truth"
+        f"{percent(each[0][0][1])}</b><br>wide: no assumption, narrow: with it, ┃ truth"
         for m, each in zip(RANGES_M, found, strict=True)
     ]
     return learn_rows.ranges(
@@ -137,8 +152,9 @@ def your_paper(look: str, revealed: bool, dark: bool) -> go.Figure:
     """Lesson 9: from which m on which pair is right."""
     sets = example("movielens-xyz")
     names, exact = [rs.system for rs in sets], [mean(METRIC, rs) for rs in sets]
-    m_max = max(int(rs.n.max()) for rs in sets) - 1
-    grid = m_grid(m_max, PAPER_M)
+    m_max, (right_from, needed, _) = _most(sets), learn_repair.settled()
+    m_values = _with(PAPER_M, right_from - 1, right_from, needed, m_max)
+    grid = m_grid(m_max, m_values)
     table = curve(METRIC, sets, grid.tolist(), scheme=WITHOUT).to_numpy()
     order = np.argsort(exact)[::-1]
     pairs = [(order[0], order[1]), (order[1], order[2]), (order[0], order[2])]
@@ -163,14 +179,14 @@ def your_paper(look: str, revealed: bool, dark: bool) -> go.Figure:
         return learn_rows.truths(
             f"{METRIC}, difference", rows, gaps, top=1.2 * max(gaps), title=title, dark=dark
         )
-    at = [int(np.searchsorted(grid, m)) for m in PAPER_M]
+    at = [int(np.searchsorted(grid, m)) for m in m_values]
     places = []
-    for m, i in zip(PAPER_M, at, strict=True):
+    for m, i in zip(m_values, at, strict=True):
         right = sum(float(each.y[i]) > 0 for each in curves)
         places.append(
             Place(count(m), f"{negatives(m)}: {right} of {len(pairs)} pairs right (above 0)")
         )
     return learn_curves.along(
-        grid, curves, at, places, PAPER_M.index(learn_repair.M), prefix="m = ", dark=dark,
+        grid, curves, at, places, m_values.index(learn_repair.M), prefix="m = ", dark=dark,
         axes=axes, revision="your-paper",
     )  # fmt: skip

@@ -26,8 +26,7 @@ LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def numbers() -> tuple[tuple[str, ...], Floats, tuple[int, ...], Floats, int | None]:
     """Systems, exact means, values of m, expected means there, and where the order is right."""
-    sets = example(DATA)
-    n = max(int(rs.n.max()) for rs in sets)
+    sets, (_, n) = example(DATA), candidates()
     late = right_from(METRIC, sets, scheme=SCHEME)["m"]
     settled = None if late.isna().any() else int(late.max())
     turns = () if settled is None else (settled - 1, settled)
@@ -35,6 +34,12 @@ def numbers() -> tuple[tuple[str, ...], Floats, tuple[int, ...], Floats, int | N
     sampled = curve(METRIC, sets, ms, scheme=SCHEME).to_numpy()
     exact = np.array([mean(METRIC, rs) for rs in sets])
     return tuple(rs.system for rs in sets), exact, ms, sampled, settled
+
+
+def candidates() -> tuple[int, int]:
+    """Fewest and most candidates of a user."""
+    n = np.concatenate([rs.n for rs in example(DATA)])
+    return int(n.min()), int(n.max())
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -53,12 +58,12 @@ def show() -> None:
     there = sampled[ms.index(M)]
     with st.container(key="start"):
         st.markdown(f"### {words.headline(systems, exact, there, M)}")
-    st.markdown(words.about(METRIC, settled))
+    st.markdown(words.about(METRIC, candidates(), settled))
     moving.show(
         picture(charts.is_dark()),
         key="start_slopes",
         alt=(
-            f"{METRIC} on all items: {ranking(systems, exact)}. "
+            f"{METRIC} on {words.ALL}: {ranking(systems, exact)}. "
             f"With {M} sampled negatives: {ranking(systems, there)}."
         ),
     )
