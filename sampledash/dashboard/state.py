@@ -8,7 +8,7 @@ carries ``v``, the version of the defaults it was made with.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -50,6 +50,9 @@ DEFAULTS: dict[str, Any] = {
     "odds": 2.0,
     "metrics": ["Recall@k", "NDCG", "AP"],
 }
+
+# Key of a choice -> what can be chosen, and the default.
+Offered = Mapping[str, tuple[Collection[str], Any]]
 
 FOLLOWS = "_ladder"  # ends the key of a slider whose value is that of a field
 _LOCK, _HISTORY, _LINK, _PAGE = "_lock_n", "_history", "_link_complaints", "_page"
@@ -181,11 +184,18 @@ def entered(page: str) -> None:
             del st.session_state[key]
 
 
-def stamp() -> None:
-    """Write the version into the address and read what a followed link got wrong, once."""
+def stamp(offered: Offered | None = None) -> None:
+    """Write the version into the address and read what a followed link got wrong, once.
+
+    Parameters
+    ----------
+    offered
+        The page's own choices by key: what can be chosen, and the default. A page that gives them
+        calls this before its first widget, which drops what it does not offer.
+    """
     if _LINK not in st.session_state:
         params = {key: st.query_params.get_all(key) for key in st.query_params}
-        st.session_state[_LINK] = link_complaints(params)
+        st.session_state[_LINK] = link_complaints(params, offered)
     if st.query_params.get("v") != VERSION:
         st.query_params["v"] = VERSION
 
@@ -197,13 +207,17 @@ def complaints() -> list[str]:
     return cast(list[str], st.session_state.get(_LINK, []))
 
 
-def link_complaints(params: Mapping[str, Sequence[str]]) -> list[str]:
+def link_complaints(
+    params: Mapping[str, Sequence[str]], offered: Offered | None = None
+) -> list[str]:
     """Sentences for the parts of an address that cannot be followed.
 
     Parameters
     ----------
     params
         Query parameters; keys that are not ours are none of our business.
+    offered
+        As in :func:`stamp`.
     """
     found = []
     numbers = {"n": int, "m": int, "k": int, "rank": int, "gamma": float, "odds": float}
@@ -225,6 +239,15 @@ def link_complaints(params: Mapping[str, Sequence[str]]) -> list[str]:
             found.append(
                 f"The link names an unknown scheme: {raw[:30]}. There are {', '.join(SCHEMES)}."
             )
+    for key, (names, default) in (offered or {}).items():
+        several = isinstance(default, list)
+        for raw in params.get(key, ())[0 if several else -1 :]:
+            if raw and raw not in names:
+                instead = "it is left out" if several else f"it is {default} instead"
+                found.append(
+                    f"The link gives {key} = {raw[:30]}, which is not offered: {instead}. "
+                    f"There are {', '.join(names)}."
+                )
     version = (*params.get("v", ()), VERSION)[0]
     if version != VERSION:
         found.append(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 
 from sampledash.explain.consistency import MOST_NAMED, ranking
 from sampledash.explain.text import count, gamma, percent
+from sampledash.metrics import Metric
 
 # Word of the headline -> icon, colour.
 VERDICTS = {
@@ -25,7 +27,7 @@ def printed(instances: int) -> str:
     """What the bars of a printed table are; ``instances`` is 0 where they are not known."""
     off = (
         f"each taken to be off by its rounding and two standard errors over {count(instances)} "
-        "instances"
+        f"instance{'s' if instances > 1 else ''}"
         if instances
         else "taken as expectations, off by their rounding alone"
     )
@@ -52,6 +54,77 @@ def repeated(entries: int, instances: int) -> str:
         f"{count(entries)} sampled ranks of {count(instances)} instances: those of one instance "
         "count as independent in the estimates, not in the ranges."
     )
+
+
+def cutoff_holds_all(metric: Metric, n: int, m: int) -> str:
+    """What follows where the cutoff leaves nothing out, of all candidates or of a sample.
+
+    Examples
+    --------
+    >>> from sampledash.metrics import parse_metric
+    >>> cutoff_holds_all(parse_metric("Recall@10"), 8, 5)
+    'The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k below 8, or \
+a larger n.'
+    >>> cutoff_holds_all(parse_metric("NDCG@10"), 8, 5)
+    'The cutoff holds all 8 candidates: NDCG@10 is NDCG. Take a k below 8, or a larger n.'
+    >>> cutoff_holds_all(parse_metric("NDCG@10"), 100, 5)
+    ''
+    """
+    of_all, of_sample = metric.cut(n - 1), metric.cut(m)
+    if of_all is None or of_sample is None:
+        return ""
+    best = float(metric(1, n))
+    constant = float(metric(min(n, of_all), n)) == best
+    if of_all >= n:
+        told = f"{percent(best)} at every rank" if constant else replace(metric, k=None)
+        return (
+            f"The cutoff holds all {count(n)} candidates: {metric} is {told}. Take a k below "
+            f"{count(n)}, or a larger n."
+        )
+    if constant and of_sample > m:
+        return (
+            f"The cutoff holds all {count(m + 1)} items of a sample: the uncorrected {metric} is "
+            f"{percent(best)} whatever is drawn. Take a k up to {count(m)}, or more negatives."
+        )
+    return ""
+
+
+def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> list[str]:
+    """What to know where the systems were not ranked among the same candidates.
+
+    Parameters
+    ----------
+    metric
+        As text.
+    n, m
+        Candidates and sampled negatives of each system.
+
+    Examples
+    --------
+    >>> unlike("AUC", {"A": 3706, "B": 1000}, {"A": 99, "B": 99})
+    ['n differs, from 1,000 (B) to 3,706 (A): AUC is then over different candidate sets, and a \
+difference is not one of the systems alone.']
+    """
+    found = []
+    if between := _from_to(n):
+        found.append(
+            f"n differs, {between}: {metric} is then over different candidate sets, and a "
+            "difference is not one of the systems alone."
+        )
+    if between := _from_to(m):
+        found.append(
+            f"m differs, {between}: uncorrected values are then over candidate sets of different "
+            "size and do not compare; ranges and estimates take m into account."
+        )
+    return found
+
+
+def _from_to(sizes: Mapping[str, int]) -> str:
+    """The smallest and the largest with their systems; nothing where all are equal."""
+    low, high = (pick(sizes, key=lambda name: sizes[name]) for pick in (min, max))
+    if sizes[low] == sizes[high]:
+        return ""
+    return f"from {count(sizes[low])} ({low}) to {count(sizes[high])} ({high})"
 
 
 def verdict(free: int, falling: int, pairs: int) -> str:

@@ -11,8 +11,9 @@ import numpy as np
 from sampledash.checks import shown
 from sampledash.ranksets import RankSet
 from sampledash.readers.align import Instances
+from sampledash.readers.cells import Ints
 from sampledash.readers.choose import Systems
-from sampledash.readers.columns import Role, is_number, role_of
+from sampledash.readers.columns import ALIASES, Role, is_number, role_of
 from sampledash.readers.errors import ReadError
 from sampledash.readers.files import Opened
 from sampledash.readers.layouts import rows_of
@@ -21,7 +22,18 @@ from sampledash.readers.rows import Facts, Rows
 from sampledash.readers.tables import text_table
 
 _NAME = "pasted text"
-_N = re.compile(r"(?im)(?:^|(?<=;))[ \t]*n[ \t]*=[ \t]*([^\n;]*?)[ \t]*(?=;|$)")
+# What may be said of all ranks at once -> its symbol, what it counts, the least it can be.
+_SAID: dict[Role, tuple[str, str, int]] = {
+    "n_candidates": ("n", "candidates", 2),
+    "negatives": ("m", "sampled negatives", 1),
+}
+_NAMES = "|".join(
+    sorted((a.replace("_", "[ _-]?") for role in _SAID for a in ALIASES[role]), key=len)[::-1]
+)
+# A line, or a part between semicolons, such as "n = 3706", "# m: 100" or "m = 100, n = 3706".
+_SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{_NAMES})[ \t]*[=:][^\n;]*)")
+_COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
+_NEXT = re.compile(rf"(?i)[,\s]+(?=(?:{_NAMES})[ \t]*[=:])")
 
 
 def parse_rank_text(
@@ -40,7 +52,7 @@ def parse_rank_text(
     text
         ``NAME: ranks`` for each system, on lines of their own or separated by semicolons; or bare
         ranks of one system; or a table as in :func:`read_rank_sets`, header included. ``n = ...``
-        may stand anywhere between.
+        may stand anywhere between; a line with ``#`` in front may also say ``# n: ...``.
     n
         Candidates per instance. Used only if the text does not say it.
     zero_based, instances, runs, systems
@@ -69,31 +81,92 @@ def parse_rank_text(
 
 def open_text(text: str) -> Opened:
     """Parse pasted text without deciding yet what it leaves open; as :func:`open_sources`."""
-    given = _N.findall(text)
-    n = None
-    if given:
-        n = _given_n(given)
-        # Blank lines keep the line numbers of a pasted table.
-        text = _N.sub("", text)
+    said: dict[Role, list[str]] = {role: [] for role in _SAID}
+
+    def note(line: re.Match[str]) -> str:
+        found = _settings(line[2].strip(), comment=bool(line[1]))
+        for role, value in found:
+            said[role].append(value)
+        return "" if found else line[0]
+
+    # Blank lines keep the line numbers of a pasted table.
+    text = _SETTING.sub(note, text)
+    n, m = (_one_value(role, said[role]) for role in _SAID)
+    if aside := _COMMENT.search(text):
+        raise ReadError(
+            f"the {_NAME} has {shown(aside[0].strip())}: a line with # in front may say n = 3706 "
+            "and m = 100; remove others"
+        )
     if not text.strip(" \t\r\n;,"):
         raise ReadError(f"the {_NAME} holds no ranks: write NAME: ranks, such as A: 3, 17, 250")
     if _is_table(text):
         rows = rows_of(text_table(text.encode(errors="replace"), _NAME))
     else:
         rows = _rows(_systems(text))
-    if n is not None and rows.n is None:
-        rows = replace(rows, n=np.full(len(rows), n))
-    return Opened((rows,))
+    if m is not None:  # said of true ranks it has no meaning, which their reader tells
+        left_out = f"m = {m} is not used: true ranks are those among all candidates"
+        rows = replace(rows, facts=rows.facts.doubted(left_out))
+    return Opened(
+        (
+            replace(
+                rows,
+                n=_of_all(rows, "n_candidates", rows.n, n),
+                negatives=_of_all(rows, "negatives", rows.negatives, m),
+            ),
+        )
+    )
 
 
-def _given_n(given: list[str]) -> int:
+def _settings(part: str, *, comment: bool) -> list[tuple[Role, str]]:
+    """What a part of the text says of n and m; nothing if it is a system of such a name."""
+    found: list[tuple[Role, str]] = []
+    for each in _NEXT.split(part):
+        name, sign, value = (x.strip() for x in re.split("([=:])", each, maxsplit=1))
+        role = role_of(name)
+        assert role is not None
+        symbol, what, _ = _SAID[role]
+        if sign == ":" and not comment:
+            if not found and len(value.split()) != 1:
+                return []
+            raise ReadError(
+                f"the {_NAME} has {shown(part)}: write {symbol} = {value} if it is the number of "
+                f"{what}, or give the system another name"
+            )
+        if ":" in value:
+            raise ReadError(
+                f"the {_NAME} has {shown(part)}: give {symbol} a line of its own, or the system "
+                "another name"
+            )
+        found.append((role, value))
+    return found
+
+
+def _one_value(role: Role, given: list[str]) -> int | None:
+    symbol, _, least = _SAID[role]
     values = {re.sub(r"[,_ ]", "", value) for value in given}
+    if not values:
+        return None
     if len(values) > 1:
-        raise ReadError(f"the {_NAME} gives n twice, {given[0]} and {given[1]}: keep one")
+        raise ReadError(f"the {_NAME} gives {symbol} twice, {given[0]} and {given[1]}: keep one")
     value = values.pop()
-    if not value.isascii() or not value.isdigit() or len(value) > 18 or int(value) < 2:
-        raise ReadError(f"the {_NAME} says n = {given[0]}: write a whole number from 2")
+    if not value.isascii() or not value.isdigit() or len(value) > 18 or int(value) < least:
+        raise ReadError(
+            f"the {_NAME} says {symbol} = {given[0]}: write a whole number from {least}"
+        )
     return int(value)
+
+
+def _of_all(rows: Rows, role: Role, column: Ints | None, said: int | None) -> Ints | None:
+    """A number for each entry: from a column of the table, or as said of all."""
+    if said is None or column is None:
+        return column if said is None else np.full(len(rows), said)
+    if np.any(column != said):
+        i = int(np.argmax(column != said))
+        raise ReadError(
+            f"{rows.place(i, role)}: {column[i]:,} differs from {_SAID[role][0]} = {said:,}, which "
+            "the text says besides: keep one"
+        )
+    return column
 
 
 def _is_table(text: str) -> bool:

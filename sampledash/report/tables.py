@@ -42,6 +42,7 @@ _COLUMNS: dict[str, tuple[str, Kind]] = {
     "flips": ("Order changes at m", "text"),
     "rank_up_to": ("Rank up to", "count"),
     "m": ("m", "count"),
+    "n": ("n", "count"),
     "instances": ("Instances", "count"),
     "p": ("p", "p"),
     "p_holm": ("p (Holm)", "p"),

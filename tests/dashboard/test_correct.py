@@ -1,7 +1,9 @@
 """The Correct page: what is on the screen is what the core says, and what the paper says."""
 
 import base64
+import io
 import json
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -134,6 +136,114 @@ def test_a_prior_weighs_the_fit_and_the_averages():
     assert percent(float(root)) in headline(at)
     at = page(prior="1/rank", n="1000000")
     assert "n = 1,000,000 is too large for the prior 1/rank" in complaint(at)
+
+
+def test_own_weights_are_the_prior_of_the_core_and_travel_in_the_link():
+    typed = "rank,weight\n1,40\n2,25\n10,5\n30,2\n50,0.5"
+    at = page(prior="own weights", n="50", m="5", metric="AP", take="CLS", weights=typed)
+    weights = np.zeros(50)
+    weights[[0, 1, 9, 29, 49]] = 40, 25, 5, 2, 0.5
+    sampling = sd.Sampling(50, 5, "without-replacement")
+    fit = sd.correction("CLS", prior=weights).fit("AP", sampling)
+    bias2, variance = fit.risk()
+    before = sd.correction("uncorrected").fit("AP", sampling).risk(weights)[0] ** 0.5
+    scatter = percent((variance / 6_040) ** 0.5)
+    assert headline(at) == (
+        f"With 5 negatives, CLS cuts the average bias of AP from {percent(before)} to "
+        f"{percent(bias2**0.5)}; a mean over 6,040 scatters by {scatter}."
+    )
+    _, drawn = traces(at, "Vector for AP")["CLS"]
+    np.testing.assert_allclose(drawn, 100 * fit.values, atol=1e-9)
+    assert any("5 of them above 0; rank 1 has half of their sum" in c.value for c in at.caption)
+    link = next(c.value for c in at.code if "prior=" in c.value and "?v=" in c.value)
+    again = page(**{k: v[-1] for k, v in parse_qs(link.split("?", 1)[1]).items()})
+    assert numbers(again) == numbers(at)
+
+
+def test_a_number_for_each_rank_a_file_and_what_came_last():
+    at = page(prior="own weights", n="60", m="5")
+    assert "Give the weights of the true ranks below" in at.info[0].value
+    assert dimmed(at)
+    at.text_area(key="weights").set_value(" ".join(["2.5"] * 60))
+    run(at)
+    uniform = numbers(page(n="60", m="5"))
+    assert numbers(at) == uniform
+    array = io.BytesIO()
+    np.save(array, 1 / np.arange(1, 61))
+    at.file_uploader(key="weights_file").upload("own.npy", array.getvalue())
+    run(at)
+    assert numbers(at) == numbers(page(n="60", m="5", prior="1/rank"))
+    assert any("do not travel in a link" in c.value for c in at.caption)
+    assert "weights" not in at.query_params
+    at.text_area(key="weights").set_value("1\n" * 60)
+    run(at)
+    assert numbers(at) == uniform
+    assert at.query_params["weights"] == "1\n" * 60
+    at.text_area(key="weights").set_value("1.00000000000000000000\n" * 60)
+    run(at)
+    assert numbers(at) == uniform
+    assert any("do not travel in a link" in c.value for c in at.caption)
+
+
+WRONG_WEIGHTS = {
+    "1 2\n3": "Pasted text holds 3 weights, but n = 50 needs 50, one for each rank",
+    "5,1\n7,-2": "Pasted text, line 2: -2 is negative; weights are 0 or more.",
+    "rank,weight\n5,high": "Pasted text, line 2: 'high' is not a number",
+    "5,1\n51,2": "Pasted text, line 2: 51 is not a rank; write a whole number in 1..50",
+    "5,1\n5,2": "Pasted text gives rank 5 twice: keep one.",
+    "5,1\n6,1e999": "Pasted text, line 2: inf is not a number of usual size",
+    "0 " * 50: "Pasted text holds only zeros: give weight to the ranks that occur.",
+    "1,1\n2,1": "Prior gives sampled rank 3 no probability: put weight on ranks that can produce",
+}
+
+
+def test_wrong_weights_get_one_sentence_and_the_last_good_picture():
+    at = page(prior="own weights", n="50", m="5", metric="AP", weights="1 " * 50)
+    for typed, sentence in WRONG_WEIGHTS.items():
+        at.text_area(key="weights").set_value(typed)
+        run(at)
+        assert sentence in complaint(at)
+        assert len(at.error) == 1
+        assert not headline(at)
+        assert dimmed(at)
+        assert "exact" in traces(at, "Expected AP")
+
+
+def test_the_cost_of_own_weights_at_another_n_is_that_of_the_stretched_ones():
+    # Of ranks at n = 50: at n = 100 each weight is shared by two ranks.
+    own = 1 / np.arange(1, 51)
+    assert priors.resized(own, 100) == pytest.approx(np.repeat(own / 2, 2))
+    at = page(
+        prior="own weights", n="50", m="5", metric="AP", sheet="What it costs",
+        weights=" ".join(map(repr, own.tolist())),
+    )  # fmt: skip
+    charts = [json.loads(c.proto.spec) for c in at.get("plotly_chart")]
+    over_n = next(c for c in charts if c["layout"].get("xaxis", {}).get("title", {}).get("text")
+                  == "n (log scale)")  # fmt: skip
+    bias = {t["name"]: dict(zip(array(t["x"]), array(t["y"]), strict=True)) for t in over_n["data"]}
+    fit = sd.correction("BV", gamma=0.1, prior=np.repeat(own, 2)).fit(
+        "AP", sd.Sampling(100, 5, "without-replacement")
+    )
+    assert bias["BV 0.1 bias"][100] == pytest.approx(100 * fit.risk()[0] ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"n": "8", "m": "5"}, "The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every "
+         "rank. Take a k below 8, or a larger n."),
+        ({"n": "10", "m": "5", "metric": "Precision@k"}, "The cutoff holds all 10 candidates: "
+         "Precision@10 is 10.00 % at every rank. Take a k below 10, or a larger n."),
+        ({"n": "8", "m": "5", "metric": "NDCG@k"}, "The cutoff holds all 8 candidates: NDCG@10 is "
+         "NDCG. Take a k below 8, or a larger n."),
+        ({"m": "9"}, "The cutoff holds all 10 items of a sample: the uncorrected Recall@10 is "
+         "100.00 % whatever is drawn. Take a k up to 9, or more negatives."),
+    ],
+)  # fmt: skip
+def test_a_cutoff_that_leaves_nothing_out_is_told(query, sentence):
+    assert [w.value for w in page(**query).warning] == [sentence]
+    k_fits = page(n="11", m="10")
+    assert not k_fits.warning
 
 
 def test_the_prior_of_real_ranks_is_their_histogram_stretched():
@@ -276,3 +386,41 @@ def test_settings_survive_a_change_of_page():
     at.switch_page("sampledash/dashboard/pages/explore.py")
     run(at)
     assert at.number_input(key="m").value == 50
+
+
+def test_the_first_change_of_the_page_can_be_undone():
+    at = page()
+    at.pills(key="metric").set_value("AP")
+    run(at)
+    assert "bias of AP" in headline(at)
+    next(b for b in at.button if b.label == "Undo").click()
+    run(at)
+    assert "bias of Recall@10" in headline(at)
+
+
+def test_what_a_link_gives_in_vain_is_told_with_what_is_used_instead():
+    at = page(what="Something", metric="HR", prior="1/n", drawn=["CLS", "ALS"], estimator="EM")
+    told = [w.value for w in at.warning]
+    assert (
+        "The link gives what = Something, which is not offered: it is A metric instead. There are "
+        "A metric, Sampled ranks, A printed table."
+    ) in told
+    starts = (
+        "metric = HR, which is not offered: it is Recall@k instead.",
+        "prior = 1/n, which is not offered: it is uniform instead.",
+        "drawn = ALS, which is not offered: it is left out.",
+        "estimator = EM, which is not offered: it is side by side instead.",
+    )
+    for start in starts:
+        assert any(x.startswith(f"The link gives {start}") for x in told)
+    assert len(told) == 5
+    # and so it is
+    assert set(traces(at, "Expected Recall@10")) == {"exact", "CLS", "BV 0.1"}
+    assert numbers(at) == numbers(page())
+    at.pills(key="metric").set_value("AP")
+    assert not run(at).warning
+
+
+def test_the_table_mode_tells_it_too():
+    at = page(what="A printed table", metric="HR", printed="system, HR@10\nA, 0.5", n="200")
+    assert [w.value.split(",")[0] for w in at.warning] == ["The link gives metric = HR"]

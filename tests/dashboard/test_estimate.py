@@ -1,16 +1,20 @@
 """Correct on sampled ranks and on a printed table: the screen is the core's, and the paper's."""
 
+import io
 import json
 import re
 from urllib.parse import parse_qs
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash.dashboard.estimate.table import bounds_table
 from sampledash.estimation.intervals import interval
 from sampledash.estimation.table import bounds_from_table
 from sampledash.explain.text import percent
+from sampledash.report.tables import as_csv
 from tests.dashboard.driver import complaint, headline, numbers, open_page, run
 
 # Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
@@ -166,6 +170,7 @@ IMPOSSIBLE = {
     "system, HR@10\nA, 0.5, 0.6": ["ine 2", "3 cells", "2 columns"],
     "system, Fame@10\nA, 0.5": ["Fame@10"],
     "system, HR@10": ["no values"],
+    "system, HR@10\nA, -\nB, 0.5": ["no value for 'A'", "remove its line"],
 }
 
 
@@ -237,3 +242,117 @@ def test_unlike_systems_are_not_estimated_side_by_side():
     ]
     wanted = [float(shown.loc["shape-constrained MLE", name].rstrip(" %")) for name in "AB"]
     assert dots == pytest.approx(wanted, abs=0.006)
+
+
+def pasted(text, **query):
+    at = ranks_page(sampled_source="Paste sampled ranks", **query)
+    at.text_area(key="sampled_typed").set_value(text)
+    return run(at)
+
+
+def bars(at):
+    """Systems of the picture, from the top, and whether it is dimmed."""
+    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
+    return spec["layout"]["yaxis"]["ticktext"], all(t.get("opacity", 1) < 0.5 for t in spec["data"])
+
+
+def test_pasted_m_and_n_are_those_of_the_estimate():
+    at = pasted("m = 20, n = 300\nA: 1, 1, 7, 3, 2; B: 2, 9, 20, 1, 5", metric="AUC")
+    assert at.text_input(key="n_locked").value == "300, from the data"
+    assert at.number_input(key="m").disabled
+    assert at.select_slider(key="m_ladder").label == "m, negatives (20, from the data)"
+    a = sd.SampledRankSet("A", [1, 1, 7, 3, 2], 300, 20, scheme="without-replacement")
+    shown = at.table[0].value.set_index("Estimator")
+    assert shown.loc["MLE", "A"] == percent(sd.estimate("AUC", a, "mle").value)
+    at.text_area(key="sampled_typed").set_value("m: 20\nA: 1, 1, 7")
+    run(at)
+    assert complaint(at) == (
+        "The pasted text has 'm: 20': write m = 20 if it is the number of sampled negatives, or "
+        "give the system another name."
+    )
+    assert bars(at) == (["A", "B"], True)
+
+
+def test_which_of_many_systems_are_shown_is_a_choice():
+    rows = "".join(f"S{i:02d},{r}\n" for i in range(12) for r in (1, 2 + i, 9))
+    at = pasted(f"m = 20, n = 40\nsystem,sampled_rank\n{rows}", metric="AUC")
+    choice = at.multiselect[0]
+    assert choice.label == "Systems shown, up to 8 of 12"
+    assert bars(at)[0] == [f"S{i:02d}" for i in range(8)]
+    assert numbers(at)["Pairs decided"].endswith(" of 28")
+    choice.set_value([11, 2])
+    run(at)
+    assert bars(at)[0] == ["S02", "S11"]
+    last = sd.SampledRankSet("S11", [1, 13, 9], 40, 20, scheme="without-replacement")
+    shown = at.table[0].value.set_index("Estimator")
+    assert shown.loc["MLE", "S11"] == percent(sd.estimate("AUC", last, "mle").value)
+    at.multiselect[0].set_value([])
+    run(at)
+    assert "Choose at least one system" in at.info[0].value
+
+
+def test_a_cutoff_that_holds_all_candidates_is_told():
+    at = pasted("m = 5, n = 8\nA: 1, 2, 5; B: 2, 2, 1")
+    wanted = "The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k"
+    assert any(wanted in c.value.replace("\\", "") for c in at.caption)
+    assert at.table[0].value.set_index("Estimator").loc["MLE", "A"] == "100.00 %"
+    at = table_page(n="8", m="5", printed="system, HR@1\nA, 0.5")
+    assert any(wanted in c.value.replace("\\", "") for c in at.caption)
+    assert at.table[0].value.iloc[0]["No assumption"] == "100.00 % to 100.00 %"
+
+
+def test_systems_with_other_candidates_or_negatives_are_told():
+    at = pasted("system,sampled_rank,n,m\nA,1,300,20\nA,5,300,20\nB,2,900,9\nB,4,900,9",
+                metric="AUC")  # fmt: skip
+    said = [c.value.replace("\\", "") for c in at.caption]
+    assert (
+        "n differs, from 300 (A) to 900 (B): AUC is then over different candidate sets, and a "
+        "difference is not one of the systems alone."
+    ) in said
+    assert any(c.startswith("m differs, from 9 (B) to 20 (A): uncorrected values") for c in said)
+    alike = pasted("m = 20, n = 300\nA: 1, 5; B: 2, 4", metric="AUC")
+    assert not any("differs" in c.value for c in alike.caption)
+
+
+def test_all_items_drawn_leave_nothing_to_estimate():
+    # Of three candidates both others are drawn: every estimator must find the exact AUC.
+    at = pasted("m = 2, n = 3\nA: 2", metric="AUC")
+    shown = at.table[0].value.set_index("Estimator")["A"]
+    assert shown["MN"] == shown["MLE"] == shown["uncorrected"] == "50.00 %"
+
+
+def test_wrong_input_dims_the_last_picture_of_the_same_mode():
+    at = table_page(metric="AUC", n="500")
+    at.text_area(key="printed").set_value("system, AUC\nP, 0.9\nQ, 0.7")
+    run(at)
+    at.segmented_control(key="what").set_value("Sampled ranks")
+    run(at)
+    assert bars(at) == (["X", "Y", "Z"], False)
+    at.number_input(key="m").set_value(0)
+    run(at)
+    assert "m must be at least 1" in complaint(at)
+    assert len(at.error) == 1
+    assert bars(at) == (["X", "Y", "Z"], True)
+    assert not at.table
+    at.segmented_control(key="what").set_value("A printed table")
+    run(at)
+    assert "m must be at least 1" in complaint(at)
+    assert bars(at) == (["P", "Q"], True)
+
+
+def test_the_bounds_that_are_taken_away_say_what_they_follow_from():
+    at = table_page(n="500", m="99", printed="system, HR@1, AUC\nA, 0.4, 0.8\nB, 0.1, 0.6",
+                    table_instances="300", scheme="with replacement")  # fmt: skip
+    scene = at.session_state["_table_good"]
+    taken = pd.read_csv(io.StringIO(as_csv(bounds_table(scene))))
+    assert set(taken["n"]) == {500}
+    assert set(taken["m"]) == {99}
+    assert set(taken["scheme"]) == {"with-replacement"}
+    assert set(taken["instances"]) == {300}
+    first = taken[taken["minus"].isna() & (taken["system"] == "A")].set_index("shape")
+    for shape, name in ((None, "any"), ("non-increasing", "non-increasing")):
+        low, high = bounds_from_table(
+            "Recall@10", {"HR@1": 0.4, "AUC": 0.8}, 500, 99, 1, shape=shape, instances=300
+        )
+        assert first.loc[name, "low"] == pytest.approx(low)
+        assert first.loc[name, "high"] == pytest.approx(high)

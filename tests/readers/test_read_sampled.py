@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.readers import MissingCandidates, MissingNegatives, ReadError, ZeroBasedRanks
+from sampledash.readers import (
+    MissingCandidates,
+    MissingNegatives,
+    ReadError,
+    ZeroBasedRanks,
+    lacks,
+    open_text,
+    sampled_sets,
+)
 from sampledash.readers import read_sampled_ranks as read
 
 LONG = b"system,user,sampled_rank,n_candidates,m\nX,u1,1,900,5\nX,u2,6,1000,5\nY,u1,3,900,5\n"
@@ -109,3 +117,55 @@ def test_true_and_sampled_ranks_are_not_taken_for_each_other() -> None:
     qrels = b"q1 0 d1 1\n"
     with pytest.raises(ReadError, match="is a TREC run, which ranks whole lists"):
         read([io.BytesIO(run), io.BytesIO(qrels)], name=["a.run", "a.qrels"], n=9, m=3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "m = 100\nn = 3706\nA: 1, 1, 7",
+        "m=100, n=3,706\nA: 1 1 7",
+        "# m: 100\n# n: 3706\nsystem,sampled_rank\nA,1\nA,1\nA,7",
+        "# negatives = 100, n_items: 3706; A: 1, 1, 7",
+        "n = 3706\nsystem,sampled_rank,m\nA,1,100\nA,1,100\nA,7,100",
+    ],
+)
+def test_pasted_text_says_n_and_m_of_all(text: str) -> None:
+    opened = open_text(text)
+    (a,) = sampled_sets(opened)
+    assert lacks(opened) == (False, False)
+    assert (a.system, a.sampled_ranks.tolist()) == ("A", [1, 1, 7])
+    assert (set(a.n), set(a.m)) == ({3706}, {100})
+
+
+def test_systems_called_m_or_n_keep_their_ranks() -> None:
+    m, n = sampled_sets(open_text("m: 1 7\nn: 2, 3\nm = 9; n = 50"))
+    assert (m.system, m.sampled_ranks.tolist()) == ("m", [1, 7])
+    assert (n.system, n.sampled_ranks.tolist()) == ("n", [2, 3])
+    assert (set(n.n), set(n.m)) == ({50}, {9})
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("m: 100\nA: 1 7", ["'m: 100'", "write m = 100 if it is the number of sampled negatives",
+                            "another name"]),
+        ("n = 50: 1 7", ["'n = 50: 1 7'", "give n a line of its own"]),
+        ("# hello\nA: 1 7", ["'# hello'", "may say n = 3706 and m = 100"]),
+        ("m = many; A: 1", ["says m = many", "whole number from 1"]),
+        ("m = 0; A: 1", ["says m = 0", "whole number from 1"]),
+        ("m = 9; m = 10; A: 1", ["m twice, 9 and 10"]),
+        ("m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9",
+         ["line 5, column 'm'", "9 differs from m = 3"]),
+    ],
+)  # fmt: skip
+def test_unclear_n_and_m_of_all_get_one_sentence(text: str, facts: list[str]) -> None:
+    with pytest.raises(ReadError) as error:
+        open_text(text)
+    for fact in ["pasted text", *facts]:
+        assert fact in str(error.value)
+
+
+def test_m_said_of_true_ranks_is_told_to_be_unused() -> None:
+    reading = open_text("m = 100; n = 3706; A: 3, 250").read()
+    assert reading.sets[0].ranks.tolist() == [3, 250]
+    assert any("m = 100 is not used" in doubt for doubt in reading.summary.doubts)

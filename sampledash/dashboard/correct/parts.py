@@ -9,16 +9,26 @@ import streamlit as st
 
 from sampledash.correction import Correction
 from sampledash.dashboard import charts, controls, state
-from sampledash.dashboard.correct import priors
+from sampledash.dashboard.correct import own, priors, sees
 from sampledash.dashboard.correct import tabs as correct_tabs
 from sampledash.dashboard.correct.scene import DEFAULTS, RECIPES, SIZES, TAKEN, Scene
 from sampledash.explain import correct as words
 from sampledash.explain import text
+from sampledash.explain.estimate import cutoff_holds_all
 from sampledash.explain.text import count
 from sampledash.figures import correct as figures
 from sampledash.report.vectors import vector_csv, vector_json
 
 LINK: dict[str, Any] = {**DEFAULTS, **correct_tabs.DEFAULTS, "why": False}
+# What a link can choose, and the default.
+OFFERED: state.Offered = {
+    key: (names, LINK[key])
+    for key, names in (
+        ("metric", state.CHIPS), ("take", TAKEN), ("drawn", RECIPES), ("instances", SIZES),
+        ("prior", priors.PRIORS), ("sheet", correct_tabs.NAMES), ("costs", correct_tabs.COSTS),
+        ("sees", sees.VIEWS),
+    )
+}  # fmt: skip
 
 
 def metric_choice() -> None:
@@ -35,10 +45,9 @@ HELP = (
 )
 
 
-def choices() -> None:
-    """The corrections in the pictures, the one that is taken away, the number of instances."""
+def choices() -> own.Given | None:
+    """The corrections in the pictures, the one taken away, |D|, the prior; own weights for it."""
     left, middle, right = st.columns([41, 32, 27])
-    which, _ = st.columns([41, 59])
     left.pills(
         "Corrections", list(RECIPES), selection_mode="multi", default=DEFAULTS["drawn"],
         key="drawn", bind="query-params", wrap=True, help=HELP,
@@ -52,19 +61,24 @@ def choices() -> None:
         bind="query-params",
         help="Over how many instances, such as users, the mean is taken: it divides the variance.",
     )  # fmt: skip
-    which.segmented_control(
+    prior = st.segmented_control(
         "Prior", list(priors.PRIORS), default=DEFAULTS["prior"], required=True, key="prior",
         bind="query-params",
         help="How often each true rank is thought to occur: CLS, BV and LS weigh their errors by "
-        "it, and so do the averages here. Own weights: sampledash.correction(…, prior=…).",
+        "it, and so do the averages here.",
     )  # fmt: skip
+    if prior == priors.OWN:
+        return own.choose()
+    own.leave()
+    return None
 
 
 def _over_ranks(shown: Scene) -> str:
     """How the averages weigh the ranks."""
     if shown.prior == priors.UNIFORM:
         return "over all ranks, each weighing the same"
-    return f"over the ranks, weighing as the prior {shown.prior} says"
+    says = "own weights say" if shown.weights is not None else f"the prior {shown.prior} says"
+    return f"over the ranks, weighing as {says}"
 
 
 def picture(shown: Scene, *, dim: bool = False) -> None:
@@ -103,6 +117,9 @@ def picture(shown: Scene, *, dim: bool = False) -> None:
 
 def warnings(shown: Scene) -> None:
     """What to beware of."""
+    sampling = shown.sampling
+    if cutoff := cutoff_holds_all(shown.metric, sampling.n, sampling.m):
+        st.warning(cutoff, icon=":material/warning:")
     if note := shown.fit().note:
         st.warning(text.spell(note), icon=":material/warning:")
     if shown.note:

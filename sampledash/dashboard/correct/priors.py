@@ -15,20 +15,20 @@ from sampledash.readers import example
 
 Floats = NDArray[np.float64]
 
-UNIFORM, REAL = "uniform", "as X, Y, Z rank"
+UNIFORM, REAL, OWN = "uniform", "as X, Y, Z rank", "own weights"
 POWERS = {"1/√rank": 0.5, "1/rank": 1.0}
-PRIORS = (UNIFORM, *POWERS, REAL)
+PRIORS = (UNIFORM, *POWERS, REAL, OWN)
 MOST_N = 100_000  # another prior than the uniform one takes every rank
 TAKE_ONE = ("monotone", "bias-variance", "least-squares")  # corrections that depend on it
 TEX = {
     UNIFORM: r"\propto 1", "1/√rank": r"\propto 1/\sqrt{r}", "1/rank": r"\propto 1/r",
-    REAL: r"\text{ as X, Y, Z rank}",
+    REAL: r"\text{ as X, Y, Z rank}", OWN: r"\text{ as given}",
 }  # fmt: skip
 
 
 @lru_cache(maxsize=8)
 def weights(name: str, n: int) -> Floats | None:
-    """Read-only weights of the ranks 1..n, None for the uniform prior."""
+    """Read-only weights of the ranks 1..n, None for the uniform prior; not for own weights."""
     if name == UNIFORM:
         return None
     if name == REAL:
@@ -56,9 +56,22 @@ def stretched(ranks: Iterable[tuple[NDArray[Any], NDArray[Any]]], n: int) -> Flo
     return np.maximum(total, 0.0)
 
 
+def resized(own: Floats, n: int) -> Floats:
+    """Weights given for some n, stretched to another: read-only, shape (n,)."""
+    edges = np.arange(n + 1) * (len(own) / n)
+    below = np.concatenate([[0.0], np.cumsum(own)])
+    found = own.copy() if n == len(own) else np.diff(np.interp(edges, np.arange(len(below)), below))
+    found.setflags(write=False)
+    return found
+
+
 def fitted_to(recipe: Correction, name: str, n: int) -> Correction:
     """The correction with a prior of this name, if it takes one."""
-    prior = weights(name, n)
+    return with_weights(recipe, weights(name, n))
+
+
+def with_weights(recipe: Correction, prior: Floats | None) -> Correction:
+    """The correction with these weights of the ranks, if it takes any."""
     if prior is None or recipe.name not in TAKE_ONE:
         return recipe
     return replace(recipe, prior=prior)

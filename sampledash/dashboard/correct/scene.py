@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from sampledash.correction import Correction, Fit, correction
 from sampledash.dashboard import cache, state
-from sampledash.dashboard.correct import priors
+from sampledash.dashboard.correct import own, priors
 from sampledash.dashboard.explore.scene import LIVE, MOST, Problem
+from sampledash.dashboard.ranks.trouble import Trouble
 from sampledash.explain import correct as words
 from sampledash.explain.text import count
 from sampledash.figures import grid
@@ -36,6 +37,10 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 PATIENCE = 0.3  # seconds without a progress bar
 SLOW = ("CLS", "LS")  # beyond LIVE negatives they take minutes
+LACKING = (
+    "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
+    "short ones."
+)
 _GOOD, _AGREED = "_correct_good", "_correct_agreed"
 
 
@@ -53,6 +58,8 @@ class Scene:
         |D|.
     prior
         Name of the prior over the true ranks.
+    weights
+        Of the ranks 1..n where they are the reader's own; None for a named prior.
     """
 
     metric: Metric
@@ -64,6 +71,7 @@ class Scene:
     prior: str
     ranks: NDArray[np.int64]
     note: str = ""
+    weights: Floats | None = None
 
     def fit(self, recipe: Correction | None = None) -> Fit:
         """The fitted correction, the one taken away unless another is given."""
@@ -74,13 +82,31 @@ class Scene:
         return self._fitted(recipe or self.taken)[1:]
 
     def _fitted(self, recipe: Correction) -> tuple[Fit, float, float]:
-        found: tuple[Fit, float, float] = cache.fitted(
-            str(self.metric), str(recipe), str(self.sampling), self.prior
-        )
-        return found
+        return self.fitted(self.metric, recipe, self.sampling)
+
+    def fitted(
+        self, metric: Metric, recipe: Correction, sampling: Sampling
+    ) -> tuple[Fit, float, float]:
+        """A fit with its risk, to the prior of the page."""
+        found: tuple[Fit, float, float]
+        if self.weights is None:
+            found = cache.fitted(str(metric), str(recipe), str(sampling), self.prior)
+            return found
+        weights = priors.resized(self.weights, sampling.n)
+
+        def make() -> tuple[Fit, float, float]:
+            fit = priors.with_weights(recipe, weights).fit(metric, sampling)
+            return fit, *fit.risk(weights)
+
+        key = f"own|{own.digest(weights.tobytes())}|{metric}|{recipe}|{sampling}"
+        return cache.kept(key, make, shared=False)
 
     def expected(self, recipe: Correction) -> Floats:
         """Expectation over :attr:`ranks`."""
+        if self.weights is not None:
+            fit, ranks = self.fit(recipe), self.ranks
+            key = f"own|expected|{own.digest(fit.values.tobytes(), self.sampling)}"
+            return cache.kept(key, lambda: fit.expected(ranks), shared=False)
         result: Floats = cache.corrected(
             str(self.metric), str(recipe), str(self.sampling), self.prior, self.ranks.tobytes()
         )
@@ -103,26 +129,38 @@ class Scene:
             self.expected(recipe)
 
 
-def scene() -> tuple[Scene, Problem | None]:
-    """The scene to show: the one asked for, or the last good one with what is wrong."""
+def scene(given: own.Given | None = None) -> tuple[Scene, Problem | Trouble | None]:
+    """The scene to show: the one asked for, or the last good one with what is wrong.
+
+    ``given``: own weights, where that prior is chosen.
+    """
+    chosen = dict(_now(DEFAULTS))
+    if chosen["prior"] == priors.OWN and given is None:
+        return _last_good(), Trouble(LACKING, asking=True)
     try:
-        asked = ask(state.DEFAULTS | dict(_now(state.DEFAULTS)), dict(_now(DEFAULTS)))
+        asked = ask(state.DEFAULTS | dict(_now(state.DEFAULTS)), chosen, given)
+        if asked.sampling.m > LIVE and (wait := _to_agree(asked)) is not None:
+            return _last_good(), wait
+        with_progress(asked.work(), 1 + len(asked.drawn))
     except ValueError as error:
-        return _last_good(), Problem(state.spelled(error))
-    if asked.sampling.m > LIVE:
-        agreed: set[str] = st.session_state.setdefault(_AGREED, set())
-        key = f"{asked.metric}, {asked.sampling}, {', '.join(map(str, asked.drawn))}"
-        if key not in agreed:
-            m = count(asked.sampling.m)
-            return _last_good(), Problem(
-                f"m = {m} takes up to a minute for each fit: "
-                f"up to m = {count(LIVE)} the picture follows by itself.",
-                f"Compute m = {m}",
-                lambda: agreed.add(key),
-            )
-    with_progress(asked.work(), 1 + len(asked.drawn))
+        return _last_good(), Trouble(state.spelled(error))
     st.session_state[_GOOD] = asked
     return asked, None
+
+
+def _to_agree(asked: Scene) -> Problem | None:
+    """What takes long starts with a click."""
+    agreed: set[str] = st.session_state.setdefault(_AGREED, set())
+    key = f"{asked.metric}, {asked.sampling}, {', '.join(map(str, asked.drawn))}"
+    if key in agreed:
+        return None
+    m = count(asked.sampling.m)
+    return Problem(
+        f"m = {m} takes up to a minute for each fit: "
+        f"up to m = {count(LIVE)} the picture follows by itself.",
+        f"Compute m = {m}",
+        lambda: agreed.add(key),
+    )
 
 
 def with_progress(work: Iterator[str], pieces: int) -> None:
@@ -137,10 +175,12 @@ def with_progress(work: Iterator[str], pieces: int) -> None:
     place.empty()
 
 
-def ask(shared: Mapping[str, Any], own: Mapping[str, Any]) -> Scene:
+def ask(
+    shared: Mapping[str, Any], chosen: Mapping[str, Any], given: own.Given | None = None
+) -> Scene:
     """Check the choices; a ValueError names what is wrong."""
     k, gamma = int(shared["k"]), float(shared["gamma"])
-    metric = state.chip_metric(own["metric"], k, int(shared["n"]))
+    metric = state.chip_metric(chosen["metric"], k, int(shared["n"]))
     recipes = {
         name: correction(core, gamma=gamma if name == "BV" else None)
         for name, core in RECIPES.items()
@@ -153,26 +193,27 @@ def ask(shared: Mapping[str, Any], own: Mapping[str, Any]) -> Scene:
             f"m = {sampling.m} is more than this page fits: take m ≤ {MOST}, "
             "or call sampledash.correction from Python"
         )
-    if own["prior"] != priors.UNIFORM and sampling.n > priors.MOST_N:
+    if chosen["prior"] != priors.UNIFORM and sampling.n > priors.MOST_N:
         raise ValueError(
-            f"n = {sampling.n} is too large for the prior {own['prior']}: take n ≤ "
+            f"n = {sampling.n} is too large for the prior {chosen['prior']}: take n ≤ "
             f"{priors.MOST_N}, or the uniform prior"
         )
-    names = [x for x in RECIPES if x in own["drawn"] or x == own["take"]]
+    names = [x for x in RECIPES if x in chosen["drawn"] or x == chosen["take"]]
     note = ""
     if sampling.m > LIVE:
-        if own["take"] in SLOW:
+        if chosen["take"] in SLOW:
             raise ValueError(
-                f"{own['take']} takes minutes beyond m = {LIVE}: take BV away, "
+                f"{chosen['take']} takes minutes beyond m = {LIVE}: take BV away, "
                 "or fit it from Python"
             )
         if left_out := [x for x in names if x in SLOW]:
             note = f"{' and '.join(left_out)} left out: drawn up to m = {count(LIVE)}."
             names = [x for x in names if x not in SLOW]
     ranks = grid.rank_grid(sampling.n, keep=grid.jumps(sampling, metric))
+    weights = given.of(sampling.n) if given is not None and chosen["prior"] == priors.OWN else None
     return Scene(
-        metric, sampling, tuple(recipes[x] for x in names), recipes[own["take"]], gamma,
-        SIZES[own["instances"]], own["prior"], ranks, note,
+        metric, sampling, tuple(recipes[x] for x in names), recipes[chosen["take"]], gamma,
+        SIZES[chosen["instances"]], chosen["prior"], ranks, note, weights,
     )  # fmt: skip
 
 

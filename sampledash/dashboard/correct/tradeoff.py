@@ -8,16 +8,15 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from sampledash.correction import Correction, correction
-from sampledash.dashboard import cache, charts
+from sampledash.correction import Correction, correction, parse_correction
+from sampledash.dashboard import charts
 from sampledash.dashboard.correct import priors
 from sampledash.dashboard.correct.scene import Scene, with_progress
 from sampledash.dashboard.explore.scene import LIVE
 from sampledash.explain import correct as words
 from sampledash.explain.text import count, gamma
 from sampledash.figures import correct as figures
-from sampledash.metrics import Metric
-from sampledash.sampling import Sampling
+from sampledash.sampling import Sampling, parse_sampling
 
 Floats = NDArray[np.float64]
 Point = tuple[str, str]  # a correction and a sampling, as texts
@@ -36,7 +35,7 @@ def tab(scene: Scene) -> None:
     axes = _axes(scene)
     risks: dict[Point, tuple[float, float]] = {}
     wanted = {(r, s) for points in axes.values() for r, s in points}
-    work = _risks(scene.metric, scene.prior, sorted(wanted), risks)
+    work = _risks(scene, sorted(wanted), risks)
     with_progress(work, len(wanted))
     marks: dict[str, dict[str, float]] = {
         "γ": {f"γ = {gamma(scene.gamma)}": scene.gamma, "1/|D|": 1 / scene.instances},
@@ -76,11 +75,15 @@ def _axes(scene: Scene) -> dict[str, list[Point]]:
 
 
 def _risks(
-    metric: Metric, prior: str, points: list[Point], found: dict[Point, tuple[float, float]]
+    scene: Scene, points: list[Point], found: dict[Point, tuple[float, float]]
 ) -> Iterator[str]:
     for recipe, sampling in points:
         yield f"{recipe}, {sampling}"
-        found[recipe, sampling] = cache.fitted(str(metric), recipe, sampling, prior)[1:]
+        try:
+            fit = scene.fitted(scene.metric, parse_correction(recipe), parse_sampling(sampling))
+            found[recipe, sampling] = fit[1:]
+        except ValueError:  # own weights leave a sampled rank impossible there: a gap in the line
+            found[recipe, sampling] = np.nan, np.nan
 
 
 def _series(

@@ -26,22 +26,28 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what sampled ranks tell."""
     own = {**defaults, **source.DEFAULTS, **scenes.DEFAULTS}
     given, trouble = source.choose()
+    systems = st.container()
     left, right = st.columns([7, 3], vertical_alignment="bottom")
     with left:
         metric_choice()
     with right:
         parts.estimator_choice()
     gamma = {} if state.value("estimator", scenes.DEFAULTS) == "BV" else {"gamma": "BV only"}
-    known_m = {"m": "in the file"} if given is not None and given.m_known else {}
-    controls.sidebar(lock_n=source.locked_n(given), unused={**gamma, **known_m}, page_defaults=own)
+    unused = {**gamma, **source.known_m(given)}
+    controls.sidebar(lock_n=source.locked_n(given), unused=unused, page_defaults=own)
     controls.link_notes()
     scene = None
     if trouble is None and given is not None:
         try:
             if state.current().scheme == "popularity":
                 raise ValueError(POPULARITY)
-            scene = scenes.look(scenes.ask(source.made(given)))
-            scenes.remember(scene.asked)
+            with systems:
+                found = source.shown(source.made(given), given)
+            if found.sets:
+                scene = scenes.look(scenes.ask(found))
+                scenes.remember(scene.asked)
+            else:
+                trouble = Trouble("Choose at least one system to show.", asking=True)
         except ValueError as error:
             trouble = source.trouble(error, given)
     if trouble is not None:

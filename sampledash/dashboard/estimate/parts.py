@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.distribution import rank_distribution_at
-from sampledash.dashboard import charts, takeaway
+from sampledash.dashboard import charts, state, takeaway
 from sampledash.dashboard.estimate.scene import METHODS, Scene
+from sampledash.dashboard.estimate.source import SOURCES
 from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.dashboard.ranks.trouble import shown as shown_name
 from sampledash.estimation import fitted, gamma_table
@@ -18,10 +19,16 @@ from sampledash.explain import estimate as words
 from sampledash.explain.text import count, percent
 from sampledash.figures import estimate as figures
 from sampledash.figures.grid import rank_grid
+from sampledash.sampledranks import SampledRankSet
 
 NAMES = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
 DEFAULTS: dict[str, Any] = {"estimate_tab": NAMES[0], "estimates_view": VIEWS[0]}
+# What a link can choose, and the default.
+OFFERED: state.Offered = {
+    "estimator": (METHODS, next(iter(METHODS))), "sampled_source": (SOURCES, SOURCES[0]),
+    "estimate_tab": (NAMES, NAMES[0]), "estimates_view": (VIEWS, VIEWS[0]),
+}  # fmt: skip
 
 
 def estimator_choice() -> None:
@@ -51,9 +58,6 @@ def headline(scene: Scene) -> None:
     st.markdown(f"### {badge}{said}")
     for note in scene.notes:
         st.caption(escaped(note))
-    more = len(scene.asked.source.sets) - len(scene.rows)
-    if more:
-        st.caption(f"The first {len(scene.rows)} systems of {count(len(scene.rows) + more)}.")
 
 
 def picture(scene: Scene, *, dim: bool) -> None:
@@ -115,9 +119,20 @@ def estimates_table(scene: Scene) -> pd.DataFrame:
     asked, rows = scene.asked, []
     for i, row in enumerate(scene.rows):
         found: dict[str, Any] = {"metric": str(asked.metric), "system": row.name}
+        found |= _drawn(asked.sets[i])
         found |= {name: asked.value(i, name) for name in METHODS}
         rows.append(found | {"exact": row.exact, "low": row.free[0], "high": row.free[1]})
     return pd.DataFrame(rows)
+
+
+def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
+    """How these were sampled, for a table that is taken away."""
+
+    def listed(sizes: set[int]) -> int | str:
+        return sizes.pop() if len(sizes) == 1 else ", ".join(map(str, sorted(sizes)))
+
+    n, m = {one.population for one in sets}, {draws.m for one in sets for draws in one.draws}
+    return {"n": listed(n), "m": listed(m), "scheme": sets[0].scheme}
 
 
 def every_estimator(scene: Scene) -> None:
@@ -151,7 +166,7 @@ def true_ranks(scene: Scene) -> None:
         return found
 
     try:
-        estimated = asked.kept("below", make)
+        estimated = asked.kept(f"below|{asked.source.key}", make)
     except ValueError as error:
         st.info(escaped(str(error)), icon=":material/info:")
         return
@@ -177,7 +192,7 @@ def which_gamma(scene: Scene) -> None:
     one = asked.sets[place]
     sampling = one.sampling(one.draws[-1].m)
     table: pd.DataFrame = asked.kept(
-        f"gamma|{place}",
+        f"gamma|{one.digest}",
         lambda: gamma_table(asked.metric, sampling, one.n_instances, fitted(one, "monotone-mle")),
     )
     suggested, best = table.iloc[0], table.iloc[int(table["mse"].to_numpy().argmin())]
@@ -209,6 +224,9 @@ def pairs(scene: Scene) -> None:
         if span is not None
     ]
     table = pd.DataFrame(rows, columns=["first", "second", "assumption", "low", "high"])
+    drawn = {one.system: one for one in scene.asked.sets}
+    how = [_drawn(drawn[a], drawn[b]) for a, b, *_ in rows]
+    table = pd.concat([table, pd.DataFrame(how).assign(metric=str(scene.asked.metric))], axis=1)
     printed = pd.DataFrame(
         [
             (

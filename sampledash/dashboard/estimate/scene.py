@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,6 @@ METHODS = {
     "rank estimate": "rank estimate", "uncorrected": "uncorrected",
 }  # fmt: skip
 DEFAULTS: dict[str, Any] = {"estimator": next(iter(METHODS)), "metric": "Recall@k"}
-MOST_SYSTEMS = 8
 FALLING = "non-increasing"
 _GOOD = "_estimate_good"
 
@@ -43,35 +43,56 @@ class Asked:
     @property
     def sets(self) -> tuple[SampledRankSet, ...]:
         """The sampled ranks."""
-        return self.source.sets[:MOST_SYSTEMS]
-
-    @property
-    def systems(self) -> list[str]:
-        """Their names."""
-        return [one.system for one in self.sets]
+        return self.source.sets
 
     def value(self, place: int, method: str) -> float:
         """Estimate of one system by one of :data:`METHODS`."""
         if METHODS[method] == TOGETHER:
-            values: list[float] = self.kept(TOGETHER, self._side_by_side)
+            values: list[float] = self.kept(f"{TOGETHER}|{self.source.key}", self._side_by_side)
             return values[place]
-        found: float = self._kept(
-            f"point|{place}|{method}|{self.gamma if method == 'BV' else ''}",
-            lambda: point(self.metric, self.sets[place], as_method(method, self.gamma)),
+        one = self.sets[place]
+        found: float = self.kept(
+            f"point|{one.digest}|{method}|{self.gamma if method == 'BV' else ''}",
+            lambda: point(self.metric, one, as_method(method, self.gamma)),
         )
+        return found
+
+    def free(self, i: int, j: int) -> Range:
+        """What one system's samples allow, or those of two of their difference."""
+        one, other = self.sets[i], self.sets[j]
+        found: Range = self.kept(
+            f"span|{one.digest}|{other.digest}", lambda: _span(self.metric, one, other, None)
+        )
+        return found
+
+    def falling(self, i: int, j: int) -> Range | None:
+        """The same if no rank is more frequent than a better one; None if they contradict it."""
+        one, other = self.sets[i], self.sets[j]
+
+        def make() -> Range | None:
+            try:
+                return _span(self.metric, one, other, FALLING)
+            except ValueError:
+                return None
+
+        found: Range | None = self.kept(f"span|{one.digest}|{other.digest}|{FALLING}", make)
         return found
 
     def _side_by_side(self) -> list[float]:
         """Estimates that begin from one distribution, learned from all systems together."""
         return [float(each.expected(self.metric)) for each in fitted_side_by_side(self.sets)]
 
-    def kept(self, name: str, make: Any) -> Any:
-        """A result about these sets and this metric, kept."""
-        return self._kept(name, make)
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """A result about this metric, kept.
 
-    def _kept(self, name: str, make: Any) -> Any:
-        key = f"{name}|{self.metric}|{self.source.key}"
-        return cache.kept(key, make, shared=self.source.bundled)
+        All of one source and metric are one entry of the cache: eight systems have more results
+        than the cache has entries, and with one entry each they would push one another out.
+        """
+        key = f"estimate|{self.metric}|{self.source.whole}"
+        held: dict[str, Any] = cache.kept(key, dict, shared=self.source.bundled)
+        if name not in held:
+            held[name] = make()
+        return held[name]
 
 
 @dataclass(frozen=True)
@@ -134,27 +155,18 @@ def ask(source: Sampled) -> Asked:
 def look(asked: Asked) -> Scene:
     """Compute, or take from the cache, what is shown."""
     sets, size = asked.sets, len(asked.sets)
-    total = 2 * (size + size * (size - 1) // 2)
-    done = 0
-    notes = [note for note in (_repeated(asked),) if note]
+    total = size * (size + 1) // 2
+    notes = [note for note in (_cutoff(asked), *_unlike(asked), _repeated(asked)) if note]
     spans: dict[tuple[int, int], tuple[Range, Range | None]] = {}
     with controls.progress("What these samples leave open") as report:
         for i in range(size):
             for j in range(i, size):
-                found: list[Range | None] = []
-                for shape in (None, FALLING):
-                    try:
-                        found.append(asked.kept(f"span|{i}|{j}|{shape}", _span(asked, i, j, shape)))
-                    except ValueError:
-                        if shape is None:
-                            raise
-                        if i == j:
-                            notes.append(words.contradicts(sets[i].system))
-                        found.append(None)
-                    done += 1
-                    report(done / total)
-                assert found[0] is not None
-                spans[i, j] = found[0], found[1]
+                free = asked.free(i, j)
+                report((len(spans) + 0.5) / total)
+                spans[i, j] = free, asked.falling(i, j)
+                report(len(spans) / total)
+                if i == j and spans[i, j][1] is None:
+                    notes.append(words.contradicts(sets[i].system))
     method = asked.method
     if method == TOGETHER and not _fits_together(asked, [spans[i, i] for i in range(size)]):
         method = SHAPED
@@ -174,6 +186,13 @@ def look(asked: Asked) -> Scene:
     return Scene(asked, rows, pairs, method, tuple(notes))
 
 
+def _span(metric: Metric, one: SampledRankSet, other: SampledRankSet, shape: Any) -> Range:
+    if one is other:
+        return interval(metric, one, shape=shape)
+    told = compare(metric, one, other, shape)
+    return told.low, told.high
+
+
 def _fits_together(asked: Asked, spans: list[tuple[Range, Range | None]]) -> bool:
     """Whether estimates that lean on each other agree with what each system's samples allow."""
     n = [one.population for one in asked.sets]
@@ -181,7 +200,28 @@ def _fits_together(asked: Asked, spans: list[tuple[Range, Range | None]]) -> boo
         return False
     allowed = [free if falling is None else falling for free, falling in spans]
     values = [asked.value(i, TOGETHER) for i in range(len(spans))]
-    return all(low <= x <= high for x, (low, high) in zip(values, allowed, strict=True))
+    off = 1e-9  # of rounding, where a range is a single value
+    return all(low - off <= x <= high + off for x, (low, high) in zip(values, allowed, strict=True))
+
+
+def _cutoff(asked: Asked) -> str:
+    """What to know where the cutoff holds all candidates, of every system or of one."""
+    least, *_ = sorted(asked.sets, key=lambda one: one.population)
+    said = words.cutoff_holds_all(
+        asked.metric, least.population, max(draws.m for draws in least.draws)
+    )
+    alone = any(one.population != least.population for one in asked.sets)
+    return f"{least.system}: {said}" if said and alone else said
+
+
+def _unlike(asked: Asked) -> list[str]:
+    """What to know where candidates or negatives differ between systems, not only within them."""
+    negatives = {
+        one.system: round(float(np.average(one.m, weights=one.counts))) for one in asked.sets
+    }
+    return words.unlike(
+        str(asked.metric), {one.system: one.population for one in asked.sets}, negatives
+    )
 
 
 def _repeated(asked: Asked) -> str:
@@ -190,16 +230,6 @@ def _repeated(asked: Asked) -> str:
         if one.instances is not None and len(np.unique(one.instances)) < len(one):
             return words.repeated(len(one), len(np.unique(one.instances)))
     return ""
-
-
-def _span(asked: Asked, i: int, j: int, shape: Any) -> Any:
-    def make() -> Range:
-        if i == j:
-            return interval(asked.metric, asked.sets[i], shape=shape)
-        told = compare(asked.metric, asked.sets[i], asked.sets[j], shape)
-        return told.low, told.high
-
-    return make
 
 
 def remembered() -> Asked | None:

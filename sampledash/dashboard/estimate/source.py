@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.dashboard import cache, state
 from sampledash.dashboard.ranks.held import held
@@ -35,8 +36,12 @@ SOURCES = (EXAMPLE, UPLOAD, PASTE)
 DATA = "movielens-xyz"
 DEFAULTS: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1}
 MOST_M = 2_000
-PLACEHOLDER = "system,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,2,160\nB,9,30"
+PLACEHOLDER = (
+    "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
+)
+MOST_SYSTEMS = 8  # shown at a time: every pair of them is compared
 _FILES, _TEXT, _SHIFT = "_sampled_files", "_sampled_typed", "_sampled_from_0"
+_SHOWN = "_sampled_shown"
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class Given:
         Parsed files; None for the bundled run.
     n_known, m_known
         Whether the data say n and m themselves.
+    about
+        Where the bundled run is described, once the sidebar has told m.
     """
 
     name: str
@@ -60,6 +67,7 @@ class Given:
     opened: Opened | None
     n_known: bool = True
     m_known: bool = False
+    about: DeltaGenerator | None = None
 
 
 @dataclass(frozen=True)
@@ -74,17 +82,25 @@ class Sampled:
         What to call them; whether results may serve other sessions.
     true
         The true ranks behind them, where they are known.
+    of
+        Key of all systems, where these are some of them.
     """
 
     sets: tuple[SampledRankSet, ...]
     name: str
     bundled: bool
     true: tuple[RankSet, ...] = ()
+    of: str = ""
 
     @property
     def key(self) -> str:
         """Text that is the same only for the same sampled ranks."""
         return "-".join(one.digest for one in self.sets)
+
+    @property
+    def whole(self) -> str:
+        """The key of all systems that were given."""
+        return self.of or self.key
 
 
 def choose() -> tuple[Given | None, Trouble | None]:
@@ -106,8 +122,7 @@ def choose() -> tuple[Given | None, Trouble | None]:
         "Seed", min_value=0, value=DEFAULTS["draw_seed"], step=1, key="draw_seed",
         bind="query-params", help="Another seed draws other negatives.",
     )  # fmt: skip
-    right.caption(words.about_example(len(_true()[0]), int(state.value("m")), _seed()))
-    return Given(EXAMPLE, f"{DATA}|{_seed()}", None), None
+    return Given(EXAMPLE, f"{DATA}|{_seed()}", None, about=right), None
 
 
 def _seed() -> int:
@@ -143,7 +158,8 @@ def _pasted() -> tuple[Given | None, Trouble | None]:
     typed = st.text_area(
         "Sampled ranks: a table with a header, or one system a line",
         value=st.session_state.get(_TEXT, ""), key="sampled_typed", height=140,
-        placeholder=PLACEHOLDER, help="'A: 1, 1, 7', or a table as in a file.",
+        placeholder=PLACEHOLDER,
+        help="'A: 1, 1, 7', or a table as in a file; 'm = 100, n = 3706' may stand on a line.",
     )  # fmt: skip
     st.session_state[_TEXT] = typed
     st.caption("Pasted sampled ranks do not travel in a link.")
@@ -167,6 +183,8 @@ def made(given: Given) -> Sampled:
         As :func:`sampledash.readers.sampled_sets`.
     """
     settings = state.current()
+    if given.about is not None:
+        given.about.caption(words.about_example(len(_true()[0]), settings.m, _seed()))
     if settings.m > MOST_M:
         raise ValueError(
             f"m = {settings.m} is more than this page estimates from: take m <= {MOST_M}, "
@@ -185,6 +203,24 @@ def made(given: Given) -> Sampled:
         shared=False,
     )  # fmt: skip
     return Sampled(sets, given.name, bundled=False)
+
+
+def shown(source: Sampled, given: Given) -> Sampled:
+    """Draw the choice of systems where there are many; the chosen ones, none if none is."""
+    total = len(source.sets)
+    if total <= MOST_SYSTEMS:
+        return source
+    kept: dict[str, list[int]] = st.session_state.setdefault(_SHOWN, {})
+    before = [place for place in kept.get(given.ident, range(MOST_SYSTEMS)) if place < total]
+    chosen = st.multiselect(
+        f"Systems shown, up to {MOST_SYSTEMS} of {count(total)}", range(total), default=before,
+        format_func=lambda place: source.sets[place].system, max_selections=MOST_SYSTEMS,
+        key=f"shown_{given.ident}_{total}", help="Every pair of them is compared.",
+    )  # fmt: skip
+    st.session_state[_SHOWN] = {given.ident: chosen}
+    return replace(
+        source, sets=tuple(source.sets[place] for place in sorted(chosen)), of=source.key
+    )
 
 
 def _run(m: int, scheme: Any) -> Sampled:
@@ -211,6 +247,18 @@ def locked_n(given: Given | None) -> tuple[int, str] | None:
     n = np.concatenate([each for each in found if each is not None])
     mean = round(float(n.mean()))
     return mean, f"{count(mean)}, from the data" if np.ptp(n) == 0 else f"{count(mean)}, mean"
+
+
+def known_m(given: Given | None) -> dict[str, str]:
+    """Why the sidebar's m is not used, with the m that is, where the data say it."""
+    if given is None or given.opened is None or not given.m_known:
+        return {}
+    found = [part.negatives for part in given.opened.parts if isinstance(part, Rows)]
+    if not found:  # TREC runs: the reader says what to do with them
+        return {}
+    m = np.concatenate([each for each in found if each is not None])
+    low, high = count(int(m.min())), count(int(m.max()))
+    return {"m": f"{low if low == high else f'{low} to {high}'}, from the data"}
 
 
 def trouble(error: ValueError, given: Given) -> Trouble:

@@ -20,6 +20,7 @@ from sampledash.figures import estimate as figures
 from sampledash.figures.estimate import Range, Row
 from sampledash.metrics import Metric
 from sampledash.readers import PrintedRow, example, read_printed
+from sampledash.sampling import Sampling
 
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # of the example
 MOST_SYSTEMS = 20
@@ -66,9 +67,10 @@ def ask_table() -> str:
 
 @dataclass(frozen=True)
 class Scene:
-    """What the table tells."""
+    """What the table tells, and of which evaluation."""
 
     metric: Metric
+    sampling: Sampling
     rows: tuple[Row, ...]
     pairs: tuple[scenes.Pair, ...]
     best: str | None
@@ -87,13 +89,20 @@ def asked(text: str) -> tuple[Metric, list[PrintedRow], list[str]]:
             f"the table has {len(table)} systems, more than {MOST_SYSTEMS}: keep those that are "
             "compared"
         )
+    if bare := [one.system for one in table if not one.values]:
+        raise ValueError(
+            f"the table gives no value for {bare[0]!r}: give it at least one, or remove its line"
+        )
     return metric, table, notes
 
 
 def look(metric: Metric, table: list[PrintedRow], notes: list[str], n: int) -> Scene:
     """Bounds of every system, and with them of every pair: nothing ties one to the other."""
     found: list[tuple[Range, Range | None]] = []
-    told = list(notes)
+    settings = state.current()
+    sampling = Sampling(n, settings.m, settings.scheme)
+    note = words.cutoff_holds_all(metric, n, settings.m)
+    told = [*notes, *([note] if note else [])]
     with controls.progress("What this table leaves open") as report:
         for place, one in enumerate(table):
             free, falling = _span(metric, one, None, n), None
@@ -117,7 +126,7 @@ def look(metric: Metric, table: list[PrintedRow], notes: list[str], n: int) -> S
     word = "cannot tell" if best is None else "if falling" if free_best is None else "decided"
     rows = tuple(Row(one.system, *spans) for one, spans in zip(table, found, strict=True))
     name = None if best is None else table[best].system
-    return Scene(metric, rows, pairs, name, word, tuple(told), _instances())
+    return Scene(metric, sampling, rows, pairs, name, word, tuple(told), _instances())
 
 
 def _instances() -> int:
@@ -182,17 +191,9 @@ def picture(scene: Scene, *, dim: bool) -> None:
     st.caption(words.printed(scene.instances))
 
 
-def numbers(scene: Scene) -> pd.DataFrame:
+def numbers(scene: Scene) -> None:
     """The ranges as a table to read and to take away."""
-    rows = [(r.name, "", r.free, r.falling) for r in scene.rows]
-    rows += [(p.first, p.second, p.free, p.falling) for p in scene.pairs]
-    table = pd.DataFrame(
-        [
-            (a, b, str(scene.metric), *free, *(falling or (float("nan"),) * 2))
-            for a, b, free, falling in rows
-        ],
-        columns=["system", "minus", "metric", "low", "high", "low_falling", "high_falling"],
-    )
+    rows = _ranges(scene)
     printed = pd.DataFrame(
         {
             "System": [shown_name(a) + (f" − {shown_name(b)}" if b else "") for a, b, *_ in rows],
@@ -200,8 +201,30 @@ def numbers(scene: Scene) -> pd.DataFrame:
             "If ranks fall off": [_range(falling, bool(b)) for _, b, _, falling in rows],
         }
     )
-    takeaway.show(printed, table, "table-bounds")
-    return table
+    takeaway.show(printed, bounds_table(scene), "table-bounds")
+
+
+def bounds_table(scene: Scene) -> pd.DataFrame:
+    """Every range with all that it follows from; none where the shape contradicts the table."""
+    s = scene.sampling
+    known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": scene.instances or None}
+    rows: list[dict[str, Any]] = []
+    for system, minus, *spans in _ranges(scene):
+        for shape, span in zip(("any", scenes.FALLING), spans, strict=True):
+            low, high = span or (None, None)
+            rows.append(
+                {"system": system, "minus": minus, "metric": str(scene.metric), **known,
+                 "shape": shape, "low": low, "high": high}
+            )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _ranges(scene: Scene) -> list[tuple[str, str, Range, Range | None]]:
+    """Those of every system, then of every difference of two."""
+    return [
+        *((r.name, "", r.free, r.falling) for r in scene.rows),
+        *((p.first, p.second, p.free, p.falling) for p in scene.pairs),
+    ]
 
 
 def _range(span: Range | None, difference: bool) -> str:

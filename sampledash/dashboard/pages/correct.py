@@ -6,14 +6,16 @@ import streamlit as st
 
 from sampledash.dashboard import state
 from sampledash.dashboard.correct import page as metric_page
+from sampledash.dashboard.correct import parts as metric_parts
 from sampledash.dashboard.estimate import page as estimate_page
+from sampledash.dashboard.estimate import parts as estimate_parts
 
-state.stamp()
 WHAT = {
     "A metric": metric_page.show,
     "Sampled ranks": estimate_page.show_ranks,
     "A printed table": estimate_page.show_table,
 }
+state.stamp({"what": (WHAT, "A metric"), **metric_parts.OFFERED, **estimate_parts.OFFERED})
 headline = st.container()
 chosen = st.segmented_control(
     "Correct", list(WHAT), default=next(iter(WHAT)), required=True, key="what", bind="query-params",
