@@ -132,6 +132,21 @@ def read_ties(atoms: Atoms, ties: Ties) -> Atoms:
     return replace(atoms, above=above, tied=np.zeros_like(atoms.tied))
 
 
+def apart(atoms: Atoms) -> Atoms:
+    """Every relevant item as an instance of its own, the other relevant ones among its negatives.
+
+    So TOPK and ATOP are defined, and so Steck draws: from all other items.
+    """
+    alone = np.ones_like(atoms.position)
+    return replace(
+        atoms,
+        above=atoms.above + atoms.position - 1,
+        negatives=atoms.negatives + atoms.relevant - 1,
+        position=alone,
+        relevant=alone,
+    )
+
+
 def _columns(atoms: Atoms) -> list[NDArray[Any]]:
     columns: list[NDArray[Any]] = [
         atoms.position, atoms.relevant, atoms.tied, atoms.negatives, atoms.above,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict, cast, get_args
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks, laws
-from sampledash.atoms import Atoms, Ties
+from sampledash.atoms import Atoms, Ties, apart
 from sampledash.correction import Correction, as_correction, vector
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
@@ -124,12 +125,15 @@ class Setting:
 
     def vector(self, metric: Metric, atoms: Atoms, m: int, position: int) -> Floats:
         """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""
-        require_alone(metric, atoms)
+        if metric.of_others and len(atoms.positions) > 1:
+            raise ValueError(
+                f"{metric} is not available here for several relevant items of one instance: take "
+                "AUC or Recall, or give each relevant item an instance of its own"
+            )
         return vector(self.correction, metric, self._fitted(atoms, m, position), position)[0]
 
-    def law_key(self, ranks: RankSet, m: int) -> object:
-        """Equal for rank sets whose equal atoms have the same law and the same vector."""
-        atoms = ranks.atoms(self.ties)
+    def law_key(self, atoms: Atoms, m: int) -> object:
+        """Equal for atoms of rank sets of which equal ones have the same law and vector."""
         if not self.correction.by_rank:
             return atoms.mass is None
         fitted = {j: self._fitted(atoms, m, j) for j in atoms.positions}
@@ -151,15 +155,14 @@ class Setting:
         )
 
 
-def require_alone(metric: Metric, atoms: Atoms) -> None:
-    """Refuse TOPK and ATOP on a sample of instances with several relevant items.
+def seen(metric: Metric, atoms: Atoms) -> Atoms:
+    """The relevant items as the metric ranks them: TOPK and ATOP each on its own."""
+    return apart(atoms) if metric.of_others else atoms
 
-    Their value is a share of a list that also holds the other relevant items: it would need a
-    vector for each number of them.
-    """
-    most = int(atoms.relevant.max())
-    if metric.of_others and most > 1:
-        raise ValueError(
-            f"{metric} on a sample takes one relevant item per instance, got up to {most}: take "
-            "AUC or Recall, or give each relevant item an instance of its own"
-        )
+
+def partition(metrics: Sequence[Metric]) -> list[list[int]]:
+    """Indices of metrics that rank alike: among the irrelevant items, or among all others."""
+    groups: dict[bool, list[int]] = {}
+    for i, metric in enumerate(metrics):
+        groups.setdefault(metric.of_others, []).append(i)
+    return list(groups.values())

@@ -16,7 +16,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
-from sampledash.setting import Options, Setting
+from sampledash.setting import Options, Setting, partition, seen
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ def batches(
 ) -> Iterator[Floats]:
     """Yield blocks of runs, (some, metrics) each: all metrics of a run see the same negatives.
 
-    A block takes well below a second, so that a page can show progress and be stopped between.
+    TOPK and ATOP alone draw for each relevant item of an instance anew. A block takes well below a second, so that a page can show progress and be stopped between.
     Their sizes depend on the rank set only: the same generator gives the same runs.
     """
     setting.check(ranks, m)
@@ -92,7 +92,12 @@ def batches(
     values = [Contributions.of(metric, rows, atoms, m, setting) for metric in metrics]
     step = max(1, _BLOCK // len(rows))
     for start in range(0, repeats, step):
-        yield run_sums(values, rows, m, min(step, repeats - start), setting, rng)
+        size = min(step, repeats - start)
+        sums = np.empty((size, len(metrics)))
+        for x in partition(metrics):
+            ranked = seen(metrics[x[0]], rows)
+            sums[:, x] = run_sums([values[i] for i in x], ranked, m, size, setting, rng)
+        yield sums
 
 
 @dataclass(frozen=True)
@@ -108,8 +113,9 @@ class Contributions:
         cls, metric: Metric, rows: Atoms, atoms: Atoms, m: int, setting: Setting
     ) -> Contributions:
         """Contributions of all ``rows``; corrections are fitted to ``atoms``."""
-        last = 1 if metric.first_only else int(rows.position.max())
-        vectors = [setting.vector(metric, atoms, m, j) for j in range(1, last + 1)]
+        last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
+        ranked = seen(metric, atoms)
+        vectors = [setting.vector(metric, ranked, m, j) for j in range(1, last + 1)]
         return cls(metric, vectors, metric.scales(rows.relevant) * setting.shares(rows))
 
     def add(

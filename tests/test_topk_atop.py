@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import sampledash as sd
 from sampledash.metrics import places_within, share_of
-from sampledash.papers import steck
+from sampledash.papers import steck, steck_sampling
 from tests.oracles import WITH, WITHOUT, dense_law
 from tests.test_metrics import relevant_sets
 
@@ -192,11 +193,71 @@ def test_estimates_and_bounds_are_those_of_recall(method) -> None:
     assert sd.bounds("ATOP", srs) == pytest.approx(sd.bounds("AUC", srs))
 
 
+def _apart(ranks: sd.RankSet) -> sd.RankSet:
+    """The same relevant items, each an instance of its own among all other items."""
+    return sd.RankSet(ranks.system, ranks.ranks, ranks.n)
+
+
 @pytest.mark.parametrize("name", ["TOPK@0.1", "ATOP"])
-def test_several_relevant_items_are_exact_but_not_sampled(name) -> None:
-    sentence = f"{name} on a sample takes one relevant item per instance, got up to 4: take AUC"
-    for call in (sd.expected_mean, sd.std_of_mean):
-        with pytest.raises(ValueError, match=sentence):
-            call(name, _sets(), 10)
-    with pytest.raises(ValueError, match=sentence):
-        sd.simulate(name, _sets(), 10, 5, np.random.default_rng(1))
+@pytest.mark.parametrize("scheme", [WITH, WITHOUT, "popularity"])
+@pytest.mark.parametrize("correction", [None, "bv:0.1"])
+def test_relevant_items_are_drawn_for_one_by_one(name, scheme, correction) -> None:
+    # Section 2.3 of Steck: others are drawn from all items, relevant ones too.
+    ranks, single = _sets(), _apart(_sets())
+    options = {"scheme": scheme, "correction": correction, "odds": 2.0}
+    if scheme != "popularity":
+        del options["odds"]
+    for m in (1, 10, 30, 200):
+        for f in (sd.expected_mean, sd.std_of_mean):
+            ours = f(name, ranks, m, weighting="relevant-items", **options)
+            assert ours == pytest.approx(f(name, single, m, **options), abs=1e-12)
+
+
+def test_users_weigh_alike_however_many_relevant_items_they_have() -> None:
+    ranks, m = _sets(), 20
+    each = {
+        "TOPK@0.1": steck_sampling.expected_topk(0.1, ranks.ranks, ranks.n, m),
+        "ATOP": steck_sampling.expected_atop(ranks.ranks, ranks.n, m),
+    }
+    _, user, times = np.unique(ranks.instances, return_inverse=True, return_counts=True)
+    for name, values in each.items():
+        expected = float(np.sum(values / times[user])) / len(times)
+        ours = sd.expected_mean(name, ranks, m, scheme=WITHOUT)
+        assert ours == pytest.approx(expected, abs=1e-12)
+    variance = each["TOPK@0.1"] * (1 - each["TOPK@0.1"])  # it hits or misses
+    std = np.sqrt(np.sum(variance / times[user] ** 2)) / len(times)
+    assert sd.std_of_mean("TOPK@0.1", ranks, m, scheme=WITHOUT) == pytest.approx(std, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["TOPK@0.1", "ATOP"])
+def test_several_relevant_items_everywhere_else(name) -> None:
+    ranks, m = _sets(), 20
+    lower = np.minimum(ranks.ranks + 2, ranks.n)
+    other = sd.RankSet("B", lower, ranks.n, instances=ranks.instances)
+    runs = sd.simulate(name, ranks, m, 2000, np.random.default_rng(9), scheme=WITHOUT)
+    mean, std = (f(name, ranks, m, scheme=WITHOUT) for f in (sd.expected_mean, sd.std_of_mean))
+    assert abs(runs.mean() - mean) < 4 * std / np.sqrt(2000)
+    assert abs(runs.std() - std) < 4 * std / np.sqrt(4000)
+    found = sd.probability_of_order(name, [ranks, other], m, scheme=WITHOUT)
+    chance = found["probability"].iloc[0]
+    others = sd.simulate(name, other, m, 2000, np.random.default_rng(10), scheme=WITHOUT)
+    share = np.mean(runs > others)
+    assert abs(share - chance) < 4 * np.sqrt(chance * (1 - chance) / 2000) + 1e-3
+    found = sd.significance(name, [ranks, other], np.random.default_rng(11)).iloc[0]
+    assert found["difference"] == pytest.approx(sd.mean(name, ranks) - sd.mean(name, other))
+    with pytest.raises(ValueError, match="not available here for several relevant items"):
+        sd.probability_if_shared(name, [ranks, other], m, scheme=WITHOUT)
+
+
+def test_few_instances_have_their_exact_law() -> None:
+    # Two users with two relevant items each, one negative for each item: all outcomes.
+    ranks = sd.RankSet("A", [1, 3, 2, 4], 5, instances=[0, 0, 1, 1])
+    worse = sd.RankSet("B", [2, 4, 3, 5], 5, instances=[0, 0, 1, 1])
+    below = [(5 - r) / 4 for r in (1, 3, 2, 4)], [(5 - r) / 4 for r in (2, 4, 3, 5)]
+    chance = 0.0
+    for hits in product([0, 1], repeat=8):
+        p = np.prod([q if h else 1 - q for h, q in zip(hits, [*below[0], *below[1]], strict=True)])
+        chance += p * (sum(hits[:4]) > sum(hits[4:]))
+    for name in ("ATOP", "TOPK@0"):  # of one negative both say whether it is below
+        found = sd.probability_of_order(name, [ranks, worse], 1, scheme=WITHOUT)
+        assert found["probability"].iloc[0] == pytest.approx(chance, abs=1e-9)

@@ -18,7 +18,7 @@ from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting
+from sampledash.setting import Options, Setting, seen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -206,9 +206,10 @@ def _single_laws(
     metric: Metric, ranks: RankSet, m: int, setting: Setting
 ) -> Iterator[tuple[Floats, Floats, int]]:
     """Values, probabilities and count of what the first relevant items contribute to the mean."""
-    atoms = ranks.atoms(setting.ties)
+    everyone = ranks.atoms(setting.ties)
+    atoms = seen(metric, everyone)
     vector = setting.vector(metric, atoms, m, 1)
-    factor = weights(metric, atoms, setting)
+    factor = weights(metric, everyone, setting)
     for i in np.flatnonzero(atoms.position == 1):
         one = atoms[np.array([i])]
         if setting.without and one.negatives[0] < m:

@@ -24,7 +24,7 @@ from sampledash.atoms import Atoms
 from sampledash.comparison import ties
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting, require_alone
+from sampledash.setting import Options, Setting, seen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,20 +65,21 @@ def expected_means(
     all_atoms = [ranks.atoms(setting.ties) for ranks in sets]
     result = np.zeros((len(wanted), len(sets), len(metrics)))
     # One group of lanes for all metrics that weigh |R| relevant items alike.
-    groups: dict[tuple[float, ...], list[int]] = {}
+    groups: dict[tuple[object, ...], list[int]] = {}
     sizes = sorted({int(r) for atoms in all_atoms for r in np.unique(atoms.relevant)})
     for i, metric in enumerate(metrics):
-        groups.setdefault(_scale_key(metric, sizes), []).append(i)
+        groups.setdefault((metric.of_others, *_scale_key(metric, sizes)), []).append(i)
     for done, members in enumerate(groups.values()):
-        lanes = []
+        lanes, ranked = [], [seen(metrics[members[0]], atoms) for atoms in all_atoms]
         for system, atoms in enumerate(all_atoms):
             scale = {size: metrics[members[0]].scale(size) for size in sizes}
             factor = np.array([scale[int(r)] for r in np.arange(max(sizes) + 1) if r in scale])
             share = factor[np.searchsorted(sizes, atoms.relevant)] * atoms.count
             share = share * setting.shares(atoms)
+            here = ranked[system]
             lanes += [
-                _Lane(system, j, atoms[atoms.position == j], share[atoms.position == j])
-                for j in atoms.positions
+                _Lane(system, j, here[here.position == j], share[here.position == j])
+                for j in here.positions
             ]
 
         def report(part: float, done: int = done) -> None:
@@ -86,7 +87,7 @@ def expected_means(
                 progress((done + part) / len(groups))
 
         chosen = [metrics[i] for i in members]
-        result[:, :, members] = _sweep(chosen, len(sets), lanes, all_atoms, wanted, setting, report)
+        result[:, :, members] = _sweep(chosen, len(sets), lanes, ranked, wanted, setting, report)
     return result[np.searchsorted(wanted, np.asarray(m_values, dtype=np.int64))]
 
 
@@ -127,9 +128,6 @@ def _sweep(
     systems_of = np.array([lane.system for lane in lanes])
     static = None
     if not setting.correction.by_rank:
-        for metric in metrics:
-            for atoms in all_atoms:
-                require_alone(metric, atoms)
         static = _static_values(metrics, lanes, m_max)
     s = np.arange(m_max + 1, dtype=np.float64)
     top = m_max

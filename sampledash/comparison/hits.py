@@ -19,7 +19,7 @@ from sampledash.atoms import Atoms, read_ties, union
 from sampledash.comparison.means import atom_moments
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
-from sampledash.setting import Setting
+from sampledash.setting import Setting, seen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -60,14 +60,15 @@ def hits_of(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> list[Hi
     """Hits of the instances; ``None`` where items can do more, or counts are not whole."""
     if np.any(ranks.counts != np.floor(ranks.counts)):
         return None
-    last = 1 if metric.first_only else ranks.max_relevant
+    last = 1 if metric.first_only or metric.of_others else ranks.max_relevant
     levels = _levels(metric, ranks, m, setting, last)
     if levels is None:
         return None
     low, gap = levels
     rows = read_ties(ranks.rows(), setting.ties)
-    starts = np.flatnonzero(rows.position == 1)
-    joined, (at,) = union([rows])
+    ranked = seen(metric, rows)
+    starts = np.flatnonzero(ranked.position == 1)
+    joined, (at,) = union([ranked])
     mean = atom_moments([metric], joined, m, setting)[0][0][at]
     share = setting.shares(rows)
     result = []
@@ -128,7 +129,8 @@ def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = 
     worth = weights(metric, atoms, setting)
     if not metric.linear or m is None or exact or np.ptp(worth) > 1e-12 * worth[0]:
         return 0.0
-    steps = np.diff([setting.vector(metric, atoms, m, j) for j in atoms.positions])
+    ranked = seen(metric, atoms)
+    steps = np.diff([setting.vector(metric, ranked, m, j) for j in ranked.positions])
     # Corrected or not, every draw may count alike; of one item, or it would shift the lattice.
     alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
         ranks.max_relevant == 1 or not recipe.by_rank
@@ -148,7 +150,7 @@ def _levels(
 
     And if, where an item hits, those before it must hit too.
     """
-    atoms = ranks.atoms(setting.ties)
+    atoms = seen(metric, ranks.atoms(setting.ties))
     vectors = np.array([setting.vector(metric, atoms, m, j) for j in range(1, last + 1)])
     if metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
         low, gap = np.zeros(last), np.ones(last)

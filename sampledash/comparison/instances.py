@@ -15,7 +15,7 @@ from sampledash.comparison.means import atom_moments
 from sampledash.comparison.nested import nested_covariances
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
-from sampledash.setting import Setting
+from sampledash.setting import Setting, partition, seen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -104,13 +104,23 @@ def instance_moments(
     """
     setting.check(ranks, m)
     rows = read_ties(ranks.rows(), setting.ties)
-    atoms, inverse = _distinct(rows)
+    mean, variance = np.empty((2, len(metrics), len(_starts(rows))))
+    for x in partition(metrics):
+        mean[x], variance[x] = _moments([metrics[i] for i in x], ranks, rows, m, setting)
+    return mean, np.maximum(variance, 0.0)
+
+
+def _moments(
+    metrics: Sequence[Metric], ranks: RankSet, rows: Atoms, m: int, setting: Setting
+) -> tuple[Floats, Floats]:
+    """The same for metrics that rank the relevant items alike."""
+    atoms, inverse = _distinct(seen(metrics[0], rows))
     starts = _starts(rows)
     means, variances = atom_moments(metrics, atoms, m, setting)
-    scales = np.array([metric.scales(atoms.relevant) for metric in metrics])
-    mean = np.add.reduceat((means * scales)[:, inverse], starts, axis=1)
-    variance = np.add.reduceat((variances * scales**2)[:, inverse], starts, axis=1)
-    several = [i for i, metric in enumerate(metrics) if not metric.first_only]
+    scales = np.array([metric.scales(rows.relevant) for metric in metrics])
+    mean = np.add.reduceat(means[:, inverse] * scales, starts, axis=1)
+    variance = np.add.reduceat(variances[:, inverse] * scales**2, starts, axis=1)
+    several = [i for i, metric in enumerate(metrics) if not (metric.first_only or metric.of_others)]
     if ranks.max_relevant > 1 and several:
         if ranks.has_ties and setting.ties == "expected":
             raise ValueError(
@@ -119,7 +129,7 @@ def instance_moments(
             )
         chosen = [metrics[i] for i in several]
         variance[several] += 2 * _covariances(chosen, rows, atoms, m, setting)
-    return mean, np.maximum(variance, 0.0)
+    return mean, variance
 
 
 def partners(first: RankSet, second: RankSet, setting: Setting) -> Ints | None:

@@ -25,7 +25,7 @@ from sampledash.comparison import ties
 from sampledash.comparison.hits import hits_of, weights
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
-from sampledash.setting import Setting
+from sampledash.setting import Setting, seen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,7 +44,7 @@ _BLOCK = 1 << 21  # entries of a matrix held at a time
 
 def applies(metric: Metric, ranks: RankSet) -> bool:
     """Whether the mean is a sum of independent terms, one per first relevant item."""
-    alone = ranks.max_relevant == 1 or metric.first_only
+    alone = ranks.max_relevant == 1 or metric.first_only or metric.of_others
     return alone and bool(np.all(ranks.counts == np.floor(ranks.counts)))
 
 
@@ -58,7 +58,8 @@ def largest_term(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> fl
     if not applies(metric, ranks):
         hits = hits_of(metric, ranks, m, setting)
         return np.nan if hits is None else float(max(np.ptp(part.values) for part in hits))
-    atoms = ranks.atoms(setting.ties)
+    everyone = ranks.atoms(setting.ties)
+    atoms = seen(metric, everyone)
     vector = setting.vector(metric, atoms, m, 1)
     if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
         return np.nan
@@ -69,7 +70,7 @@ def largest_term(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> fl
         span = float(np.abs(steps[0]))
     else:
         span = float(np.ptp(vector))
-    return float(weights(metric, atoms, setting)[atoms.position == 1].max()) * span
+    return float(weights(metric, everyone, setting)[atoms.position == 1].max()) * span
 
 
 def chances_above(
@@ -175,13 +176,15 @@ def characteristic(
                 own = np.exp(1j * np.multiply.outer(part.values, frequencies))
                 product[system] *= _power_product(np.asarray(part.law @ own), part.times)
             continue
-        atoms = ranks.atoms(setting.ties)
-        factor = np.where(atoms.position == 1, weights(metric, atoms, setting), np.nan)
-        key = setting.law_key(ranks, m)
+        everyone = ranks.atoms(setting.ties)
+        atoms = seen(metric, everyone)
+        factor = np.where(atoms.position == 1, weights(metric, everyone, setting), np.nan)
+        key = setting.law_key(atoms, m)
         for weight in np.unique(factor[atoms.position == 1]).tolist():
             groups.setdefault((key, weight), []).append((system, atoms[factor == weight]))
     for (_, weight), members in groups.items():
-        vector = setting.vector(metric, sets[members[0][0]].atoms(setting.ties), m, 1)
+        first = sets[members[0][0]].atoms(setting.ties)
+        vector = setting.vector(metric, seen(metric, first), m, 1)
         joined, places = union([atoms for _, atoms in members])
         counts = np.zeros((len(members), len(joined)), dtype=np.int64)
         for row, (_, atoms), at in zip(counts, members, places, strict=True):

@@ -16,7 +16,7 @@ from sampledash.comparison.curves import expected_means
 from sampledash.comparison.tied_pairs import tied_covariances
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting, Weighting
+from sampledash.setting import Options, Setting, Weighting, partition, seen
 
 Floats = NDArray[np.float64]
 
@@ -113,16 +113,30 @@ def variances_of_means(
     Systems that share a correction share the laws of equal ranks.
     """
     total = np.empty((len(sets), len(metrics)))
-    groups: dict[object, list[int]] = {}
-    for i, ranks in enumerate(sets):
+    for ranks in sets:
         setting.check(ranks, m)
-        groups.setdefault(setting.law_key(ranks, m), []).append(i)
-    several = [x for x, metric in enumerate(metrics) if not metric.first_only]
+    for x in partition(metrics):
+        some = [metrics[i] for i in x]
+        total[:, x] = _variances(some, sets, m, setting)
+    return np.maximum(total, 0.0)
+
+
+def _variances(
+    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, setting: Setting
+) -> Floats:
+    """The same for metrics that rank the relevant items alike."""
+    total = np.empty((len(sets), len(metrics)))
+    everyone = [ranks.atoms(setting.ties) for ranks in sets]
+    ranked = [seen(metrics[0], atoms) for atoms in everyone]
+    groups: dict[object, list[int]] = {}
+    for i, atoms in enumerate(ranked):
+        groups.setdefault(setting.law_key(atoms, m), []).append(i)
+    several = [x for x, metric in enumerate(metrics) if not (metric.first_only or metric.of_others)]
     for members in groups.values():
-        parts = [sets[i].atoms(setting.ties) for i in members]
-        joined, places = union(parts)
+        joined, places = union([ranked[i] for i in members])
         _, variances = atom_moments(metrics, joined, m, setting)
-        for i, atoms, at in zip(members, parts, places, strict=True):
+        for i, at in zip(members, places, strict=True):
+            atoms = everyone[i]
             share = setting.shares(atoms)
             for x, metric in enumerate(metrics):
                 weight = (metric.scales(atoms.relevant) * share) ** 2 * atoms.count
@@ -130,7 +144,7 @@ def variances_of_means(
             if sets[i].max_relevant > 1 and several:
                 chosen = [metrics[x] for x in several]
                 total[i, several] += 2 * _pair_covariances(chosen, sets[i], atoms, m, setting)
-    return np.maximum(total, 0.0)
+    return total
 
 
 def atom_moments(

@@ -15,7 +15,7 @@ from sampledash import laws
 from sampledash.atoms import Atoms
 from sampledash.correction.moments import integer_panel
 from sampledash.metrics import Metric, places_within
-from sampledash.setting import Setting
+from sampledash.setting import Setting, seen
 
 Floats = NDArray[np.float64]
 
@@ -27,17 +27,17 @@ _CANCELS = 1e3  # largest factor on a difference of two cumulative laws
 
 def exact_values(metric: Metric, atoms: Atoms) -> Floats:
     """Exact metric of each atom (before ``scale``), averaged over the order of its ties."""
+    atoms = seen(metric, atoms)
     values = np.empty(len(atoms))
     for j in atoms.positions:
         at = atoms.position == j
         above, tied, total = atoms.above[at], atoms.tied[at], atoms.negatives[at]
-        size = atoms.relevant[at]
         if metric.linear:
-            values[at] = metric.of_above(above + tied / 2, total, j, size)
+            values[at] = metric.of_above(above + tied / 2, total, j)
         elif not tied.any():
-            values[at] = metric.of_above(above, total, j, size)
+            values[at] = metric.of_above(above, total, j)
         elif metric.share is not None:
-            last = places_within(metric.share, total + size - 1) - j  # of the counts that hit
+            last = places_within(metric.share, total) - j  # of the counts that hit
             values[at] = np.clip(last - above + 1, 0, tied + 1) / (tied + 1)
         else:
             values[at] = _range_mean(metric, above, tied, j)
@@ -46,12 +46,13 @@ def exact_values(metric: Metric, atoms: Atoms) -> Floats:
 
 def exact_variances(metric: Metric, atoms: Atoms) -> Floats:
     """Variance of the exact metric (before ``scale``) over the order of the ties."""
+    atoms = seen(metric, atoms)
     values = np.zeros(len(atoms))
     for i in np.flatnonzero(atoms.tied):
         above, tied = int(atoms.above[i]), int(atoms.tied[i])
-        total, j, size = (int(x[i]) for x in (atoms.negatives, atoms.position, atoms.relevant))
-        counts, weights = _integers(above, tied, _cut(metric, j, total + size - 1))
-        each = metric.of_above(counts, total, j, size)
+        total, j = int(atoms.negatives[i]), int(atoms.position[i])
+        counts, weights = _integers(above, tied, _cut(metric, j, total))
+        each = metric.of_above(counts, total, j)
         mean = weights @ each
         values[i] = weights @ (each - mean) ** 2
     return values

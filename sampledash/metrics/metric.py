@@ -4,8 +4,8 @@ Every metric here is a sum over the relevant items of a list (eq. 2-6 of Krichen
 KDD 2020). The j-th of them stands at position ``j + a`` when ``a`` irrelevant items are ranked
 above it, so a single function of ``(a, j)`` gives the exact metric (``a`` out of all irrelevant
 items), the sampled metric (``a`` out of the m drawn ones) and the metric of several relevant items.
-The measures of Steck, TOPK and ATOP, look at the position as a share of the list, so that their
-function also needs the number of other items.
+The measures of Steck, TOPK and ATOP, rank each relevant item among all other items, and look at the
+share of them above it: there every relevant item is the only one of a list of its own.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ class Metric:
     metric keeps the name of the exact one but not its meaning: that is what this package is about.
 
     TOPK's cutoff is a share and so moves with the length of the list: on a sample of m negatives it
-    is that of Recall at ``places_within(x, m)``. For one relevant item ATOP is AUC.
+    is that of Recall at ``places_within(x, m)``. For one relevant item ATOP is AUC; each of several
+    is ranked among all other items, and its negatives are drawn from them, as Steck does.
 
     References
     ----------
@@ -160,7 +161,10 @@ class Metric:
 
     @property
     def of_others(self) -> bool:
-        """Whether the position counts as a share of all other items, relevant ones too."""
+        """Whether a relevant item is ranked among all other items, relevant ones too.
+
+        Each is then an instance of its own, see :func:`sampledash.atoms.apart`.
+        """
         return self.name in ("atop", "topk")
 
     @property
@@ -172,9 +176,7 @@ class Metric:
         """Lowest place that counts in a list with so many other items; ``None`` untruncated."""
         return self.k if self.share is None else int(places_within(self.share, others))
 
-    def of_above(
-        self, above: ArrayLike, negatives: ArrayLike, position: int = 1, relevant: ArrayLike = 1
-    ) -> Floats:
+    def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
         """Contribution of one relevant item, before :meth:`scale`.
 
         Parameters
@@ -186,23 +188,18 @@ class Metric:
             Number of irrelevant items in the list, broadcast against ``above``.
         position
             1 for the first relevant item of the list, 2 for the second, and so on.
-        relevant
-            Number of relevant items in the list, broadcast too; of interest to TOPK and ATOP only.
         """
         a, total = np.broadcast_arrays(
             np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         )
         kind = KINDS[self.name]
-        if self.name == "auc":
+        if self.linear:
             return np.asarray((total - a) / total)
         if kind.first_only and position > 1:
             return np.zeros_like(a)
         place = a + position
-        if self.of_others:
-            others = total + np.asarray(relevant) - 1
-            if self.share is None:
-                return np.asarray((others - (place - 1)) / others)
-            cut = places_within(self.share, np.rint(others).astype(np.int64))
+        if self.share is not None:
+            cut = places_within(self.share, np.rint(total).astype(np.int64))
             return np.where(place <= cut, 1.0, 0.0)
         value = kind.gain(place, position)
         return value if self.k is None else np.where(place <= self.k, value, 0.0)
@@ -259,8 +256,9 @@ class Metric:
             raise ValueError(f"ranks holds {twice} twice: relevant items have distinct ranks")
         if size >= n:
             raise ValueError(f"ranks fills all {n} candidates: there is no irrelevant item left")
+        if self.of_others:
+            return float(np.sum(self.of_above(places - 1, n - 1))) * self.scale(size)
         terms = (
-            float(self.of_above(r - j, n - size, j, size))
-            for j, r in enumerate(places.tolist(), start=1)
+            float(self.of_above(r - j, n - size, j)) for j, r in enumerate(places.tolist(), start=1)
         )
         return sum(terms) * self.scale(size)
