@@ -81,8 +81,9 @@ def batches(
 ) -> Iterator[Floats]:
     """Yield blocks of runs, (some, metrics) each: all metrics of a run see the same negatives.
 
-    TOPK and ATOP alone draw for each relevant item of an instance anew. A block takes well below a second, so that a page can show progress and be stopped between.
-    Their sizes depend on the rank set only: the same generator gives the same runs.
+    TOPK and ATOP alone draw for each relevant item of an instance anew. A block takes well below a
+    second, so that a page can show progress and be stopped between. Their sizes depend on the rank
+    set only: the same generator gives the same runs.
     """
     setting.check(ranks, m)
     if np.any(ranks.counts != np.floor(ranks.counts)):

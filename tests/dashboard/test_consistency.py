@@ -170,6 +170,20 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
         assert at.table[0].value.set_index("System")["Exact"]["A"] == exact
 
 
+def test_several_relevant_items_have_topk_and_atop():
+    data = b"system,user,rank,n\nA,u,1,900\nA,u,90,900\nA,v,2,900\n"
+    data += b"B,u,100,900\nB,u,90,900\nB,v,200,900\n"
+    at = upload(page(metrics=["TOPK", "ATOP"], answers="Numbers"), "several.csv", data)
+    # By hand, shares of 899 others above: u 0 and 89, v 1; the first 10 of 900 hold 1/2 and 1.
+    atop = 100 * ((1 - 89 / 2 / 899) + (1 - 1 / 899)) / 2
+    means = at.table[0].value.set_index(["Metric", "System"])["Exact"]
+    assert means["TOPK@0.011", "A"] == "75.00 %"
+    assert means["ATOP", "A"] == f"{atop:.2f} %"
+    at = upload(page(metrics=["TOPK", "ATOP"], answers="How sure"), "several.csv", data)
+    assert not complaint(at)
+    assert "A > B" in headline(at)
+
+
 def test_upload_without_n_asks_for_it_and_then_judges():
     rows = [(system, rank) for system, ranks in ABC.items() for rank in ranks]
     at = upload(
