@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from sampledash.metrics import parse_metric
 from sampledash.readers.errors import ReadError
+from sampledash.readers.typeset import typeset_rows
 
-_LATEX = re.compile(r"\\(?:textbf|textit|underline|emph|mathbf|bf|it)\b\s*\{?|\\(?:hline|toprule|"
-                    r"midrule|bottomrule|cline\{[^}]*\})|\\\\(?:\[[^]]*\])?|[${}]")  # fmt: skip
 _DECORATION = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^_]+|\((?:[^)]*)\)\s*$")
+_MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
 _NUMBER = re.compile(r"[+-]?(\d*)(?:[.,](\d+))?\s*%?")
 _RULE = re.compile(r"[\s|:+=-]*")  # between header and body
+_ABOVE = 4  # lines in which the names are looked for
 
 
 @dataclass(frozen=True)
@@ -59,21 +60,17 @@ def read_printed(text: str) -> tuple[list[PrintedRow], list[str]]:
     >>> rows[0].values, rows[0].decimals, notes
     ({'HR@10': 0.6624, 'NDCG@10': 0.392}, {'HR@10': 4, 'NDCG@10': 3}, ['HR@10 is read in percent.'])
     """
-    lines = [
-        (place, plain)
-        for place, line in enumerate(text.splitlines(), start=1)
-        if not _RULE.fullmatch(plain := _LATEX.sub("", line).strip(" "))
-    ]
+    lines = [row for row in typeset_rows(text) if not _RULE.fullmatch(row[1])]
     if len(lines) < 2:
         raise ReadError("the table has no values: write a line of names and one line per system")
-    cells = _splitter([line for _, line in lines])
-    header = [re.sub(r"\s*@\s*", "@", name) for name in cells(lines[0][1])]
+    lines, above = _from_names(lines)
+    cells = _splitter(lines[0][1])
+    header = _names(lines[0][1])
     metrics = [i for i, name in enumerate(header) if i and _is_metric(name)]
-    if not metrics:
+    if twice := [header[i] for i in metrics if header.count(header[i]) > 1]:
         raise ReadError(
-            f"line {lines[0][0]} of the table names no metric: found "
-            f"{', '.join(map(repr, header[:8]))}; the first line holds names such as HR@10, "
-            "NDCG@10, MRR or AUC"
+            f"line {lines[0][0]} of the table names {twice[0]} more than once: keep the columns of "
+            "one evaluation"
         )
     names, raw = [], []
     for place, line in lines[1:]:
@@ -83,13 +80,14 @@ def read_printed(text: str) -> tuple[list[PrintedRow], list[str]]:
                 f"line {place} of the table has {len(row)} cells, but the first line names "
                 f"{len(header)} columns: complete it, or separate the columns by tabs or &"
             )
-        name = _DECORATION.sub("", row[0]).strip() or f"line {place}"
+        name = _MARKS.sub("", row[0]).strip() or f"line {place}"
         if name in names:
             raise ReadError(f"line {place} of the table names {name!r} again: give it another name")
         names.append(name)
         raw.append({header[i]: _number(row[i], place, header[i]) for i in metrics})
     left = [header[i] for i in range(1, len(header)) if i not in metrics]
-    notes = [f"Left out, no metric known here: {', '.join(left)}."] if left else []
+    notes = [f"Above the names, left out: {', '.join(above)}."] if above else []
+    notes += [f"Left out, no metric known here: {', '.join(left)}."] if left else []
     percent = _in_percent(raw, [place for place, _ in lines[1:]])
     if percent:
         verb = "is" if len(percent) == 1 else "are"
@@ -104,11 +102,30 @@ def read_printed(text: str) -> tuple[list[PrintedRow], list[str]]:
     ], notes
 
 
-def _splitter(lines: list[str]) -> Callable[[str], list[str]]:
-    """How these lines split into cells: by the sign that the header has most of."""
-    mark = max("&|\t;", key=lines[0].count)
-    if not lines[0].count(mark):
-        mark = "," if "," in lines[0] else ""
+def _names(line: str) -> list[str]:
+    """Cells of a line of names."""
+    return [re.sub(r"\s*@\s*", "@", name) for name in _splitter(line)(line)]
+
+
+def _from_names(lines: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], list[str]]:
+    """The lines from the one that names metrics on, and what stands above it."""
+    for i, (_, line) in enumerate(lines[:_ABOVE]):
+        if any(_is_metric(name) for name in _names(line)[1:]):
+            above = [", ".join(filter(None, _names(each))) for _, each in lines[:i]]
+            return lines[i:], above
+    place, line = lines[0]
+    raise ReadError(
+        f"line {place} of the table names no metric: found "
+        f"{', '.join(map(repr, _names(line)[:8]))}; a line of names such as HR@10, NDCG@10, MRR or "
+        "AUC stands above the values"
+    )
+
+
+def _splitter(header: str) -> Callable[[str], list[str]]:
+    """How lines split into cells: by the sign that the header has most of."""
+    mark = max("&|\t;", key=header.count)
+    if not header.count(mark):
+        mark = "," if "," in header else ""
 
     def cells(line: str) -> list[str]:
         if mark == "|":
@@ -117,7 +134,7 @@ def _splitter(lines: list[str]) -> Callable[[str], list[str]]:
             return [cell.strip() for cell in line.split(mark)]
         wide = re.split(r"\t|\s{2,}", line.strip())
         plain = re.sub(r"\s*@\s*", "@", line)
-        width = len(re.sub(r"\s*@\s*", "@", lines[0]).split())
+        width = len(re.sub(r"\s*@\s*", "@", header).split())
         if len(wide) == width:
             return [cell.strip() for cell in wide]
         words = plain.split()  # a name may have several words: values stand at the end

@@ -58,3 +58,44 @@ def test_what_is_wrong_is_named_by_its_line(text: str) -> None:
     with pytest.raises(ReadError) as error:
         read_printed(text)
     assert WRONG[text] in str(error.value)
+
+
+TABLE = r"""
+\begin{table}[t]
+\centering
+\caption{Results on ML-1M, best in \textbf{bold}.}
+\label{tab:x}
+\begin{tabular}{l|cc@{}}
+\toprule
+ & \multicolumn{2}{c}{ML-1M} \\
+\cmidrule(lr){2-3}
+Model & HR@10 & NDCG@10 \\ \midrule
+\rowcolor{gray} BPR~\cite{rendle} & 0.6624 & $0.3921^{\dagger}$ \\ % the baseline
+\textbf{SAS\_Rec} & \textbf{71.0}\% & 0.42 $\pm$ 0.01 \\
+\multirow{2}{*}{A \& B} & \underline{60.0}\%
+  & 0.33 \\
+\bottomrule
+\end{tabular}
+\end{table}
+"""
+
+
+def test_a_table_of_latex_with_all_its_commands() -> None:
+    rows, notes = read_printed(TABLE.replace("0.6624", "66.24"))
+    assert [row.system for row in rows] == ["BPR", "SAS_Rec", "A and B"]
+    assert [row.values for row in rows] == [
+        {"HR@10": 0.6624, "NDCG@10": 0.3921}, {"HR@10": 0.71, "NDCG@10": 0.42},
+        {"HR@10": 0.6, "NDCG@10": 0.33},
+    ]  # fmt: skip
+    assert [row.decimals["HR@10"] for row in rows] == [4, 3, 3]
+    assert notes == ["Above the names, left out: ML-1M.", "HR@10 is read in percent."]
+
+
+def test_a_wrong_cell_of_latex_is_found_on_its_line() -> None:
+    with pytest.raises(ValueError, match=r"line 13, column 'NDCG@10' of the table: 'x' is not"):
+        read_printed(TABLE.replace("0.33", "x"))
+
+
+def test_a_metric_that_stands_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="line 1 of the table names HR@10 more than once"):
+        read_printed("Model,HR@10,HR@10\nA,0.1,0.2")
