@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -244,3 +245,20 @@ def _numbers(name: str, values: NDArray[Any]) -> Floats:
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must hold finite numbers, got {array[~np.isfinite(array)][0]}")
     return array
+
+
+def require_ranks(value: object) -> None:
+    """Refuse anything but a rank set."""
+    if not isinstance(value, RankSet):
+        raise ValueError(
+            f"ranks must be a RankSet, got {checks.shown(value)}: make one with "
+            "sampledash.RankSet(system, ranks, n)"
+        )
+
+
+def require_several(value: object) -> None:
+    """Refuse a single rank set where a list of them is meant, and what is none."""
+    if isinstance(value, RankSet):
+        raise ValueError(f"sets must be a list of rank sets, got the one of {value.system!r}")
+    for each in cast(Iterable[object], value):
+        require_ranks(each)

@@ -13,7 +13,7 @@ from sampledash import checks, laws
 from sampledash.atoms import Atoms, Ties, apart
 from sampledash.correction import Correction, as_correction, vector
 from sampledash.metrics import Metric
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampling import SCHEMES, Sampling, Scheme
 
 Floats = NDArray[np.float64]
@@ -78,6 +78,7 @@ class Setting:
 
     def check(self, ranks: RankSet, m: int) -> None:
         """Refuse what cannot be sampled or corrected."""
+        require_ranks(ranks)
         checks.integer("m", m, low=1)
         negatives = ranks.atoms().negatives
         if self.without and m > negatives[0] and np.all(negatives == negatives[0]):

@@ -86,6 +86,10 @@ def batches(
     set only: the same generator gives the same runs.
     """
     setting.check(ranks, m)
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(
+            f"rng must be a numpy generator, got {checks.shown(rng)}: numpy.random.default_rng(1)"
+        )
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     atoms = ranks.atoms(setting.ties)

@@ -132,3 +132,30 @@ def test_note_warns_of_least_squares() -> None:
     metric = sd.parse_metric("AP")
     assert "ill-conditioned" in str(Setting.of({"correction": "LS"}).note(metric, rs, 100))
     assert Setting.of({"correction": "BV 0.1"}).note(metric, rs, 100) is None
+
+
+RANKS = sd.RankSet("A", [1, 2], 10)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: sd.mean("AP", [1, 2]), r"ranks must be a RankSet, got \[1, 2\]: make one with"),
+        (lambda: sd.expected_mean("AP", [1, 2], 5), r"ranks must be a RankSet, got \[1, 2\]"),
+        (lambda: sd.std_of_mean("AP", "A", 5), "ranks must be a RankSet, got 'A'"),
+        (
+            lambda: sd.curve("AP", RANKS, [5]),
+            "sets must be a list of rank sets, got the one of 'A'",
+        ),
+        (lambda: sd.flips("AP", RANKS), "sets must be a list of rank sets, got the one of 'A'"),
+        (lambda: sd.flips("AP", [RANKS, [1]]), r"ranks must be a RankSet, got \[1\]"),
+        (
+            lambda: sd.verdict("Recall@10", [RANKS, sd.RankSet("B", [1], 9)], 5),
+            r"write \['Recall@10'\]",
+        ),
+        (lambda: sd.simulate("AP", RANKS, 5, 2, None), "rng must be a numpy generator, got None"),
+    ],
+)
+def test_arguments_of_another_kind(call, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        call()

@@ -35,6 +35,7 @@ def test_of_set_is_the_definition(case: tuple[int, list[int]], thousandths: int)
         ("TOPK@0.02", "TOPK@0.02", 0.02), ("topk@2%", "TOPK@0.02", 0.02),
         ("TOPK at .5", "TOPK@0.5", 0.5), ("TOPK@0", "TOPK@0", 0.0),
         ("TOPK@1e-3", "TOPK@0.001", 0.001), ("TOPK@100 %", "TOPK@1", 1.0),
+        ("TOPK@0.7%", "TOPK@0.007", 0.007), ("TOPK@1e-9%", "TOPK@1e-11", 1e-11),
     ],
 )  # fmt: skip
 def test_a_share_is_read_and_written(text: str, shown: str, share: float) -> None:

@@ -23,7 +23,7 @@ from sampledash import checks, laws
 from sampledash.atoms import Atoms
 from sampledash.comparison import ties
 from sampledash.metrics import Metric, as_metric
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankSet, require_several
 from sampledash.setting import Options, Setting, seen
 
 Floats = NDArray[np.float64]
@@ -272,6 +272,7 @@ def curve(
     -------
     DataFrame with index m (in the order given) and one column per system.
     """
+    require_several(sets)
     values = [checks.integer("m", m, low=1) for m in m_values]
     if not values:
         raise ValueError("m_values is empty: give at least one m")

@@ -15,7 +15,7 @@ from sampledash.comparison.means import mean, variances_of_mean
 from sampledash.comparison.order import EVERY, check_sets, largest_m
 from sampledash.comparison.verdict import COLUMNS
 from sampledash.comparison.verdict import verdict as judge
-from sampledash.metrics import Metric, as_metric
+from sampledash.metrics import Metric, as_metrics
 from sampledash.ranksets import RankSet
 from sampledash.setting import Options, Setting
 
@@ -128,7 +128,7 @@ def findings(
         per system and metric, or one row per metric and pair.
     """
     check_sets(sets)
-    chosen, m = tuple(as_metric(metric) for metric in metrics), checks.integer("m", m, low=1)
+    chosen, m = tuple(as_metrics(metrics)), checks.integer("m", m, low=1)
     if not chosen:
         raise ValueError("metrics is empty: give at least one metric")
     setting = Setting.of(options)

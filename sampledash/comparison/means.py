@@ -15,7 +15,7 @@ from sampledash.comparison.chains import summed_covariances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.tied_pairs import tied_covariances
 from sampledash.metrics import Metric, as_metric
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankSet, require_ranks
 from sampledash.setting import Options, Setting, Weighting, partition, seen
 
 Floats = NDArray[np.float64]
@@ -42,6 +42,7 @@ def mean(
         ``"instances"``: every instance weighs the same, however many relevant items it has;
         ``"relevant-items"``: it weighs as much as it has relevant items.
     """
+    require_ranks(ranks)
     setting = Setting.of({"ties": ties, "weighting": weighting})
     return float(exact_means([as_metric(metric)], [ranks], setting)[0, 0])
 
@@ -80,6 +81,7 @@ def expected_mean(
     Without replacement an instance with fewer than m negatives is ranked among all of them, and
     counts with its exact metric.
     """
+    require_ranks(ranks)
     m = checks.integer("m", m, low=1)
     return float(expected_means([as_metric(metric)], [ranks], [m], Setting.of(options))[0, 0, 0])
 

@@ -14,7 +14,7 @@ from sampledash import checks
 from sampledash.comparison.curves import Progress, expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.metrics import Metric
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankSet, require_several
 from sampledash.setting import Setting
 
 Floats = NDArray[np.float64]
@@ -35,6 +35,7 @@ def sign(difference: Floats) -> Ints:
 
 def check_sets(sets: Sequence[RankSet]) -> None:
     """Refuse comparisons that have no meaning."""
+    require_several(sets)
     if len(sets) < 2:
         raise ValueError(f"a comparison needs at least two systems, got {len(sets)}")
     names = [ranks.system for ranks in sets]

@@ -21,7 +21,7 @@ from sampledash.comparison.order import (
     true_pairs,
 )
 from sampledash.correction import Correction, as_correction
-from sampledash.metrics import Metric, as_metric
+from sampledash.metrics import Metric, as_metrics
 from sampledash.ranksets import RankSet
 from sampledash.setting import Options, Setting
 
@@ -136,7 +136,7 @@ def verdict(
     check_sets(sets)
     if "correction" in options:
         raise TypeError("verdict takes corrections=(...), not correction=")
-    chosen, m = [as_metric(x) for x in metrics], checks.integer("m", m, low=1)
+    chosen, m = as_metrics(metrics), checks.integer("m", m, low=1)
     if not chosen:
         raise ValueError("metrics is empty: give at least one metric")
     values = None if m_values is None else [checks.integer("m_values", v, low=1) for v in m_values]

@@ -54,6 +54,7 @@ DEFAULTS: dict[str, Any] = {
 # Key of a choice -> what can be chosen, and the default.
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
+_NUMBERS = {"n": int, "m": int, "k": int, "rank": int, "gamma": float, "odds": float}
 FOLLOWS = "_ladder"  # ends the key of a slider whose value is that of a field
 _LOCK, _HISTORY, _LINK, _PAGE = "_lock_n", "_history", "_link_complaints", "_page"
 _STEPS = 50
@@ -196,6 +197,10 @@ def stamp(offered: Offered | None = None) -> None:
     if _LINK not in st.session_state:
         params = {key: st.query_params.get_all(key) for key in st.query_params}
         st.session_state[_LINK] = link_complaints(params, offered)
+        if bad := _unread(params):
+            for key in bad:
+                del st.query_params[key]
+            st.rerun()  # a widget would stumble over what this run began with
     if st.query_params.get("v") != VERSION:
         st.query_params["v"] = VERSION
 
@@ -220,14 +225,11 @@ def link_complaints(
         As in :func:`stamp`.
     """
     found = []
-    numbers = {"n": int, "m": int, "k": int, "rank": int, "gamma": float, "odds": float}
-    for key, kind in numbers.items():
-        for raw in params.get(key, ())[-1:]:
-            if not _reads_as(raw, kind):
-                wanted = "a whole number" if kind is int else "a number"
-                found.append(
-                    f"The link gives {key} = {raw[:30]}, which is not {wanted} of usual size."
-                )
+    for key in _unread(params):
+        wanted = "a whole number" if _NUMBERS[key] is int else "a number"
+        found.append(
+            f"The link gives {key} = {params[key][-1][:30]}, which is not {wanted} of usual size."
+        )
     for raw in params.get("metrics", ()):
         if raw and raw not in CHIPS:
             found.append(
@@ -254,6 +256,14 @@ def link_complaints(
             f"The link was made by another version (v = {version[:10]}): check the settings."
         )
     return found
+
+
+def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
+    """Keys of numbers that cannot be read."""
+    return [
+        key for key, kind in _NUMBERS.items()
+        if key in params and not all(_reads_as(raw, kind) for raw in params[key][-1:])
+    ]  # fmt: skip
 
 
 def _reads_as(raw: str, kind: type) -> bool:

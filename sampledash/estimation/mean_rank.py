@@ -79,5 +79,5 @@ def _wilson(share: float, inverse: float, z: float) -> tuple[float, float, float
     """Low end, share and high end; ``inverse`` is one over the number of draws."""
     much = z**2 * inverse
     middle = (share + much / 2) / (1 + much)
-    reach = np.sqrt(much * share * (1 - share) + much**2 / 4) / (1 + much)
+    reach = float(np.sqrt(much * share * (1 - share) + much**2 / 4)) / (1 + much)
     return max(middle - reach, 0.0), share, min(middle + reach, 1.0)

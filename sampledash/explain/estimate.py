@@ -43,8 +43,8 @@ def contradicts(system: str) -> str:
 
 
 NOT_TOGETHER = (
-    "These systems are too unlike to be estimated side by side: each has its own shape-constrained "
-    "MLE."
+    "These systems are too unlike to be estimated side by side: shown is the shape-constrained MLE "
+    "of each alone."
 )
 
 

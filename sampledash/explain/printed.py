@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sampledash.explain.text import count, decimal, percent
+from sampledash.explain.text import count, percent
 from sampledash.papers.steck_missing import Watched
 
 RULE = (
@@ -37,18 +37,16 @@ STECK_LEFT_OUT = (
 def missing(times: int, found: Sequence[Watched]) -> str:
     """What the observed ratings say of all."""
     parts = [
-        f"{one.measure} reads {percent(one.observed)} instead of {percent(one.complete)}"
+        f"{one.measure} reads {percent(one.observed)} instead of {percent(one.complete)}, "
+        f"{abs(one.off):.1f} standard errors off"
         for one in found
     ]
-    off = max(abs(one.off) for one in found)
+    said = "; ".join(parts)
     if times == 1:
-        return (
-            f"Missing at random: {' and '.join(parts)}, within {decimal(off)} standard errors of "
-            "4,000 runs. The theorem holds."
-        )
+        return f"Missing at random: {said}, in 4,000 runs. The theorem holds."
     return (
-        f"Observed {count(times)} times as often: {' and '.join(parts)}, {off:.0f} standard "
-        "errors off. Unbiased only if relevant ratings are missing at random."
+        f"Observed {count(times)} times as often: {said}. Unbiased only if relevant ratings are "
+        "missing at random."
     )
 
 

@@ -32,6 +32,20 @@ def short_count(value: float) -> str:
     return count(value)
 
 
+def shortened(name: str, longest: int) -> str:
+    """A long name without its middle: names often differ at their ends.
+
+    Examples
+    --------
+    >>> shortened("SASRec-lr0.001-seed1", 12), shortened("iALS", 12)
+    ('SASRec…-seed1', 'iALS')
+    """
+    if len(name) <= longest:
+        return name
+    end = longest // 2
+    return f"{name[: longest - end - 1]}…{name[-end:]}"
+
+
 def percent(value: float) -> str:
     """Write a share in percent with two decimals, as the papers print metrics.
 
@@ -46,7 +60,7 @@ def percent(value: float) -> str:
         return "–"
     if 0 < value < 5e-5:
         return "< 0.01 %"
-    return f"{100 * value:.2f} %"
+    return f"{100 * value:.2f} %".replace("-0.00", "0.00").replace("-", "\u2212")
 
 
 def in_runs(value: float) -> str:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from sampledash.explain.consistency import MOST_FLIPS, tile
-from sampledash.explain.text import count, in_runs, percent
+from sampledash.explain.text import count, in_runs, percent, shortened
 from sampledash.figures import theme
 
 Floats = NDArray[np.float64]
@@ -287,5 +287,5 @@ def distribution(
 
 def plain(name: str, longest: int = 24) -> str:
     """A system's name as text for a picture: Plotly would read tags in it."""
-    short = name if len(name) <= longest else name[: longest - 1] + "…"
+    short = shortened(name, longest)
     return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

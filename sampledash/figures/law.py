@@ -16,6 +16,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+_FEW = 10  # bars
+
+
 def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
     """The part of a law that can be seen: where it exceeds 1/2000 of its mode, at most ``most``."""
     seen = np.flatnonzero(p >= p.max() / 2000)
@@ -60,6 +63,9 @@ def law(
         if window.stop - window.start > LIMIT:
             window = law_window(p)
     ranks = np.arange(window.start + 1, window.stop + 1)
+    # Few bars would be wide ones: some room, but no ranks that there are not.
+    left = max(int(ranks[0]) - max(_FEW - len(ranks), 0), 1)
+    right = min(max(int(ranks[-1]), left + _FEW - 1), len(p))
     y = theme.in_percent(p[window])
     hit = ranks <= (k if k is not None else 0)
     colors = np.where(hit, c.vermillion, c.blue if k is None else c.muted)
@@ -80,7 +86,7 @@ def law(
         data, dark=dark, height=height, annotations=names, shapes=shapes, bargap=0.15,
         revision=f"law-{len(p)}",
         xaxis={"title": {"text": "sampled rank"}, "tickformat": ",", "nticks": 12,
-               "range": [ranks[0] - 0.6, max(ranks[-1], ranks[0] + 9) + 0.6]},
+               "range": [min(left, int(ranks[0])) - 0.6, right + 0.6]},
         yaxis=theme.percent_axis(float(y.max()), title="probability"),
     )  # fmt: skip
 

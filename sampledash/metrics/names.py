@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import cast
 
@@ -67,7 +69,8 @@ def _parse(text: str) -> Metric:
 def _share(text: str, given: str) -> float:
     """A share of the list, as 0.02 or 2%."""
     match = re.fullmatch(r"(\d*\.?\d+(?:[eE][+-]?\d+)?)\s*(%?)", given)
-    share = float(match[1]) / (100 if match[2] else 1) if match else -1.0
+    # In decimals: 0.7 / 100 is not the number that 0.007 is.
+    share = float(Decimal(match[1]) / (100 if match[2] else 1)) if match else -1.0
     if not 0 <= share <= 1:
         raise ValueError(
             f"cutoff of {text!r} is {given!r}: TOPK takes a share of the list, such as TOPK@0.02 "
@@ -101,3 +104,10 @@ def parse_metric(text: str) -> Metric:
 def as_metric(value: Metric | str) -> Metric:
     """Let public functions take a metric or its text."""
     return value if isinstance(value, Metric) else parse_metric(value)
+
+
+def as_metrics(values: Sequence[Metric | str]) -> list[Metric]:
+    """The same for several; a single one is not taken letter by letter."""
+    if isinstance(values, Metric | str):
+        raise ValueError(f"metrics must be a list, got {str(values)!r}: write [{str(values)!r}]")
+    return [as_metric(value) for value in values]

@@ -80,7 +80,8 @@ def _missing() -> list[Finding]:
         Finding(
             "section 2.2", "we assume that the relevant rating values are missing at random",
             min(unfair),
-            "standard errors off where the best item is observed 9 times as often as the worst",
+            "standard errors off, the smaller of TOPK and ATOP, the best item observed 9 times as "
+            "often as the worst",
             min(unfair) > 10, "without it the theorem fails: the estimates are too high",
         ),
     ]  # fmt: skip

@@ -55,8 +55,11 @@ def read_vector_json(text: str) -> Fit:
         recipe, metric = parse_correction(content["correction"]), parse_metric(content["metric"])
         values = np.array(content["values"], dtype=np.float64)
         prior = content.get("prior")
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-        raise ValueError(f"this is not a vector written by vector_json: {error!r}") from None
+    except KeyError as error:
+        why = f"{error} is missing"
+        raise ValueError(f"this is not a vector written by vector_json: {why}") from None
+    except (TypeError, AttributeError, json.JSONDecodeError):
+        raise ValueError("this is not a vector written by vector_json, but other text") from None
     if values.shape != (sampling.m + 1,):
         raise ValueError(
             f"values has shape {values.shape}: m = {sampling.m} needs {sampling.m + 1}, "

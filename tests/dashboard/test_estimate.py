@@ -356,3 +356,18 @@ def test_the_bounds_that_are_taken_away_say_what_they_follow_from():
         )
         assert first.loc[name, "low"] == pytest.approx(low)
         assert first.loc[name, "high"] == pytest.approx(high)
+
+
+def test_pasted_sampled_ranks_travel_in_the_link():
+    at = pasted("m = 20, n = 300\nA: 1, 5, 1; B: 2, 4, 9", metric="AUC")
+    before = headline(at)
+    link = at.query_params["sampled"]
+    again = open_page("correct", what="Sampled ranks", sampled_source="Paste sampled ranks",
+                      metric="AUC", sampled=link if isinstance(link, str) else link[0])  # fmt: skip
+    assert headline(again) == before
+    # By hand: sampled AUC is the mean share of the 20 draws below, of A (20 + 16 + 20) / 60.
+    shown = again.table[0].value.set_index("Estimator")["A"]
+    assert shown["uncorrected"] == f"{100 * 56 / 60:.2f} %"
+    longer = pasted("m = 2000, n = 3000\nA: " + ", ".join(map(str, range(1, 400))), metric="AUC")
+    assert "sampled" not in longer.query_params
+    assert any("1,000 characters travel in a link" in c.value for c in longer.caption)

@@ -176,6 +176,15 @@ def test_a_link_with_unknown_parts_says_so_and_shows_the_rest():
     assert not at.warning
 
 
+@pytest.mark.parametrize("key", ["n", "m", "k", "rank"])
+def test_a_number_beyond_all_numbers_in_a_link_is_told(key):
+    at = page(**{key: "9" * 400})
+    said = " ".join(w.value for w in at.warning)
+    assert f"The link gives {key} = {'9' * 30}, which is not a whole number of usual size" in said
+    # As without it: rank 100 of 10,000 with 100 negatives, n = 10,000.
+    assert sentence(at).startswith("With 100 of 9,999 negatives, rank 100 scores Recall@10")
+
+
 def test_a_link_reproduces_the_page():
     at = page()
     at.number_input(key="n").set_value(3706)

@@ -80,3 +80,11 @@ def test_the_theorem_holds_until_its_assumption_is_violated():
         topk, atop = (x.observed for x in theorem(times, np.random.default_rng(2010)))
         assert f"TOPK@0.05 reads {100 * topk:.2f} %" in told
         assert f"ATOP reads {100 * atop:.2f} %" in told
+
+
+def test_an_unknown_item_in_a_link_is_told():
+    at = page(item="Table 9")
+    assert "The link gives item = Table 9, which is not offered: it is Table 3 instead" in " ".join(
+        w.value for w in at.warning
+    )
+    assert len(at.table) == 1

@@ -65,7 +65,7 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if given is None or not given.m_known:
         controls.narrow_m()
     parts.numbers(scene)
-    controls.copy_link({**own, **parts.DEFAULTS})
+    controls.copy_link({**own, **parts.DEFAULTS, **source.in_link()})
     parts.tabs(scene)
 
 

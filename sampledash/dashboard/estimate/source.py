@@ -42,6 +42,7 @@ PLACEHOLDER = (
 MOST_SYSTEMS = 8  # shown at a time: every pair of them is compared
 _FILES, _TEXT, _SHIFT = "_sampled_files", "_sampled_typed", "_sampled_from_0"
 _SHOWN = "_sampled_shown"
+_TYPED, _IN_LINK, MOST_IN_LINK = "sampled_typed", "sampled", 1_000
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ def choose() -> tuple[Given | None, Trouble | None]:
         key="sampled_source", bind="query-params",
         help="The rank of each relevant item among itself and its sampled negatives, 1 to m + 1.",
     )  # fmt: skip
+    if chosen != PASTE:
+        _put_in_address("")
     try:
         if chosen == UPLOAD:
             return _uploaded()
@@ -155,14 +158,17 @@ def _uploaded() -> tuple[Given | None, Trouble | None]:
 
 
 def _pasted() -> tuple[Given | None, Trouble | None]:
+    if _TYPED not in st.session_state:
+        st.session_state[_TYPED] = st.session_state.get(_TEXT, st.query_params.get(_IN_LINK, ""))
     typed = st.text_area(
-        "Sampled ranks: a table with a header, or one system a line",
-        value=st.session_state.get(_TEXT, ""), key="sampled_typed", height=140,
+        "Sampled ranks: a table with a header, or one system a line", key=_TYPED, height=140,
         placeholder=PLACEHOLDER,
         help="'A: 1, 1, 7', or a table as in a file; 'm = 100, n = 3706' may stand on a line.",
     )  # fmt: skip
     st.session_state[_TEXT] = typed
-    st.caption("Pasted sampled ranks do not travel in a link.")
+    _put_in_address(typed if len(typed) <= MOST_IN_LINK else "")
+    if len(typed) > MOST_IN_LINK:
+        st.caption(f"Up to {count(MOST_IN_LINK)} characters travel in a link; these do not.")
     if not typed.strip():
         return None, Trouble("Paste sampled ranks, as in the example.", asking=True)
     return _given("your sampled ranks", f"typed-{hash(typed)}", lambda: open_text(typed)), None
@@ -259,6 +265,20 @@ def known_m(given: Given | None) -> dict[str, str]:
     m = np.concatenate([each for each in found if each is not None])
     low, high = count(int(m.min())), count(int(m.max()))
     return {"m": f"{low if low == high else f'{low} to {high}'}, from the data"}
+
+
+def _put_in_address(typed: str) -> None:
+    """Pasted ranks, where the address and the copied link find them."""
+    st.session_state[_IN_LINK] = typed
+    if typed.strip():
+        st.query_params[_IN_LINK] = typed
+    elif _IN_LINK in st.query_params:
+        del st.query_params[_IN_LINK]
+
+
+def in_link() -> dict[str, str]:
+    """The pasted ranks with their default, where a link carries them."""
+    return {_IN_LINK: ""} if _IN_LINK in st.query_params else {}
 
 
 def trouble(error: ValueError, given: Given) -> Trouble:

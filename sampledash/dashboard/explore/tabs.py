@@ -74,11 +74,15 @@ def one_draw(sampling: Sampling, rank: int, focus: Metric, expected: float) -> N
     st.caption("Bars: the sampled ranks drawn so far. Dots: their law.")
     charts.show(
         law_figures.law(
-            p, k=focus.k, mean=float(seen.mean()), observed=seen, dark=charts.is_dark()
+            p,
+            k=focus.cut(sampling.m),
+            mean=float(seen.mean()),
+            observed=seen,
+            dark=charts.is_dark(),
         ),
         key="explore_histogram",
         alt=f"Shares of the sampled ranks in {count(done)} draws as bars, their law as dots.",
-    )  # fmt: skip
+    )
 
 
 def law_tab(sampling: Sampling, rank: int, focus: Metric) -> None:
@@ -87,7 +91,7 @@ def law_tab(sampling: Sampling, rank: int, focus: Metric) -> None:
     mean = 1 + sampling.m * float(sampling.share_above(rank))
     st.markdown(words.law(focus, rank, sampling, p.tolist()))
     charts.show(
-        law_figures.law(p, k=focus.k, mean=mean, dark=charts.is_dark()),
+        law_figures.law(p, k=focus.cut(sampling.m), mean=mean, dark=charts.is_dark()),
         key="explore_law",
         alt=f"Law of the sampled rank of true rank {count(rank)}, mean {mean:.2f}.",
     )  # fmt: skip

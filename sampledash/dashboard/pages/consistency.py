@@ -12,7 +12,7 @@ from sampledash.dashboard.ranks import source as rank_source
 PAGE_DEFAULTS = {**rank_source.DEFAULTS, **ask.DEFAULTS}
 LINK = {**PAGE_DEFAULTS, **tabs.DEFAULTS, "pair": ""}
 
-state.stamp()
+state.stamp(rank_source.OFFERED)
 # The choice of ranks comes first in the code: it decides n in the sidebar.
 headline = st.container()
 with st.container():

@@ -7,7 +7,8 @@ import streamlit as st
 from sampledash.dashboard import controls, state
 from sampledash.dashboard.paper import views
 
-state.stamp()
+state.stamp({"item": (views.ITEMS, views.DEFAULTS["item"])})
+controls.link_notes()
 views.headline()
 item = st.pills(
     "Shown", list(views.ITEMS), default=views.DEFAULTS["item"], required=True, key="item",

@@ -34,6 +34,7 @@ SOURCES = {
     EXAMPLES[name].title: name for name in ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
 }
 DEFAULTS: dict[str, Any] = {"source": next(iter(SOURCES)), "ranks": ""}
+OFFERED: state.Offered = {"source": ((*SOURCES, UPLOAD, PASTE), DEFAULTS["source"])}
 TYPED_IN_LINK = 200  # typed ranks up to this many travel in a link
 _GOOD, _TEXT, _FILES = "_good_sets", "_typed", "_files"
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from sampledash.explain.text import shortened
+
 LONGEST_NAME = 24
 
 
@@ -34,7 +36,7 @@ class Trouble:
 
 def shown(name: str) -> str:
     """A system's name in a sentence: short, and as it is."""
-    return escaped(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
+    return escaped(shortened(name, LONGEST_NAME))
 
 
 def escaped(text: str) -> str:
