@@ -14,6 +14,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from sampledash.explain import text
 from sampledash.metrics import Metric, metric, share_of
@@ -201,7 +202,11 @@ def stamp(offered: Offered | None = None) -> None:
             for key in bad:
                 del st.query_params[key]
             st.rerun()  # a widget would stumble over what this run began with
-    if st.query_params.get("v") != VERSION:
+    # Each write is an entry in the browser's history: none while it is walked, or Back would never
+    # get past it, and none for the defaults alone.
+    context = get_script_run_ctx()
+    walked = context is not None and context.is_history_navigation
+    if len(st.query_params) and st.query_params.get("v") != VERSION and not walked:
         st.query_params["v"] = VERSION
 
 

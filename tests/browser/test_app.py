@@ -42,6 +42,15 @@ def test_moving_m_changes_the_sentence_and_the_link(page):
     expect(headline(page)).to_contain_text("With 200 of 9,999 negatives")
 
 
+def test_back_leads_out_of_a_page(page):
+    if page.narrow:
+        return  # nothing in it depends on the width
+    go(page, "Correct")
+    expect(headline(page)).to_contain_text("With 100 negatives, BV 0.1")
+    page.go_back()
+    expect(headline(page)).to_contain_text("With 100 of 9,999 negatives, rank 100 scores")
+
+
 def test_sliders_keep_their_place_when_the_page_changes(page):
     if page.narrow:
         return  # there the sidebar is folded away; the one slider in sight is tried above
