@@ -17,12 +17,9 @@ state.stamp(rank_source.OFFERED)
 headline = st.container()
 with st.container():
     source, trouble = rank_source.choose()
-chips, repair = st.columns([7, 5], vertical_alignment="bottom")
-with chips:
-    controls.metric_chips()
-with repair:
-    correction = choices.correction_choice()
+controls.metric_chips()
 with st.container(horizontal=True, key="readings"):
+    correction = choices.correction_choice()
     choices.more_cutoffs()
     if source is not None:
         choices.readings(source)
