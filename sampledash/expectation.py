@@ -184,4 +184,5 @@ def prior_weights(prior: ArrayLike, n: int) -> Floats:
     total = float(array.sum())
     if total <= 0:
         raise ValueError("prior is zero at every rank: put weight on at least one")
-    return np.asarray(array / total)
+    # Once normalised it stays as it is: every division rounds every weight anew.
+    return array if abs(total - 1) <= 1e-14 else np.asarray(array / total)

@@ -207,3 +207,22 @@ def draw_above(
         steps = np.cumsum(law(scheme, m_i, a_i, b_i)[0])
         result[i] = min(np.searchsorted(steps, rng.random(), side="right"), m_i)
     return result.reshape(shape)
+
+
+def extended(scheme: str, m: int, above: Floats, below: Floats) -> NDArray[np.longdouble]:
+    """Laws in extended precision, shape (rows, m + 1), one draw after the other.
+
+    Sums of positive terms: every probability keeps all its digits, however small. Takes m² steps a
+    row.
+    """
+    a, b = (np.asarray(x, dtype=np.longdouble)[:, None] for x in (above, below))
+    taken = 1 if scheme == "without-replacement" else 0
+    p = np.zeros((len(a), m + 1), dtype=np.longdouble)
+    p[:, 0] = 1
+    for drawn in range(m):
+        s = np.arange(drawn + 1)
+        left = a + b - taken * drawn
+        up = p[:, : drawn + 1] * np.maximum(a - taken * s, 0) / left
+        p[:, : drawn + 1] *= np.maximum(b - taken * (drawn - s), 0) / left
+        p[:, 1 : drawn + 2] += up
+    return p

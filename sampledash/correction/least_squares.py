@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import svd
 from scipy.optimize import nnls
 
+from sampledash import laws
 from sampledash.correction.moments import Nodes, normal_equations, triangular
 
 Floats = NDArray[np.float64]
@@ -16,6 +17,7 @@ Flags = NDArray[np.bool_]
 _TINY = np.finfo(float).tiny
 _RARE = 1e-6  # sampled ranks rarer than this, to the most frequent one, need refinement
 _ROUNDS = 4  # of refinement
+_EXTENDED = 4_000_000  # steps up to which the law itself is computed in extended precision
 SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count as zero
 
 
@@ -49,12 +51,19 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats, seen: Flag
     part in the equations is lost to rounding. Each round of refinement gains about eight digits.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
+    s = at.sampling
+    extended: list[tuple[slice, NDArray[np.longdouble]]] | None = None
+    target: NDArray[np.float64] | NDArray[np.longdouble] = at.target
+    if len(at.above) * s.m**2 <= _EXTENDED:
+        above, below = laws.weights(s.scheme, at.above, s.n - 1 - at.above, s.odds)
+        extended = [(slice(None), laws.extended(s.scheme, s.m, above, below))]
+        target = at.extended_target()
     for _ in range(_ROUNDS):
         rest = np.zeros(len(scale), dtype=np.longdouble)
         marginal = np.zeros(len(scale), dtype=np.longdouble)
-        for rows, p in at.laws():
+        for rows, p in extended or at.laws():
             law, weight = p[:, seen].astype(np.longdouble), at.weights[rows].astype(np.longdouble)
-            rest += (weight * (at.target[rows] - (1 - gamma) * (law @ values))) @ law
+            rest += (weight * (target[rows] - (1 - gamma) * (law @ values))) @ law
             marginal += weight @ law
         rest -= gamma * marginal * values
         values += scale * (inverse @ (scale * rest.astype(np.float64)))

@@ -155,6 +155,14 @@ class Nodes:
 
     grid: Grid
     target: Floats
+    metric: Metric
+    position: int
+
+    def extended_target(self) -> NDArray[np.longdouble]:
+        """The same in extended precision."""
+        above = self.above.astype(np.longdouble)
+        found = self.metric.of_above(above, self.sampling.n - 1, self.position)
+        return found.astype(np.longdouble, copy=False)
 
     @property
     def sampling(self) -> Sampling:
@@ -189,7 +197,8 @@ def nodes(
     else:
         above = np.flatnonzero(prior).astype(np.float64)
         grid = Grid(sampling, above, prior[prior > 0])
-    return Nodes(grid, metric.of_above(grid.above, sampling.n - 1, position))
+    target = metric.of_above(grid.above, sampling.n - 1, position)
+    return Nodes(grid, target, metric, position)
 
 
 @lru_cache(maxsize=4)

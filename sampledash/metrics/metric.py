@@ -189,9 +189,9 @@ class Metric:
         position
             1 for the first relevant item of the list, 2 for the second, and so on.
         """
-        a, total = np.broadcast_arrays(
-            np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
-        )
+        a, total = np.broadcast_arrays(np.asarray(above), np.asarray(negatives))
+        precision = np.result_type(a, np.float64)  # extended, if asked for in extended
+        a, total = a.astype(precision, copy=False), total.astype(precision, copy=False)
         kind = KINDS[self.name]
         if self.linear:
             return np.asarray((total - a) / total)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash import laws
 from sampledash.estimation import distribution, fit_learned
 from sampledash.estimation.sample import sample_of
 from sampledash.sampledranks import SampledRankSet
@@ -32,6 +33,8 @@ def priors(n: int) -> dict[str, list[float]]:
         "in the middle": np.exp(-0.5 * ((r - n / 2) / (n / 25)) ** 2).tolist(),
         "steeply at the top": np.exp(-60.0 * (r - 1) / n).tolist(),
         "steeply at the end": np.exp(-60.0 * (n - r) / n).tolist(),
+        "very steeply at the top": np.exp(-80.0 * (r - 1) / n).tolist(),
+        "very steeply at the end": np.exp(-80.0 * (n - r) / n).tolist(),
         "three atoms": np.isin(r, [1, n // 2, n]).astype(float).tolist(),
     }
 
@@ -73,6 +76,16 @@ def solved(matrix: list[list[Decimal]], rhs: list[list[Decimal]]) -> list[list[D
                 factor = a[j][i]
                 a[j] = [x - factor * y for x, y in zip(a[j], a[i], strict=True)]
     return [row[size:] for row in a]
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+def test_laws_in_extended_precision(scheme: str) -> None:
+    n, m = 40, 17
+    above = np.arange(n, dtype=np.float64)
+    ours = laws.extended(scheme, m, above, n - 1 - above)
+    for r, row in enumerate(ours, start=1):
+        exact = [np.longdouble(p.numerator) / p.denominator for p in exact_law(n, r, m, scheme)]
+        assert np.all(np.abs(row - exact) <= 50 * np.finfo(np.longdouble).eps * np.array(exact))
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
