@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,9 +15,9 @@ class ByDigest:
     """Equality and hash by a ``digest`` of the contents."""
 
     @property
+    @abstractmethod
     def digest(self) -> str:
         """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
-        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and self.digest == other.digest
