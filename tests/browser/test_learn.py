@@ -46,10 +46,13 @@ def test_arrows_lead_through_the_lessons_and_an_answer_is_kept(page):
     page.keyboard.press("ArrowRight")
     expect(headline(page)).to_contain_text("5. ")
     expect(page).to_have_url(re.compile("lesson=5"))
+    after = page.locator(".gtitle").filter(has_text="AP on all items")
+    expect(after).to_have_count(1)
     page.keyboard.press("ArrowLeft")
     expect(headline(page)).to_contain_text("4. ")
     expect(page.get_by_test_id("stAlert")).to_contain_text("Not quite")
-    # The picture of the lesson before stays until the new one is complete.
+    # The picture of the other lesson stays until the new one is complete.
+    expect(after).to_have_count(0)
     expect(page.locator(".js-plotly-plot")).to_have_count(1)
     slider = page.get_by_role("slider", name="m", exact=True)
     slider.focus()
