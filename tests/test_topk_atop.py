@@ -81,6 +81,8 @@ def test_the_share_of_a_place_leads_back_to_it(n: int, place: int) -> None:
 def test_shares_are_short() -> None:
     cases = {(10, 10_000): 0.001, (10, 3706): 0.0025, (1, 5): 0.0, (5, 5): 1.0, (20, 100): 0.2}
     assert {case: share_of(*case) for case in cases} == cases
+    with pytest.raises(ValueError, match="k must be at least 1, got 0"):
+        share_of(0, 10)
 
 
 def _sets() -> sd.RankSet:

@@ -54,7 +54,7 @@ def share_of(place: int, n: int) -> float:
     0.001
     """
     n = checks.integer("n", n, low=2)
-    place = checks.integer("place", place, low=1)
+    place = checks.integer("k", place, low=1)  # the cutoff it is made from
     if place >= n:
         return 1.0
     for power in (int(10**digits) for digits in range(17)):
