@@ -24,7 +24,8 @@ These are the "one-at-a-time strict bounds" of the literature on inverse problem
 that of a chi-square with one degree of freedom where no constraint binds; with binding constraints
 it has no general proof and known, contrived exceptions. Simulated for the rank distributions at the
 very ends of what a sample allows, the worst case, 95 % intervals missed the metric in 0 to 6 % of
-runs, in 1 % on average; for recommenders and smooth distributions hardly ever.
+runs, in 1 % on average; for recommenders and smooth distributions hardly ever. They are about as
+narrow as an interval of that coverage can be: see ``tests/benchmarks/bounds_floor.py``.
 
 References
 ----------
