@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,24 @@ def test_who_may_import_what(path: Path) -> None:
     assert used <= allowed, f"{path.relative_to(ROOT)} imports {used - allowed}"
     # A second of start-up, and 68 s on a grid: the laws have their own evaluation.
     assert not any(name.startswith("scipy.stats") for name in imports(path))
+
+
+def test_no_modules_import_each_other() -> None:
+    """In a circle none of them can be read alone, and an import has to hide in a function."""
+    files = {}
+    for path in MODULES:
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    arrows = {
+        name: {m for full in imports(path) for m in (full, full.rpartition(".")[0]) if m in files}
+        for name, path in files.items()
+    }
+    # A package takes its names from its modules, which may well name it to reach one another.
+    within = {
+        name: {other for other in others if not name.startswith(f"{other}.")}
+        for name, others in arrows.items()
+    }
+    TopologicalSorter(within).prepare()  # raises CycleError, which names the circle
 
 
 def test_pages_are_the_top() -> None:

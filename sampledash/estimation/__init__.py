@@ -5,8 +5,9 @@ from sampledash.estimation.choice import gamma_table
 from sampledash.estimation.cutoff import full_cutoff, matching_cutoff
 from sampledash.estimation.distributed import RankDistribution
 from sampledash.estimation.distribution import fitted, fitted_side_by_side, rank_distribution
-from sampledash.estimation.estimate import Estimate, estimate, point
+from sampledash.estimation.estimate import Estimate, estimate
 from sampledash.estimation.intervals import Compared, compare, interval
+from sampledash.estimation.points import point
 from sampledash.estimation.scatter import standard_error
 from sampledash.estimation.table import bounds_from_table
 from sampledash.estimation.vectors import LearnedFit, fit_learned

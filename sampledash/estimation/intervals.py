@@ -11,7 +11,9 @@ from sampledash import checks
 from sampledash.correction import Correction
 from sampledash.estimation.bounds import check_shape, require_sampled, spanned
 from sampledash.estimation.bounds_family import Shape
+from sampledash.estimation.points import points
 from sampledash.estimation.sample import Sample, sample_of
+from sampledash.estimation.scatter import standard_error
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
 
@@ -104,10 +106,6 @@ def interval(
     low, high = spanned(metric, [srs], shape, inside)
     if method is None:
         return low, high
-    # Here, because the module of the estimators reports their intervals.
-    from sampledash.estimation.estimate import points
-    from sampledash.estimation.scatter import standard_error
-
     sample = sample_of((srs,))
     value = float(points(metric, sample, method))
     if rng is None:

@@ -17,8 +17,8 @@ from sampledash.correction import Correction
 from sampledash.estimation import distribution, em, nodes, vectors
 from sampledash.estimation.distribution import DistributionMethod
 from sampledash.estimation.entropy import ETA, maximum_entropy
-from sampledash.estimation.estimate import as_method
 from sampledash.estimation.nodes import Support
+from sampledash.estimation.points import as_method
 from sampledash.estimation.sample import Sample
 from sampledash.estimation.steps import Steps
 from sampledash.estimation.vectors import VectorMethod

@@ -14,8 +14,8 @@ from sampledash.estimation import (
     point,
 )
 from sampledash.estimation.distribution import side_by_side
-from sampledash.estimation.estimate import METHODS, points
 from sampledash.estimation.intervals import interval
+from sampledash.estimation.points import METHODS, points
 from sampledash.estimation.sample import Sample, sample_of
 from sampledash.estimation.vectors import prior_method, weighed
 from sampledash.sampledranks import SampledRankSet

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.estimation.estimate import METHODS, points
+from sampledash.estimation.points import METHODS, points
 from sampledash.estimation.sample import Sample
 from sampledash.estimation.scatter import slopes, standard_error
 from tests.oracles import UNIFORM, WITH
