@@ -9,14 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from sampledash import checks
+from sampledash.estimation.bounds_cells import parts_of, repetition
 from sampledash.estimation.bounds_family import Family, Shape
-from sampledash.estimation.bounds_fit import (
-    Fitted,
-    cells,
-    fitted,
-    refuse_contradicted,
-    repetition,
-)
+from sampledash.estimation.bounds_fit import Fitted, fitted, refuse_contradicted
 from sampledash.estimation.bounds_programme import Programme, Progress
 from sampledash.estimation.bounds_region import region
 from sampledash.estimation.mean_rank import interval_of_mean
@@ -133,8 +128,13 @@ def spanned(
     """Range of the metric of one set, or of the difference of two, at a confidence.
 
     Where nearly all sampled ranks are one and the same, chi-squares say nothing: exact binomial
-    limits of the shares take their place, for each set on its own.
+    limits of the shares take their place, for each set on its own. Where the negatives are all
+    other items the sampled ranks are the ranks, and the metric is known.
     """
+    if all(map(_all_drawn, sets)):
+        found = [float(np.average(metric(s.sampled_ranks, s.n), weights=s.counts)) for s in sets]
+        known = found[0] - sum(found[1:])
+        return known, known
     if metric.linear:
         for one in sets:  # what shows no such ranks is refused as for any metric
             if _alike(one):
@@ -144,7 +144,7 @@ def spanned(
         return interval_of_mean(sets, confidence)
     if not any(map(_alike, sets)):
         signs = [1.0, -1.0][: len(sets)]
-        return region(fits(metric, sets, shape), signs, confidence)
+        return _in_order(metric, sets, *region(fits(metric, sets, shape), signs, confidence))
     each = 1 - (1 - confidence) / len(sets)
     ends = [
         _within_limits(metric, one, shape, each)
@@ -158,9 +158,14 @@ def spanned(
     return low - most, high - least
 
 
+def _all_drawn(srs: SampledRankSet) -> bool:
+    """Whether no other item was left out of a sample."""
+    return srs.scheme == "without-replacement" and bool(np.all(srs.m == srs.n - 1))
+
+
 def _alike(srs: SampledRankSet) -> bool:
-    """Whether the sampled ranks leave a single cell for each number of negatives."""
-    return all(len(cells(draws.counts)) == 1 for draws in srs.draws)
+    """Whether all instances are in a single cell, for each number of negatives."""
+    return all(np.count_nonzero(part.share) == 1 for part in parts_of(srs))
 
 
 def _within_limits(
@@ -193,7 +198,7 @@ def _within_limits(
                 "n and m" + ("" if shape is None else ", or leave shape out")
             )
         values.append(sign * found.value)
-    return values[0], values[1]
+    return _in_order(metric, [srs], values[0], values[1])
 
 
 def fits(metric: Metric, sets: list[SampledRankSet], shape: Shape | None) -> list[Fitted]:
@@ -245,5 +250,14 @@ def _at_tolerance(
                 "for their sampling error"
             )
         values.append(sign * found.value)
-    best, worst = metric(np.array([1, srs.population]), srs.population).tolist()
-    return max(values[0], worst), min(values[1], best)
+    return _in_order(metric, [srs], values[0], values[1])
+
+
+def _in_order(
+    metric: Metric, sets: list[SampledRankSet], low: float, high: float
+) -> tuple[float, float]:
+    """The ends of a range, where rounding has put them beyond what is possible or each other."""
+    ends = [metric(np.array([s.population, 1]), s.population).tolist() for s in sets]
+    worst, best = ends[0] if len(ends) == 1 else (ends[0][0] - ends[1][1], ends[0][1] - ends[1][0])
+    low = min(max(low, worst), best)
+    return low, min(max(high, low), best)

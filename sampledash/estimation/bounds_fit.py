@@ -31,17 +31,14 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 from scipy.special import chdtri
 
+from sampledash.estimation.bounds_cells import Part, parts_of
 from sampledash.estimation.bounds_family import Family, Shape
 from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
-_LEAST = 5.0  # instances in a cell, so that a squared error is nearly chi-square
-_CELLS = 200  # at most, for each number of negatives
-_ALL_CELLS = 4000  # for all of them together, about
 _STIFF = 1e2  # weight of the equation of the probabilities, in largest entries of the others
 _SMOOTHING = 30
 _ROUNDING = 1e-10  # added to a variance that vanishes, where negatives are all other items
@@ -64,8 +61,6 @@ class Fitted:
         Smallest and largest value of the metric.
     weights
         Rank distribution that fits best, shape (places,).
-    misfit
-        Its squared distance.
     scatter
         Variance of the instances' exact metric about that; 0 where the distribution may be their
         own.
@@ -77,8 +72,12 @@ class Fitted:
     offset: float
     extremes: tuple[float, float]
     weights: Floats
-    misfit: float
     scatter: float
+
+    @property
+    def misfit(self) -> float:
+        """Squared distance of the best fit."""
+        return float(np.sum((self.rows @ self.weights - self.observed) ** 2))
 
 
 @lru_cache(maxsize=16)
@@ -89,72 +88,9 @@ def _grid_rows(samplings: tuple[Sampling, ...], metric: Metric, shape: Shape | N
     return rows
 
 
-def cells(counts: Floats, least: float = _LEAST) -> Ints:
-    """First sampled rank (from 0) of each cell: neighbours until ``least`` instances are in.
-
-    Rare sampled ranks have squared errors far from chi-square. At most 200 cells: what is joined
-    is lost to the bounds, which grow a little and stay valid.
-    """
-    finest = np.arange(len(counts))
-    if len(counts) > _CELLS:  # as a law's width, which grows with the square root of p(1-p)
-        wide = len(counts) * np.sin(np.linspace(0, np.pi / 2, _CELLS + 1)[:-1]) ** 2
-        finest = np.unique(wide.astype(np.int64))
-    totals = np.add.reduceat(counts, finest)
-    starts, held = [0], 0.0
-    for start, total in zip(finest.tolist(), totals.tolist(), strict=True):
-        if held >= least:
-            starts.append(start)
-            held = 0.0
-        held += total
-    if held < least and len(starts) > 1:
-        starts.pop()
-    return np.array(starts)
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """What the instances with one number of negatives show.
-
-    Attributes
-    ----------
-    column, width
-        Where the law stands in the rows of a grid.
-    starts
-        First sampled rank of each cell.
-    share
-        Observed, shape (cells,).
-    size
-        How many instances they are worth.
-    """
-
-    column: int
-    width: int
-    starts: Ints
-    share: Floats
-    size: float
-
-    def joined(self, table: Floats) -> Floats:
-        """Sums over the sampled ranks of each cell: shape (places, cells)."""
-        own = table[:, self.column : self.column + self.width]
-        return np.asarray(np.add.reduceat(own, self.starts, axis=1))
-
-
-def _parts(srs: SampledRankSet) -> list[_Part]:
-    found = []
-    column, alike = 0, repetition(srs)
-    room = _ALL_CELLS / len(srs.draws)
-    for draws in srs.draws:
-        total = float(draws.counts.sum())
-        starts = cells(draws.counts, _LEAST if room >= _CELLS else max(_LEAST, total / room))
-        share = np.add.reduceat(draws.counts, starts) / total
-        found.append(_Part(column, draws.m + 1, starts, share, total / alike))
-        column += draws.m + 1
-    return found
-
-
 def fitted(metric: Metric, srs: SampledRankSet, shape: Shape | None) -> Fitted:
     """Fit the rank distribution with the smallest misfit."""
-    samplings, parts = _samplings(srs), _parts(srs)
+    samplings, parts = _samplings(srs), parts_of(srs)
     table = _grid_rows(samplings, metric, shape)
     if shape is None:
         start = _lengths(samplings, metric)
@@ -166,7 +102,7 @@ def _samplings(srs: SampledRankSet) -> tuple[Sampling, ...]:
     return tuple(srs.sampling(draws.m) for draws in srs.draws)
 
 
-def _of_instances(parts: list[_Part], table: Floats, start: Floats) -> Fitted:
+def _of_instances(parts: list[Part], table: Floats, start: Floats) -> Fitted:
     """Misfit of the distribution of the instances' own ranks."""
     law, share = np.hstack([part.joined(table) for part in parts]), _stacked(parts)
     size = np.concatenate([np.full(len(part.share), part.size) for part in parts])
@@ -174,18 +110,20 @@ def _of_instances(parts: list[_Part], table: Floats, start: Floats) -> Fitted:
     near = _smooth(law.T, share * size, start)
     q = near @ law
     between = (law.T * near) @ law - np.outer(q, q)
-    # A covariance vanishes along the sum of a part's shares, which is 1 whatever is added there.
-    scatter = np.diag(q * (1 + _ROUNDING) / size) - between / sum(part.size for part in parts)
+    scatter = np.diag((q + _ROUNDING) / size) - between / sum(part.size for part in parts)
+    # Drawn from few items a rare rank may be certain: the floor in proportion to what is drawn.
+    left = (q - np.diag(between)) / (q + _ROUNDING)
+    own = np.diag_indices(len(q))
+    scatter[own] = np.maximum(scatter[own], _floors(parts) * left)
     root = cholesky(scatter, lower=True)
     shown = solve_triangular(root, law.T, lower=True)
     seen = solve_triangular(root, share, lower=True)
     values = table[:, -1]
     weights = nonnegative(shown, seen, np.ones((1, len(values))))
-    misfit = float(np.sum((shown @ weights - seen) ** 2))
-    return Fitted(shown, seen, values, 0.0, _ends(values), weights, misfit, 0.0)
+    return Fitted(shown, seen, values, 0.0, _ends(values), weights, 0.0)
 
 
-def _of_distribution(parts: list[_Part], table: Floats) -> Fitted:
+def _of_distribution(parts: list[Part], table: Floats) -> Fitted:
     """Misfit of the distribution that the instances' ranks come from."""
     law = np.hstack([part.joined(table) for part in parts]).T
     rows, observed, weights, chance = _independent(parts, law)
@@ -203,26 +141,30 @@ def _of_distribution(parts: list[_Part], table: Floats) -> Fitted:
         float(told @ _stacked(parts)),
         _ends(table[:, -1]),
         weights,
-        float(np.sum((rows @ weights - observed) ** 2)),
         max(left, 0.0) / instances,
     )
 
 
-def _stacked(parts: list[_Part]) -> Floats:
+def _stacked(parts: list[Part]) -> Floats:
     return np.concatenate([part.share for part in parts])
+
+
+def _floors(parts: list[Part]) -> Floats:
+    return np.concatenate([part.floor for part in parts])
 
 
 def _ends(values: Floats) -> tuple[float, float]:
     return float(values.min()), float(values.max())
 
 
-def _independent(parts: list[_Part], law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _independent(parts: list[Part], law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Rows and shares in multinomial standard errors of the fit; its weights and chances."""
     share = _stacked(parts)
     size = np.concatenate([np.full(len(part.share), part.size) for part in parts])
+    least = _floors(parts) * size
     chance = np.maximum(share, 1 / size)
     for _ in range(3):
-        scale = np.sqrt(size / chance)
+        scale = np.sqrt(size / np.maximum(chance, least))
         rows, observed = law * scale[:, None], share * scale
         weights = nonnegative(rows, observed, np.ones((1, law.shape[1])))
         chance = np.maximum(law @ weights, 0.1 / size)
@@ -246,19 +188,6 @@ def _smooth(law: Floats, counts: Floats, start: Floats) -> Floats:
     return np.asarray(weights)
 
 
-def repetition(srs: SampledRankSet) -> float:
-    """How many entries are worth one instance, where several carry its label: at worst.
-
-    Entries of one instance may be alike. If they are copies of each other, the sample is as good as
-    one of (sum of weights)² / (sum of squared weights of the labels) instances.
-    """
-    if srs.instances is None:
-        return 1.0
-    _, label = np.unique(srs.instances, return_inverse=True)
-    weights = np.bincount(label, weights=srs.counts)
-    return max(1.0, float(np.sum(weights**2) / np.sum(weights)))
-
-
 def nonnegative(rows: Floats, observed: Floats, totals: Floats) -> Floats:
     """Non-negative weights of least squared distance; each of some totals of them is 1."""
     stiff = _STIFF * max(float(np.abs(rows).max()), 1.0)
@@ -270,7 +199,7 @@ def nonnegative(rows: Floats, observed: Floats, totals: Floats) -> Floats:
 
 def refuse_contradicted(metric: Metric, srs: SampledRankSet, fit: Fitted) -> None:
     """Refuse a shape that the sampled ranks contradict: its bounds would be narrow and wrong."""
-    parts, table = _parts(srs), _grid_rows(_samplings(srs), metric, None)
+    parts, table = parts_of(srs), _grid_rows(_samplings(srs), metric, None)
     law = np.hstack([part.joined(table) for part in parts]).T
     rows, observed, weights, _ = _independent(parts, law)
     bends = int(np.count_nonzero(weights))

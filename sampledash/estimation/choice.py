@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
 from sampledash.correction import Fit, correction
 from sampledash.correction.spectral import eigenvalues
 from sampledash.estimation.distributed import RankDistribution
-from sampledash.expectation import mean_and_variance
+from sampledash.expectation import mean_and_variance, prior_weights
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampling import Sampling
 
@@ -25,7 +25,7 @@ def gamma_table(
     metric: Metric | str,
     sampling: Sampling,
     instances: float,
-    ranks: RankDistribution,
+    ranks: ArrayLike | RankDistribution,
     *,
     gammas: Sequence[float] = GAMMAS,
 ) -> pd.DataFrame:
@@ -40,8 +40,9 @@ def gamma_table(
     instances
         Number of instances |D| that the corrected metric is averaged over, above 0.
     ranks
-        Distribution of the true rank that the system is believed to have. The vectors themselves
-        are fitted to the uniform prior.
+        Distribution of the true rank that the system is believed to have: n weights, as
+        :func:`~sampledash.rank_distribution` gives them. The vectors themselves are fitted to the
+        uniform prior.
     gammas
         Values in 0..1, above 0.
 
@@ -64,17 +65,13 @@ def gamma_table(
     """
     metric = as_metric(metric)
     size = checks.real("instances", instances, low=0, above=True)
-    if ranks.support.n != sampling.n:
-        raise ValueError(
-            f"ranks is a distribution over {ranks.support.n} ranks, but sampling has "
-            f"n = {sampling.n}: estimate it in the same population"
-        )
+    above, mass = _nodes(metric, ranks, sampling.n)
     smallest = eigenvalues(sampling)[-1]
     rows = []
     for value in (min(1.0, 1 / size), *gammas):
         gamma = checks.real("gamma", value, low=0, high=1, above=True)
         fit = correction("bias-variance", gamma=gamma).fit(metric, sampling)
-        bias, variance = _on(fit, ranks)
+        bias, variance = _on(fit, above, mass)
         variance /= size
         largest = float(np.abs(fit.values).max())
         condition = 1 / ((1 - gamma) * smallest + gamma)
@@ -82,9 +79,26 @@ def gamma_table(
     return pd.DataFrame(rows, columns=["gamma", "bias", "variance", "mse", "largest", "condition"])
 
 
-def _on(fit: Fit, ranks: RankDistribution) -> tuple[float, float]:
+def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
+    """Items above and mass of every rank, or of the nodes that stand for them."""
+    if not isinstance(ranks, RankDistribution):
+        if np.shape(ranks) != (n,):
+            raise ValueError(
+                f"ranks has shape {np.shape(ranks)}: give one weight for each rank 1..{n}, as "
+                "rank_distribution does"
+            )
+        return np.arange(n, dtype=np.float64), prior_weights(ranks, n)
+    if ranks.support.n != n:
+        raise ValueError(
+            f"ranks is a distribution over {ranks.support.n} ranks, but sampling has n = {n}: "
+            "estimate it in the same population"
+        )
+    above, _, mass = ranks.at(metric)
+    return above, mass
+
+
+def _on(fit: Fit, above: Floats, mass: Floats) -> tuple[float, float]:
     """Mean bias and mean variance of one draw over a rank distribution."""
-    above, _, mass = ranks.at(fit.metric)
     s, below = fit.sampling, fit.sampling.n - 1 - above
     mean, spread = mean_and_variance(fit.values, s.scheme, s.m, above, below)
     exact = fit.metric.of_above(above, s.n - 1) * fit.metric.scale(1)

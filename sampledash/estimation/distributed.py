@@ -59,7 +59,9 @@ class RankDistribution:
         metric = as_metric(metric)
         above, _, mass = self.at(metric)
         values = metric.of_above(above, self.support.n - 1) * metric.scale(1)
-        return np.asarray(mass @ values)
+        # The mass sums to 1 but for rounding.
+        worst, best = metric([self.support.n, 1], self.support.n).tolist()
+        return np.asarray(np.clip(mass @ values, worst, best))
 
     def probabilities(self) -> Floats:
         """Probability of each rank 1..n: shape (n,), for one distribution.

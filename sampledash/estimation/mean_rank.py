@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-from sampledash.estimation.bounds_fit import repetition
+from sampledash.estimation.bounds_cells import repetition
 from sampledash.sampledranks import Draws, SampledRankSet
 
 

@@ -17,7 +17,9 @@ Floats = NDArray[np.float64]
 
 def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:
     """One or several sets as a tuple, refusing what cannot be pooled."""
-    every = (sets,) if isinstance(sets, SampledRankSet) else tuple(sets)
+    if isinstance(sets, SampledRankSet) or not isinstance(sets, Sequence):
+        sets = (sets,)
+    every = tuple(sets)
     if not every:
         raise ValueError("sets is empty: give at least one SampledRankSet")
     for one in every:

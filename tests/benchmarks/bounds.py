@@ -15,7 +15,7 @@ from sampledash.estimation.bounds import bounds
 from sampledash.estimation.intervals import compare, interval
 from sampledash.metrics import as_metric
 from sampledash.sampledranks import SampledRankSet
-from tests.benchmarks.bounds_floor import floor
+from tests.benchmarks.bounds_floor import floor, hardest
 from tests.benchmarks.core import Result, timed
 from tests.estimation.bounds_cases import averaged, brute, drawn
 from tests.oracles import WITH, dense_law
@@ -25,6 +25,8 @@ SHAPES = (None, "non-increasing")
 METRICS = ("Recall@10", "NDCG@10", "AUC")
 MISSES = 0.07  # share of 95 % intervals that may miss the exact metric
 WRONG = 0.05  # share of definite verdicts that may be wrong
+ERRORS = 0.03  # of a share of misses in 200 runs, at two standard errors and the worst of many
+ROUNDING = 1e-9
 WIDTH = 1.5  # asked of the median width, in widths on infinitely many instances
 
 
@@ -151,6 +153,44 @@ def _title(metric: str, shape: str | None, case: Case) -> str:
     return f"misses, {metric}, {shape or 'any'} shape: {case.name}"
 
 
+def hard(quick: bool) -> Iterator[Result]:
+    """How often 95 % intervals miss for the ranks that are hardest to tell from those of a case."""
+    runs, rng = 5 if quick else 200, np.random.default_rng(4)
+    for metric in METRICS[:1] if quick else METRICS[:2]:
+        for shape in SHAPES:
+            shares = []
+            start = time.perf_counter()
+            for case in cases()[:: 6 if quick else 1]:
+                if _infinite_width(case, metric, shape) is None:  # it contradicts the shape
+                    continue
+                size = len(case.ranks.ranks)
+                sides = hardest(as_metric(metric), case.infinite(), size, shape, 0.95)
+                for place, side in zip(("lowest", "highest"), sides, strict=True):
+                    missed, seen = 0, 0
+                    for _ in range(runs):
+                        ranks = rng.choice(side.places, size, p=side.weights)
+                        if shape is not None:
+                            ranks = 1 + (rng.random(size) * ranks).astype(np.int64)
+                        t = 1 + rng.binomial(case.m, (ranks - 1) / (case.n - 1))
+                        srs = SampledRankSet("hard", t, case.n, case.m)
+                        try:
+                            low, high = interval(metric, srs, shape=shape)
+                        except ValueError:  # the sample contradicts the shape
+                            continue
+                        exact = float(as_metric(metric)(ranks, case.n).mean())
+                        seen += 1
+                        missed += not low - ROUNDING <= exact <= high + ROUNDING
+                    if seen:
+                        shares.append((missed / seen, f"{place} of {case.name}"))
+            share, worst = max(shares)
+            average = float(np.mean([one for one, _ in shares]))
+            yield Result(
+                f"misses, {metric}, {shape or 'any'} shape: hardest ranks",
+                (time.perf_counter() - start) / (runs * len(shares)), None, share,
+                1.0 if quick else MISSES + ERRORS, note=f"average {average:.3f}, worst {worst}",
+            )  # fmt: skip
+
+
 def decided(quick: bool) -> Iterator[Result]:
     """Share of pairs decided, and of definite verdicts that are wrong."""
     runs, rng = 2 if quick else 200, np.random.default_rng(2)
@@ -197,4 +237,4 @@ def programmes(quick: bool) -> Iterator[Result]:
             yield Result(title, ours, obvious, apart, 1e-6, within=3.0)
 
 
-BENCHMARKS = (programmes, held, decided)
+BENCHMARKS = (programmes, held, hard, decided)

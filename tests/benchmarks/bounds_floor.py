@@ -16,6 +16,8 @@ follows Low, On nonparametric confidence intervals, Annals of Statistics 1997.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
@@ -27,30 +29,53 @@ from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-def floor(
+@dataclass(frozen=True)
+class Hardest:
+    """The distribution of ranks that is hardest to tell from another, to one side of its metric.
+
+    Attributes
+    ----------
+    places, weights
+        Ranks and their shares; with a shape, ends j of uniform distributions on 1..j and theirs.
+    end
+        What the end of an interval reaches in half of the samples, at least.
+    """
+
+    places: Ints
+    weights: Floats
+    end: float
+
+
+def hardest(
     metric: Metric, infinite: SampledRankSet, size: int, shape: Shape | None, confidence: float
-) -> float:
-    """Least median width of an interval for ``size`` instances that is true at a confidence."""
+) -> tuple[Hardest, Hardest]:
+    """Below and above: what intervals for ``size`` instances must allow at a confidence.
+
+    Parameters
+    ----------
+    infinite
+        Shares of sampled ranks on infinitely many instances.
+    """
     (draws,) = infinite.draws
     q = draws.counts / draws.counts.sum()
-    table = Family((infinite.sampling(draws.m),), (None,), metric, shape, joint=True).on_grid()
+    family = Family((infinite.sampling(draws.m),), (None,), metric, shape, joint=True)
+    table = family.on_grid()
     law, joint, exact = table[:, : len(q)], table[:, len(q) : -2], table[:, -1]
     errors = np.sqrt(np.maximum(q, 1e-12) / size)
     rows, goal = law.T / errors[:, None], q / errors
     one = np.ones((1, len(exact)))
 
     def nearest(value: float) -> Floats:
-        """The distribution of a metric that is hardest to tell from q."""
         firm = 1e4 / np.ptp(exact)
         found = nonnegative(np.vstack([rows, firm * exact]), np.append(goal, firm * value), one)
         return found / found.sum()
 
     inside = float(nonnegative(rows, goal, one) @ exact)
-    ends = []
-    for end in (float(exact.min()), float(exact.max())):
 
+    def towards(end: float) -> Hardest:
         def excess(value: float) -> float:
             return rejected(q, nearest(value) @ law, size, confidence) - 0.5
 
@@ -58,8 +83,18 @@ def floor(
         value = end if excess(end) < 0 else float(brentq(excess, inside, end, xtol=1e-5))
         weights = nearest(value)
         told = (weights @ joint) / np.maximum(weights @ law, 1e-300)
-        ends.append(float(weights @ exact + told @ (q - weights @ law)))
-    return ends[1] - ends[0]
+        drawn = float(weights @ exact + told @ (q - weights @ law))
+        return Hardest(family.grid, weights, drawn)
+
+    return towards(float(exact.min())), towards(float(exact.max()))
+
+
+def floor(
+    metric: Metric, infinite: SampledRankSet, size: int, shape: Shape | None, confidence: float
+) -> float:
+    """Least median width of an interval for ``size`` instances that is true at a confidence."""
+    below, above = hardest(metric, infinite, size, shape, confidence)
+    return above.end - below.end
 
 
 def rejected(q: Floats, other: Floats, size: int, confidence: float) -> float:

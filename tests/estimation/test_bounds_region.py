@@ -10,12 +10,14 @@ from scipy.optimize import minimize
 
 from sampledash.comparison import mean
 from sampledash.estimation.bounds import bounds
-from sampledash.estimation.bounds_fit import Fitted, cells, fitted
-from sampledash.estimation.bounds_region import region, within
+from sampledash.estimation.bounds_cells import cells
+from sampledash.estimation.bounds_fit import Fitted, fitted
+from sampledash.estimation.bounds_region import region
 from sampledash.estimation.intervals import compare
 from sampledash.metrics import parse_metric
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
+from tests.benchmarks.bounds_floor import hardest
 from tests.estimation.bounds_cases import drawn
 from tests.oracles import WITH, dense_law
 
@@ -23,7 +25,7 @@ Z2 = 1.959963984540054**2
 
 
 def by_solver(parts: list[Fitted], signs: list[float], sign: float) -> float:
-    """Largest or smallest signed metric with the misfit allowed, scatter as one more unknown."""
+    """Largest or smallest signed metric near to the best fits, scatter as one more unknown."""
     sizes = [len(p.values) for p in parts]
     ends = np.cumsum([0, *sizes])
     scatter = np.sqrt(sum(p.scatter for p in parts))
@@ -37,8 +39,7 @@ def by_solver(parts: list[Fitted], signs: list[float], sign: float) -> float:
 
     def room(x):
         terms = zip(parts, split(x), strict=True)
-        off = sum(np.sum((p.rows @ w - p.observed) ** 2) for p, w in terms) + x[-1] ** 2
-        return sum(p.misfit for p in parts) + Z2 - off
+        return Z2 - sum(np.sum((p.rows @ (w - p.weights)) ** 2) for p, w in terms) - x[-1] ** 2
 
     totals = [
         {"type": "eq", "fun": lambda x, i=i: split(x)[i].sum() - 1} for i in range(len(parts))
@@ -65,7 +66,7 @@ def test_region_against_a_general_solver(shape, name) -> None:
         t = 1 + rng.binomial(6, (rank - 1) / 23)
         parts.append(fitted(parse_metric(name), SampledRankSet("A", t, 24, 6), shape))
     for some, signs in (([parts[0]], [1.0]), (parts, [1.0, -1.0])):
-        found = within(some, signs, Z2)
+        found = region(some, signs, 0.95)
         spans = [sorted(s * e for e in p.extremes) for s, p in zip(signs, some, strict=True)]
         lowest, highest = np.sum(spans, axis=0)
         expected = (by_solver(some, signs, -1.0), by_solver(some, signs, 1.0))
@@ -106,21 +107,24 @@ def test_misfit_of_the_own_ranks_is_chi_square(m) -> None:
     assert np.mean(found) == pytest.approx(free, abs=4 * np.sqrt(2 * free / 200))
 
 
-def test_wide_ranges_need_a_one_sided_quantile_only() -> None:
-    rng = np.random.default_rng(15)
-    t = 1 + rng.binomial(40, rng.random(8000) ** 3)
-    srs = SampledRankSet("A", t, 2000, 40)
-    spans = {}
-    for name in ("Recall@10", "AUC"):
-        part = [fitted(parse_metric(name), srs, None)]
-        ends = [within(part, [1.0], z**2) for z in (1.644854, 1.959964)]
-        spans[name] = region(part, [1.0], 0.95), ends
-    wide, (one, two) = spans["Recall@10"]  # its ends are 8 standard errors apart
-    assert wide == pytest.approx(one, abs=2e-5)
-    assert two[1] - one[1] > 5e-4
-    point, (one, two) = spans["AUC"]
-    assert point == pytest.approx(two, abs=2e-5)
-    assert two[1] - one[1] > 1e-4
+@pytest.mark.parametrize("name", ["Recall@10", "NDCG@10"])
+def test_coverage_for_the_ranks_that_are_hardest_to_tell(name) -> None:
+    """Even where everything is arranged to look like an evenly spread recommender."""
+    n, m, size, runs = 500, 100, 3000, 100
+    metric, rng = parse_metric(name), np.random.default_rng(16)
+    mass = np.where(np.arange(1, n + 1) <= 50, 6 / n, 0.4 / n)
+    mass /= mass.sum()
+    even = SampledRankSet(
+        "A", np.arange(1, m + 2), n, m, counts=size * (mass @ dense_law(n, m, WITH))
+    )
+    for side in hardest(metric, even, size, None, 0.95):
+        held = 0
+        for _ in range(runs):
+            ranks = rng.choice(side.places, size, p=side.weights)
+            t = 1 + rng.binomial(m, (ranks - 1) / (n - 1))
+            low, high = bounds(name, SampledRankSet("A", t, n, m))
+            held += low - 1e-9 <= metric(ranks, n).mean() <= high + 1e-9
+        assert held / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
 
 
 @pytest.mark.parametrize(
@@ -187,6 +191,34 @@ def test_cells_hold_five_instances_if_there_are_any(counts) -> None:
     assert len(starts) <= 200
     assert totals.sum() == pytest.approx(counts.sum())
     assert np.all(totals >= min(5, counts.sum()) - 1e-9)
+
+
+def test_a_stretch_without_instances_is_a_cell() -> None:
+    assert cells(np.array([0.0, 0, 0, 9, 7, 0, 0, 0])).tolist() == [0, 3, 4, 5]
+    assert cells(np.array([9.0, 0, 2, 4, 1, 0])).tolist() == [0, 1, 2]  # 1 is too few of its own
+
+
+@pytest.mark.parametrize("size", [50, 200, 1000])
+def test_what_no_instance_shows_is_rare(size) -> None:
+    """True ranks 3,000 to 6,000 of 10,000: a place in the first 10 would have shown."""
+    rng = np.random.default_rng(17)
+    ranks = rng.integers(3000, 6001, size)
+    t = 1 + rng.hypergeometric(ranks - 1, 10_000 - ranks, 100)
+    srs = SampledRankSet("A", t, 10_000, 100, scheme="without-replacement")
+    low, high = bounds("Recall@10", srs)
+    assert low == 0
+    # Seen by nobody: a share of 1 - 0.025^(1/size) at most, here with some room for what it hides.
+    assert 1 - 0.05 ** (1 / size) <= high <= 1.5 * (1 - 0.025 ** (1 / size))
+
+
+@pytest.mark.parametrize("shape", [None, "non-increasing"])
+def test_ranks_among_all_items_are_known(shape) -> None:
+    ranks = [5, 2, 9, 12, 30]
+    srs = SampledRankSet("A", ranks, 40, 39, scheme="without-replacement")
+    other = SampledRankSet("B", [1, 20, 30], 40, 39, scheme="without-replacement")
+    assert bounds("Recall@10", srs, shape=shape) == pytest.approx((0.6, 0.6), abs=1e-15)
+    found = bounds("Recall@10", srs, other, shape=shape)
+    assert found == pytest.approx((0.6 - 1 / 3, 0.6 - 1 / 3), abs=1e-15)
 
 
 @pytest.mark.parametrize("shape", [None, "non-increasing"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sampledash as sd
@@ -58,3 +59,13 @@ def test_refusals() -> None:
     ]:
         with pytest.raises(ValueError, match=words):
             call()
+
+
+def test_weights_of_every_rank_do_as_well() -> None:
+    srs = SampledRankSet("S", [1, 2, 3, 4, 4], 20, 5)
+    found = fitted(srs, "mle")
+    sampling = sd.Sampling(20, 5)
+    every = gamma_table("AP", sampling, 5, sd.rank_distribution(srs))
+    pd.testing.assert_frame_equal(every, gamma_table("AP", sampling, 5, found), rtol=1e-12)
+    with pytest.raises(ValueError, match=r"ranks has shape \(9,\): give one weight for each"):
+        gamma_table("AP", sampling, 5, np.ones(9))
