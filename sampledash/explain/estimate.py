@@ -8,6 +8,7 @@ from dataclasses import replace
 from sampledash.explain.consistency import MOST_NAMED, ranking
 from sampledash.explain.text import count, gamma, percent
 from sampledash.metrics import Metric
+from sampledash.sampling import Sampling
 
 # Word of the headline -> icon, colour.
 VERDICTS = {
@@ -23,7 +24,7 @@ DOT = " Dot: the estimate."
 TICK = " Upright line: the value on all items, known here."
 
 
-def printed(instances: int) -> str:
+def printed(instances: int, sampling: Sampling) -> str:
     """What the bars of a printed table are; ``instances`` is 0 where they are not known."""
     off = (
         f"each taken to be off by its rounding and two standard errors over {count(instances)} "
@@ -32,27 +33,54 @@ def printed(instances: int) -> str:
         else "taken as expectations, off by their rounding alone"
     )
     return (
-        f"Wide bar: every value that the printed numbers allow, {off}. Narrow bar: if no rank is "
-        "more frequent than a better one."
+        f"Wide bar: every value that the printed numbers allow, {off}, with {count(sampling.m)} of "
+        f"{count(sampling.n - 1)} negatives drawn. Narrow bar: if no rank is more frequent than a "
+        "better one."
     )
 
 
 def contradicts(system: str) -> str:
     """A system without a narrow bar."""
-    return f"{system}: its numbers rule out that no rank is more frequent than a better one."
+    return f"{system}: these numbers contradict that no rank is more frequent than a better one."
 
 
-NOT_TOGETHER = (
-    "These systems are too unlike to be estimated side by side: shown is the shape-constrained MLE "
-    "of each alone."
-)
+def instead(asked: str, shown: str, *, contradicted: bool) -> str:
+    """Another estimator than the one that was asked for, and why.
+
+    Examples
+    --------
+    >>> instead("side by side", "MLE", contradicted=False)
+    'Estimated side by side, a system would lie outside its range: shown is the MLE.'
+    """
+    if contradicted:
+        return f"These numbers contradict what {asked} assumes: shown is the {shown}."
+    how = asked if asked == "side by side" else f"by {asked}"
+    return f"Estimated {how}, a system would lie outside its range: shown is the {shown}."
+
+
+def understood(systems: Sequence[str], entries: int) -> str:
+    """What was read.
+
+    Examples
+    --------
+    >>> understood(["A", "B"], 1200)
+    'Read: 1,200 sampled ranks of 2 systems, A and B.'
+    >>> understood(["A"], 1)
+    'Read: 1 sampled rank of 1 system, A.'
+    """
+    some = list(systems[:MOST_NAMED])
+    if len(systems) > MOST_NAMED:
+        some.append("…")
+    names = " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
+    ranks, many = "s" * (entries != 1), "s" * (len(systems) != 1)
+    return f"Read: {count(entries)} sampled rank{ranks} of {len(systems)} system{many}, {names}."
 
 
 def repeated(entries: int, instances: int) -> str:
     """Several sampled ranks for one instance."""
     return (
-        f"{count(entries)} sampled ranks of {count(instances)} instances: those of one instance "
-        "count as independent in the estimates, not in the ranges."
+        f"{count(entries)} sampled ranks of {count(instances)} instance{'s' * (instances != 1)}: "
+        "those of one instance count as independent in the estimates, not in the ranges."
     )
 
 
@@ -142,7 +170,7 @@ def verdict(free: int, falling: int, pairs: int) -> str:
 
 def sentence(
     metric: str, word: str, systems: Sequence[str], values: Sequence[float], what: str,
-    method: str,
+    method: str, range_of_first: tuple[float, float],
 ) -> str:  # fmt: skip
     """The page in at most 25 words.
 
@@ -154,11 +182,14 @@ def sentence(
         Names and estimates, in the order of the data.
     what, method
         What the data are, such as "samples", and the estimator.
+    range_of_first
+        What is left open of the first system.
     """
     order = ranking(systems, values)
     if len(systems) == 1:
         return (
-            f"{metric} of {systems[0]} is estimated at {percent(values[0])}; see what is left open."
+            f"{alone(metric, systems[0], range_of_first)} Estimated ({method}): "
+            f"{percent(values[0])}."
         )
     if word == "decided":
         return f"{metric} orders {order}, whatever the ranks behind these {what} were."
@@ -172,6 +203,21 @@ def sentence(
     return f"These {what} cannot tell which system has the {higher} {metric}.{hidden}"
 
 
+def alone(metric: str, system: str, span: tuple[float, float]) -> str:
+    """What is known of one system.
+
+    Examples
+    --------
+    >>> alone("Recall@10", "A", (0.012, 0.974))
+    'Recall@10 of A lies between 1.20 % and 97.40 %.'
+    >>> alone("AUC", "A", (0.5, 0.5))
+    'AUC of A is 50.00 %.'
+    """
+    low, high = map(percent, span)
+    where = f"is {low}" if low == high else f"lies between {low} and {high}"
+    return f"{metric} of {system} {where}."
+
+
 def table_sentence(metric: str, word: str, best: str | None, systems: int) -> str:
     """The same of a printed table, which has bounds but no estimates.
 
@@ -182,10 +228,8 @@ def table_sentence(metric: str, word: str, best: str | None, systems: int) -> st
     best
         The system that is ahead of all others, where that is decided.
     systems
-        How many there are.
+        How many there are, at least two.
     """
-    if systems == 1:
-        return f"This table leaves {metric} in the range below."
     if best is not None and word == "decided":
         return f"{best} has the highest {metric}, whatever the ranks were."
     if best is not None:

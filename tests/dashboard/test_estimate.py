@@ -59,7 +59,7 @@ def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
     assert numbers(at)["Pairs decided"] == "0 of 3"
     assert "These samples cannot tell which system has the highest Recall@10" in headline(at)
     widest = max(np.subtract(*interval("Recall@10", one)[::-1]) for one in sets)
-    assert numbers(at)["Left open"] == percent(widest)
+    assert numbers(at)["Left open"] == f"{100 * widest:.2f} points"
 
 
 def test_auc_is_decided_by_any_sample():
@@ -119,8 +119,12 @@ def test_a_sample_that_contradicts_the_assumption_is_told():
     # Nobody in the first quarter: no falling density shows that.
     data = b"system,sampled_rank,count\nX,60,900\nX,70,900\nY,62,900\nY,75,900\n"
     at = upload(ranks_page(), "late.csv", data)
-    assert numbers(at)["If ranks fall off"].startswith("0 of")
-    assert any("rule out that no rank is more frequent" in c.value for c in at.caption)
+    assert numbers(at)["If ranks fall off"] == "contradicted"
+    # No estimate may assume what the samples contradict.
+    said = "These numbers contradict what side by side assumes\\: shown is the MLE."
+    assert said in [c.value for c in at.caption]
+    assert "Estimated (MLE)" in headline(at)
+    assert any("contradict that no rank is more frequent" in c.value for c in at.caption)
 
 
 def test_estimates_of_every_pair_and_which_gamma():
@@ -229,19 +233,45 @@ def test_a_printed_table_travels_in_the_link_and_is_undone():
 
 
 def test_unlike_systems_are_not_estimated_side_by_side():
-    data = b"system,sampled_rank,count\nA,1,300\nA,2,200\nA,5,100\nB,1,100\nB,9,200\nB,40,300\n"
-    at = upload(ranks_page(), "unlike.csv", data)
-    assert any("too unlike to be estimated side by side" in c.value for c in at.caption)
+    # Side by side A is drawn towards B and out of the range that its own samples allow.
+    evenly = "".join(f"B,{t},300\n" for t in range(1, 102))
+    data = f"system,sampled_rank,count\nA,1,5000\nA,2,1\n{evenly}"
+    at = upload(ranks_page(), "unlike.csv", data.encode())
+    said = "side by side, a system would lie outside its range\\: shown is the MLE."
+    assert any(said in c.value for c in at.caption)
     shown = at.table[0].value.set_index("Estimator")
-    assert "Estimated (shape-constrained MLE)" in headline(at)
     # The dots are those of the method named, not of the one that was asked for.
     dots = [
         trace["x"][0]
         for trace in json.loads(at.get("plotly_chart")[0].proto.spec)["data"]
         if trace["name"] == "estimate"
     ]
-    wanted = [float(shown.loc["shape-constrained MLE", name].rstrip(" %")) for name in "AB"]
+    wanted = [float(shown.loc["MLE", name].rstrip(" %")) for name in "AB"]
     assert dots == pytest.approx(wanted, abs=0.006)
+
+
+def test_what_was_read_is_said_and_one_system_has_no_pairs():
+    # A column that is neither system nor rank is taken for a system: to be seen.
+    at = upload(ranks_page(), "odd.csv", b"foo,bar\nA,1\nB,2\nC,7\n")
+    assert "Read\\: 3 sampled ranks of 1 system, bar." in [c.value for c in at.caption]
+    assert set(numbers(at)) == {"Left open", "Sampled ranks"}
+    assert "Recall@10 of bar lies between" in headline(at)
+    assert "side by side" not in set(at.table[0].value["Estimator"])
+
+
+def test_nothing_is_estimated_where_everything_was_drawn():
+    # n = 20 and m = 19: the sampled ranks are the true ones, of which 3 in 4 are at most 10.
+    data = "system,sampled_rank,n_candidates,m\n" + "A,5,20,19\nA,2,20,19\nA,9,20,19\nA,12,20,19\n"
+    at = upload(ranks_page(), "all.csv", data.encode())
+    assert "Recall@10 of A is 75.00 %" in headline(at)
+    assert "Estimated (MLE): 75.00 %" in headline(at)
+    assert numbers(at)["Left open"] == "0.00 points"
+
+
+def test_more_negatives_than_the_page_can_take_are_refused():
+    data = b"system,sampled_rank,n_candidates,m\nA,5,50000,20000\nA,2,50000,20000\n"
+    at = upload(ranks_page(), "many.csv", data)
+    assert "m = 20,000 is more than this page estimates from: take m <= 2,000" in complaint(at)
 
 
 def pasted(text, **query):

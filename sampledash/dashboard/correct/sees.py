@@ -56,7 +56,5 @@ def tab(scene: Scene) -> None:
     if scene.metric.k is not None and scene.metric.k <= s.m:
         k = scene.metric.k
         st.markdown(
-            words.reading(
-                str(scene.metric), k, s, full_cutoff(k, s.n, s.m), full_cutoff(k, s.n, s.m, beta=1)
-            )
+            words.reading(str(scene.metric), k, s, full_cutoff(k, s.n, s.m), s.n * k / (s.m + 1))
         )

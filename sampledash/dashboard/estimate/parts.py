@@ -52,7 +52,7 @@ def headline(scene: Scene) -> None:
     values = [row.value or 0.0 for row in scene.rows]
     said = words.sentence(
         str(scene.asked.metric), scene.word, [shown_name(row.name) for row in scene.rows], values,
-        "samples", scene.method,
+        "samples", scene.method, scene.rows[0].free,
     )  # fmt: skip
     badge = f":{color}-badge[{icon} {scene.word}] " if scene.pairs else ""
     st.markdown(f"### {badge}{said}")
@@ -77,20 +77,26 @@ def numbers(scene: Scene) -> None:
     """The strip."""
     pairs, sets = len(scene.pairs), scene.asked.sets
     widest = max(row.free[1] - row.free[0] for row in scene.rows)
-    largest = max(one.n_instances for one in sets)
-    for place, (label, value, about) in zip(
-        st.container(key="strip").columns(4),
-        (
+    falling = f"{scene.decided_if_falling} of {pairs}"
+    if any(row.falling is None for row in scene.rows):
+        falling = "contradicted"
+    shown = [
+        ("Left open", f"{100 * widest:.2f} points",
+         f"Widest range of {scene.asked.metric} that one system's samples allow."),
+        ("Sampled ranks", count(max(one.n_instances for one in sets)),
+         "Of a system, its instances counted."),
+    ]  # fmt: skip
+    if pairs:
+        shown = [
             ("Pairs decided", f"{scene.decided} of {pairs}",
              "Whatever the ranks behind these samples were, at 95 %."),
-            ("If ranks fall off", f"{scene.decided_if_falling} of {pairs}",
+            ("If ranks fall off", falling,
              "Decided where no rank is more frequent than a better one: an assumption."),
-            ("Left open", percent(widest),
-             f"Widest range of {scene.asked.metric} that one system's samples allow."),
-            ("Sampled ranks", count(largest), "Of a system, its instances counted."),
-        ),
-        strict=True,
-    ):  # fmt: skip
+            *shown,
+        ]  # fmt: skip
+    for place, (label, value, about) in zip(
+        st.container(key="strip").columns(len(shown)), shown, strict=True
+    ):
         place.metric(label, value, help=about)
 
 
@@ -120,8 +126,10 @@ def estimates_table(scene: Scene) -> pd.DataFrame:
     for i, row in enumerate(scene.rows):
         found: dict[str, Any] = {"metric": str(asked.metric), "system": row.name}
         found |= _drawn(asked.sets[i])
-        found |= {name: asked.value(i, name) for name in METHODS}
-        rows.append(found | {"exact": row.exact, "low": row.free[0], "high": row.free[1]})
+        found |= {name: asked.value(i, name) for name in scene.methods}
+        low, high = row.falling or (None, None)
+        found |= {"exact": row.exact, "low": row.free[0], "high": row.free[1]}
+        rows.append(found | {"low if falling": low, "high if falling": high})
     return pd.DataFrame(rows)
 
 
@@ -138,7 +146,7 @@ def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
 def every_estimator(scene: Scene) -> None:
     """All estimators side by side."""
     table = estimates_table(scene)
-    wanted = list(METHODS)
+    wanted = scene.methods
     printed = {"Estimator": wanted}
     for row, values in zip(scene.rows, table[wanted].to_numpy(dtype=float), strict=True):
         printed[shown_name(row.name)] = [percent(float(x)) for x in values]

@@ -26,6 +26,7 @@ METHODS = {
     "BV-MLE": "bv-mle", "BV-MES": "bv-mes", "MN": "mn", "BV": "BV", "CLS": "CLS",
     "rank estimate": "rank estimate", "uncorrected": "uncorrected",
 }  # fmt: skip
+PLAINER = (TOGETHER, SHAPED, "MLE")  # each assumes less than the one before
 DEFAULTS: dict[str, Any] = {"estimator": next(iter(METHODS)), "metric": "Recall@k"}
 FALLING = "non-increasing"
 _GOOD = "_estimate_good"
@@ -126,6 +127,11 @@ class Scene:
         return sum(decides(pair.falling) for pair in self.pairs)
 
     @property
+    def methods(self) -> list[str]:
+        """Estimators that differ for these systems."""
+        return [name for name in METHODS if len(self.rows) > 1 or name != TOGETHER]
+
+    @property
     def word(self) -> str:
         """The verdict on all pairs."""
         return words.verdict(self.decided, self.decided_if_falling, len(self.pairs))
@@ -167,10 +173,9 @@ def look(asked: Asked) -> Scene:
                 report(len(spans) / total)
                 if i == j and spans[i, j][1] is None:
                     notes.append(words.contradicts(sets[i].system))
-    method = asked.method
-    if method == TOGETHER and not _fits_together(asked, [spans[i, i] for i in range(size)]):
-        method = SHAPED
-        notes.append(words.NOT_TOGETHER)
+    method, contradicted = _allowed_method(asked, [spans[i, i] for i in range(size)])
+    if method != asked.method:
+        notes.append(words.instead(asked.method, method, contradicted=contradicted))
     rows = tuple(
         Row(
             one.system, *spans[i, i], asked.value(i, method),
@@ -193,15 +198,25 @@ def _span(metric: Metric, one: SampledRankSet, other: SampledRankSet, shape: Any
     return told.low, told.high
 
 
-def _fits_together(asked: Asked, spans: list[tuple[Range, Range | None]]) -> bool:
-    """Whether estimates that lean on each other agree with what each system's samples allow."""
-    n = [one.population for one in asked.sets]
-    if max(n) > 1.1 * min(n):
-        return False
+def _allowed_method(asked: Asked, spans: list[tuple[Range, Range | None]]) -> tuple[str, bool]:
+    """The estimator asked for or, where it assumes too much, a plainer one.
+
+    And whether that is because the samples contradict its assumption.
+    """
+    contradicted = any(falling is None for _, falling in spans)
     allowed = [free if falling is None else falling for free, falling in spans]
-    values = [asked.value(i, TOGETHER) for i in range(len(spans))]
     off = 1e-9  # of rounding, where a range is a single value
-    return all(low - off <= x <= high + off for x, (low, high) in zip(values, allowed, strict=True))
+    n = [one.population for one in asked.sets]
+    plainer = PLAINER[PLAINER.index(asked.method) :] if asked.method in PLAINER else ()
+    for method in plainer[:-1]:
+        if contradicted or (method == TOGETHER and max(n) > 1.1 * min(n)):
+            continue
+        values = [asked.value(i, method) for i in range(len(spans))]
+        if all(
+            low - off <= x <= high + off for x, (low, high) in zip(values, allowed, strict=True)
+        ):
+            return method, False
+    return (plainer[-1] if plainer else asked.method), contradicted
 
 
 def _cutoff(asked: Asked) -> str:

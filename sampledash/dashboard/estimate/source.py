@@ -12,9 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.dashboard import cache, state
 from sampledash.dashboard.ranks.held import held
-from sampledash.dashboard.ranks.trouble import Trouble
+from sampledash.dashboard.ranks.trouble import LONGEST_NAME, Trouble, escaped
 from sampledash.explain import estimate as words
-from sampledash.explain.text import count
+from sampledash.explain.text import count, shortened
 from sampledash.ranksets import RankSet
 from sampledash.readers import (
     MissingCandidates,
@@ -151,8 +151,7 @@ def _uploaded() -> tuple[Given | None, Trouble | None]:
         "Template", path.read_bytes, file_name="sampled-ranks.csv", mime="text/csv",
         on_click="ignore", icon=":material/download:", type="tertiary", key="template_sampled",
     )  # fmt: skip
-    last = held(files, _FILES)
-    if last is None:
+    if (last := held(files, _FILES)) is None:
         return None, Trouble("Choose a file of sampled ranks.", asking=True)
     return _given(last.called, last.ident, last.parse), None
 
@@ -191,13 +190,10 @@ def made(given: Given) -> Sampled:
     settings = state.current()
     if given.about is not None:
         given.about.caption(words.about_example(len(_true()[0]), settings.m, _seed()))
-    if settings.m > MOST_M:
-        raise ValueError(
-            f"m = {settings.m} is more than this page estimates from: take m <= {MOST_M}, "
-            "or call sampledash.estimate from Python"
-        )
     n = None if given.n_known else settings.n
     m = None if given.m_known else settings.m
+    if m is not None:
+        _require_few(m)
     if given.opened is None:
         return _run(settings.m, settings.scheme)
     opened, shift = given.opened, st.session_state.get(_SHIFT) == given.ident
@@ -208,12 +204,24 @@ def made(given: Given) -> Sampled:
         ),
         shared=False,
     )  # fmt: skip
+    _require_few(max(one.draws[-1].m for one in sets))
     return Sampled(sets, given.name, bundled=False)
 
 
+def _require_few(m: int) -> None:
+    if m > MOST_M:
+        raise ValueError(
+            f"m = {m} is more than this page estimates from: take m <= {MOST_M}, "
+            "or call sampledash.estimate from Python"
+        )
+
+
 def shown(source: Sampled, given: Given) -> Sampled:
-    """Draw the choice of systems where there are many; the chosen ones, none if none is."""
+    """Draw what was read, and a choice of systems where there are many; return the chosen."""
     total = len(source.sets)
+    if not source.bundled:
+        names = [shortened(one.system, LONGEST_NAME) for one in source.sets]
+        st.caption(escaped(words.understood(names, sum(map(len, source.sets)))))
     if total <= MOST_SYSTEMS:
         return source
     kept: dict[str, list[int]] = st.session_state.setdefault(_SHOWN, {})
@@ -289,5 +297,4 @@ def trouble(error: ValueError, given: Given) -> Trouble:
             said, "The ranks count from 0: add 1",
             lambda: st.session_state.update({_SHIFT: given.ident}),
         )  # fmt: skip
-    asking = isinstance(error, MissingCandidates | MissingNegatives)
-    return Trouble(said, asking=asking)
+    return Trouble(said, asking=isinstance(error, MissingCandidates | MissingNegatives))

@@ -173,7 +173,12 @@ def headline(scene: Scene) -> None:
     icon, color = words.VERDICTS[scene.word]
     badge = f":{color}-badge[{icon} {scene.word}] " if scene.pairs else ""
     best = None if scene.best is None else shown_name(scene.best)
-    said = words.table_sentence(str(scene.metric), scene.word, best, len(scene.rows))
+    first = scene.rows[0]
+    said = (
+        words.table_sentence(str(scene.metric), scene.word, best, len(scene.rows))
+        if scene.pairs
+        else words.alone(str(scene.metric), shown_name(first.name), first.free)
+    )
     st.markdown(f"### {badge}{said}")
     for note in scene.notes:
         st.caption(escaped(note))
@@ -188,7 +193,7 @@ def picture(scene: Scene, *, dim: bool) -> None:
             f"{row.name}: {percent(row.free[0])} to {percent(row.free[1])}" for row in scene.rows
         ),
     )  # fmt: skip
-    st.caption(words.printed(scene.instances))
+    st.caption(words.printed(scene.instances, scene.sampling))
 
 
 def numbers(scene: Scene) -> None:
