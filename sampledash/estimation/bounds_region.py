@@ -16,7 +16,7 @@ By duality the upper end is the least :math:`\hat\pi^T A b + z\,\mathrm{sd}(b)` 
 with :math:`A b \ge M` at every rank: an estimate that is never too low, and its normal error. As b
 is chosen after the sample the coverage has no proof. Simulated for the distributions that are
 hardest to tell from the recommenders and smooth distributions of ``tests/benchmarks/bounds.py``,
-95 % intervals missed the metric in 3 % of runs on average and in 10 % at worst; for those
+95 % intervals missed the metric in 2 % of runs on average and in 12 % at worst; for those
 themselves hardly ever. Distances from the sample itself, less that of the best fit, would be
 shorter by a few percent of their width and miss up to 23 %.
 

@@ -233,12 +233,12 @@ def rank_axis(
 
 
 def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> dict[str, Any]:
-    """Vertical axis in percent with two decimals; data are given in percent."""
+    """Vertical axis in percent with up to two decimals; data are given in percent."""
     room = 0.04 * (top - low)
     return {
         "title": {"text": title},
         "range": [low - room / 2, top + room],
-        "tickformat": ",.2f",
+        "tickformat": ",.2~f",
         "ticksuffix": " %",
         "nticks": 6,
     }

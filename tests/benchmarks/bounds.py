@@ -25,7 +25,7 @@ SHAPES = (None, "non-increasing")
 METRICS = ("Recall@10", "NDCG@10", "AUC")
 MISSES = 0.07  # share of 95 % intervals that may miss the exact metric
 WRONG = 0.05  # share of definite verdicts that may be wrong
-ERRORS = 0.03  # of a share of misses in 200 runs, at two standard errors and the worst of many
+HARD = 0.15  # the same for ranks that are chosen against the interval; no proof promises 0.05
 ROUNDING = 1e-9
 WIDTH = 1.5  # asked of the median width, in widths on infinitely many instances
 
@@ -187,7 +187,7 @@ def hard(quick: bool) -> Iterator[Result]:
             yield Result(
                 f"misses, {metric}, {shape or 'any'} shape: hardest ranks",
                 (time.perf_counter() - start) / (runs * len(shares)), None, share,
-                1.0 if quick else MISSES + ERRORS, note=f"average {average:.3f}, worst {worst}",
+                1.0 if quick else HARD, note=f"average {average:.3f}, worst {worst}",
             )  # fmt: skip
 
 

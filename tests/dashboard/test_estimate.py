@@ -257,6 +257,7 @@ def test_what_was_read_is_said_and_one_system_has_no_pairs():
     assert set(numbers(at)) == {"Left open", "Sampled ranks"}
     assert "Recall@10 of bar lies between" in headline(at)
     assert "side by side" not in set(at.table[0].value["Estimator"])
+    assert "Estimated (shape-constrained MLE)" in headline(at)
 
 
 def test_nothing_is_estimated_where_everything_was_drawn():

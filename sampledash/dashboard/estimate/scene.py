@@ -174,7 +174,7 @@ def look(asked: Asked) -> Scene:
                 if i == j and spans[i, j][1] is None:
                     notes.append(words.contradicts(sets[i].system))
     method, contradicted = _allowed_method(asked, [spans[i, i] for i in range(size)])
-    if method != asked.method:
+    if method != asked.method and (size > 1 or method != SHAPED):
         notes.append(words.instead(asked.method, method, contradicted=contradicted))
     rows = tuple(
         Row(
@@ -209,7 +209,8 @@ def _allowed_method(asked: Asked, spans: list[tuple[Range, Range | None]]) -> tu
     n = [one.population for one in asked.sets]
     plainer = PLAINER[PLAINER.index(asked.method) :] if asked.method in PLAINER else ()
     for method in plainer[:-1]:
-        if contradicted or (method == TOGETHER and max(n) > 1.1 * min(n)):
+        together = len(n) > 1 and max(n) <= 1.1 * min(n)
+        if contradicted or (method == TOGETHER and not together):
             continue
         values = [asked.value(i, method) for i in range(len(spans))]
         if all(
