@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Ints = NDArray[np.int64]
 
+#: Most candidates: sums over them and products with ranks then keep every whole number.
+LARGEST_N = 10**12
+
 
 def shown(value: Any) -> str:
     """A value as it appears in a message: short, and quoted when it is text."""
@@ -18,6 +21,38 @@ def shown(value: Any) -> str:
         value = int(value)
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return ``values`` as an array, refusing rows of different lengths."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be one value or rows of one length, got {shown(values)}"
+        ) from None
+
+
+def several(name: str, values: Any, what: str) -> list[Any]:
+    """Return ``values`` as a list of at least one; text is not taken letter by letter."""
+    try:
+        if isinstance(values, str):
+            raise TypeError
+        found = list(values)
+    except TypeError:
+        text = repr(values) if isinstance(values, int | float | None) else repr(str(values))
+        raise ValueError(f"{name} must be a list, got {text}: write [{text}]") from None
+    if not found:
+        raise ValueError(f"{name} is empty: give at least one {what}")
+    return found
+
+
+def generator(rng: object) -> None:
+    """Refuse anything but a source of randomness."""
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(
+            f"rng must be a numpy generator, got {shown(rng)}: numpy.random.default_rng(1)"
+        )
 
 
 def integer(name: str, value: Any, *, low: int, high: int | None = None, why: str = "") -> int:
@@ -35,7 +70,7 @@ def integers(
     scalar: bool = False,
 ) -> Ints:
     """Return ``values`` as int64, refusing text, NaN, fractions and anything out of range."""
-    array = np.asarray(values)
+    array = array_of(name, values)
     if scalar and array.ndim:
         raise ValueError(f"{name} must be one whole number, got {shown(values)}")
     if array.dtype == bool or array.dtype.kind not in "iuf":
@@ -61,6 +96,17 @@ def integers(
     return result
 
 
+def candidates(name: str, values: ArrayLike, *, scalar: bool = False) -> Ints:
+    """Return numbers of candidates as int64, each in 2..10^12."""
+    array = integers(name, values, low=2, scalar=scalar)
+    if array.size and array.max() > LARGEST_N:
+        raise ValueError(
+            f"{name} must be at most 10^12, got {array.max()}: sums over more candidates would not "
+            "be exact, give fewer"
+        )
+    return array
+
+
 def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
     """Return true ranks as int64, each in 1..n."""
     array = integers(name, values, low=-(2**62))
@@ -68,6 +114,14 @@ def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
         raise ValueError(f"{name} must be at least 1, got {array.min()}")
     if array.size and array.min() == 0:
         raise ValueError(f"{name} must be at least 1, got 0: ranks count from 1, add 1 to each")
+    if n.ndim and array.ndim and n.shape != array.shape:
+        try:
+            np.broadcast_shapes(n.shape, array.shape)
+        except ValueError:
+            raise ValueError(
+                f"n has shape {n.shape}, but {name} has shape {array.shape}: give one number, or "
+                "one for each rank"
+            ) from None
     over = array > n
     if np.any(over):
         r, size = (x[over].ravel()[0] for x in np.broadcast_arrays(array, n))
@@ -78,14 +132,28 @@ def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
 def real(name: str, value: Any, *, low: float, high: float = np.inf, above: bool = False) -> float:
     """Return a finite float in ``low..high`` (``above``: strictly above ``low``)."""
     try:
+        given = np.asarray(value)
+        if given.ndim or given.dtype.kind not in "iufO":
+            raise TypeError
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a number, got {shown(value)}") from None
     bound = f"above {low:g}" if above else f"at least {low:g}"
     limit = "" if high == np.inf else f" and at most {high:g}"
     if not (low < number if above else low <= number) or not number <= high or np.isinf(number):
         raise ValueError(f"{name} must be {bound}{limit}, got {shown(value)}")
     return number
+
+
+def written(
+    name: str, text: str, *, low: float, high: float = np.inf, above: bool = False
+) -> float:
+    """:func:`real` from its text."""
+    try:
+        number: float | str = float(text)
+    except ValueError:
+        number = text
+    return real(name, number, low=low, high=high, above=above)
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:

@@ -12,7 +12,7 @@ from scipy.special import xlogy
 
 from sampledash import checks, laws
 from sampledash.metrics import Metric, as_metric
-from sampledash.sampling import Sampling
+from sampledash.sampling import Sampling, require_sampling
 
 Floats = NDArray[np.float64]
 
@@ -84,6 +84,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     Compare it with ``metric(rank, n)``: except for AUC under a uniform scheme they differ, by an
     amount that depends on the rank. Averages over instances can therefore change order.
     """
+    require_sampling(sampling)
     above, below = sampling.weights(rank)
     values = expected_metric(
         as_metric(metric), sampling.scheme, sampling.m, above.ravel(), below.ravel()
@@ -101,6 +102,7 @@ def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     A small variance says that repeated runs agree with each other, not that they are right.
     """
     metric = as_metric(metric)
+    require_sampling(sampling)
     above, below = sampling.weights(rank)
     if metric.linear:
         share = above / (above + below)
@@ -139,6 +141,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
     ValueError
         If the prior has another length, negative entries, or excludes this sampled rank.
     """
+    require_sampling(sampling)
     s = checks.integer("sampled_rank", sampled_rank, low=1, high=sampling.m + 1) - 1
     n, m = sampling.n, sampling.m
     if sampling.scheme == "without-replacement":
@@ -167,22 +170,43 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
     return np.asarray(weighted / mass)
 
 
-def prior_weights(prior: ArrayLike, n: int) -> Floats:
-    """Validate a prior over the ranks 1..n and normalise it: shape (n,), sums to 1."""
+def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
+    """Validate a prior over the ranks 1..n (``None``: any n) and normalise it to the sum 1."""
     try:
         array = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"prior must hold numbers, got {checks.shown(prior)}") from None
-    if array.shape != (n,):
-        raise ValueError(f"prior has shape {array.shape}: give one weight for each rank 1..{n}")
+    if array.size == 0:
+        raise ValueError("prior is empty: give one weight for each rank 1..n")
+    if array.ndim != 1 or n not in (None, len(array)):
+        raise ValueError(
+            f"prior has shape {array.shape}: give one weight for each rank 1..{n or 'n'}"
+        )
     bad = ~(np.isfinite(array) & (array >= 0))
     if np.any(bad):
         first = int(np.argmax(bad))
         raise ValueError(
             f"prior of rank {first + 1} is {array[first]}: weights are finite and not negative"
         )
-    total = float(array.sum())
-    if total <= 0:
+    largest = float(array.max())
+    if largest == 0:
         raise ValueError("prior is zero at every rank: put weight on at least one")
     # Once normalised it stays as it is: every division rounds every weight anew.
-    return array if abs(total - 1) <= 1e-14 else np.asarray(array / total)
+    if largest <= 1 and abs(float(array.sum()) - 1) <= 1e-14:
+        return array
+    array = np.ldexp(array, -int(np.frexp(largest)[1]))  # without rounding, so that sums are finite
+    return np.asarray(array / array.sum())
+
+
+def prior_among(prior: Floats, n: int) -> Floats:
+    """The same prior for lists of ``n`` candidates: shape (n,).
+
+    Rank r of N stands for the part (r-1)/N..r/N of the list, and its weight is spread over that
+    part evenly. So uniform stays uniform, and of one candidate less it is what is left when one of
+    the others is dropped at random.
+    """
+    size = len(prior)
+    # In units of 1/(size n): every stretch between two edges has one rank in either list.
+    edges = np.union1d(np.arange(size + 1) * n, np.arange(n + 1) * size)
+    share = prior[edges[:-1] // n] * (np.diff(edges) / n)
+    return np.asarray(np.bincount(edges[:-1] // size, share, n), dtype=np.float64)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any, cast
+from functools import cached_property, lru_cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,8 +29,8 @@ class RankSet(ByDigest):
     ranks
         Rank of each relevant item among its candidates, integers from 1; with ties the best one.
     n
-        Candidates, relevant items included: one number, or one per row (the same within an
-        instance).
+        Candidates, relevant items included, at most 10^12: one number, or one per row (the same
+        within an instance).
     instances
         Label of the user or query of each row. Rows with one label are its relevant items; without
         labels every row is an instance of its own.
@@ -74,12 +74,12 @@ class RankSet(ByDigest):
         counts: ArrayLike | None = None,
     ) -> None:
         where = f"of system {str(system)!r}"
-        rows = np.size(np.asarray(ranks))
+        rows = checks.array_of(f"ranks {where}", ranks).size
         if rows == 0:
             raise ValueError(f"ranks {where} is empty: give at least one rank")
 
         def column(name: str, values: ArrayLike) -> NDArray[Any]:
-            array = np.asarray(values)
+            array = checks.array_of(f"{name} {where}", values)
             if array.ndim == 0:
                 return np.full(rows, array)
             if array.shape != (rows,):
@@ -89,16 +89,16 @@ class RankSet(ByDigest):
                 )
             return array
 
-        def number(name: str, values: ArrayLike, low: int) -> Ints:
+        def number(name: str, values: ArrayLike, check: Callable[[str, ArrayLike], Ints]) -> Ints:
             """Whole numbers; one for all rows takes the place of one."""
-            if np.ndim(values) == 0:
-                one = checks.integers(f"{name} {where}", values, low=low)
-                return np.broadcast_to(one, rows)
-            return checks.integers(f"{name} {where}", column(name, values), low=low)
+            label = f"{name} {where}"
+            if checks.array_of(label, values).ndim == 0:
+                return np.broadcast_to(check(label, values), rows)
+            return check(label, column(name, values))
 
-        size = number("n", n, 2)
+        size = number("n", n, checks.candidates)
         rank = checks.ranks(f"rank {where}", column("ranks", ranks), size)
-        tied = number("ties", 0 if ties is None else ties, 0)
+        tied = number("ties", 0 if ties is None else ties, partial(checks.integers, low=0))
         if ties is not None and np.any(rank + tied > size):
             i = int(np.argmax(rank + tied > size))
             raise ValueError(
@@ -257,8 +257,13 @@ def require_ranks(value: object) -> None:
 
 
 def require_several(value: object) -> None:
-    """Refuse a single rank set where a list of them is meant, and what is none."""
+    """Refuse a single rank set where a list of them is meant, what is none, and equal names."""
     if isinstance(value, RankSet):
         raise ValueError(f"sets must be a list of rank sets, got the one of {value.system!r}")
-    for each in cast(Iterable[object], value):
+    names: set[str] = set()
+    for each in checks.several("sets", value, "rank set"):
         require_ranks(each)
+        name = each.system
+        if name in names:
+            raise ValueError(f"system {name!r} occurs twice: give each rank set its own name")
+        names.add(name)

@@ -44,8 +44,8 @@ class SampledRankSet(ByDigest):
     sampled_ranks
         Rank of the relevant item among itself and its m sampled negatives: integers in 1..m+1.
     n
-        Candidates the negatives were drawn from, the relevant item included: one number, or one
-        per entry.
+        Candidates the negatives were drawn from, the relevant item included, at most 10^12: one
+        number, or one per entry.
     m
         Sampled negatives: one number, or one per entry.
     scheme
@@ -86,7 +86,7 @@ class SampledRankSet(ByDigest):
         counts: ArrayLike | None = None,
     ) -> None:
         where = f"of system {str(system)!r}"
-        rows = np.size(np.asarray(sampled_ranks))
+        rows = checks.array_of(f"sampled_ranks {where}", sampled_ranks).size
         if rows == 0:
             raise ValueError(f"sampled_ranks {where} is empty: give at least one sampled rank")
         checks.choice("scheme", scheme, ("with-replacement", "without-replacement", "popularity"))
@@ -97,8 +97,7 @@ class SampledRankSet(ByDigest):
                 "uniformly drawn negatives can be corrected"
             )
 
-        def column(name: str, values: ArrayLike, low: int) -> Ints:
-            array = checks.integers(f"{name} {where}", values, low=low)
+        def column(name: str, array: Ints) -> Ints:
             if array.ndim and array.shape != (rows,):
                 raise ValueError(
                     f"{name} {where} has shape {array.shape}: give one number, or one for each of "
@@ -106,7 +105,8 @@ class SampledRankSet(ByDigest):
                 )
             return np.array(np.broadcast_to(array, rows)) if array.ndim else np.full(rows, array)
 
-        size, drawn = column("n", n, 2), column("m", m, 1)
+        size = column("n", checks.candidates(f"n {where}", n))
+        drawn = column("m", checks.integers(f"m {where}", m, low=1))
         rank = checks.integers(f"sampled_rank {where}", np.ravel(sampled_ranks), low=1)
         beyond = rank > drawn + 1
         if np.any(beyond):

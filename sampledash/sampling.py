@@ -24,7 +24,7 @@ class Sampling:
     Attributes
     ----------
     n
-        Candidates, the relevant item included; at least 2.
+        Candidates, the relevant item included; 2 to 10^12.
     m
         Sampled negatives; at least 1, without replacement at most n - 1.
     scheme
@@ -52,7 +52,7 @@ class Sampling:
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
-        set_(self, "n", checks.integer("n", self.n, low=2))
+        set_(self, "n", int(checks.candidates("n", self.n, scalar=True)))
         set_(self, "m", checks.integer("m", self.m, low=1))
         checks.choice("scheme", self.scheme, SCHEMES)
         set_(self, "odds", checks.real("odds", self.odds, low=0, above=True))
@@ -97,8 +97,18 @@ class Sampling:
 
     def draw(self, rank: ArrayLike, rng: np.random.Generator) -> Ints:
         """Draw one sampled rank in 1..m+1 for each true rank; the shape of ``rank``."""
+        checks.generator(rng)
         above, below = self.weights(rank)
         return laws.draw_above(self.scheme, self.m, above, below, rng) + 1
+
+
+def require_sampling(value: object) -> None:
+    """Refuse anything but a sampling."""
+    if not isinstance(value, Sampling):
+        raise ValueError(
+            f"sampling must be a Sampling, got {checks.shown(value)}: make one with "
+            "sampledash.Sampling(n, m)"
+        )
 
 
 def parse_sampling(text: str) -> Sampling:
@@ -116,5 +126,5 @@ def parse_sampling(text: str) -> Sampling:
             f"sampling {text!r} is not understood: write 'n = 10000, m = 99, with-replacement'"
         )
     n, m, scheme, odds = match.groups()
-    weight = 1.0 if odds is None else checks.real("odds", odds, low=0, above=True)
+    weight = 1.0 if odds is None else checks.written("odds", odds, low=0, above=True)
     return Sampling(int(n), int(m), cast(Scheme, scheme), weight)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks, laws
 from sampledash.atoms import Atoms, Ties, apart
-from sampledash.correction import Correction, as_correction, vector
+from sampledash.correction import Correction, among, as_correction, vector
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampling import SCHEMES, Sampling, Scheme
@@ -24,8 +24,9 @@ class Options(TypedDict, total=False):
     """Keyword options of the comparison functions.
 
     ``scheme`` is how negatives are drawn, ``"with-replacement"`` unless given; ``odds`` belongs to
-    ``"popularity"``; ``correction`` is what is applied to each sampled rank (``None``:
-    uncorrected); ``fit_scheme`` is the law the correction is fitted to (``None``: ``scheme``);
+    ``"popularity"``, where a set has no ``mass_above`` of its own; ``correction`` is what is
+    applied to each sampled rank (``None``: uncorrected); ``fit_scheme`` is the law the correction
+    is fitted to (``None``: ``scheme``);
     ``ties`` reads tied items as ``"expected"`` (random order, redrawn in each run),
     ``"optimistic"`` or ``"pessimistic"``; ``weighting`` lets every instance weigh the same in the
     mean (``"instances"``, eq. 1), or as much as it has relevant items (``"relevant-items"``).
@@ -86,6 +87,12 @@ class Setting:
                 f"m = {m} is too large without replacement: system {ranks.system!r} has "
                 f"{negatives[0]} negatives; take m <= {negatives[0]} or sample with replacement"
             )
+        prior = self.correction.prior
+        if prior is not None and len(prior) != (n := _population(ranks.atoms())):
+            raise ValueError(
+                f"prior has {len(prior)} weights, but system {ranks.system!r} has n = {n} "
+                f"candidates (the mean, rounded): give one weight for each rank 1..{n}"
+            )
         if self.scheme == "popularity" and ranks.mass_above is not None:
             if self.correction.by_rank:
                 raise ValueError(
@@ -131,7 +138,7 @@ class Setting:
                 f"{metric} is not available here for several relevant items of one instance: take "
                 "AUC or Recall, or give each relevant item an instance of its own"
             )
-        return vector(self.correction, metric, self._fitted(atoms, m, position), position)[0]
+        return self._vector(metric, atoms, m, position)[0]
 
     def law_key(self, atoms: Atoms, m: int) -> object:
         """Equal for atoms of rank sets of which equal ones have the same law and vector."""
@@ -142,7 +149,13 @@ class Setting:
 
     def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
         """What to beware of in the correction of these ranks, or None."""
-        return vector(self.correction, metric, self._fitted(ranks.atoms(), m, 1), 1)[1]
+        return self._vector(metric, ranks.atoms(), m, 1)[1]
+
+    def _vector(
+        self, metric: Metric, atoms: Atoms, m: int, position: int
+    ) -> tuple[Floats, str | None]:
+        sampling = self._fitted(atoms, m, position)
+        return vector(among(self.correction, sampling.n), metric, sampling, position)
 
     def _fitted(self, atoms: Atoms, m: int, position: int) -> Sampling:
         """One sampling for all instances: the population at its rounded mean."""
@@ -154,6 +167,13 @@ class Setting:
         return Sampling(
             n, m, self.fit_scheme, self.odds if self.fit_scheme == "popularity" else 1.0
         )
+
+
+def _population(atoms: Atoms) -> int:
+    """Candidates of an instance, the rounded mean."""
+    first = atoms[atoms.position == 1]
+    sizes = first.negatives + first.relevant
+    return int(np.floor(np.average(sizes, weights=first.count) + 0.5))
 
 
 def seen(metric: Metric, atoms: Atoms) -> Atoms:

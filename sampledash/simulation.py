@@ -13,7 +13,7 @@ from sampledash import checks
 from sampledash.atoms import Atoms, expanded, read_ties
 from sampledash.laws import draw_above
 from sampledash.metrics import Metric, as_metric
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
 from sampledash.setting import Options, Setting, partition, seen
@@ -86,10 +86,7 @@ def batches(
     set only: the same generator gives the same runs.
     """
     setting.check(ranks, m)
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(
-            f"rng must be a numpy generator, got {checks.shown(rng)}: numpy.random.default_rng(1)"
-        )
+    checks.generator(rng)
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     atoms = ranks.atoms(setting.ties)
@@ -216,6 +213,8 @@ def sample_ranks(
     ValueError
         If an instance has several relevant items, or the scheme is not uniform.
     """
+    require_ranks(ranks)
+    checks.generator(rng)
     setting = Setting.of({"scheme": scheme})
     if ranks.max_relevant > 1 or scheme == "popularity":
         what = "several relevant items in one instance" if ranks.max_relevant > 1 else scheme

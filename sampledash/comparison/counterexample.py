@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from sampledash.expectation import expected
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
-from sampledash.sampling import Sampling
+from sampledash.sampling import Sampling, require_sampling
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -106,6 +106,7 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     ([10, 10000], [11, 11])
     """
     metric = as_metric(metric)
+    require_sampling(sampling)
     ranks = _candidates(metric, sampling.n)
     f, g = metric(ranks, sampling.n), expected(metric, ranks, sampling)
     ranges = float(f[0] - f[-1]), float(g[0] - g[-1])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sampledash.comparison import inversion
 from sampledash.comparison.chance import half_step, normal_chances, pair_chances
 from sampledash.comparison.curves import Progress, expected_means
 from sampledash.comparison.means import variances_of_means
@@ -20,6 +21,8 @@ Floats = NDArray[np.float64]
 _SMOOTH, _UNEVEN = 2.0, 1.2  # ratio of the values of m that are evaluated first, uncorrected or not
 _REFINED = 6  # rounds in which it is evaluated where the answer seems to be
 _NEAR = 0.02  # chances of hits by their exact law are nearer to the normal law than that
+_CHECKED, _SIMULATED = 400, 40  # values above an answer that are all evaluated, in all
+_MANY = 300  # instances from which chances do not fall for want of values that a mean can take
 _CLOSE = 200  # an answer that moved by less than one part in so many is near enough
 
 
@@ -69,9 +72,9 @@ class Search:
             if pair not in unsure or (pair in by_law and self.shown(*pair, self.top))
         ]
 
-    def _few(self, i: int, j: int) -> bool:
-        """Whether the normal law does not apply."""
-        return min(self.sets[x].n_instances for x in (i, j)) < FEW
+    def _few(self, i: int, j: int, size: int = FEW) -> bool:
+        """Whether the normal law does not apply; or whether a system has less than ``size``."""
+        return min(self.sets[x].n_instances for x in (i, j)) < size
 
     def shown(self, i: int, j: int, m: int) -> bool:
         """Whether a run at m shows that i is better with the probability asked for."""
@@ -133,8 +136,32 @@ class Search:
         step = half_step(self.metric, self.sets[i], self.sets[j], self.setting)
         return normal_chances(difference, np.sqrt(variance), step)
 
-    def crossing(self, i: int, j: int) -> int:
-        """Smallest m from which on the order is shown; it is shown at the top."""
+    def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """Smallest m from which on the order of each pair is shown; all are shown at the top."""
+        found = {}
+        for done, (i, j) in enumerate(pairs):
+            found[i, j] = self._crossing(i, j)
+            short = self.top * len(pairs) <= _CHECKED
+            if self._few(i, j, _MANY if short else FEW):
+                found[i, j] = self._settled(i, j, found[i, j], len(pairs))
+            self.report(0.7 + 0.3 * (done + 1) / len(pairs))
+        return found
+
+    def _settled(self, i: int, j: int, start: int, pairs: int) -> int:
+        """The same, beyond every failure at one of the next values, evaluated one by one."""
+        exact = all(inversion.applies(self.metric, self.sets[x]) for x in (i, j))
+        window = max(1, (_CHECKED if exact or self.metric.on_lattice else _SIMULATED) // pairs)
+        checked = start
+        while True:
+            end = min(start + window, self.top)
+            failing = (m for m in range(end, checked, -1) if not self.shown(i, j, m))
+            last = next(failing, None)
+            if last is None:
+                return start
+            start, checked = last + 1, end
+
+    def _crossing(self, i: int, j: int) -> int:
+        """The same by the normal law, but for the answer itself."""
         guess = self._guess(i, j)
         for _ in range(_REFINED):  # what is interpolated becomes exact where it matters
             if guess in self.knots and not np.isnan(self.knots[guess][1][[i, j]]).any():

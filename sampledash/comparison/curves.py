@@ -273,9 +273,7 @@ def curve(
     DataFrame with index m (in the order given) and one column per system.
     """
     require_several(sets)
-    values = [checks.integer("m", m, low=1) for m in m_values]
-    if not values:
-        raise ValueError("m_values is empty: give at least one m")
+    values = [checks.integer("m", m, low=1) for m in checks.several("m_values", m_values, "m")]
     means = expected_means([as_metric(metric)], sets, values, Setting.of(options), progress)
     index = pd.Index(values, name="m")
     return pd.DataFrame(means[:, :, 0], index=index, columns=[rs.system for rs in sets])

@@ -129,8 +129,6 @@ def findings(
     """
     check_sets(sets)
     chosen, m = tuple(as_metrics(metrics)), checks.integer("m", m, low=1)
-    if not chosen:
-        raise ValueError("metrics is empty: give at least one metric")
     setting = Setting.of(options)
     m_max = largest_m(sets, None, setting) if m_max is None else m_max
     if verdict is None:

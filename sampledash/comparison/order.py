@@ -38,10 +38,6 @@ def check_sets(sets: Sequence[RankSet]) -> None:
     require_several(sets)
     if len(sets) < 2:
         raise ValueError(f"a comparison needs at least two systems, got {len(sets)}")
-    names = [ranks.system for ranks in sets]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"system {twice!r} occurs twice: give each rank set its own name")
 
 
 def largest_m(sets: Sequence[RankSet], m_max: int | None, setting: Setting) -> int:

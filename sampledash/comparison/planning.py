@@ -67,7 +67,10 @@ def negatives_needed(
     it stays reached beyond is judged by the normal law: from the expected difference at every m
     (for corrections that need a fit at values 20 % apart, and between them) and from the scatter at
     values a factor of 2 (with a correction 20 %) apart, and between them. The chance need not grow
-    with m: a correction may show an order at m = 50, hide it at 300 and show it again.
+    with m: a correction may show an order at m = 50, hide it at 300 and show it again. Below
+    300 instances it is computed at every m beyond the answer if m_max times the number of pairs is
+    at most 400; below 30, where no normal law holds, always at the next 400, shared among the pairs
+    (40 where it is simulated).
 
     The chance is about the scatter of the negatives alone: see
     :func:`~sampledash.probability_if_redrawn` for that of the instances.
@@ -80,10 +83,7 @@ def negatives_needed(
     search = Search(metric, sets, setting, top, probability, progress)
     live = search.shown_at_top([(i, j) for i, j, truth in pairs if truth])
     search.descend(live)
-    found: dict[tuple[int, int], int] = {}
-    for done, (i, j) in enumerate(live):
-        found[i, j] = search.crossing(i, j)
-        search.report(0.7 + 0.3 * (done + 1) / len(live))
+    found = search.crossings(live)
     search.report(1.0)
     return as_table(
         {

@@ -111,16 +111,17 @@ def _bounds(
     truth: int,
 ) -> tuple[float, float]:
     first, second = values
+    if first.group != second.group:
+        raise _nothing_shared(*sets)
     shares = first.weights * first.counts
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
     apart = (first.variance + second.variance)[back]
     limit = np.sqrt(first.variance * second.variance)[back]  # Cauchy and Schwarz
     matters = np.ones(len(weight), dtype=bool)
-    if first.group == second.group:
-        smallest = np.argsort(limit * weight)
-        left_out = np.cumsum((limit * weight)[smallest]) <= _NEGLIGIBLE * float(apart @ weight)
-        matters[smallest[left_out]] = False
+    smallest = np.argsort(limit * weight)
+    left_out = np.cumsum((limit * weight)[smallest]) <= _NEGLIGIBLE * float(apart @ weight)
+    matters[smallest[left_out]] = False
     least, most = covariance_bounds(metric, *sets, m, setting, matters)
     if not truth:
         return float("nan"), float("nan")
@@ -163,7 +164,8 @@ def _any_coupling(
         low = max(low, difference**2 / slack)
     elif difference < -TIED:
         high = min(high, variance / slack)
-    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+    high = min(max(high, 0.0), 1.0)
+    return min(max(low, 0.0), high), high  # where they meet, rounding could swap them
 
 
 def covariance_bounds(
@@ -180,22 +182,8 @@ def covariance_bounds(
     of the module says what is proved; parts of a corrected value that rise with the sampled rank
     are bounded apart from those that fall.
     """
-    at = partners(first, second, setting)
-    here, there = (read_ties(ranks.rows(), setting.ties) for ranks in (first, second))
+    here, there = _aligned(first, second, setting)
     starts = np.flatnonzero(here.position == 1)
-    if at is not None:
-        begin = np.flatnonzero(there.position == 1)[at]
-        size = here.relevant[starts]
-        if not np.array_equal(size, there.relevant[begin]):
-            at = None
-        else:
-            offset = np.arange(len(here)) - np.repeat(starts, size)
-            there = there[np.repeat(begin, size) + offset]
-    if at is None or not np.array_equal(here.negatives, there.negatives):
-        raise ValueError(
-            f"systems {first.system!r} and {second.system!r} cannot share negatives: they do not "
-            "rank the same instances among equally many negatives"
-        )
     owner = np.repeat(np.arange(len(starts)), here.relevant[starts])
     low, high = np.zeros((2, len(starts)))
     atoms = [ranks.atoms(setting.ties) for ranks in (first, second)]
@@ -218,6 +206,28 @@ def covariance_bounds(
         ):
             total += np.bincount(owner[left], scale * part, len(starts))
     return low, high
+
+
+def _aligned(first: RankSet, second: RankSet, setting: Setting) -> tuple[Atoms, Atoms]:
+    """Rows of two systems in the order of the first; refuses systems that share no negatives."""
+    at = partners(first, second, setting)
+    here, there = (read_ties(ranks.rows(), setting.ties) for ranks in (first, second))
+    if at is not None:
+        starts, begin = np.flatnonzero(here.position == 1), np.flatnonzero(there.position == 1)[at]
+        size = here.relevant[starts]
+        if np.array_equal(size, there.relevant[begin]):
+            offset = np.arange(len(here)) - np.repeat(starts, size)
+            there = there[np.repeat(begin, size) + offset]
+            if np.array_equal(here.negatives, there.negatives):
+                return here, there
+    raise _nothing_shared(first, second)
+
+
+def _nothing_shared(first: RankSet, second: RankSet) -> ValueError:
+    return ValueError(
+        f"systems {first.system!r} and {second.system!r} cannot share negatives: they do not "
+        "rank the same instances among equally many negatives"
+    )
 
 
 def _item_bounds(

@@ -107,6 +107,7 @@ def significance(
     1979.
     """
     check_sets(sets)
+    checks.generator(rng)
     metric, setting = as_metric(metric), Setting.of({"ties": ties, "weighting": weighting})
     resamples = checks.integer("resamples", resamples, low=100)
     confidence = checks.real("confidence", confidence, low=0, above=True)

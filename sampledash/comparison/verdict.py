@@ -20,7 +20,7 @@ from sampledash.comparison.order import (
     sign,
     true_pairs,
 )
-from sampledash.correction import Correction, as_correction
+from sampledash.correction import Correction, as_corrections
 from sampledash.metrics import Metric, as_metrics
 from sampledash.ranksets import RankSet
 from sampledash.setting import Options, Setting
@@ -137,13 +137,12 @@ def verdict(
     if "correction" in options:
         raise TypeError("verdict takes corrections=(...), not correction=")
     chosen, m = as_metrics(metrics), checks.integer("m", m, low=1)
-    if not chosen:
-        raise ValueError("metrics is empty: give at least one metric")
-    values = None if m_values is None else [checks.integer("m_values", v, low=1) for v in m_values]
-    if values is not None and not values:
-        raise ValueError("m_values is empty: give at least one m")
+    values = None
+    if m_values is not None:
+        listed = checks.several("m_values", m_values, "m")
+        values = [checks.integer("m_values", value, low=1) for value in listed]
     tables = []
-    recipes = [as_correction(x) for x in corrections]
+    recipes = as_corrections(corrections)
     for step, recipe in enumerate(recipes):
         with_recipe: Options = {**options, "correction": recipe}
         setting = Setting.of(with_recipe)

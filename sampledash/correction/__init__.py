@@ -1,12 +1,20 @@
 """Corrections of a sampled metric (section 5 of Krichene & Rendle, KDD 2020)."""
 
-from sampledash.correction.recipes import (
-    Correction,
-    Fit,
+from sampledash.correction.names import (
     as_correction,
+    as_corrections,
     correction,
     parse_correction,
-    vector,
 )
+from sampledash.correction.recipes import Correction, Fit, among, vector
 
-__all__ = ["Correction", "Fit", "as_correction", "correction", "parse_correction", "vector"]
+__all__ = [
+    "Correction",
+    "Fit",
+    "among",
+    "as_correction",
+    "as_corrections",
+    "correction",
+    "parse_correction",
+    "vector",
+]

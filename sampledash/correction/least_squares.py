@@ -14,19 +14,27 @@ Floats = NDArray[np.float64]
 
 Flags = NDArray[np.bool_]
 
+#: The smallest γ whose vector is right to 1e-5 of its largest entry; what is below counts as 0.
+SMALLEST_GAMMA = 1e-16
+
 _TINY = np.finfo(float).tiny
 _RARE = 1e-6  # sampled ranks rarer than this, to the most frequent one, need refinement
+_SMALL = 1e-6  # γ below which forming AᵀA would cost too many digits
+_REFINABLE = 1e-10  # γ below which refinement need not converge
 _ROUNDS = 4  # of refinement
 _EXTENDED = 4_000_000  # steps up to which the law itself is computed in extended precision
 SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count as zero
 
 
 def bias_variance(at: Nodes, gamma: float) -> Floats:
-    """Minimise bias² + γ variance over the prior (eq. 25), 0 < γ <= 1: shape (m+1,).
+    """Minimise bias² + γ variance over the prior (eq. 25), 1e-16 <= γ <= 1: shape (m+1,).
 
     Solved in the unknowns scaled by the square root of the probability of their sampled rank, where
-    the matrix has eigenvalues in γ..1; with fewer nodes than unknowns, in one unknown per node.
+    the matrix has eigenvalues in γ..1; with fewer nodes than unknowns, in one unknown per node. For
+    small γ from the triangular factor of A, which loses half as many digits.
     """
+    if gamma < _SMALL:
+        return _by_triangle(at, gamma)
     if gamma < 1 and len(at.above) < at.sampling.m + 1:
         return _by_nodes(at, gamma)
     gram, marginal, moment = normal_equations(at)
@@ -68,6 +76,21 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats, seen: Flag
         rest -= gamma * marginal * values
         values += scale * (inverse @ (scale * rest.astype(np.float64)))
     return values.astype(np.float64)
+
+
+def _by_triangle(at: Nodes, gamma: float) -> Floats:
+    """Find the same vector as least squares: rows √(1-γ) S, and √γ below, which see 0."""
+    r, rhs = triangular(at)
+    marginal = np.sum([at.weights[rows] @ p for rows, p in at.laws()], axis=0)
+    seen = marginal >= _TINY
+    scale = 1 / np.sqrt(marginal[seen])
+    rows = np.vstack([np.sqrt(1 - gamma) * r[:, seen] * scale, np.sqrt(gamma) * np.eye(len(scale))])
+    q, triangle = np.linalg.qr(rows)
+    if gamma >= _REFINABLE and marginal[seen].min() <= _RARE * marginal.max():
+        inverse = np.asarray(np.linalg.inv(triangle))
+        return _filled(_refined(at, gamma, inverse @ inverse.T, scale, seen), seen)
+    rhs = q[: len(r)].T @ (rhs / np.sqrt(1 - gamma))
+    return _filled(scale * np.linalg.solve(triangle, rhs), seen)
 
 
 def _by_nodes(at: Nodes, gamma: float) -> Floats:

@@ -32,7 +32,7 @@ _DIRECT = 1_000  # up to here all ranks are summed directly
 def _rule(length: int) -> tuple[Floats, Floats]:
     """Nodes about the middle and weights of the Gauss rule for a sum over ``length`` integers."""
     k = np.arange(1, _NODES)
-    off = k * np.sqrt((length**2 - k**2) / (4 * (4 * k**2 - 1)))
+    off = k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
     nodes, vectors = eigh_tridiagonal(np.zeros(_NODES), off)
     return nodes, length * vectors[0] ** 2
 

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
 from sampledash.correction import least_squares, moments
-from sampledash.expectation import mean_and_variance, mean_of, prior_weights, sampled_values
+from sampledash.expectation import (
+    mean_and_variance,
+    mean_of,
+    prior_among,
+    prior_weights,
+    sampled_values,
+)
 from sampledash.metrics import Metric, as_metric
-from sampledash.sampling import Sampling
+from sampledash.sampling import Sampling, require_sampling
 
 Floats = NDArray[np.float64]
 CorrectionName = Literal[
     "uncorrected", "rank-estimate", "least-squares", "monotone", "bias-variance"
 ]
 Rounding = Literal["floor", "linear"]
-
-_ALIASES = {
-    "none": "uncorrected", "re": "rank-estimate", "ls": "least-squares", "cls": "monotone",
-    "constrained-least-squares": "monotone", "bv": "bias-variance",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,12 @@ class Correction:
         Whether the monotone vector must also be at least 0, as in the paper's tables.
     prior
         Weights of the ranks 1..n (read-only), or ``None`` for uniform.
+
+    Notes
+    -----
+    Relevant items are ranked among fewer candidates where there are several of them, or where
+    instances have their own n: there rank r of n stands for the part (r-1)/n..r/n of the list, and
+    its weight is spread over that part evenly (:func:`~sampledash.expectation.prior_among`).
     """
 
     name: CorrectionName = "uncorrected"
@@ -70,7 +76,7 @@ class Correction:
         if self.prior is not None:
             if self.name in ("uncorrected", "rank-estimate"):
                 raise ValueError(f"prior has no effect on {self.name!r}: leave it out")
-            prior = prior_weights(self.prior, np.size(self.prior))
+            prior = prior_weights(self.prior)
             prior.setflags(write=False)
             object.__setattr__(self, "prior", prior)
 
@@ -110,6 +116,7 @@ class Correction:
             If the prior does not have n weights or leaves a sampled rank impossible.
         """
         metric = as_metric(metric)
+        require_sampling(sampling)
         values, note = vector(self, metric, sampling, 1)
         return Fit(self, metric, sampling, _read_only(values * metric.scale(1)), note)
 
@@ -174,76 +181,12 @@ class Fit:
         return bias2, variance
 
 
-def correction(
-    name: str,
-    *,
-    gamma: float | None = None,
-    rounding: Rounding = "floor",
-    nonnegative: bool = True,
-    prior: ArrayLike | None = None,
-) -> Correction:
-    """Make a correction.
-
-    Parameters
-    ----------
-    name
-        ``"uncorrected"``; ``"rank-estimate"`` (eq. 20); ``"least-squares"`` or ``"LS"`` (eq. 22);
-        ``"monotone"`` or ``"CLS"`` (section 5.2); ``"bias-variance"`` or ``"BV"`` (eq. 25).
-    gamma
-        Bias-variance only: weight of the variance, in 0..1; 0.1 unless given.
-    rounding
-        Rank estimate only: ``"floor"`` as in the paper, or ``"linear"`` interpolation.
-    nonnegative
-        Monotone only: whether values must be at least 0.
-    prior
-        n non-negative weights of the true ranks 1..n; ``None`` is uniform.
-
-    Notes
-    -----
-    Lower γ means less bias and more variance; γ = 1/|D| weighs both as they enter the mean over
-    |D| instances. γ = 0 is least squares, whose vector explodes beyond m of about 20.
-
-    References
-    ----------
-    Krichene & Rendle, KDD 2020, section 5.
-
-    Examples
-    --------
-    >>> str(correction("bias-variance", gamma=0.1))
-    'BV 0.1'
-    """
-    plain = re.sub(r"[\s_]+", "-", str(name).strip().lower())
-    known = _ALIASES.get(plain, plain)
-    weights = None if prior is None else prior_weights(prior, np.size(np.asarray(prior)))
-    return Correction(cast(CorrectionName, known), gamma, rounding, nonnegative, weights)
-
-
-def parse_correction(text: str) -> Correction:
-    """Read a correction from its text, the inverse of ``str``: ``"BV 0.1"``, ``"CLS"``, ``"LS"``.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown or γ is not a number in 0..1.
-    """
-    body = str(text).strip()
-    if match := re.fullmatch(
-        r"(?i)(?:bv|bias-variance)\s*[,:]?\s*(?:γ\s*=|gamma\s*=)?\s*(\S*)", body
-    ):
-        gamma = checks.real("gamma", match[1], low=0, high=1) if match[1] else None
-        return correction("bias-variance", gamma=gamma)
-    if re.fullmatch(r"(?i)(cls|monotone) \(any sign\)", body):
-        return correction("monotone", nonnegative=False)
-    if match := re.fullmatch(r"(?i)rank[ -]estimate \((linear|floor)\)", body):
-        return correction("rank-estimate", rounding=cast(Rounding, match[1].lower()))
-    return correction(body)
-
-
-def as_correction(value: Correction | str | None) -> Correction:
-    """Let public functions take a correction, its text, or None for uncorrected."""
-    if value is None:
-        return Correction()
-    return value if isinstance(value, Correction) else parse_correction(value)
+@lru_cache(maxsize=64)
+def among(recipe: Correction, n: int) -> Correction:
+    """The same correction for lists of ``n`` candidates: its prior, if any, is fitted to them."""
+    if recipe.prior is None or len(recipe.prior) == n:
+        return recipe
+    return replace(recipe, prior=prior_among(recipe.prior, n))
 
 
 @lru_cache(maxsize=1024)
@@ -261,7 +204,9 @@ def vector(
         return _read_only(sampled_values(metric, m, position)), None
     if recipe.name == "rank-estimate":
         # eq. 20 in integers: the float form lands below the integer for some ranks.
-        above, rest = np.divmod((n - 1) * np.arange(m + 1), m)
+        whole, part = divmod(n - 1, m)
+        above, rest = np.divmod(part * np.arange(m + 1), m)  # (n - 1) t might be too large
+        above += whole * np.arange(m + 1)
         low = metric.of_above(above, n - 1, position)
         if recipe.rounding == "floor":
             return _read_only(low), None
@@ -275,19 +220,21 @@ def vector(
         least_squares.require_reachable(at)
     if recipe.name == "monotone":
         return _read_only(least_squares.monotone(at, recipe.nonnegative)), None
-    if recipe.gamma:
-        return _read_only(least_squares.bias_variance(at, recipe.gamma)), None
+    gamma = recipe.gamma or 0.0
+    if gamma >= least_squares.SMALLEST_GAMMA:
+        return _read_only(least_squares.bias_variance(at, gamma)), None
     values, kept = least_squares.minimum_norm(at)
-    return _read_only(values), _explosion(values, kept)
+    return _read_only(values), _explosion(gamma, values, kept)
 
 
-def _explosion(values: Floats, kept: int) -> str | None:
+def _explosion(gamma: float, values: Floats, kept: int) -> str | None:
     """Sentence on the price of γ = 0, where there is one."""
     largest = float(np.abs(values).max())
     if kept == len(values) and largest < 100:
         return None
+    zero = f"γ = {gamma:g} counts as 0 and" if gamma else "γ = 0"
     return (
-        f"γ = 0 is ill-conditioned here: {kept} of {len(values)} directions can be resolved, the "
+        f"{zero} is ill-conditioned here: {kept} of {len(values)} directions can be resolved, the "
         f"largest entry is {largest:.3g}, and one instance can be off by as much"
     )
 

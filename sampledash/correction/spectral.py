@@ -48,7 +48,7 @@ from scipy.linalg import eigh_tridiagonal
 
 from sampledash import checks
 from sampledash.correction import moments
-from sampledash.sampling import Sampling
+from sampledash.sampling import Sampling, require_sampling
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +72,6 @@ class Resolution:
     blind: float
 
 
-@lru_cache(maxsize=64)
 def eigenvalues(sampling: Sampling) -> Floats:
     """How much of each polynomial component of a metric one average over a sample leaves.
 
@@ -83,7 +82,8 @@ def eigenvalues(sampling: Sampling) -> Floats:
 
     Returns
     -------
-    Shape (m + 1,), read-only, decreasing from 1: entry j is for degree j.
+    Shape (m + 1,), read-only, decreasing from 1: entry j is for degree j. From degree n on, where n
+    ranks have no more components, it is 0.
 
     Raises
     ------
@@ -91,6 +91,11 @@ def eigenvalues(sampling: Sampling) -> Floats:
         For popularity-weighted samples.
     """
     _require_uniform(sampling)
+    return _eigenvalues(sampling)
+
+
+@lru_cache(maxsize=64)
+def _eigenvalues(sampling: Sampling) -> Floats:
     n, m = sampling.n, sampling.m
     if sampling.scheme == "without-replacement":
         i = np.arange(m)
@@ -104,6 +109,7 @@ def eigenvalues(sampling: Sampling) -> Floats:
         found = np.linalg.eigvalsh(gram[np.ix_(seen, seen)] * scale[:, None] * scale)
         values = np.zeros(m + 1)
         values[: len(found)] = np.clip(found[::-1], 0, 1)
+        values[n:] = 0  # but for rounding
     values.setflags(write=False)
     return values
 
@@ -120,7 +126,8 @@ def retained(sampling: Sampling, gamma: float) -> Floats:
 
     Returns
     -------
-    Shape (m + 1,): entry j is λ_j / ((1 - γ) λ_j + γ), for degree j. Degrees above m are lost.
+    Shape (m + 1,): entry j is λ_j / ((1 - γ) λ_j + γ), for degree j. Degrees above m are lost;
+    those from n on do not exist, and are 0.
 
     Raises
     ------
@@ -135,7 +142,7 @@ def retained(sampling: Sampling, gamma: float) -> Floats:
     gamma = checks.real("gamma", gamma, low=0, high=1)
     values = eigenvalues(sampling)
     if gamma == 0:
-        return (values > 0).astype(np.float64)
+        return (np.arange(len(values)) < sampling.n).astype(np.float64)
     return values / ((1 - gamma) * values + gamma)
 
 
@@ -167,6 +174,7 @@ def first_zero(n: int, degree: int) -> float:
 
 
 def _require_uniform(sampling: Sampling) -> None:
+    require_sampling(sampling)
     if sampling.scheme == "popularity":
         raise ValueError(
             "sampling is popularity-weighted: its law depends on which items are above, not on "

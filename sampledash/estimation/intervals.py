@@ -111,6 +111,7 @@ def interval(
     if rng is None:
         error = standard_error(metric, sample, method)
     else:
+        checks.generator(rng)
         error = float(np.std(points(metric, _resampled(sample, rng), method), ddof=1))
     reach = float(ndtri((1 + inside) / 2)) * error
     worst, best = metric([srs.population, 1], srs.population).tolist()

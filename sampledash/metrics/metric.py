@@ -53,7 +53,7 @@ def share_of(place: int, n: int) -> float:
     >>> share_of(10, 10_000)
     0.001
     """
-    n = checks.integer("n", n, low=2)
+    n = int(checks.candidates("n", n, scalar=True))
     place = checks.integer("k", place, low=1)  # the cutoff it is made from
     if place >= n:
         return 1.0
@@ -221,7 +221,8 @@ class Metric:
         rank
             True ranks, integers in 1..n, any shape.
         n
-            Number of candidates including the relevant item, one number or one per rank.
+            Number of candidates including the relevant item, at most 10^12: one number or one per
+            rank.
 
         Returns
         -------
@@ -230,9 +231,9 @@ class Metric:
         Raises
         ------
         ValueError
-            If a rank is not an integer in 1..n or n is below 2.
+            If a rank is not an integer in 1..n, or n not one in 2..10^12.
         """
-        n_array = checks.integers("n", n, low=2)
+        n_array = checks.candidates("n", n)
         ranks = checks.ranks("rank", rank, n_array)
         return self.of_above(ranks - 1, n_array - 1) * self.scale(1)
 
@@ -246,7 +247,7 @@ class Metric:
         n
             Number of candidates, relevant ones included; must exceed the number of ranks.
         """
-        n = checks.integer("n", n, low=2)
+        n = int(checks.candidates("n", n, scalar=True))
         places = np.sort(checks.ranks("ranks", ranks, np.asarray(n)).ravel())
         size = len(places)
         if size == 0:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import cast
 
+from sampledash import checks
 from sampledash.metrics.kinds import KINDS, MetricName
 from sampledash.metrics.metric import Metric
 
@@ -56,7 +57,7 @@ def _parse(text: str) -> Metric:
     name, k = (match[1], match[2] if match[2] is not None else match[3]) if match else ("", None)
     known = _BY_ALIAS.get(_plain(name))
     if known is None and name.lower() not in ("acc", "accuracy"):
-        raise ValueError(f"unknown metric {text!r}: known are {_KNOWN}")
+        raise ValueError(f"unknown metric {text!r}: {_meant(name) or f'known are {_KNOWN}'}")
     if known is not None and KINDS[known].cutoff == "share":
         return metric(name, k=None if k is None else _share(text, k))
     if k is not None and not re.fullmatch(r"[+-]?\d+", k):
@@ -64,6 +65,15 @@ def _parse(text: str) -> Metric:
     if known is None:
         name, k = "recall", k or "1"  # section 3.1: accuracy is Recall at 1
     return metric(name, k=None if k is None else int(k))
+
+
+def _meant(name: str) -> str | None:
+    """What to write where only the sign before the cutoff is missing, as in Recall10."""
+    match = re.fullmatch(r"(.*?[^\d\s_-])[\s_-]*(\d+)", name)
+    kind = KINDS.get(_BY_ALIAS.get(_plain(match[1]), "")) if match else None
+    if match is None or kind is None or kind.cutoff not in ("always", "optional"):
+        return None
+    return f"write {kind.label}@{match[2]}"
 
 
 def _share(text: str, given: str) -> float:
@@ -108,6 +118,4 @@ def as_metric(value: Metric | str) -> Metric:
 
 def as_metrics(values: Sequence[Metric | str]) -> list[Metric]:
     """The same for several; a single one is not taken letter by letter."""
-    if isinstance(values, Metric | str):
-        raise ValueError(f"metrics must be a list, got {str(values)!r}: write [{str(values)!r}]")
-    return [as_metric(value) for value in values]
+    return [as_metric(value) for value in checks.several("metrics", values, "metric")]

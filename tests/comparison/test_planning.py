@@ -79,6 +79,34 @@ def test_few_instances_use_the_exact_law() -> None:
     assert listed(table, "m") == one_by_one(chances, 0.8)
 
 
+def test_a_chance_that_falls_again() -> None:
+    a, b = [9, 7, 17, 9, 4, 2, 8, 12, 21, 7], [7, 13, 20, 18, 13, 21, 13, 21, 2, 16]
+    sets = [sd.RankSet("A", a, 21), sd.RankSet("B", b, 21)]
+    chances = np.array(
+        [sd.probability_of_order("AP", sets, m, scheme=WITHOUT).probability for m in range(1, 21)]
+    )
+    assert [m for m in range(3, 21) if chances[m - 1, 0] < 0.95] == [15, 16, 17, 18]
+    assert listed(negatives_needed("AP", sets, scheme=WITHOUT), "m") == [19]
+
+
+def test_a_lattice_makes_the_chance_fall_again() -> None:
+    draw = np.random.default_rng(11)
+    n = int(draw.integers(15, 40))
+    powers = draw.uniform(1, 3), draw.uniform(1, 2)
+    sets = [
+        sd.RankSet(x, np.ceil(n * draw.random(60) ** p).astype(int), n)
+        for x, p in zip("PQ", powers, strict=True)
+    ]
+    chances = np.array(
+        [
+            sd.probability_of_order("Recall@3", sets, m, scheme=WITHOUT).probability
+            for m in range(1, n)
+        ]
+    )
+    table = negatives_needed("Recall@3", sets, scheme=WITHOUT)
+    assert listed(table, "m") == one_by_one(chances, 0.95)
+
+
 def test_own_n() -> None:
     # Every user has negatives of their own; without replacement some are complete early on.
     draw = np.random.default_rng(9)

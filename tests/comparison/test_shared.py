@@ -233,3 +233,31 @@ def test_frame_and_refusals(xyz: list[sd.RankSet]) -> None:
         probability_if_shared("AP", apart, 3)
     with pytest.raises(ValueError, match="equally many negatives"):
         probability_if_shared("AP", [sd.RankSet("P", [3], 9), sd.RankSet("Q", [3], 10)], 3)
+
+
+def test_unequal_sizes_share_nothing() -> None:
+    sets = [sd.RankSet("A", [1, 2, 5], n=10), sd.RankSet("B", [1, 2], n=10)]
+    with pytest.raises(
+        ValueError, match=r"^systems 'B' and 'A' cannot share negatives: they do not"
+    ):
+        probability_if_shared("AP", sets, 3)
+
+
+@pytest.mark.parametrize(
+    ("metric", "n", "m", "first", "second"),
+    [
+        ("Recall@2", 18, 6, [16, 2, 15], [17, 5, 4]),
+        ("Recall@2", 5, 2, [2, 5, 1], [3, 2, 3]),
+        ("Recall@2", 16, 6, [14, 11], [2, 13]),
+        ("Recall@2", 16, 4, [1], [5]),
+        ("AP", 9, 3, [3, 1], [8, 9]),
+    ],
+)
+def test_low_is_never_above_high(
+    metric: str, n: int, m: int, first: list[int], second: list[int]
+) -> None:
+    # Bounds that meet, but for rounding.
+    sets = [sd.RankSet("A", first, n), sd.RankSet("B", second, n)]
+    found = probability_if_shared(metric, sets, m, scheme=WITHOUT)
+    assert found.low[0] <= found.high[0] <= 1
+    assert found.low[0] == pytest.approx(found.high[0], abs=1e-15)
