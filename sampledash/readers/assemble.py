@@ -95,16 +95,13 @@ def _ranked(rows: Rows, zero_based: bool, several: bool) -> Rows:
 def _sized(parts: Sequence[Rows], n: int | None) -> list[Rows]:
     """Every entry with its n: from its file, as given, or from the other files."""
     for part in parts:
-        if part.n is not None and part.n.min() < 2:
-            i = int(np.argmax(part.n < 2))
-            raise ReadError(
-                f"{part.place(i, 'n_candidates')}: n must be at least 2, got {part.n[i]}"
-            )
+        if part.n is not None:
+            part.check(part.n, "n_candidates", "n", low=2, high=checks.LARGEST_N)
     lacking = [part for part in parts if part.n is None]
     if not lacking:
         return list(parts)
     if n is not None:
-        size = checks.integer("n", n, low=2)
+        size = checks.integer("n", n, low=2, high=checks.LARGEST_N)
         return [
             part if part.n is not None else replace(part, n=np.broadcast_to(size, len(part)))
             for part in parts

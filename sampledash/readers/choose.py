@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -27,12 +28,25 @@ def distinct_names(taken: Sequence[str], names: Sequence[str], file: str) -> lis
     return result
 
 
+def distinct_files(names: Sequence[str]) -> list[str]:
+    """Names of files; one of a name that came before says so: "b.csv, 2nd"."""
+    seen: Counter[str] = Counter()
+    result = []
+    for name in names:
+        seen[name] += 1
+        tens, ones = divmod(seen[name] % 100, 10)
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(ones, "th") if tens != 1 else "th"
+        result.append(name if seen[name] == 1 else f"{name}, {seen[name]}{ending}")
+    return result
+
+
 def with_distinct_names(parts: Sequence[Rows]) -> list[Rows]:
     """Systems of one name in several files told apart."""
     taken: list[str] = []
     result: list[Rows] = []
-    for part in parts:
-        names = distinct_names(taken, part.systems, part.name)
+    files = distinct_files([part.name for part in parts])
+    for part, file in zip(parts, files, strict=True):
+        names = distinct_names(taken, part.systems, file)
         taken += names
         result.append(replace(part, systems=names))
     return result

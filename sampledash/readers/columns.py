@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from sampledash.readers.errors import ReadError
+from sampledash.readers.errors import NoRankColumn, ReadError
 
 Role = Literal[
     "system", "instance", "rank", "n_candidates", "negatives", "ties", "mass_above", "count",
@@ -30,6 +30,7 @@ ALIASES: dict[Role, tuple[str, ...]] = {
     "repetition": ("repetition", "repeat", "run_id", "fold", "seed", "split"),
 }  # fmt: skip
 SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called
+TRUE = ("true_rank", "best_rank", "worst_rank")  # and those that cannot be one
 # A run is a system in a file of TREC style, and a repetition beside a column that names systems.
 _EITHER = "run"
 
@@ -44,6 +45,11 @@ _ROLE_OF: dict[str, Role] = {_plain(a): role for role, names in ALIASES.items() 
 def role_of(header: str) -> Role | None:
     """Return what a column of this name means, ``None`` if nothing to us."""
     return _ROLE_OF.get(_plain(header))
+
+
+def is_true_rank(header: str) -> bool:
+    """Whether a column of this name holds ranks among all candidates, never sampled ones."""
+    return _plain(header) in map(_plain, TRUE)
 
 
 def is_number(text: str) -> bool:
@@ -107,8 +113,9 @@ def columns_of(headers: list[str], where: str) -> Columns:
             )
     if not any(roles) and any(map(is_number, headers)):
         number = next(filter(is_number, headers))
-        raise ReadError(
-            f"{where}: the first line holds the number {number} where column names belong; "
-            "add a header line such as system,instance,rank,n_candidates"
+        found = f"{where}: the first line holds the number {number} where column names belong; "
+        raise NoRankColumn(
+            f"{found}add a header line such as system,instance,rank,n_candidates",
+            f"{found}add a header line such as system,{SAMPLED}",
         )
     return Columns(tuple(headers), roles)

@@ -23,6 +23,20 @@ class MissingCandidates(ReadError):
         self.largest_rank = largest_rank
 
 
+class NoRankColumn(ReadError):
+    """No column is named as one of ranks.
+
+    Attributes
+    ----------
+    sampled
+        The same sentence for who reads sampled ranks.
+    """
+
+    def __init__(self, message: str, sampled: str = "") -> None:
+        super().__init__(message)
+        self.sampled = sampled or message
+
+
 class MissingNegatives(ReadError):
     """The number of sampled negatives m is neither in the file nor given."""
 

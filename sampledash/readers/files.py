@@ -14,7 +14,7 @@ from sampledash.ranksets import RankSet
 from sampledash.readers.align import Instances
 from sampledash.readers.assemble import assembled
 from sampledash.readers.cells import Ints
-from sampledash.readers.choose import Systems, distinct_names
+from sampledash.readers.choose import Systems, distinct_files, distinct_names
 from sampledash.readers.contents import kind_of, load
 from sampledash.readers.errors import ReadError
 from sampledash.readers.judged import Censored, Judged, judged, missing, rows_of_runs
@@ -75,12 +75,13 @@ class Opened:
         """Names of all systems and how many ranks each has."""
         named: list[tuple[list[str], Ints]] = []
         taken: list[str] = []
-        for part in self.parts:
+        called = [p.run.name if isinstance(p, Judged) else p.name for p in self.parts]
+        for part, file in zip(self.parts, distinct_files(called), strict=True):
             if isinstance(part, Judged):
-                file, names, sizes = part.run.name, part.run.systems, (part.rank > 0).sum(axis=1)
+                names, sizes = part.run.systems, (part.rank > 0).sum(axis=1)
             else:
                 rows = settled(part, runs) if runs == "apart" else part
-                file, names = part.name, rows.systems
+                names = rows.systems
                 sizes = np.bincount(rows.system, minlength=len(rows.systems))
             names = distinct_names(taken, names, file)
             taken += names
@@ -223,7 +224,7 @@ def read_rank_sets(
         Path, or binary buffer, which is read from its beginning, or several of them: CSV, TSV or
         semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), or a TREC run; each of
         them may be packed with gzip, to at most 512 MiB unpacked. Systems of one name in several
-        files get the name of the later file: ``"X (b.csv)"``.
+        files get the name of the later file: ``"X (b.csv)"``, or ``"X (b.csv, 2nd)"``.
     name
         What to call the file in messages; default the path's or the buffer's own name. With several
         sources one name each.

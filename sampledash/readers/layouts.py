@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sampledash.checks import shown
 from sampledash.readers.arrays import stem_of
 from sampledash.readers.cells import Floats, Ints, Place, has_numbers, labels, numbers, whole
-from sampledash.readers.columns import ALIASES, Role
-from sampledash.readers.errors import ReadError
+from sampledash.readers.columns import ALIASES, SAMPLED, Role, is_true_rank
+from sampledash.readers.errors import NoRankColumn, ReadError
 from sampledash.readers.rows import Facts, Repetition, Rows, counted_within, several
 from sampledash.readers.tables import Table
 
@@ -48,11 +48,16 @@ def rows_of(table: Table) -> Rows:
     return _wide(table)
 
 
-def _no_rank(table: Table, why: str) -> ReadError:
-    return ReadError(
-        f"{table.name} has no rank column: found {table.columns.found()}; {why}. "
-        f"Accepted names: {', '.join(ALIASES['rank'])}; or one column of ranks per system, "
-        "separated by commas, semicolons or tabs"
+def _no_rank(table: Table, why: str) -> NoRankColumn:
+    found = f"found {table.columns.found()}; {why}"
+    names = [name for name in ALIASES["rank"] if name != SAMPLED]
+    also = [name for name in names if not is_true_rank(name)]
+    wide = "per system, separated by commas, semicolons or tabs"
+    return NoRankColumn(
+        f"{table.name} has no rank column: {found}. Accepted names: {', '.join(names)}, and for "
+        f"ranks among sampled negatives {SAMPLED}; or one column of ranks {wide}",
+        f"{table.name} has no column of sampled ranks: {found}. Write columns system,{SAMPLED} "
+        f"(accepted too: {', '.join(also)}), or one column of sampled ranks {wide}",
     )
 
 

@@ -13,27 +13,20 @@ from sampledash.ranksets import RankSet
 from sampledash.readers.align import Instances
 from sampledash.readers.cells import Ints
 from sampledash.readers.choose import Systems
-from sampledash.readers.columns import ALIASES, Role, is_number, role_of
+from sampledash.readers.columns import Role, is_number, role_of
 from sampledash.readers.errors import ReadError
 from sampledash.readers.files import Opened
 from sampledash.readers.layouts import rows_of
 from sampledash.readers.repetitions import Runs
 from sampledash.readers.rows import Facts, Rows
+from sampledash.readers.said import NAMES, SAID, one_value
 from sampledash.readers.tables import text_table
 
 _NAME = "pasted text"
-# What may be said of all ranks at once -> its symbol, what it counts, the least it can be.
-_SAID: dict[Role, tuple[str, str, int]] = {
-    "n_candidates": ("n", "candidates", 2),
-    "negatives": ("m", "sampled negatives", 1),
-}
-_NAMES = "|".join(
-    sorted((a.replace("_", "[ _-]?") for role in _SAID for a in ALIASES[role]), key=len)[::-1]
-)
 # A line, or a part between semicolons, such as "n = 3706", "# m: 100" or "m = 100, n = 3706".
-_SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{_NAMES})[ \t]*[=:][^\n;]*)")
+_SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{NAMES})[ \t]*[=:][^\n;]*)")
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
-_NEXT = re.compile(rf"(?i)[,\s]+(?=(?:{_NAMES})[ \t]*[=:])")
+_NEXT = re.compile(rf"(?i)[,\s]+(?=(?:{NAMES})[ \t]*[=:])")
 
 
 def parse_rank_text(
@@ -81,7 +74,7 @@ def parse_rank_text(
 
 def open_text(text: str) -> Opened:
     """Parse pasted text without deciding yet what it leaves open; as :func:`open_sources`."""
-    said: dict[Role, list[str]] = {role: [] for role in _SAID}
+    said: dict[Role, list[str]] = {role: [] for role in SAID}
 
     def note(line: re.Match[str]) -> str:
         found = _settings(line[2].strip(), comment=bool(line[1]))
@@ -91,7 +84,7 @@ def open_text(text: str) -> Opened:
 
     # Blank lines keep the line numbers of a pasted table.
     text = _SETTING.sub(note, text)
-    n, m = (_one_value(role, said[role]) for role in _SAID)
+    n, m = (one_value(role, said[role], f"the {_NAME}") for role in SAID)
     if aside := _COMMENT.search(text):
         raise ReadError(
             f"the {_NAME} has {shown(aside[0].strip())}: a line with # in front may say n = 3706 "
@@ -124,7 +117,7 @@ def _settings(part: str, *, comment: bool) -> list[tuple[Role, str]]:
         name, sign, value = (x.strip() for x in re.split("([=:])", each, maxsplit=1))
         role = role_of(name)
         assert role is not None
-        symbol, what, _ = _SAID[role]
+        symbol, what, *_ = SAID[role]
         if sign == ":" and not comment:
             if not found and len(value.split()) != 1:
                 return []
@@ -141,21 +134,6 @@ def _settings(part: str, *, comment: bool) -> list[tuple[Role, str]]:
     return found
 
 
-def _one_value(role: Role, given: list[str]) -> int | None:
-    symbol, _, least = _SAID[role]
-    values = {re.sub(r"[,_ ]", "", value) for value in given}
-    if not values:
-        return None
-    if len(values) > 1:
-        raise ReadError(f"the {_NAME} gives {symbol} twice, {given[0]} and {given[1]}: keep one")
-    value = values.pop()
-    if not value.isascii() or not value.isdigit() or len(value) > 18 or int(value) < least:
-        raise ReadError(
-            f"the {_NAME} says {symbol} = {given[0]}: write a whole number from {least}"
-        )
-    return int(value)
-
-
 def _of_all(rows: Rows, role: Role, column: Ints | None, said: int | None) -> Ints | None:
     """A number for each entry: from a column of the table, or as said of all."""
     if said is None or column is None:
@@ -163,7 +141,7 @@ def _of_all(rows: Rows, role: Role, column: Ints | None, said: int | None) -> In
     if np.any(column != said):
         i = int(np.argmax(column != said))
         raise ReadError(
-            f"{rows.place(i, role)}: {column[i]:,} differs from {_SAID[role][0]} = {said:,}, which "
+            f"{rows.place(i, role)}: {column[i]:,} differs from {SAID[role][0]} = {said:,}, which "
             "the text says besides: keep one"
         )
     return column

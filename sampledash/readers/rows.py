@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sampledash.readers.cells import Floats, Ints
 from sampledash.readers.columns import Role
+from sampledash.readers.errors import ReadError
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,21 @@ class Rows:
             repetition=None if again is None else replace(again, code=again.code[index]),
             place=lambda row, role: self.place(int(index[row]), role),
         )
+
+    def check(
+        self, values: Ints, role: Role, symbol: str, *, low: int, high: int | None = None
+    ) -> None:
+        """Refuse the first number of a column that is below ``low`` or above ``high``."""
+        for bad, bound in (
+            (values < low, f"at least {low:,}"),
+            (values > (np.inf if high is None else high), f"at most {high or 0:,}"),
+        ):
+            if bad.any():
+                i = int(np.argmax(bad))
+                raise ReadError(
+                    f"{self.place(i, role)}: {symbol} must be {bound}, got {values[i]:,}; correct "
+                    "it or remove the row"
+                )
 
     def groups(self) -> list[NDArray[np.intp]]:
         """Entries of each system, in the order of the file."""

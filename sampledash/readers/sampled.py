@@ -9,8 +9,14 @@ import numpy as np
 from sampledash import checks
 from sampledash.readers.cells import Ints
 from sampledash.readers.choose import Systems, chosen, with_distinct_names
-from sampledash.readers.columns import Role
-from sampledash.readers.errors import MissingCandidates, MissingNegatives, ReadError, ZeroBasedRanks
+from sampledash.readers.columns import SAMPLED, Role, is_true_rank
+from sampledash.readers.errors import (
+    MissingCandidates,
+    MissingNegatives,
+    NoRankColumn,
+    ReadError,
+    ZeroBasedRanks,
+)
 from sampledash.readers.files import Opened, Source, open_sources
 from sampledash.readers.repetitions import Runs, settled
 from sampledash.readers.rows import Rows
@@ -52,7 +58,10 @@ def read_sampled_ranks(
     ReadError
         A ``ValueError`` of one sentence with file, row, column, value and remedy.
     """
-    opened = open_sources(source, name=name)
+    try:
+        opened = open_sources(source, name=name)
+    except NoRankColumn as error:
+        raise NoRankColumn(error.sampled) from None
     return sampled_sets(
         opened, n=n, m=m, scheme=scheme, zero_based=zero_based, runs=runs, systems=systems
     )
@@ -77,6 +86,7 @@ def sampled_sets(
                 "Consistency page, or give sampled ranks as a table with the columns system and "
                 "sampled_rank"
             )
+        _refuse_true(part)
         parts.append(settled(part, runs))
     others = any(part.n is None for part in parts), any(part.negatives is None for part in parts)
     sets = []
@@ -104,6 +114,17 @@ def lacks(opened: Opened) -> tuple[bool, bool]:
     return any(part.n is None for part in parts), any(part.negatives is None for part in parts)
 
 
+def _refuse_true(part: Rows) -> None:
+    """Ranks that are called true ones are no sampled ranks."""
+    named = next((header for header, _ in part.facts.columns if is_true_rank(header)), None)
+    if named is not None:
+        raise ReadError(
+            f"{part.name}, column {named!r}: these are true ranks by their name, which need no "
+            f"estimate: bring them to the Consistency page (in Python: read_rank_sets), or rename "
+            f"the column to {SAMPLED} if they are sampled"
+        )
+
+
 def _of_file(
     part: Rows, found: Ints | None, given: int | None, symbol: str, role: Role, others: bool
 ) -> Ints:
@@ -111,6 +132,7 @@ def _of_file(
 
     ``others``: some file lacks it, so what is given may be meant for that one.
     """
+    low, high = (2, checks.LARGEST_N) if symbol == "n" else (1, None)
     if found is None:
         if given is None:
             what = "candidates" if symbol == "n" else "sampled negatives"
@@ -119,8 +141,8 @@ def _of_file(
                 f"{part.name} does not say {symbol}, the number of {what}: add a column "
                 f"{'n_candidates' if symbol == 'n' else 'm'}, or give {symbol}"
             )
-        low = 2 if symbol == "n" else 1
-        return np.broadcast_to(checks.integer(symbol, given, low=low), len(part))
+        return np.broadcast_to(checks.integer(symbol, given, low=low, high=high), len(part))
+    part.check(found, role, symbol, low=low, high=high)
     if given is not None and not others and np.any(found != given):
         i = int(np.argmax(found != given))
         raise ReadError(

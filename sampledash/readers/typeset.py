@@ -17,7 +17,10 @@ _NOTHING = re.compile(
 _ACROSS = re.compile(rf"\\multicolumn\s*\{{(\d+)\}}\s*{_GROUP}\s*({_GROUP})")
 _DOWN = re.compile(rf"\\multirow\s*{_OPTION}{_GROUP}\s*{_GROUP}\s*({_GROUP})")
 _NAMED = re.compile(r"\\(?!pm\b)[a-zA-Z]+\*?")
-_SIGNS = {r"\%": "%", r"\_": "_", r"\#": "#", r"\$": "", "~": " ", r"\,": " ", r"\ ": " "}
+_SIGNS = {
+    r"\%": "%", r"\_": "_", r"\#": "#", r"\$": "", "~": " ", r"\,": " ", r"\ ": " ",
+    r"\Delta": "Δ",
+}  # fmt: skip
 _AND = "\uff06"  # stands for an ampersand that parts no cells
 
 

@@ -275,6 +275,29 @@ def test_more_negatives_than_the_page_can_take_are_refused():
     assert "m = 20,000 is more than this page estimates from: take m <= 2,000" in complaint(at)
 
 
+def test_a_printed_table_says_n_and_m_itself():
+    at = table_page()
+    table = "SASRec & 0.3160 & 0.5120 \\\\\nGRU & 0.2980 & 0.4870 \\\\\nImprov. & 6.0% & 5.1% \\\\"
+    at.text_area(key="printed").set_value(f"m = 99, n = 1000\nModel & H@5 & H@10 \\\\\n{table}")
+    run(at)
+    assert at.text_input(key="n_locked").value == "1,000, from the table"
+    assert at.number_input(key="m").disabled
+    assert any("99 of 999 negatives drawn" in c.value for c in at.caption)
+    assert any("Left out, no system\\: Improv." in c.value for c in at.caption)
+    how = {"scheme": "without-replacement", "decimals": 4}
+    low, high = bounds_from_table("Recall@10", {"HR@5": 0.316, "HR@10": 0.512}, 1000, 99, **how)
+    shown = at.table[0].value.set_index("System")
+    assert shown.loc["SASRec", "No assumption"] == f"{percent(low)} to {percent(high)}"
+    assert "GRU" in shown.index
+    assert "Improv." not in shown.index
+
+
+@pytest.mark.parametrize("head", ["system,true_rank", "1,2"])
+def test_a_file_of_other_columns_is_told_what_a_sampled_one_needs(head):
+    at = upload(ranks_page(), "other.csv", f"{head}\nA,1\nA,7\n".encode())
+    assert "sampled_rank" in complaint(at)
+
+
 def pasted(text, **query):
     at = ranks_page(sampled_source="Paste sampled ranks", **query)
     at.text_area(key="sampled_typed").set_value(text)

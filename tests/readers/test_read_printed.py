@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import sampledash
 from sampledash.readers.errors import ReadError
-from sampledash.readers.printed import read_printed
+from sampledash.readers.printed import open_printed, read_printed
 
 WANTED = [("BPR", {"HR@10": 0.6624, "NDCG@10": 0.3921}), ("Item KNN", {"HR@10": 0.5651})]
 SAME = {
@@ -47,7 +48,7 @@ WRONG = {
     "": "no values",
     "system, Fame@10\nA, 0.5": "line 1 of the table names no metric: found 'system', 'Fame@10'",
     "system, HR@10\n\nA, high": "line 3, column 'HR@10' of the table: 'high' is not a number",
-    "system, HR@10\nA, 0.5, 0.6": "line 2 of the table has 3 cells, but the first line names 2",
+    "system, HR@10\nA, 0.5, 0.6": "line 2 of the table has 3 cells, but line 1 names 2 columns",
     "system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4": "line 3, column 'HR@10' of the table: 1.3 is above 1",
     "system, HR@10\nA, 0.5\nA, 0.6": "line 3 of the table names 'A' again",
 }
@@ -99,3 +100,172 @@ def test_a_wrong_cell_of_latex_is_found_on_its_line() -> None:
 def test_a_metric_that_stands_twice_is_refused() -> None:
     with pytest.raises(ValueError, match="line 1 of the table names HR@10 more than once"):
         read_printed("Model,HR@10,HR@10\nA,0.1,0.2")
+
+
+def values(text: str) -> list[dict[str, float]]:
+    return [row.values for row in read_printed(text)[0]]
+
+
+NO_SYSTEMS = [
+    "Improv.", "%Improv.", "Improvement", "Improv. (%)", "Improvement over X", "Impr.", "Gain",
+    "Gain (%)", "Δ", "Δ (%)", "delta", "Rel. Imp.", "Relative improvement", "p-value", "p value",
+    "Significance", "Max. Gain vs. X", "% Improv.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_SYSTEMS)
+@pytest.mark.parametrize("mark", [",", "\t", " "])
+def test_a_line_that_is_no_system_is_left_out_and_told(name: str, mark: str) -> None:
+    text = f"Model,HR@10,NDCG@10\nX,0.5123,0.3\n{name},12.3%,4%\n{name},1,2".replace(",", mark)
+    rows, notes = read_printed(text)
+    assert [(row.system, row.values) for row in rows] == [("X", {"HR@10": 0.5123, "NDCG@10": 0.3})]
+    assert notes == [f"Left out, no system: {name}, {name}".rstrip(".") + "."]
+
+
+def test_in_latex_too_and_names_alike_stay() -> None:
+    text = (
+        "Model & HR@10 \\\\ GainRec & 0.5 \\\\ Improved BPR & 0.4 \\\\ P-Rec & 0.3 \\\\\n"
+        "\\%Improv. & 25.00\\% \\\\ $\\Delta$ & 3 \\\\"
+    )
+    rows, notes = read_printed(text)
+    assert [row.system for row in rows] == ["GainRec", "Improved BPR", "P-Rec"]
+    assert notes == ["Left out, no system: %Improv., Δ."]
+    with pytest.raises(ReadError, match="no values"):
+        read_printed("Model,HR@10\nGain,0.5")
+
+
+@pytest.mark.parametrize("mark", ["-", "--", "---", "–", "—", r"\--", "N/A", "n/a", "n.a.", ""])
+def test_cells_without_a_value(mark: str) -> None:
+    assert values(f"Model & HR@10 & NDCG@10 \\\\ X & {mark} & 0.3 \\\\") == [{"NDCG@10": 0.3}]
+    if mark:
+        assert values(f"Model HR@10 NDCG@10\nX {mark} 0.3") == [{"NDCG@10": 0.3}]
+
+
+NAMES = {
+    "H@10": ("HR@10", 1), "N@10": ("NDCG@10", 1), "hr10": ("hr@10", 1), "R@10": ("R@10", 1),
+    "Hits@10": ("Hits@10", 1), "HR@10 (%)": ("HR@10", 100), "HR@10(%)": ("HR@10", 100),
+    "HR@1 ↑": ("HR@1", 1), "NDCG@10↑": ("NDCG@10", 1), "NDCG@10 (%) ↑": ("NDCG@10", 100),
+    "MRR (↑)": ("MRR", 1), "Hit Ratio @ 5": ("Hit Ratio@5", 1), "NDCG20": ("NDCG20", 1),
+    "NDCG@5 [in %]": ("NDCG@5", 100), r"HR@10 (\%) $\uparrow$": ("HR@10", 100),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("printed", NAMES)
+@pytest.mark.parametrize("mark", [",", "\t", "&", " "])
+def test_names_of_metrics_as_papers_write_them(printed: str, mark: str) -> None:
+    name, unit = NAMES[printed]
+    ((key, value),) = values(f"Model{mark}{printed}\nX{mark}0.5")[0].items()
+    assert sampledash.parse_metric(key) == sampledash.parse_metric(name.replace("20", "@20"))
+    assert value == pytest.approx(0.5 / unit)
+
+
+def test_short_names_are_told_and_no_metric_becomes_one() -> None:
+    _, notes = read_printed("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3")
+    assert notes == ["H@10 is read as HR@10.", "Left out, no metric known here: F1@10, R2, N10."]
+    with pytest.raises(ReadError, match="HR@10 more than once, as HR@10 and H@10"):
+        read_printed("Model,HR@10,H@10\nX,0.5,0.4")
+
+
+TWO_WORDS = [
+    "Methods Hit Ratio@5 Hit Ratio@10 NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25",
+    "Methods   Hit Ratio@5  Hit Ratio @10   NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25",
+    "Hit Ratio@5 Hit Ratio@10 NDCG@5 ↑ NDCG@10\nSASRec 0.3 (0.01) 0.4 ± 0.02 0.2* 0.25 †",
+    "The Methods Hit Rate@5 Hit Rate@10 NDCG@5 NDCG@10\nSASRec  0.3 0.4  0.2 0.25",
+]
+
+
+@pytest.mark.parametrize("text", TWO_WORDS)
+def test_words_of_a_pdf(text: str) -> None:
+    (row,), _ = read_printed(text)
+    assert (row.system, list(row.values.values())) == ("SASRec", [0.3, 0.4, 0.2, 0.25])
+
+
+@pytest.mark.parametrize("text", [
+    "Model Hit Ratio@5 Fancy Score NDCG@5\nSASRec 0.3 0.4 0.2",
+    "Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2",
+    "Model HR@5 NDCG@5\nSASRec 0.3",
+])  # fmt: skip
+def test_words_in_doubt_are_to_be_parted(text: str) -> None:
+    with pytest.raises(ReadError, match=r"line 2 .*: separate the cells with tabs or commas"):
+        read_printed(text)
+
+
+@pytest.mark.parametrize("text", [
+    "m = 99, n = 1000\nModel,HR@10\nX,0.5", "Model,HR@10\nX,0.5\n\n# m: 99\nn = 1,000",
+    "Model & HR@10 \\\\ X & 0.5 \\\\\n$m = 99$ and $n = 1000$.", "m=99 n=1000\nModel HR@10\nX 0.5",
+    "Model;HR@10\nX;0,5\nm = 99; n_items = 1000",
+])  # fmt: skip
+def test_a_line_says_n_and_m(text: str) -> None:
+    table = open_printed(text)
+    assert (table.n, table.m, table.notes) == (1000, 99, [])
+    assert [row.values for row in table.rows] == [{"HR@10": 0.5}]
+    assert read_printed(text)[1] == ["Beside the table, left out: m = 99, n = 1000."]
+
+
+def test_a_line_of_n_and_m_that_cannot_be_and_systems_called_so() -> None:
+    with pytest.raises(ReadError, match="the table says m = 0: write a whole number from 1"):
+        open_printed("m = 0\nModel,HR@10\nX,0.5")
+    with pytest.raises(ReadError, match="the table gives n twice, 9 and 10: keep one"):
+        open_printed("n = 9\nModel,HR@10\nX,0.5\nn = 10")
+    with pytest.raises(ReadError, match="line 4, column 'HR@10' of the table: 'x'"):
+        open_printed("m = 9\n\nModel,HR@10\nX,x")
+    table = open_printed("Model,HR@10\nm = 5,0.5\nn = 6,0.4")
+    assert [row.system for row in table.rows] == ["m = 5", "n = 6"]
+    assert (table.n, table.m) == (None, None)
+
+
+UNITS = {  # of HR@1 and HR@10 (or what is named): their values as read, None: refused
+    "HR@1,HR@10\nX,0.85,6.50\nY,0.91,7.10": [0.0085, 0.065, 0.0091, 0.071],
+    "HR@1,HR@10\nX,0.85,6.50\nY,1.91,7.10\nZ,0.9,8": [0.0085, 0.065, 0.0191, 0.071, 0.009, 0.08],
+    "HR@1,HR@50\nX,0.31,35.00": [0.0031, 0.35],  # could be 31 % too: one table, one unit
+    "HR@1,HR@50\nX,0.31,35.0": None,
+    "HR@1,HR@50\nX,0.31,35.00%": [0.31, 0.35],
+    "HR@1,HR@50 (%)\nX,0.31,35.00": [0.31, 0.35],
+    "HR@10,NDCG@10\nX,66.24,0.39": [0.6624, 0.39],
+    "HR@10,MRR\nX,66.24,0.25": [0.6624, 0.25],
+    "HR@10,AUC\nX,66.24,0.85": [0.6624, 0.85],
+    "HR@10\nX,51.23\nY,0.98": None,
+    "HR@10\nX,51.23\nY,0.98\nZ,60.1": None,
+    "HR@10\nX,5.12\nY,0.98\nZ,6.1": [0.0512, 0.0098, 0.061],
+    "HR@10\nX,51.23%\nY,0.98%": [0.5123, 0.0098],
+    "HR@10 (%)\nX,51.23\nY,0.98": [0.5123, 0.0098],
+    "HR@10\nX,51.23%\nY,0.98": None,
+    "HR@10\nX,0.5123\nY,12.3%": None,
+    "HR@10\nX,51.23%\nY,12.3": [0.5123, 0.123],
+    "HR@10\nX,66.2 ± 0.2%\nY,0.9 ± 0.1%": [0.662, 0.009],
+    "HR@10\nX,0.5123 (12.3%)\nY,0.5": [0.5123, 0.5],
+    "HR@10,NDCG@10\nX,0.9,0.5\nY,-,1.0": [0.9, 0.5, 1.0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", UNITS)
+def test_one_unit_where_it_is_clear(text: str) -> None:
+    wanted = UNITS[text]
+    if wanted is None:
+        with pytest.raises(ReadError, match=r"line \d, column 'HR@1?0?' of the table: .*write %"):
+            read_printed(f"Model,{text}")
+    else:
+        found = [v for row in values(f"Model,{text}") for v in row.values()]
+        assert found == pytest.approx(wanted, abs=1e-12)
+
+
+def test_cells_in_quotes_and_in_brackets() -> None:
+    rows, notes = read_printed('"Model","HR@10","Improv."\n"X","0.5","3%"\n"p-value","0.01",""')
+    assert [(row.system, row.values) for row in rows] == [("X", {"HR@10": 0.5})]
+    assert notes == ["Left out, no metric known here: Improv.", "Left out, no system: p-value."]
+    with pytest.raises(ReadError, match=r"line 2, column 'HR@10' of the table: '\(0.4\)' is not"):
+        read_printed("Model,HR@10\nX,(0.4)")
+
+
+@pytest.mark.parametrize("cell", ["662.2", "662.2 %", "-0.3"])
+def test_what_no_metric_can_be_is_refused_where_it_stands(cell: str) -> None:
+    with pytest.raises(ReadError) as error:
+        read_printed(f"Model,HR@10\nX,{cell}")
+    for fact in ("line 2, column 'HR@10' of the table", repr(cell), "correct it"):
+        assert fact in str(error.value)
+    assert "decimals" not in str(error.value)
+
+
+def test_more_digits_than_any_paper_prints_are_rounded() -> None:
+    (row,), _ = read_printed("Model,HR@10\nX,0.66240000000000001")
+    assert (row.values, row.decimals) == ({"HR@10": 0.6624}, {"HR@10": 12})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import pickle
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ import sampledash as sd
 from sampledash.readers import (
     MissingCandidates,
     MissingNegatives,
+    NoRankColumn,
     ReadError,
     ZeroBasedRanks,
     lacks,
+    open_sources,
     open_text,
     sampled_sets,
 )
@@ -169,3 +172,69 @@ def test_m_said_of_true_ranks_is_told_to_be_unused() -> None:
     reading = open_text("m = 100; n = 3706; A: 3, 250").read()
     assert reading.sets[0].ranks.tolist() == [3, 250]
     assert any("m = 100 is not used" in doubt for doubt in reading.summary.doubts)
+
+
+@pytest.mark.parametrize("header", ["true_rank", "Best Rank", "worst_rank"])
+@pytest.mark.parametrize("form", ["system,{}\nX,3\n", "user,{}\nu,3\n", "{}\n3\n"])
+def test_true_ranks_by_their_name_are_refused(header: str, form: str) -> None:
+    if header == "worst_rank" and form.startswith("system"):
+        form = "{}\n3\n"  # no column of ranks is called so: it is one of a system
+    with pytest.raises(ReadError) as error:
+        given(form.format(header).encode(), n=3000, m=99)
+    for fact in ("s.csv", f"column {header!r}", "Consistency page", "rename the column to sampled"):
+        assert fact in str(error.value)
+    with pytest.raises(ReadError, match="these are true ranks by their name"):
+        sampled_sets(open_text(form.format(header)), n=3000, m=99)
+
+
+def test_a_file_without_ranks_is_told_what_columns_sampled_ones_need() -> None:
+    with pytest.raises(ReadError) as error:
+        given(b"system,score\nX,0.5\n", n=9, m=3)
+    for fact in ("s.csv has no column of sampled ranks", "'system', 'score'",
+                 "Write columns system,sampled_rank", "rank, ranks, position"):  # fmt: skip
+        assert fact in str(error.value)
+    assert "true_rank" not in str(error.value)
+    assert "best_rank" not in str(error.value)
+    with pytest.raises(ReadError, match=r"add a header line such as system,sampled_rank$"):
+        given(b"1,2,3\nX,0,43\n", n=9, m=3)
+    with pytest.raises(NoRankColumn) as unread:  # what a page opens it shows in its own words
+        open_sources(io.BytesIO(b"system,score\nX,0.5\n"), name="s.csv")
+    assert unread.value.sampled == str(error.value)
+    again = pickle.loads(pickle.dumps(unread.value))
+    assert (str(again), again.sampled) == (str(unread.value), unread.value.sampled)
+
+
+NUMBERS = {
+    "X,1,900,0": ["line 3, column 'm'", "m must be at least 1, got 0"],
+    "X,1,900,-5": ["line 3, column 'm'", "m must be at least 1, got -5", "correct it"],
+    "X,1,1,5": ["line 3, column 'n_candidates'", "n must be at least 2, got 1"],
+    "X,1,1e13,5": ["line 3, column 'n_candidates'",
+                   "n must be at most 1,000,000,000,000, got 10,000,000,000,000"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", NUMBERS)
+def test_n_and_m_that_cannot_be_are_named_by_their_line(row: str) -> None:
+    text = f"system,sampled_rank,n_candidates,m\nX,1,900,5\n{row}\n"
+    for read_it in (lambda: given(text.encode()), lambda: sampled_sets(open_text(text))):
+        with pytest.raises(ReadError) as error:
+            read_it()
+        for fact in NUMBERS[row]:
+            assert fact in str(error.value)
+
+
+def test_no_n_beyond_the_largest_is_taken() -> None:
+    text = b"system,rank,n\nX,1,900\nX,2,1e13\n"
+    with pytest.raises(ReadError, match=r"line 3, column 'n': n must be at most 1,000,0"):
+        sd.read_rank_sets(io.BytesIO(text), name="s.csv")
+    with pytest.raises(ReadError, match="whole number from 2 to 1,000,000,000,000"):
+        open_text("n = 9,000,000,000,000; A: 1")
+    with pytest.raises(ValueError, match="n must be at most"):
+        given(b"system,sampled_rank\nX,1\n", n=10**13, m=9)
+
+
+def test_files_of_one_name_are_told_apart() -> None:
+    text = b"system,sampled_rank\nA,1\n"
+    others = [io.BytesIO(text) for _ in range(3)]
+    sets = read(others, name=["tiny.csv", "tiny.csv", "b.csv"], n=50, m=9)
+    assert [one.system for one in sets] == ["A", "A (tiny.csv, 2nd)", "A (b.csv)"]

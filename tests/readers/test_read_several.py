@@ -17,6 +17,7 @@ from sampledash.readers import (
     parse_rank_text,
     read_rank_sets,
 )
+from sampledash.readers.choose import distinct_files
 
 
 def files(**texts: str):
@@ -60,7 +61,11 @@ def test_equal_names_get_the_name_of_the_later_file():
     assert again[2].ranks.tolist() == again[0].ranks.tolist()
     sources, _ = files(a_csv=B, b_csv=B, c_csv=B)
     names = [s.system for s in read_rank_sets(sources, name=["b.csv", "b.csv", "b.csv"])]
-    assert names == ["Z", "Z (b.csv)", "Z (b.csv, 2)"]
+    assert names == ["Z", "Z (b.csv, 2nd)", "Z (b.csv, 3rd)"]
+    sources, _ = files(a_csv=B, b_csv=B, c_csv=B)
+    assert list(open_sources(sources, name=["b.csv"] * 3).systems()) == names
+    assert distinct_files(["b"] * 23)[9:13] == ["b, 10th", "b, 11th", "b, 12th", "b, 13th"]
+    assert distinct_files(["b"] * 23)[20:] == ["b, 21st", "b, 22nd", "b, 23rd"]
 
 
 def test_instances_are_matched_by_label_over_files():

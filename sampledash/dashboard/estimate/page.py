@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.dashboard import controls, state
 from sampledash.dashboard.correct.parts import metric_choice
-from sampledash.dashboard.estimate import parts, source, table
+from sampledash.dashboard.estimate import known, parts, source, table
 from sampledash.dashboard.estimate import scene as scenes
 from sampledash.dashboard.ranks.trouble import Trouble
 
@@ -33,8 +33,8 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     with right:
         parts.estimator_choice()
     gamma = {} if state.value("estimator", scenes.DEFAULTS) == "BV" else {"gamma": "BV only"}
-    unused = {**gamma, **source.known_m(given)}
-    controls.sidebar(lock_n=source.locked_n(given), unused=unused, page_defaults=own)
+    unused = {**gamma, **known.known_m(given)}
+    controls.sidebar(lock_n=known.locked_n(given), unused=unused, page_defaults=own)
     controls.link_notes()
     scene = None
     if trouble is None and given is not None:
@@ -74,22 +74,27 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     own = {**defaults, **table.defaults(), "metric": scenes.DEFAULTS["metric"]}
     metric_choice()
     text = table.ask_table()
-    example = text == table.example_table()
-    lock = source.locked_n(source.Given("", "", None)) if example else None
-    controls.sidebar(lock_n=lock, unused={"gamma": "not used"}, page_defaults=own)
+    found = scene = None
+    trouble = Trouble("Paste a table: a line of names, then one system a line.", asking=True)
+    try:
+        found = table.read(text) if text.strip() else None
+    except ValueError as error:
+        trouble = Trouble(state.spelled(error))
+    lock, unused = known.of_table(found)
+    if text == table.example_table():
+        lock = known.locked_n(source.Given("", "", None))
+    controls.sidebar(lock_n=lock, unused={"gamma": "not used", **unused}, page_defaults=own)
     controls.link_notes()
-    last = st.session_state.get(_TABLE)
-    if not text.strip():
-        with headline:
-            Trouble("Paste a table: a line of names, then one system a line.", asking=True).show()
-        return
     try:
         if state.current().scheme == "popularity":
             raise ValueError(POPULARITY)
-        scene = table.look(*table.asked(text), state.current().n)
+        scene = None if found is None else table.look(found)
     except ValueError as error:
+        trouble = Trouble(state.spelled(error))
+    if scene is None:
         with headline:
-            Trouble(state.spelled(error)).show()
+            trouble.show()
+        last = None if trouble.asking else st.session_state.get(_TABLE)
         if last is not None:
             table.picture(last, dim=True)
         return

@@ -19,6 +19,7 @@ from sampledash.ranksets import RankSet
 from sampledash.readers import (
     MissingCandidates,
     MissingNegatives,
+    NoRankColumn,
     Opened,
     ZeroBasedRanks,
     assets_folder,
@@ -27,7 +28,6 @@ from sampledash.readers import (
     open_text,
     sampled_sets,
 )
-from sampledash.readers.rows import Rows
 from sampledash.sampledranks import SampledRankSet
 from sampledash.simulation import sample_ranks
 
@@ -118,6 +118,8 @@ def choose() -> tuple[Given | None, Trouble | None]:
             return _uploaded()
         if chosen == PASTE:
             return _pasted()
+    except NoRankColumn as error:
+        return None, Trouble(state.spelled(ValueError(error.sampled)))
     except ValueError as error:
         return None, Trouble(state.spelled(error))
     left, right = st.columns([1, 5], vertical_alignment="bottom")
@@ -133,7 +135,8 @@ def _seed() -> int:
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def _true() -> tuple[RankSet, ...]:
+def true_ranks() -> tuple[RankSet, ...]:
+    """The bundled ranks."""
     return tuple(example(DATA))
 
 
@@ -189,7 +192,7 @@ def made(given: Given) -> Sampled:
     """
     settings = state.current()
     if given.about is not None:
-        given.about.caption(words.about_example(len(_true()[0]), settings.m, _seed()))
+        given.about.caption(words.about_example(len(true_ranks()[0]), settings.m, _seed()))
     n = None if given.n_known else settings.n
     m = None if given.m_known else settings.m
     if m is not None:
@@ -242,37 +245,10 @@ def _run(m: int, scheme: Any) -> Sampled:
 
     def draw() -> tuple[SampledRankSet, ...]:
         rng = np.random.default_rng(_seed())
-        return tuple(sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in _true())
+        return tuple(sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in true_ranks())
 
     sets = cache.kept(f"run|{DATA}|{m}|{scheme}|{_seed()}", draw, shared=True)
-    return Sampled(sets, EXAMPLE, True, _true())
-
-
-def locked_n(given: Given | None) -> tuple[int, str] | None:
-    """n as the data have it, and how to say so; None where the sidebar decides."""
-    if given is None or not given.n_known:
-        return None
-    if given.opened is None:
-        mean = round(float(np.mean(_true()[0].n)))
-        return mean, f"{count(mean)}, mean of the users"
-    found = [part.n for part in given.opened.parts if isinstance(part, Rows)]
-    if not found:  # TREC runs: the reader says what to do with them
-        return None
-    n = np.concatenate([each for each in found if each is not None])
-    mean = round(float(n.mean()))
-    return mean, f"{count(mean)}, from the data" if np.ptp(n) == 0 else f"{count(mean)}, mean"
-
-
-def known_m(given: Given | None) -> dict[str, str]:
-    """Why the sidebar's m is not used, with the m that is, where the data say it."""
-    if given is None or given.opened is None or not given.m_known:
-        return {}
-    found = [part.negatives for part in given.opened.parts if isinstance(part, Rows)]
-    if not found:  # TREC runs: the reader says what to do with them
-        return {}
-    m = np.concatenate([each for each in found if each is not None])
-    low, high = count(int(m.min())), count(int(m.max()))
-    return {"m": f"{low if low == high else f'{low} to {high}'}, from the data"}
+    return Sampled(sets, EXAMPLE, True, true_ranks())
 
 
 def _put_in_address(typed: str) -> None:

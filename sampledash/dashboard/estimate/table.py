@@ -19,7 +19,7 @@ from sampledash.explain.text import percent
 from sampledash.figures import estimate as figures
 from sampledash.figures.estimate import Range, Row
 from sampledash.metrics import Metric
-from sampledash.readers import PrintedRow, example, read_printed
+from sampledash.readers import PrintedRow, PrintedTable, example, open_printed
 from sampledash.sampling import Sampling
 
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # of the example
@@ -53,7 +53,8 @@ def ask_table() -> str:
         bind="query-params",
         help=(
             "As printed, also from LaTeX or a PDF: a line of names (HR@10, NDCG@10, MRR, AUC …), "
-            "then one system a line. The digits say how far the values were rounded."
+            "then one system a line. The digits say how far the values were rounded. A line "
+            "'m = 99, n = 1000' tells both."
         ),
     )  # fmt: skip
     right.number_input(
@@ -79,36 +80,41 @@ class Scene:
     instances: int
 
 
-def asked(text: str) -> tuple[Metric, list[PrintedRow], list[str]]:
-    """The metric and the table, checked, and how the table was read."""
-    settings = state.current()
-    metric = state.chip_metric(state.value("metric", scenes.DEFAULTS), settings.k, settings.n)
-    table, notes = read_printed(text)
-    if len(table) > MOST_SYSTEMS:
+def read(text: str) -> PrintedTable:
+    """The table, checked.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read or has too many systems, or one without a value.
+    """
+    found = open_printed(text)
+    if len(found.rows) > MOST_SYSTEMS:
         raise ValueError(
-            f"the table has {len(table)} systems, more than {MOST_SYSTEMS}: keep those that are "
-            "compared"
+            f"the table has {len(found.rows)} systems, more than {MOST_SYSTEMS}: keep those that "
+            "are compared"
         )
-    if bare := [one.system for one in table if not one.values]:
+    if bare := [one.system for one in found.rows if not one.values]:
         raise ValueError(
             f"the table gives no value for {bare[0]!r}: give it at least one, or remove its line"
         )
-    return metric, table, notes
+    return found
 
 
-def look(metric: Metric, table: list[PrintedRow], notes: list[str], n: int) -> Scene:
+def look(printed: PrintedTable) -> Scene:
     """Bounds of every system, and with them of every pair: nothing ties one to the other."""
+    settings, table = state.current(), printed.rows
+    metric = state.chip_metric(state.value("metric", scenes.DEFAULTS), settings.k, settings.n)
+    sampling = Sampling(settings.n, printed.m or settings.m, settings.scheme)
+    note = words.cutoff_holds_all(metric, sampling.n, sampling.m)
+    told = [*printed.notes, *([note] if note else [])]
     found: list[tuple[Range, Range | None]] = []
-    settings = state.current()
-    sampling = Sampling(n, settings.m, settings.scheme)
-    note = words.cutoff_holds_all(metric, n, settings.m)
-    told = [*notes, *([note] if note else [])]
     with controls.progress("What this table leaves open") as report:
         for place, one in enumerate(table):
-            free, falling = _span(metric, one, None, n), None
+            free, falling = _span(metric, one, None, sampling), None
             report((place + 0.5) / len(table))
             try:
-                falling = _span(metric, one, scenes.FALLING, n)
+                falling = _span(metric, one, scenes.FALLING, sampling)
             except ValueError:
                 told.append(words.contradicts(one.system))
             found.append((free, falling))
@@ -151,14 +157,14 @@ def _best(spans: list[Range | None]) -> int | None:
     return first if ahead else None
 
 
-def _span(metric: Metric, one: PrintedRow, shape: Any, n: int) -> Range:
-    settings, size = state.current(), _instances()
-    key = f"table|{metric}|{one}|{shape}|{n}|{settings.m}|{settings.scheme}|{size}"
+def _span(metric: Metric, one: PrintedRow, shape: Any, s: Sampling) -> Range:
+    size = _instances()
+    key = f"table|{metric}|{one}|{shape}|{s}|{size}"
 
     def make() -> Range:
         return bounds_from_table(
-            metric, one.values, n, settings.m, one.decimals, shape=shape,
-            scheme=settings.scheme, instances=size or None,
+            metric, one.values, s.n, s.m, one.decimals, shape=shape, scheme=s.scheme,
+            instances=size or None,
         )  # fmt: skip
 
     try:
