@@ -21,7 +21,8 @@ Floats = NDArray[np.float64]
 _SMOOTH, _UNEVEN = 2.0, 1.2  # ratio of the values of m that are evaluated first, uncorrected or not
 _REFINED = 6  # rounds in which it is evaluated where the answer seems to be
 _NEAR = 0.02  # chances of hits by their exact law are nearer to the normal law than that
-_CHECKED, _SIMULATED = 400, 40  # values above an answer that are all evaluated, in all
+_CHECKED, _SIMULATED = 6_000, 600  # sum of the m above an answer that are all evaluated, in all
+_SHORT = 400  # values of m of all pairs that are few enough to evaluate each
 _MANY = 300  # instances from which chances do not fall for want of values that a mean can take
 _CLOSE = 200  # an answer that moved by less than one part in so many is near enough
 
@@ -141,19 +142,21 @@ class Search:
         found = {}
         for done, (i, j) in enumerate(pairs):
             found[i, j] = self._crossing(i, j)
-            short = self.top * len(pairs) <= _CHECKED
+            short = self.top * len(pairs) <= _SHORT
             if self._few(i, j, _MANY if short else FEW):
-                found[i, j] = self._settled(i, j, found[i, j], len(pairs))
+                share = np.inf if short else 1 / len(pairs)
+                found[i, j] = self._settled(i, j, found[i, j], share)
             self.report(0.7 + 0.3 * (done + 1) / len(pairs))
         return found
 
-    def _settled(self, i: int, j: int, start: int, pairs: int) -> int:
+    def _settled(self, i: int, j: int, start: int, share: float) -> int:
         """The same, beyond every failure at one of the next values, evaluated one by one."""
         exact = all(inversion.applies(self.metric, self.sets[x]) for x in (i, j))
-        window = max(1, (_CHECKED if exact or self.metric.on_lattice else _SIMULATED) // pairs)
+        budget = share * (_CHECKED if exact or self.metric.on_lattice else _SIMULATED)
         checked = start
-        while True:
-            end = min(start + window, self.top)
+        while True:  # the law of a mean takes time in proportion to m
+            window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
+            end = int(min(start + window, self.top))
             failing = (m for m in range(end, checked, -1) if not self.shown(i, j, m))
             last = next(failing, None)
             if last is None:

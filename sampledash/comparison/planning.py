@@ -69,8 +69,8 @@ def negatives_needed(
     values a factor of 2 (with a correction 20 %) apart, and between them. The chance need not grow
     with m: a correction may show an order at m = 50, hide it at 300 and show it again. Below
     300 instances it is computed at every m beyond the answer if m_max times the number of pairs is
-    at most 400; below 30, where no normal law holds, always at the next 400, shared among the pairs
-    (40 where it is simulated).
+    at most 400; below 30, where no normal law holds, always at the next ones: about 100 after a
+    small answer, fewer after a large one and where pairs share them or the chance is simulated.
 
     The chance is about the scatter of the negatives alone: see
     :func:`~sampledash.probability_if_redrawn` for that of the instances.
