@@ -25,6 +25,8 @@ def main(address: str) -> None:
             page.goto(f"{address}/{path}")
             page.get_by_role("heading", level=3).wait_for()
             page.get_by_test_id("stMetric").last.wait_for()
+            page.locator(".js-plotly-plot .main-svg").first.wait_for()
+            page.get_by_test_id("stStatusWidget").wait_for(state="detached")
             page.wait_for_load_state("networkidle")
             page.screenshot(path=ASSETS / f"{name}.png")
         browser.close()
