@@ -17,8 +17,8 @@ VERDICTS = {
     "cannot tell": (":material/help:", "gray"),
 }
 LEGEND = (
-    "Wide bar: every value that these data allow at 95 %, without an assumption. Narrow bar: if no "
-    "rank is more frequent than a better one."
+    "Wide bar: every value that these data allow at 95 %, without an assumption. Narrow bar: if "
+    "ranks fall off, that is, no rank is more frequent than a better one."
 )
 DOT = " Dot: the estimate."
 TICK = " Upright line: the value on all items, known here."
@@ -34,14 +34,14 @@ def printed(instances: int, sampling: Sampling) -> str:
     )
     return (
         f"Wide bar: every value that the printed numbers allow, {off}, with {count(sampling.m)} of "
-        f"{count(sampling.n - 1)} negatives drawn. Narrow bar: if no rank is more frequent than a "
-        "better one."
+        f"{count(sampling.n - 1)} negatives drawn. Narrow bar: if ranks fall off, that is, no rank "
+        "is more frequent than a better one."
     )
 
 
 def contradicts(system: str) -> str:
     """A system without a narrow bar."""
-    return f"{system}: these numbers contradict that no rank is more frequent than a better one."
+    return f"{system}: these numbers contradict that ranks fall off."
 
 
 def instead(asked: str, shown: str, *, contradicted: bool) -> str:

@@ -124,7 +124,7 @@ def test_a_sample_that_contradicts_the_assumption_is_told():
     said = "These numbers contradict what side by side assumes\\: shown is the MLE."
     assert said in [c.value for c in at.caption]
     assert "Estimated (MLE)" in headline(at)
-    assert any("contradict that no rank is more frequent" in c.value for c in at.caption)
+    assert any("contradict that ranks fall off" in c.value for c in at.caption)
 
 
 def test_estimates_of_every_pair_and_which_gamma():

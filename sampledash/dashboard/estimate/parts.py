@@ -228,7 +228,7 @@ def pairs(scene: Scene) -> None:
     rows = [
         (pair.first, pair.second, name, *span)
         for pair in scene.pairs
-        for name, span in (("none", pair.free), ("falling", pair.falling))
+        for name, span in (("none", pair.free), ("ranks fall off", pair.falling))
         if span is not None
     ]
     table = pd.DataFrame(rows, columns=["first", "second", "assumption", "low", "high"])
