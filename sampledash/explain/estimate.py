@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from sampledash.explain.consistency import MOST_NAMED, ranking
 from sampledash.explain.text import count, gamma, percent
@@ -20,6 +21,7 @@ LEGEND = (
     "Wide bar: every value that these data allow at 95 %, without an assumption. Narrow bar: if "
     "ranks fall off, that is, no rank is more frequent than a better one."
 )
+Reason = Literal["contradicted", "n", "range"]  # why another estimator is shown
 DOT = " Dot: the estimate."
 TICK = " Upright line: the value on all items, known here."
 
@@ -44,18 +46,24 @@ def contradicts(system: str) -> str:
     return f"{system}: these numbers contradict that ranks fall off."
 
 
-def instead(asked: str, shown: str, *, contradicted: bool) -> str:
+def instead(asked: str, shown: str, why: Reason) -> str:
     """Another estimator than the one that was asked for, and why.
 
     Examples
     --------
-    >>> instead("side by side", "MLE", contradicted=False)
+    >>> instead("side by side", "MLE", "range")
     'Estimated side by side, a system would lie outside its range: shown is the MLE.'
+    >>> instead("side by side", "MLE", "n")
+    'Side by side takes systems with the same candidates, but n differs: shown is the MLE.'
     """
-    if contradicted:
-        return f"These numbers contradict what {asked} assumes: shown is the {shown}."
-    how = asked if asked == "side by side" else f"by {asked}"
-    return f"Estimated {how}, a system would lie outside its range: shown is the {shown}."
+    if why == "contradicted":
+        said = f"These numbers contradict what {asked} assumes"
+    elif why == "n":
+        said = f"{asked.capitalize()} takes systems with the same candidates, but n differs"
+    else:
+        how = asked if asked == "side by side" else f"by {asked}"
+        said = f"Estimated {how}, a system would lie outside its range"
+    return f"{said}: shown is the {shown}."
 
 
 def understood(systems: Sequence[str], entries: int) -> str:

@@ -26,6 +26,7 @@ _NAME = "pasted text"
 # A line, or a part between semicolons, such as "n = 3706", "# m: 100" or "m = 100, n = 3706".
 _SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{NAMES})[ \t]*[=:][^\n;]*)")
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
+_LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")  # of a line that said n and m
 _NEXT = re.compile(rf"(?i)[,\s]+(?=(?:{NAMES})[ \t]*[=:])")
 
 
@@ -83,7 +84,7 @@ def open_text(text: str) -> Opened:
         return "" if found else line[0]
 
     # Blank lines keep the line numbers of a pasted table.
-    text = _SETTING.sub(note, text)
+    text = _LEFT.sub("", _SETTING.sub(note, text))
     n, m = (one_value(role, said[role], f"the {_NAME}") for role in SAID)
     if aside := _COMMENT.search(text):
         raise ReadError(

@@ -18,7 +18,8 @@ NAMES = "|".join(
     sorted((a.replace("_", "[ _-]?") for role in SAID for a in ALIASES[role]), key=len)[::-1]
 )
 _WHOLE = r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+"
-_END = rf"(?:[,;.]|\band\b|$|(?=\s(?:{NAMES})\s*[=:]))"
+_OF = r"(?:\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?"
+_END = rf"{_OF}\s*(?:[,;.]|\band\b|$|(?=\s(?:{NAMES})\s*[=:]))"
 _ONE = re.compile(rf"(?i)\s*({NAMES})\s*[=:]\s*({_WHOLE})\s*{_END}\s*")
 
 

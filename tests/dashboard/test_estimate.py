@@ -304,6 +304,21 @@ def pasted(text, **query):
     return run(at)
 
 
+def test_side_by_side_needs_the_same_candidates():
+    rows = "".join(f"A,{t},1000,100\n" for t in (1, 4, 7)) + "".join(
+        f"B,{t},500,50\n" for t in (2, 9, 1)
+    )
+    at = pasted(f"system,sampled_rank,n_candidates,m\n{rows}")
+    said = "Side by side takes systems with the same candidates, but n differs"
+    assert any(said in c.value for c in at.caption)
+
+
+def test_n_and_m_on_a_line_with_a_semicolon():
+    at = pasted("m=99; n=1000\nA: 1, 5\nB: 2, 2")
+    assert at.text_input(key="n_locked").value == "1,000, from the data"
+    assert "Read\\: 4 sampled ranks of 2 systems, A and B." in [c.value for c in at.caption]
+
+
 def bars(at):
     """Systems of the picture, from the top, and whether it is dimmed."""
     spec = json.loads(at.get("plotly_chart")[0].proto.spec)

@@ -269,3 +269,12 @@ def test_what_no_metric_can_be_is_refused_where_it_stands(cell: str) -> None:
 def test_more_digits_than_any_paper_prints_are_rounded() -> None:
     (row,), _ = read_printed("Model,HR@10\nX,0.66240000000000001")
     assert (row.values, row.decimals) == ({"HR@10": 0.6624}, {"HR@10": 12})
+
+
+@pytest.mark.parametrize(
+    "line", ["m = 99 negatives, n = 1,000", "n = 1,000 candidates; m = 99 sampled negatives"]
+)
+def test_n_and_m_with_what_they_count(line: str) -> None:
+    found = open_printed(f"{line}\nModel,HR@1,HR@10\nA,0.1,0.8\n")
+    assert (found.n, found.m) == (1000, 99)
+    assert not found.notes

@@ -70,7 +70,8 @@ def picture(scene: Scene, *, dim: bool) -> None:
         ),
     )  # fmt: skip
     known = words.TICK if scene.rows[0].exact is not None else ""
-    st.caption(words.LEGEND + words.DOT + known)
+    if not dim:
+        st.caption(words.LEGEND + words.DOT + known)
 
 
 def numbers(scene: Scene) -> None:

@@ -173,9 +173,9 @@ def look(asked: Asked) -> Scene:
                 report(len(spans) / total)
                 if i == j and spans[i, j][1] is None:
                     notes.append(words.contradicts(sets[i].system))
-    method, contradicted = _allowed_method(asked, [spans[i, i] for i in range(size)])
+    method, why = _allowed_method(asked, [spans[i, i] for i in range(size)])
     if method != asked.method and (size > 1 or method != SHAPED):
-        notes.append(words.instead(asked.method, method, contradicted=contradicted))
+        notes.append(words.instead(asked.method, method, why))
     rows = tuple(
         Row(
             one.system, *spans[i, i], asked.value(i, method),
@@ -198,26 +198,29 @@ def _span(metric: Metric, one: SampledRankSet, other: SampledRankSet, shape: Any
     return told.low, told.high
 
 
-def _allowed_method(asked: Asked, spans: list[tuple[Range, Range | None]]) -> tuple[str, bool]:
-    """The estimator asked for or, where it assumes too much, a plainer one.
-
-    And whether that is because the samples contradict its assumption.
-    """
-    contradicted = any(falling is None for _, falling in spans)
-    allowed = [free if falling is None else falling for free, falling in spans]
-    off = 1e-9  # of rounding, where a range is a single value
+def _allowed_method(
+    asked: Asked, spans: list[tuple[Range, Range | None]]
+) -> tuple[str, words.Reason]:
+    """The estimator asked for or, where it assumes too much, a plainer one; and why."""
+    if asked.method not in PLAINER:
+        return asked.method, "range"
+    plainest = PLAINER[-1]
+    if any(falling is None for _, falling in spans):
+        return plainest, "contradicted"
+    why: words.Reason = "range"
     n = [one.population for one in asked.sets]
-    plainer = PLAINER[PLAINER.index(asked.method) :] if asked.method in PLAINER else ()
-    for method in plainer[:-1]:
-        together = len(n) > 1 and max(n) <= 1.1 * min(n)
-        if contradicted or (method == TOGETHER and not together):
-            continue
+    plainer = list(PLAINER[PLAINER.index(asked.method) : -1])
+    if TOGETHER in plainer and (len(n) == 1 or max(n) > 1.1 * min(n)):
+        plainer.remove(TOGETHER)
+        why = "n"
+    off = 1e-9  # of rounding, where a range is a single value
+    for method in plainer:
         values = [asked.value(i, method) for i in range(len(spans))]
-        if all(
-            low - off <= x <= high + off for x, (low, high) in zip(values, allowed, strict=True)
-        ):
-            return method, False
-    return (plainer[-1] if plainer else asked.method), contradicted
+        ranges = [free if falling is None else falling for free, falling in spans]
+        inside = zip(values, ranges, strict=True)
+        if all(low - off <= value <= high + off for value, (low, high) in inside):
+            return method, why
+    return plainest, "range"
 
 
 def _cutoff(asked: Asked) -> str:

@@ -199,7 +199,8 @@ def picture(scene: Scene, *, dim: bool) -> None:
             f"{row.name}: {percent(row.free[0])} to {percent(row.free[1])}" for row in scene.rows
         ),
     )  # fmt: skip
-    st.caption(words.printed(scene.instances, scene.sampling))
+    if not dim:
+        st.caption(words.printed(scene.instances, scene.sampling))
 
 
 def numbers(scene: Scene) -> None:
