@@ -12,7 +12,7 @@ from sampledash.readers.errors import (
 )
 from sampledash.readers.files import Opened, Reading, open_sources, read_rank_sets
 from sampledash.readers.pasted import open_text, parse_rank_text
-from sampledash.readers.printed import PrintedRow, PrintedTable, open_printed, read_printed
+from sampledash.readers.printed import PrintedRow, PrintedTable, read_printed
 from sampledash.readers.rows import Facts
 from sampledash.readers.sampled import lacks, read_sampled_ranks, sampled_sets
 from sampledash.readers.summary import Summary, describe
@@ -37,7 +37,6 @@ __all__ = [
     "describe",
     "example",
     "lacks",
-    "open_printed",
     "open_sources",
     "open_text",
     "parse_rank_text",

@@ -60,36 +60,7 @@ class PrintedTable:
     m: int | None = None
 
 
-def read_printed(text: str) -> tuple[list[PrintedRow], list[str]]:
-    r"""Read a pasted table: a line of names, then a system on each line.
-
-    Parameters
-    ----------
-    text
-        As in :func:`open_printed`.
-
-    Returns
-    -------
-    The systems, and what the reader should know of how it was read.
-
-    Raises
-    ------
-    ReadError
-        A ``ValueError`` that names the line, the column, the value and the remedy.
-
-    Examples
-    --------
-    >>> rows, notes = read_printed("Model & HR@10 & NDCG@10 \\\\ \nBPR & 66.24 & 0.392 \\\\")
-    >>> rows[0].values, rows[0].decimals, notes
-    ({'HR@10': 0.6624, 'NDCG@10': 0.392}, {'HR@10': 4, 'NDCG@10': 3}, ['HR@10 is read in percent.'])
-    """
-    table = open_printed(text)
-    said = [f"{x} = {v}" for x, v in (("m", table.m), ("n", table.n)) if v is not None]
-    unused = [f"Beside the table, left out: {', '.join(said)}."] if said else []
-    return table.rows, [*unused, *table.notes]
-
-
-def open_printed(text: str) -> PrintedTable:
+def read_printed(text: str) -> PrintedTable:
     r"""Read a pasted table, and the n and m that a line above or below it says.
 
     Parameters
@@ -115,11 +86,14 @@ def open_printed(text: str) -> PrintedTable:
 
     Examples
     --------
-    >>> table = open_printed("m = 99, n = 1000\nModel H@10\nBPR 0.66\nImprov. 3%")
+    >>> table = read_printed("m = 99, n = 1000\nModel H@10\nBPR 0.66\nImprov. 3%")
     >>> table.rows[0].values, table.n, table.m
     ({'HR@10': 0.66}, 1000, 99)
     >>> table.notes
     ['H@10 is read as HR@10.', 'Left out, no system: Improv.']
+    >>> row = read_printed("Model & HR@10 & NDCG@10 \\\\ \nBPR & 66.24 & 0.392 \\\\").rows[0]
+    >>> row.values, row.decimals
+    ({'HR@10': 0.6624, 'NDCG@10': 0.392}, {'HR@10': 4, 'NDCG@10': 3})
     """
     text, n, m = lines_aside(text, "the table")
     lines = [row for row in typeset_rows(text) if not _RULE.fullmatch(row[1])]

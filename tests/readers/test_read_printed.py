@@ -6,7 +6,14 @@ import pytest
 
 import sampledash
 from sampledash.readers.errors import ReadError
-from sampledash.readers.printed import open_printed, read_printed
+from sampledash.readers.printed import PrintedRow, read_printed
+
+
+def read(text: str) -> tuple[list[PrintedRow], list[str]]:
+    """The rows and the notes."""
+    table = read_printed(text)
+    return table.rows, table.notes
+
 
 WANTED = [("BPR", {"HR@10": 0.6624, "NDCG@10": 0.3921}), ("Item KNN", {"HR@10": 0.5651})]
 SAME = {
@@ -28,18 +35,18 @@ SAME = {
 
 @pytest.mark.parametrize("kind", SAME)
 def test_one_table_in_many_forms(kind: str) -> None:
-    rows, notes = read_printed(SAME[kind])
+    rows, notes = read(SAME[kind])
     assert [(row.system, row.values) for row in rows] == WANTED
     assert rows[0].decimals == {"HR@10": 4, "NDCG@10": 4}
     assert notes == (["Left out, no metric known here: F1@10."] if "F1" in SAME[kind] else [])
 
 
 def test_percent_goes_by_column_and_keeps_the_precision() -> None:
-    rows, notes = read_printed("system, HR@10, NDCG@10\nA, 66.2, 0.392\nB, 50.9, 0.3")
+    rows, notes = read("system, HR@10, NDCG@10\nA, 66.2, 0.392\nB, 50.9, 0.3")
     assert rows[0].values == {"HR@10": pytest.approx(0.662), "NDCG@10": 0.392}
     assert rows[0].decimals == {"HR@10": 3, "NDCG@10": 3}
     assert notes == ["HR@10 is read in percent."]
-    (row,), _ = read_printed("system, HR@10\nA, 0.9 %")
+    (row,), _ = read("system, HR@10\nA, 0.9 %")
     assert row.values == {"HR@10": pytest.approx(0.009)}
 
 
@@ -82,7 +89,7 @@ Model & HR@10 & NDCG@10 \\ \midrule
 
 
 def test_a_table_of_latex_with_all_its_commands() -> None:
-    rows, notes = read_printed(TABLE.replace("0.6624", "66.24"))
+    rows, notes = read(TABLE.replace("0.6624", "66.24"))
     assert [row.system for row in rows] == ["BPR", "SAS_Rec", "A and B"]
     assert [row.values for row in rows] == [
         {"HR@10": 0.6624, "NDCG@10": 0.3921}, {"HR@10": 0.71, "NDCG@10": 0.42},
@@ -103,7 +110,7 @@ def test_a_metric_that_stands_twice_is_refused() -> None:
 
 
 def values(text: str) -> list[dict[str, float]]:
-    return [row.values for row in read_printed(text)[0]]
+    return [row.values for row in read_printed(text).rows]
 
 
 NO_SYSTEMS = [
@@ -117,7 +124,7 @@ NO_SYSTEMS = [
 @pytest.mark.parametrize("mark", [",", "\t", " "])
 def test_a_line_that_is_no_system_is_left_out_and_told(name: str, mark: str) -> None:
     text = f"Model,HR@10,NDCG@10\nX,0.5123,0.3\n{name},12.3%,4%\n{name},1,2".replace(",", mark)
-    rows, notes = read_printed(text)
+    rows, notes = read(text)
     assert [(row.system, row.values) for row in rows] == [("X", {"HR@10": 0.5123, "NDCG@10": 0.3})]
     assert notes == [f"Left out, no system: {name}, {name}".rstrip(".") + "."]
 
@@ -127,7 +134,7 @@ def test_in_latex_too_and_names_alike_stay() -> None:
         "Model & HR@10 \\\\ GainRec & 0.5 \\\\ Improved BPR & 0.4 \\\\ P-Rec & 0.3 \\\\\n"
         "\\%Improv. & 25.00\\% \\\\ $\\Delta$ & 3 \\\\"
     )
-    rows, notes = read_printed(text)
+    rows, notes = read(text)
     assert [row.system for row in rows] == ["GainRec", "Improved BPR", "P-Rec"]
     assert notes == ["Left out, no system: %Improv., Δ."]
     with pytest.raises(ReadError, match="no values"):
@@ -160,7 +167,7 @@ def test_names_of_metrics_as_papers_write_them(printed: str, mark: str) -> None:
 
 
 def test_short_names_are_told_and_no_metric_becomes_one() -> None:
-    _, notes = read_printed("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3")
+    _, notes = read("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3")
     assert notes == ["H@10 is read as HR@10.", "Left out, no metric known here: F1@10, R2, N10."]
     with pytest.raises(ReadError, match="HR@10 more than once, as HR@10 and H@10"):
         read_printed("Model,HR@10,H@10\nX,0.5,0.4")
@@ -176,7 +183,7 @@ TWO_WORDS = [
 
 @pytest.mark.parametrize("text", TWO_WORDS)
 def test_words_of_a_pdf(text: str) -> None:
-    (row,), _ = read_printed(text)
+    (row,), _ = read(text)
     assert (row.system, list(row.values.values())) == ("SASRec", [0.3, 0.4, 0.2, 0.25])
 
 
@@ -196,20 +203,19 @@ def test_words_in_doubt_are_to_be_parted(text: str) -> None:
     "Model;HR@10\nX;0,5\nm = 99; n_items = 1000",
 ])  # fmt: skip
 def test_a_line_says_n_and_m(text: str) -> None:
-    table = open_printed(text)
+    table = read_printed(text)
     assert (table.n, table.m, table.notes) == (1000, 99, [])
     assert [row.values for row in table.rows] == [{"HR@10": 0.5}]
-    assert read_printed(text)[1] == ["Beside the table, left out: m = 99, n = 1000."]
 
 
 def test_a_line_of_n_and_m_that_cannot_be_and_systems_called_so() -> None:
     with pytest.raises(ReadError, match="the table says m = 0: write a whole number from 1"):
-        open_printed("m = 0\nModel,HR@10\nX,0.5")
+        read_printed("m = 0\nModel,HR@10\nX,0.5")
     with pytest.raises(ReadError, match="the table gives n twice, 9 and 10: keep one"):
-        open_printed("n = 9\nModel,HR@10\nX,0.5\nn = 10")
+        read_printed("n = 9\nModel,HR@10\nX,0.5\nn = 10")
     with pytest.raises(ReadError, match="line 4, column 'HR@10' of the table: 'x'"):
-        open_printed("m = 9\n\nModel,HR@10\nX,x")
-    table = open_printed("Model,HR@10\nm = 5,0.5\nn = 6,0.4")
+        read_printed("m = 9\n\nModel,HR@10\nX,x")
+    table = read_printed("Model,HR@10\nm = 5,0.5\nn = 6,0.4")
     assert [row.system for row in table.rows] == ["m = 5", "n = 6"]
     assert (table.n, table.m) == (None, None)
 
@@ -250,7 +256,7 @@ def test_one_unit_where_it_is_clear(text: str) -> None:
 
 
 def test_cells_in_quotes_and_in_brackets() -> None:
-    rows, notes = read_printed('"Model","HR@10","Improv."\n"X","0.5","3%"\n"p-value","0.01",""')
+    rows, notes = read('"Model","HR@10","Improv."\n"X","0.5","3%"\n"p-value","0.01",""')
     assert [(row.system, row.values) for row in rows] == [("X", {"HR@10": 0.5})]
     assert notes == ["Left out, no metric known here: Improv.", "Left out, no system: p-value."]
     with pytest.raises(ReadError, match=r"line 2, column 'HR@10' of the table: '\(0.4\)' is not"):
@@ -267,7 +273,7 @@ def test_what_no_metric_can_be_is_refused_where_it_stands(cell: str) -> None:
 
 
 def test_more_digits_than_any_paper_prints_are_rounded() -> None:
-    (row,), _ = read_printed("Model,HR@10\nX,0.66240000000000001")
+    (row,), _ = read("Model,HR@10\nX,0.66240000000000001")
     assert (row.values, row.decimals) == ({"HR@10": 0.6624}, {"HR@10": 12})
 
 
@@ -275,6 +281,6 @@ def test_more_digits_than_any_paper_prints_are_rounded() -> None:
     "line", ["m = 99 negatives, n = 1,000", "n = 1,000 candidates; m = 99 sampled negatives"]
 )
 def test_n_and_m_with_what_they_count(line: str) -> None:
-    found = open_printed(f"{line}\nModel,HR@1,HR@10\nA,0.1,0.8\n")
+    found = read_printed(f"{line}\nModel,HR@1,HR@10\nA,0.1,0.8\n")
     assert (found.n, found.m) == (1000, 99)
     assert not found.notes

@@ -19,7 +19,7 @@ from sampledash.explain.text import percent
 from sampledash.figures import estimate as figures
 from sampledash.figures.estimate import Range, Row
 from sampledash.metrics import Metric
-from sampledash.readers import PrintedRow, PrintedTable, example, open_printed
+from sampledash.readers import PrintedRow, PrintedTable, example, read_printed
 from sampledash.sampling import Sampling
 
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # of the example
@@ -88,7 +88,7 @@ def read(text: str) -> PrintedTable:
     ValueError
         If it cannot be read or has too many systems, or one without a value.
     """
-    found = open_printed(text)
+    found = read_printed(text)
     if len(found.rows) > MOST_SYSTEMS:
         raise ValueError(
             f"the table has {len(found.rows)} systems, more than {MOST_SYSTEMS}: keep those that "
