@@ -36,10 +36,18 @@ def mean_and_variance(
     """Expectation and variance of ``vector[sampled rank - 1]`` per row."""
     mean, variance = np.empty(len(above)), np.empty(len(above))
     for rows, p in laws.law_chunks(scheme, m, above, below):
-        mean[rows] = p @ vector
-        # Centred: E[v^2] - e^2 would cancel.
-        variance[rows] = np.einsum("rs,rs->r", p, (vector - mean[rows, None]) ** 2)
+        mean[rows], variance[rows] = moments(p, vector)
     return mean, variance
+
+
+def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance of ``vector`` (m + 1,) under each row of a law (rows, m + 1)."""
+    mean = p @ vector
+    # Centred: E[v^2] - e^2 would cancel. Laid out in memory as the law is.
+    square = np.subtract(vector, mean[:, None], out=np.empty_like(p))
+    square *= square
+    square *= p
+    return mean, square.sum(axis=1)
 
 
 def expected_metric(

@@ -29,6 +29,8 @@ _CHUNK = 1 << 20  # entries of a law matrix held at a time: a few MiB, so that i
 _SIGMAS = 12  # half width of a law's window; beyond lies less than 1e-30
 _POINTS = 24  # interpolation points of a panel of shares
 _NUMPY_URN = 10**9  # numpy's hypergeometric draws refuse larger urns
+_MANY = 400  # rows from which a law is evaluated count by count
+_TINY = 1e-290  # thinner tails are left out: subnormal arithmetic is a hundred times slower
 
 
 def law(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
@@ -48,8 +50,11 @@ def law(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
     Array of shape (rows, max(m) + 1); rows sum to 1.
     """
     a, b, draws = _columns(m, above, below)
+    mode = modes(scheme, draws, a, b)
+    if len(a) >= _MANY and draws.size == 1:
+        return _by_count(scheme, int(draws[0, 0]), a[:, 0], b[:, 0], mode[:, 0].astype(np.int64))
     s = np.arange(int(draws.max()), dtype=np.float64)
-    return _outward(scheme, draws, a, b, s, _mode(scheme, draws, a, b))
+    return _outward(scheme, draws, a, b, s, mode)
 
 
 def law_window(
@@ -60,7 +65,7 @@ def law_window(
     The window lies about the mode; it must be wide enough that nothing of weight is left out.
     """
     a, b, draws = _columns(m, above, below)
-    mode = _mode(scheme, draws, a, b)
+    mode = modes(scheme, draws, a, b)
     first = np.clip(mode - width // 2, 0, m - width + 1)
     s = first + np.arange(width - 1, dtype=np.float64)
     return first[:, 0].astype(np.int64), _outward(scheme, draws, a, b, s, mode)
@@ -145,7 +150,8 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
     return a, b, np.asarray(m, dtype=np.float64).reshape(-1, 1)
 
 
-def _mode(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
+def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
+    """Likeliest count of each row. Rows in the order of their modes are evaluated fastest."""
     if scheme == "without-replacement":
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
     return np.minimum(np.floor((draws + 1) * (a / (a + b))), draws)
@@ -168,6 +174,50 @@ def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: 
     p[:, 1:] *= np.cumprod(np.where(rising, ratio, 1.0), axis=1)
     p /= p.sum(axis=1, keepdims=True)
     return p
+
+
+def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
+    """:func:`_outward` of many rows: one count after the other, for all rows at once.
+
+    Rows are in the order of their modes, so those that a step concerns are neighbours. The result
+    holds each count's probabilities side by side (``result.T`` is contiguous).
+    """
+    if np.any(mode[1:] < mode[:-1]):
+        order = np.argsort(mode, kind="stable")
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return _by_count(scheme, m, a[order], b[order], mode[order]).T[:, back].T
+    p = np.zeros((m + 1, len(a)))
+    p[mode, np.arange(len(a))] = 1.0
+    ends = np.searchsorted(mode, np.arange(m + 2)).tolist()  # rows whose mode is smaller
+    taken = 1 if scheme == "without-replacement" else 0
+    rest = b - taken * (m - 1)  # of the items below, less those that are drawn
+    low, high = 0, len(a)
+    for s in range(m):
+        end = ends[s + 1]
+        low += _faint(p[s, low:end]) if s % 8 == 0 else 0
+        if low < end:
+            step = np.maximum(a[low:end] - taken * s, 0) * (m - s)
+            step /= (rest[low:end] + taken * s) * (s + 1)
+            step *= p[s, low:end]
+            p[s + 1, low:end] += step
+    for s in range(m, 0, -1):
+        start = ends[s]
+        high -= _faint(p[s, start:high][::-1]) if s % 8 == 0 else 0
+        if start < high:
+            step = np.maximum(rest[start:high] + taken * (s - 1), 0) * s
+            step /= (a[start:high] - taken * (s - 1)) * (m - s + 1)
+            step *= p[s, start:high]
+            p[s - 1, start:high] += step
+    # Sums of sums: adding up one after the other would lose a digit.
+    p /= np.add.reduceat(p, np.arange(0, m + 1, 32), axis=0).sum(axis=0)
+    return p.T
+
+
+def _faint(p: Floats) -> int:
+    """How many rows from the start weigh nothing any more."""
+    live = p > _TINY
+    return int(np.argmax(live)) if live.any() else len(p)
 
 
 def law_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tuple[slice, Floats]]:

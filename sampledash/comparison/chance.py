@@ -14,7 +14,7 @@ from sampledash import checks, simulation
 from sampledash.comparison import inversion, ties
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.hits import Law, half_unit, law_of_hits, weights
-from sampledash.comparison.means import variances_of_means
+from sampledash.comparison.means import moments_of_sets, variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
@@ -90,12 +90,15 @@ def pair_chances(
 
     ``means`` holds the expected means at m, shape (systems, metrics).
     """
-    exact = [_exact_laws(metrics, ranks, m, setting, i) for i, ranks in enumerate(sets)]
+    moments = moments_of_sets(metrics, sets, m, setting)
+    exact = [
+        _exact_laws(metrics, ranks, m, setting, i, moments[i][0]) for i, ranks in enumerate(sets)
+    ]
     unknown = [x for x in range(len(metrics)) if any(laws[x] is None for laws in exact)]
     deviations = np.zeros(means.shape)
     if unknown:
-        chosen = [metrics[x] for x in unknown]
-        deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, setting))
+        chosen, known = [metrics[x] for x in unknown], [(e[unknown], v[unknown]) for e, v in moments]
+        deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, setting, known))
     chances = []
     for x, metric in enumerate(metrics):
         i, j, truth = np.array(pairs[x]).T
@@ -166,10 +169,19 @@ def law_of_mean(
 
 
 def _exact_laws(
-    metrics: Sequence[Metric], ranks: RankSet, m: int, setting: Setting, stream: int
+    metrics: Sequence[Metric],
+    ranks: RankSet,
+    m: int,
+    setting: Setting,
+    stream: int,
+    means: Floats | None = None,
 ) -> list[Law | None]:
-    """:func:`law_of_mean` where values can be kept apart, or the law of seeded runs."""
-    laws = [law_of_hits(metric, ranks, m, setting) for metric in metrics]
+    """:func:`law_of_mean` where values can be kept apart, or the law of seeded runs.
+
+    ``means``: those of the metrics' atoms, if they are known.
+    """
+    each = [None] * len(metrics) if means is None else means
+    laws = [law_of_hits(x, ranks, m, setting, mean) for x, mean in zip(metrics, each, strict=True)]
     if np.any(ranks.counts != np.floor(ranks.counts)):
         return laws
     left = [x for x, law in enumerate(laws) if law is None]

@@ -56,8 +56,13 @@ class _Counts(NamedTuple):
     mass: Floats
 
 
-def hits_of(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> list[Hits] | None:
-    """Hits of the instances; ``None`` where items can do more, or counts are not whole."""
+def hits_of(
+    metric: Metric, ranks: RankSet, m: int, setting: Setting, means: Floats | None = None
+) -> list[Hits] | None:
+    """Hits of the instances; ``None`` where items can do more, or counts are not whole.
+
+    ``means``: those of the atoms, if they are known.
+    """
     if np.any(ranks.counts != np.floor(ranks.counts)):
         return None
     last = 1 if metric.first_only or metric.of_others else ranks.max_relevant
@@ -65,11 +70,16 @@ def hits_of(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> list[Hi
     if levels is None:
         return None
     low, gap = levels
-    rows = read_ties(ranks.rows(), setting.ties)
+    if ranks.max_relevant == 1:
+        rows = ranks.atoms(setting.ties)
+        mean = means
+    else:
+        rows, mean = read_ties(ranks.rows(), setting.ties), None
     ranked = seen(metric, rows)
     starts = np.flatnonzero(ranked.position == 1)
-    joined, (at,) = union([ranked])
-    mean = atom_moments([metric], joined, m, setting)[0][0][at]
+    if mean is None:
+        joined, (at,) = union([ranked])
+        mean = atom_moments([metric], joined, m, setting)[0][0][at]
     share = setting.shares(rows)
     result = []
     for size in np.unique(rows.relevant).tolist():
@@ -85,13 +95,15 @@ def hits_of(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> list[Hi
     return result
 
 
-def law_of_hits(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> Law | None:
+def law_of_hits(
+    metric: Metric, ranks: RankSet, m: int, setting: Setting, means: Floats | None = None
+) -> Law | None:
     """Values of the mean of one run, increasing, and their probabilities.
 
     ``None`` where items can do more than hit or miss, hits have no common measure, counts are not
-    whole, or there are too many.
+    whole, or there are too many. ``means``: those of the atoms, if they are known.
     """
-    hits = hits_of(metric, ranks, m, setting) if ranks.n_instances <= _MOST else None
+    hits = hits_of(metric, ranks, m, setting, means) if ranks.n_instances <= _MOST else None
     if hits is None:
         return None
     lattice = _lattice([np.diff(part.values) for part in hits])

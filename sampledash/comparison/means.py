@@ -14,6 +14,7 @@ from sampledash.comparison import ties
 from sampledash.comparison.chains import summed_covariances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.tied_pairs import tied_covariances
+from sampledash.expectation import moments
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.setting import Options, Setting, Weighting, partition, seen
@@ -108,45 +109,55 @@ def variances_of_mean(
 
 
 def variances_of_means(
-    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, setting: Setting
+    metrics: Sequence[Metric],
+    sets: Sequence[RankSet],
+    m: int,
+    setting: Setting,
+    moments: Sequence[tuple[Floats, Floats]] | None = None,
 ) -> Floats:
     """Variance of the mean of each system and metric in one run, shape (systems, metrics).
 
-    Systems that share a correction share the laws of equal ranks.
+    ``moments``: :func:`moments_of_sets` of the same, if they are known.
     """
+    if moments is None:
+        moments = moments_of_sets(metrics, sets, m, setting)
     total = np.empty((len(sets), len(metrics)))
-    for ranks in sets:
-        setting.check(ranks, m)
-    for x in partition(metrics):
-        some = [metrics[i] for i in x]
-        total[:, x] = _variances(some, sets, m, setting)
+    several = [x for x, metric in enumerate(metrics) if not (metric.first_only or metric.of_others)]
+    for i, ranks in enumerate(sets):
+        atoms = ranks.atoms(setting.ties)
+        share = setting.shares(atoms)
+        for x, metric in enumerate(metrics):
+            weight = (metric.scales(atoms.relevant) * share) ** 2 * atoms.count
+            total[i, x] = moments[i][1][x] @ weight
+        if ranks.max_relevant > 1 and several:
+            chosen = [metrics[x] for x in several]
+            total[i, several] += 2 * _pair_covariances(chosen, ranks, atoms, m, setting)
     return np.maximum(total, 0.0)
 
 
-def _variances(
+def moments_of_sets(
     metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, setting: Setting
-) -> Floats:
-    """The same for metrics that rank the relevant items alike."""
-    total = np.empty((len(sets), len(metrics)))
+) -> list[tuple[Floats, Floats]]:
+    """:func:`atom_moments` of the atoms of each system, (metrics, atoms) each.
+
+    Systems that share a correction share the laws of equal ranks.
+    """
+    for ranks in sets:
+        setting.check(ranks, m)
     everyone = [ranks.atoms(setting.ties) for ranks in sets]
-    ranked = [seen(metrics[0], atoms) for atoms in everyone]
-    groups: dict[object, list[int]] = {}
-    for i, atoms in enumerate(ranked):
-        groups.setdefault(setting.law_key(atoms, m), []).append(i)
-    several = [x for x, metric in enumerate(metrics) if not (metric.first_only or metric.of_others)]
-    for members in groups.values():
-        joined, places = union([ranked[i] for i in members])
-        _, variances = atom_moments(metrics, joined, m, setting)
-        for i, at in zip(members, places, strict=True):
-            atoms = everyone[i]
-            share = setting.shares(atoms)
-            for x, metric in enumerate(metrics):
-                weight = (metric.scales(atoms.relevant) * share) ** 2 * atoms.count
-                total[i, x] = variances[x, at] @ weight
-            if sets[i].max_relevant > 1 and several:
-                chosen = [metrics[x] for x in several]
-                total[i, several] += 2 * _pair_covariances(chosen, sets[i], atoms, m, setting)
-    return total
+    found = [(np.empty(shape), np.empty(shape)) for shape in
+             ((len(metrics), len(atoms)) for atoms in everyone)]  # fmt: skip
+    for x in partition(metrics):
+        some, groups = [metrics[i] for i in x], dict[object, list[int]]()
+        ranked = [seen(some[0], atoms) for atoms in everyone]
+        for i, atoms in enumerate(ranked):
+            groups.setdefault(setting.law_key(atoms, m), []).append(i)
+        for members in groups.values():
+            joined, places = union([ranked[i] for i in members])
+            means, variances = atom_moments(some, joined, m, setting)
+            for i, at in zip(members, places, strict=True):
+                found[i][0][x], found[i][1][x] = means[:, at], variances[:, at]
+    return found
 
 
 def atom_moments(
@@ -168,8 +179,7 @@ def atom_moments(
         for picked, p in ties.atom_laws(setting, m, atoms[at]):
             rows = at[picked]
             for i, vector in zip(counted, vectors, strict=True):
-                means[i, rows] = mean = p @ vector
-                variances[i, rows] = np.einsum("rs,rs->r", p, (vector - mean[:, None]) ** 2)
+                means[i, rows], variances[i, rows] = moments(p, vector)
     return means, variances
 
 

@@ -102,6 +102,8 @@ def atom_laws(setting: Setting, m: int, atoms: Atoms) -> Iterator[tuple[NDArray[
     """
     plain = np.flatnonzero(atoms.tied == 0)
     above, below = setting.weights(atoms[plain])
+    order = np.argsort(laws.modes(setting.scheme, m, above, below), kind="stable")
+    plain, above, below = plain[order], above[order], below[order]
     for rows, p in laws.law_chunks(setting.scheme, m, above, below):
         yield plain[rows], p
     tied = np.flatnonzero(atoms.tied)

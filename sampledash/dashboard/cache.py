@@ -21,8 +21,8 @@ from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
 from sampledash.correction import Fit, parse_correction
 from sampledash.dashboard.correct import priors
+from sampledash.expectation import moments, sampled_values
 from sampledash.expectation import posterior as core_posterior
-from sampledash.expectation import sampled_values
 from sampledash.laws import law_chunks
 from sampledash.metrics import Metric, parse_metric
 from sampledash.ranksets import RankSet
@@ -53,9 +53,7 @@ def curves(metrics: tuple[str, ...], sampling: str, ranks: bytes) -> tuple[Float
     mean, variance = np.empty((2, len(chosen), len(grid)))
     for rows, p in law_chunks(drawn.scheme, drawn.m, *drawn.weights(grid)):
         for place, vector in enumerate(values):
-            mean[place, rows] = p @ vector
-            off = vector - mean[place, rows, None]
-            variance[place, rows] = np.einsum("rs,rs->r", p, off**2)
+            mean[place, rows], variance[place, rows] = moments(p, vector)
     exact = np.array([metric(grid, drawn.n) for metric in chosen])
     return _frozen(exact), _frozen(mean), _frozen(np.sqrt(variance))
 
