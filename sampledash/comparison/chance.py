@@ -97,7 +97,8 @@ def pair_chances(
     unknown = [x for x in range(len(metrics)) if any(laws[x] is None for laws in exact)]
     deviations = np.zeros(means.shape)
     if unknown:
-        chosen, known = [metrics[x] for x in unknown], [(e[unknown], v[unknown]) for e, v in moments]
+        chosen = [metrics[x] for x in unknown]
+        known = [(mean[unknown], variance[unknown]) for mean, variance in moments]
         deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, setting, known))
     chances = []
     for x, metric in enumerate(metrics):
@@ -203,14 +204,17 @@ def _exact_laws(
 
 def _convolved(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> Law | None:
     """Law of a mean that takes few values."""
-    values, mass = np.zeros(1), np.ones(1)
+    values, mass, left, joins = np.zeros(1), np.ones(1), ranks.n_instances, 0.0
     for each, p, times in _single_laws(metric, ranks, m, setting):
         for _ in range(times):
-            if len(values) > _SUPPORT or len(values) * len(each) > _ROOM:
+            size, left = len(values) * len(each), left - 1
+            # As few will be equal as before: the one after this would find too many.
+            if len(values) > _SUPPORT or size > _ROOM or (left and size * joins > 2 * _SUPPORT):
                 return None
             values, mass = _merged(
                 np.add.outer(values, each).ravel(), np.multiply.outer(mass, p).ravel()
             )
+            joins = len(values) / size
     return values, mass
 
 

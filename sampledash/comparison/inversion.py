@@ -32,7 +32,7 @@ Ints = NDArray[np.int64]
 Complex = NDArray[np.complex128]
 
 _REACH = 8.0  # standard deviations beyond which a difference weighs nothing
-_STAGES = (0, 48, 512, 2048, 8192, 32768)  # frequencies evaluated in turn, until all died away
+_STAGES = (0, 48, 512, 2048, 8192)  # frequencies evaluated in turn, until all died away
 _ENOUGH = 512  # before so many nothing is taken to have died away for good
 _ALWAYS = 2048  # so many are worth their time
 _ROOM = 1 << 25  # more only for so few laws: entries of (laws, frequencies)
@@ -40,6 +40,7 @@ _FAINT = 1e-6  # died away
 _ALIKE = 8.0  # pairs whose deviations differ by less share their frequencies
 _LAWS, _WORK = 500, 300_000  # laws, and laws times values: some tenths of a second
 _BLOCK = 1 << 21  # entries of a matrix held at a time
+_STEPS = 64  # frequencies that share a sine and a cosine
 
 
 def applies(metric: Metric, ranks: RankSet) -> bool:
@@ -166,14 +167,17 @@ def _inverted(
 def characteristic(
     metric: Metric, sets: Sequence[RankSet], m: int, setting: Setting, frequencies: Floats
 ) -> Complex:
-    """Characteristic function of the mean of one run: shape (systems, frequencies)."""
+    """Characteristic function of the mean of one run: shape (systems, frequencies).
+
+    Frequencies are evenly spaced.
+    """
     product = np.ones((len(sets), len(frequencies)), dtype=np.complex128)
     # Systems with the same weights share the laws of equal ranks.
     groups: dict[tuple[Hashable, float], list[tuple[int, Atoms]]] = {}
     for system, ranks in enumerate(sets):
         if not applies(metric, ranks):
             for part in hits_of(metric, ranks, m, setting) or ():
-                own = np.exp(1j * np.multiply.outer(part.values, frequencies))
+                own = _waves(part.values, frequencies)
                 product[system] *= _power_product(np.asarray(part.law @ own), part.times)
             continue
         everyone = ranks.atoms(setting.ties)
@@ -217,22 +221,31 @@ def _transformed(
     plain = np.flatnonzero(full & (atoms.tied == 0))
     if len(plain):
         exact = ties.exact_values(metric, atoms[plain])
-        yield plain, np.exp(1j * np.multiply.outer(exact, frequencies))
+        yield plain, _waves(exact, frequencies)
     for i in np.flatnonzero(full & (atoms.tied > 0)):
         above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
         each = metric.of_above(above, int(atoms.negatives[i]))
-        waves = np.exp(1j * np.multiply.outer(each, frequencies))
-        yield np.array([i]), waves.mean(axis=0, keepdims=True)
+        yield np.array([i]), _waves(each, frequencies).mean(axis=0, keepdims=True)
     at = np.flatnonzero(~full)
     levels, level = np.unique(vector, return_inverse=True)
     order = np.argsort(level, kind="stable")
     starts = np.searchsorted(level[order], np.arange(len(levels)))
-    angle = np.multiply.outer(levels, frequencies)
-    waves = np.column_stack([np.cos(angle), np.sin(angle)])
+    waves = _waves(levels, frequencies).view(np.float64)
     step = max(1, _BLOCK // (2 * len(frequencies)))
     for picked, p in ties.atom_laws(setting, m, atoms[at]):
         shares = np.add.reduceat(p[:, order], starts, axis=1)
         for start in range(0, len(picked), step):
             rows = slice(start, start + step)
-            real, imaginary = np.split(shares[rows] @ waves, 2, axis=1)
-            yield at[picked[rows]], real + 1j * imaginary
+            yield at[picked[rows]], (shares[rows] @ waves).view(np.complex128)
+
+
+def _waves(values: Floats, frequencies: Floats) -> Complex:
+    """exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
+
+    A sine and a cosine for each block of frequencies and each step within one, and their products.
+    """
+    within = frequencies[:_STEPS] - frequencies[0]
+    starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))
+    steps = np.exp(1j * np.multiply.outer(values, within))
+    every = (starts[:, :, None] * steps[:, None, :]).reshape(len(values), -1)
+    return np.ascontiguousarray(every[:, : len(frequencies)])

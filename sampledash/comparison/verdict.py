@@ -7,6 +7,7 @@ from typing import Literal, Unpack
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison.chance import pair_chances
@@ -25,6 +26,7 @@ from sampledash.metrics import Metric, as_metrics
 from sampledash.ranksets import RankSet
 from sampledash.setting import Options, Setting
 
+Floats = NDArray[np.float64]
 State = Literal["right", "wrong", "undecided", "tied"]
 
 COLUMNS = (
@@ -56,12 +58,17 @@ def judged(
     sets: Sequence[RankSet],
     m: int,
     setting: Setting,
+    exact: Floats | None = None,
 ) -> pd.DataFrame:
-    """Verdict at one m, from orders that were found over all m before; see :func:`verdict`."""
+    """Verdict at one m, from orders that were found over all m before; see :func:`verdict`.
+
+    ``exact``: the exact means, if they are known.
+    """
     sampled = found.at(m)
     if sampled is None:
         sampled = expected_means(metrics, sets, [m], setting)[0]
-    exact = exact_means(metrics, sets, setting)
+    if exact is None:
+        exact = exact_means(metrics, sets, setting)
     pairs = [true_pairs(exact[:, x]) for x in range(len(metrics))]
     chances = pair_chances(metrics, sets, m, pairs, sampled, setting)
     names = np.array([ranks.system for ranks in sets], dtype=object)

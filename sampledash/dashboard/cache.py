@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -75,25 +75,45 @@ def posterior(sampling: str, sampled_rank: int) -> Floats:
 
 
 class Shelf:
-    """Results by name; the one not asked for longest makes room for a new one."""
+    """Results by name; the one not asked for longest makes room for a new one.
+
+    However many ask for a result at the same moment, one of them makes it and the others wait.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._held: OrderedDict[str, Any] = OrderedDict()
+        self._making: dict[str, Event] = {}
         self._lock = Lock()
 
-    def get(self, name: str, make: Callable[[], Any]) -> Any:
-        """The result of this name, made if there is none; one that fails is not kept."""
-        with self._lock:
-            if name in self._held:
-                self._held.move_to_end(name)
-                return self._held[name]
-        made = make()  # without the lock: others need not wait, at worst it is made twice
-        with self._lock:
-            self._held[name] = made
-            while len(self._held) > self.most:
-                self._held.popitem(last=False)
-        return made
+    def get(self, name: str, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
+        """The result of this name, made if there is none; one that fails is not kept.
+
+        ``wait`` is called every tenth of a second while another makes it; it may raise.
+        """
+        while True:
+            with self._lock:
+                if name in self._held:
+                    self._held.move_to_end(name)
+                    return self._held[name]
+                other = self._making.get(name)
+                if other is None:
+                    done = self._making[name] = Event()
+                    break
+            while not other.wait(0.1):
+                wait()
+            # Made, or given up: then it is ours to make.
+        try:
+            made = make()
+            with self._lock:
+                self._held[name] = made
+                while len(self._held) > self.most:
+                    self._held.popitem(last=False)
+            return made
+        finally:
+            with self._lock:
+                del self._making[name]
+            done.set()
 
 
 # What comes from bundled ranks serves everybody, what comes from an upload its session only.
@@ -121,7 +141,8 @@ def kept(name: str, make: Callable[[], T], *, shared: bool, large: bool = False)
         shelf = _SHARED[large]
     else:
         shelf = st.session_state.setdefault(f"_shelf_{large}", Shelf(_OWN[large]))
-    result: T = shelf.get(name, make)
+    # Looking at the session's state is where Streamlit stops a run that is no longer wanted.
+    result: T = shelf.get(name, make, lambda: "v" in st.session_state)
     return result
 
 

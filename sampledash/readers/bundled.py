@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
 
 from sampledash.ranksets import RankSet
@@ -128,7 +129,11 @@ def example(name: str) -> list[RankSet]:
     """
     if name not in EXAMPLES:
         raise ValueError(f"unknown example {name!r}: known are {', '.join(EXAMPLES)}")
-    return list(_example(name))
+    with _READING:
+        return list(_example(name))
+
+
+_READING = Lock()  # thirty readers who ask at once read the file once
 
 
 @cache

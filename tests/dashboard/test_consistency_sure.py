@@ -53,6 +53,8 @@ def test_one_run_shows_the_chance_and_its_bounds():
     sets = sd.example("movielens-xyz")
     chances = sd.probability_of_order("NDCG", sets, 100, **OPTIONS)
     bounds = probability_if_shared("NDCG", sets, 100, **OPTIONS)
+    at.button(key="bounds").click()
+    run(at)
     shown = table(at).set_index("Pair")
     for first, second in (("X", "Y"), ("X", "Z"), ("Y", "Z")):
         row, bound = row_of(chances, first, second), row_of(bounds, first, second)
@@ -69,6 +71,9 @@ def test_bounds_that_take_longer_wait_to_be_asked_for(monkeypatch):
     at.button(key="bounds").click()
     run(at)
     assert "if shared" in table(at)
+    at.number_input(key="m").set_value(200)
+    run(at)
+    assert "if shared" in table(at)  # once asked for, they follow m
 
 
 def test_over_instances_says_whether_there_is_anything_to_order():

@@ -133,17 +133,20 @@ def find(asked: Asked) -> tuple[Orders, int]:
 
 
 def look(asked: Asked) -> Scene:
-    """Compute, or take from the cache, what is shown."""
-
-    def make() -> Scene:
-        found, ladder = find(asked)
-        table = judged(found, asked.metrics, asked.sets, asked.m, asked.setting)
-        exact = exact_means(asked.metrics, asked.sets, asked.setting)
-        return Scene(asked, found, exact, table, ladder)
-
-    source = asked.source
-    name = f"scene|{asked.key}|{asked.m}|{source.name}|{source.python}"
-    return cache.kept(name, make, shared=source.bundled, large=True)
+    """Compute, or take from the cache, what is shown. Only the verdict depends on m."""
+    found, ladder = find(asked)
+    source, setting = asked.source, asked.setting
+    exact = cache.kept(
+        f"exact|{asked.key}",
+        lambda: exact_means(asked.metrics, asked.sets, setting),
+        shared=source.bundled,
+    )
+    table = cache.kept(
+        f"verdict|{asked.key}|{asked.m}",
+        lambda: judged(found, asked.metrics, asked.sets, asked.m, setting, exact),
+        shared=source.bundled,
+    )
+    return Scene(asked, found, exact, table, ladder)
 
 
 def remembered() -> Asked | None:

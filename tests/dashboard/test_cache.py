@@ -1,0 +1,72 @@
+"""Results that many readers ask for at the same moment are made once."""
+
+import threading
+import time
+
+import pytest
+
+from sampledash.dashboard.cache import Shelf
+
+
+def test_thirty_at_once_make_a_result_once():
+    shelf, made, found = Shelf(4), [], []
+    gate = threading.Barrier(30)
+
+    def make():
+        made.append(threading.get_ident())
+        time.sleep(0.05)  # long enough for the others to come
+        return object()
+
+    def ask():
+        gate.wait()
+        found.append(shelf.get("orders", make, lambda: None))
+
+    threads = [threading.Thread(target=ask) for _ in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+    assert len(found) == 30
+    assert len({id(x) for x in found}) == 1
+
+
+def test_who_waits_takes_over_when_the_maker_gives_up():
+    shelf, started = Shelf(4), threading.Event()
+    given_up = threading.Event()
+
+    def give_up():
+        started.set()
+        given_up.wait()
+        raise InterruptedError
+
+    def first():
+        with pytest.raises(InterruptedError):
+            shelf.get("orders", give_up, lambda: None)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    started.wait()
+    assert shelf.get("orders", lambda: 7, given_up.set) == 7
+    thread.join()
+    assert shelf.get("orders", lambda: 8, lambda: None) == 7
+
+
+def test_who_waits_can_be_stopped():
+    shelf, started, over = Shelf(4), threading.Event(), threading.Event()
+
+    def make():
+        started.set()
+        over.wait()
+
+    thread = threading.Thread(target=lambda: shelf.get("orders", make, lambda: None))
+    thread.start()
+    started.wait()
+
+    def stop():
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        shelf.get("orders", make, stop)
+    over.set()
+    thread.join()
