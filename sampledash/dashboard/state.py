@@ -55,7 +55,10 @@ DEFAULTS: dict[str, Any] = {
 # Key of a choice -> what can be chosen, and the default.
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
-_NUMBERS = {"n": int, "m": int, "k": int, "rank": int, "gamma": float, "odds": float}
+_NUMBERS = {
+    "n": int, "m": int, "k": int, "rank": int, "gamma": float, "odds": float, "draws": int,
+    "draws_seed": int,
+}  # fmt: skip
 FOLLOWS = "_ladder"  # ends the key of a slider whose value is that of a field
 _LOCK, _HISTORY, _LINK, _PAGE = "_lock_n", "_history", "_link_complaints", "_page"
 _STEPS = 50
@@ -172,6 +175,18 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
             continue
         pairs += [(key, str(x)) for x in (now if isinstance(now, list) else [now])]
     return "?" + urlencode(pairs)
+
+
+def put_in_address(key: str, said: str) -> None:
+    """Write a text that no widget is bound to into the address, or take it out where it is empty.
+
+    Only a change is written: the browser may be a change ahead of what this run began with, and
+    every write gives it the whole address anew.
+    """
+    if said and st.query_params.get(key) != said:
+        st.query_params[key] = said
+    elif not said and key in st.query_params:
+        del st.query_params[key]
 
 
 def entered(page: str) -> None:

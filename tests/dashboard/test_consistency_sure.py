@@ -64,8 +64,7 @@ def test_one_run_shows_the_chance_and_its_bounds():
         assert plain(shown.loc[name, "if shared"]) == " to ".join(ends)
 
 
-def test_bounds_that_take_longer_wait_to_be_asked_for(monkeypatch):
-    monkeypatch.setattr(consistency_sure, "QUICK", 0)
+def test_bounds_wait_to_be_asked_for_and_then_follow_m():
     at = page(source=ABC, metrics=["AP"])
     assert "if shared" not in table(at)
     at.button(key="bounds").click()

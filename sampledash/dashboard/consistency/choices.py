@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from sampledash.dashboard import state
 from sampledash.dashboard.consistency.ask import CORRECTIONS, DEFAULTS, TIES, WEIGHTINGS, several
 from sampledash.dashboard.consistency.scene import Scene
 from sampledash.dashboard.ranks.source import Source
@@ -82,10 +83,7 @@ def focus(scene: Scene) -> tuple[int, int]:
 def _put_in_address(pair: str) -> None:
     """The marked pair, where the address and the copied link find it."""
     st.session_state["pair"] = pair
-    if pair:
-        st.query_params["pair"] = pair
-    elif "pair" in st.query_params:
-        del st.query_params["pair"]
+    state.put_in_address("pair", pair)
 
 
 def _follow_link(scene: Scene, keys: tuple[str, ...]) -> None:

@@ -27,7 +27,6 @@ Bounds = dict[int, tuple[float, float]]  # by pair
 
 VIEWS = ("One run", "Over instances", "Plan")
 SEED = 1  # of the resamples
-QUICK = 200_000  # ranks times negatives up to which the bounds take a moment
 NO_BOUNDS = (float("nan"), float("nan"))
 _ASKED = "_consistency_bounds"
 DEFAULTS: dict[str, Any] = {"sure_view": VIEWS[0], **plan.DEFAULTS}
@@ -92,10 +91,9 @@ def _range(low: float, high: float) -> str:
 
 
 def _bounds_if_asked(part: Part, pairs: list[int]) -> tuple[Bounds, str]:
-    """Bounds for shared negatives: at once where that is quick, else when asked for."""
-    m, rows = part.scene.asked.m, sum(len(ranks) for ranks in part.sets)
-    key = f"{part.scene.asked.key}|{part.x}"  # once asked for they follow m
-    if rows * m > QUICK and st.session_state.get(_ASKED) != key:
+    """Bounds for shared negatives; once asked for, they follow m."""
+    key = f"{part.scene.asked.key}|{part.x}"
+    if st.session_state.get(_ASKED) != key:
         st.button(
             "Bounds for shared negatives", icon=":material/calculate:", key="bounds",
             on_click=lambda: st.session_state.update({_ASKED: key}),

@@ -10,9 +10,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from sampledash.dashboard import cache
+from sampledash.dashboard import cache, state
 from sampledash.dashboard.correct.weights import weights_of_file, weights_of_text
-from sampledash.dashboard.ranks.held import Held, held
+from sampledash.dashboard.ranks.held import LOST, Held, held, lost
 from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.explain.text import count
 
@@ -67,6 +67,8 @@ def choose() -> Given | None:
             help="The same as text, or a numpy array (.npy). It stays in this session.",
         )  # fmt: skip
         last = held([file] if file is not None else None, _FILE) if _from_file(file) else None
+        if last is None and lost("weights_file"):
+            st.caption(LOST)
     _put_in_address(typed if last is None else "")
     if last is not None:
         return _of_file(last)
@@ -130,7 +132,4 @@ def _of_file(last: Held) -> Given:
 
 
 def _put_in_address(typed: str) -> None:
-    if typed.strip() and len(typed) <= IN_LINK:
-        st.query_params[KEY] = typed
-    elif KEY in st.query_params:
-        del st.query_params[KEY]
+    state.put_in_address(KEY, typed if typed.strip() and len(typed) <= IN_LINK else "")

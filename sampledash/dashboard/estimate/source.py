@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.dashboard import cache, state
-from sampledash.dashboard.ranks.held import held
+from sampledash.dashboard.ranks.held import held, nothing_held
 from sampledash.dashboard.ranks.trouble import LONGEST_NAME, Trouble, escaped
 from sampledash.explain import estimate as words
 from sampledash.explain.text import count, shortened
@@ -155,7 +155,7 @@ def _uploaded() -> tuple[Given | None, Trouble | None]:
         on_click="ignore", icon=":material/download:", type="tertiary", key="template_sampled",
     )  # fmt: skip
     if (last := held(files, _FILES)) is None:
-        return None, Trouble("Choose a file of sampled ranks.", asking=True)
+        return None, nothing_held("sampled_file", "Choose a file of sampled ranks.")
     return _given(last.called, last.ident, last.parse), None
 
 
@@ -254,10 +254,7 @@ def _run(m: int, scheme: Any) -> Sampled:
 def _put_in_address(typed: str) -> None:
     """Pasted ranks, where the address and the copied link find them."""
     st.session_state[_IN_LINK] = typed
-    if typed.strip():
-        st.query_params[_IN_LINK] = typed
-    elif _IN_LINK in st.query_params:
-        del st.query_params[_IN_LINK]
+    state.put_in_address(_IN_LINK, typed if typed.strip() else "")
 
 
 def in_link() -> dict[str, str]:

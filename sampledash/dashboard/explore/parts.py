@@ -57,7 +57,7 @@ def link_defaults() -> dict[str, Any]:
     """Keys of this page that a link carries; the metric in words is the first one by default."""
     first = next(iter(_chosen()), None)
     tabs_at = {"tab": explore_tabs.NAMES[0], "turn": False, "why": False}
-    return {**DEFAULTS, "focus": first, **tabs_at}
+    return {**DEFAULTS, "focus": first, **tabs_at, **explore_tabs.DEFAULTS}
 
 
 def picture(shown: Scene, *, dim: bool = False) -> None:

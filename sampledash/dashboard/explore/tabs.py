@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from sampledash.dashboard import cache, charts, draws
+from sampledash.dashboard import cache, charts, draws, state
 from sampledash.explain import explore as words
 from sampledash.explain.text import count
 from sampledash.figures import explore as figures
@@ -21,7 +21,8 @@ NAMES = ("One draw", "Law", "Family")
 FAMILY = (10, 100, 1_000)
 LARGEST_POSTERIOR = 200_000  # candidates: its law is held for every rank
 MOST_DRAWS = 100_000
-_DRAWS, _SEED = "explore_draws", "explore_seed"
+_DRAWS, _SEED = "draws", "draws_seed"  # in the address
+DEFAULTS = {_DRAWS: 1, _SEED: 1}
 
 
 def show(
@@ -41,32 +42,40 @@ def show(
 
 
 def _more(draws_more: int) -> None:
-    st.session_state[_DRAWS] = min(st.session_state[_DRAWS] + draws_more, MOST_DRAWS)
+    st.session_state[_DRAWS] = min(state.value(_DRAWS, DEFAULTS) + draws_more, MOST_DRAWS)
 
 
 def _again() -> None:
-    st.session_state[_SEED] += 1
-    st.session_state[_DRAWS] = 1
+    st.session_state[_SEED] = state.value(_SEED, DEFAULTS) + 1
+    st.session_state[_DRAWS] = DEFAULTS[_DRAWS]
 
 
 def one_draw(sampling: Sampling, rank: int, focus: Metric, expected: float) -> None:
     """The catalogue, the drawn negatives, the sampled rank; and many draws against the law."""
-    done = int(st.session_state.setdefault(_DRAWS, 1))
-    seed = int(st.session_state.setdefault(_SEED, 1))
-    seen = draws.sampled_ranks(sampling, rank, seed, done)
-    last = int(seen[-1])
-    drawn = draws.negatives(sampling, rank, last, seed, done)
-    st.markdown(words.one_draw(focus, last - 1, sampling))
-    charts.show(
-        law_figures.catalogue(sampling.n, rank, drawn, dark=charts.is_dark()),
-        key="explore_catalogue",
-        alt=words.one_draw(focus, last - 1, sampling),
-    )  # fmt: skip
-    with st.container(horizontal=True, vertical_alignment="center"):
+    catalogue = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button("Draw again", icon=":material/casino:", on_click=_more, args=(1,))
         st.button("Draw 100", on_click=_more, args=(100,))
         st.button("Start over", on_click=_again, help="A new seed, and one draw.")
-        st.caption(f"draw {count(done)}, seed {seed}")
+        st.number_input(
+            "Draws", min_value=1, max_value=MOST_DRAWS, value=DEFAULTS[_DRAWS], step=1, key=_DRAWS,
+            bind="query-params", width=130, help="The last one is shown; more keep the earlier.",
+        )  # fmt: skip
+        st.number_input(
+            "Seed", min_value=0, value=DEFAULTS[_SEED], step=1, key=_SEED, bind="query-params",
+            width=130, help="Another seed draws other negatives.",
+        )  # fmt: skip
+    done, seed = (int(state.value(key, DEFAULTS)) for key in (_DRAWS, _SEED))
+    seen = draws.sampled_ranks(sampling, rank, seed, done)
+    last = int(seen[-1])
+    drawn = draws.negatives(sampling, rank, last, seed, done)
+    with catalogue:
+        st.markdown(words.one_draw(focus, last - 1, sampling))
+        charts.show(
+            law_figures.catalogue(sampling.n, rank, drawn, dark=charts.is_dark()),
+            key="explore_catalogue",
+            alt=words.one_draw(focus, last - 1, sampling),
+        )  # fmt: skip
     values = focus.of_above(seen - 1, sampling.m) * focus.scale(1)
     p = cache.law(str(sampling), rank)
     if done > 1:

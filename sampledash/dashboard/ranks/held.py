@@ -8,8 +8,9 @@ from io import BytesIO
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import DeletedFile
 
-from sampledash.dashboard.ranks.trouble import escaped
+from sampledash.dashboard.ranks.trouble import Trouble, escaped
 from sampledash.readers import Opened, open_sources
 
 
@@ -39,6 +40,25 @@ class Held:
     def parse(self) -> Callable[[], Opened]:
         """Parses the files anew."""
         return lambda: open_sources([BytesIO(data) for data in self.contents], name=self.names)
+
+
+LOST = (
+    "The server has been restarted, or has ended this session: it no longer has the file that is "
+    "listed here. Remove it from the list and choose it again."
+)
+
+
+def lost(widget: str) -> bool:
+    """Whether an uploader lists files in the browser that this server has never been given."""
+    listed = st.session_state.get(widget)
+    return any(
+        isinstance(file, DeletedFile) for file in (listed if isinstance(listed, list) else [listed])
+    )
+
+
+def nothing_held(widget: str, asking: str) -> Trouble:
+    """Ask for a file; or say why one that was given has to be given again."""
+    return Trouble(LOST) if lost(widget) else Trouble(asking, asking=True)
 
 
 def held(files: list[Any] | None, key: str) -> Held | None:

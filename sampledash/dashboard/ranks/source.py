@@ -14,7 +14,7 @@ import streamlit as st
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.dashboard import state
 from sampledash.dashboard.ranks import reading as rank_reading
-from sampledash.dashboard.ranks.held import held
+from sampledash.dashboard.ranks.held import held, nothing_held
 from sampledash.dashboard.ranks.trouble import Trouble, escaped, shown
 from sampledash.explain.text import count, percent
 from sampledash.ranksets import RankSet
@@ -143,7 +143,9 @@ def _uploaded() -> tuple[Source | None, Trouble | None]:
             )  # fmt: skip
     last = held(files, _FILES)
     if last is None:
-        return None, Trouble("Choose a file to see whether its comparison is right.", asking=True)
+        return None, nothing_held(
+            "ranks_file", "Choose a file to see whether its comparison is right."
+        )
     reading, trouble = rank_reading.read(last.ident, last.parse)
     argument = repr(last.names[0]) if len(last.names) == 1 else repr(last.names)
     how = rank_reading.options(last.ident)
@@ -219,7 +221,4 @@ def _quoted(text: str) -> str:
 def _put_in_address(typed: str) -> None:
     """Typed ranks, where the address and the copied link find them."""
     st.session_state["ranks"] = typed
-    if typed:
-        st.query_params["ranks"] = typed
-    elif "ranks" in st.query_params:
-        del st.query_params["ranks"]
+    state.put_in_address("ranks", typed)
