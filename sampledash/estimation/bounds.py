@@ -6,7 +6,8 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.optimize import brentq
+from scipy.special import betaincinv, rel_entr
 
 from sampledash import checks
 from sampledash.estimation.bounds_cells import parts_of, repetition
@@ -55,7 +56,9 @@ def bounds(
 
     Returns
     -------
-    The two bounds, in the metric's units.
+    The two bounds, in the metric's units. Within sampling error they are about the metric of the
+    instances at hand, also with a shape, which their own ranks need not show; at a tolerance about
+    that of the distribution.
 
     Raises
     ------
@@ -171,7 +174,13 @@ def _alike(srs: SampledRankSet) -> bool:
 def _within_limits(
     metric: Metric, srs: SampledRankSet, shape: Shape | None, confidence: float
 ) -> tuple[float, float]:
-    """Bounds by Clopper-Pearson limits of the cumulative shares about each sampled rank seen."""
+    """Bounds by Clopper-Pearson limits of the cumulative shares about each sampled rank seen.
+
+    With a shape they are those of the distribution that ranks come from; half of the chance to miss
+    is left to the ranks of these instances, which scatter about it.
+    """
+    half = (1 + confidence) / 2
+    level = confidence if shape is None else half
     readings, lows, highs = [], [], []
     for draws in srs.draws:
         seen = np.flatnonzero(draws.counts) + 1
@@ -179,7 +188,7 @@ def _within_limits(
         up_to = np.arange(1, draws.m + 2)[:, None] <= ends
         total = draws.counts.sum() / repetition(srs)
         below = draws.counts @ up_to / draws.counts.sum() * total
-        tail = (1 - confidence) / (2 * len(ends) * len(srs.draws))
+        tail = (1 - level) / (2 * len(ends) * len(srs.draws))
         readings.append(up_to.astype(np.float64))
         lows.append(np.where(below > 0, betaincinv(below, total - below + 1, tail), 0.0))
         highs.append(np.where(below < total, betaincinv(below + 1, total - below, 1 - tail), 1.0))
@@ -198,7 +207,30 @@ def _within_limits(
                 "n and m" + ("" if shape is None else ", or leave shape out")
             )
         values.append(sign * found.value)
+    if shape is not None:
+        values = list(_of_some(metric, srs, values[0], values[1], half))
     return _in_order(metric, [srs], values[0], values[1])
+
+
+def _of_some(
+    metric: Metric, srs: SampledRankSet, low: float, high: float, confidence: float
+) -> tuple[float, float]:
+    """Range of the mean over these instances, where its expectation lies in ``low..high``.
+
+    By the inequality of Chernoff and Hoeffding, which holds for any values between two ends.
+    """
+    worst, best = metric(np.array([srs.population, 1]), srs.population).tolist()
+    reach = float(np.log(2 / (1 - confidence))) * repetition(srs) / srs.n_instances
+
+    def beyond(expected: float, end: float) -> float:
+        def room(x: float) -> float:
+            return float(rel_entr(x, expected) + rel_entr(1 - x, 1 - expected)) - reach
+
+        return end if room(end) <= 0 else float(brentq(room, expected, end))
+
+    width = best - worst or 1.0  # a cutoff of all candidates leaves one value
+    lowest, highest = np.clip((np.array([low, high]) - worst) / width, 0, 1).tolist()
+    return worst + beyond(lowest, 0.0) * width, worst + beyond(highest, 1.0) * width
 
 
 def fits(metric: Metric, sets: list[SampledRankSet], shape: Shape | None) -> list[Fitted]:

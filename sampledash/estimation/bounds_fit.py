@@ -58,7 +58,8 @@ class Fitted:
     values, offset
         Exact metric of the instances: the mean of ``values``, (places,), plus ``offset``.
     extremes
-        Smallest and largest value of the metric.
+        Smallest and largest value of the metric: with a shape the ranks of the instances at hand
+        may have one that no distribution of that shape has.
     weights
         Rank distribution that fits best, shape (places,).
     scatter
@@ -92,17 +93,20 @@ def fitted(metric: Metric, srs: SampledRankSet, shape: Shape | None) -> Fitted:
     """Fit the rank distribution with the smallest misfit."""
     samplings, parts = _samplings(srs), parts_of(srs)
     table = _grid_rows(samplings, metric, shape)
+    n = samplings[0].n
+    worst, best = metric(np.array([n, 1]), n).tolist()
     if shape is None:
-        start = _lengths(samplings, metric)
-        return _of_instances(parts, table, start)
-    return _of_distribution(parts, table)
+        return _of_instances(parts, table, (worst, best), _lengths(samplings, metric))
+    return _of_distribution(parts, table, (worst, best))
 
 
 def _samplings(srs: SampledRankSet) -> tuple[Sampling, ...]:
     return tuple(srs.sampling(draws.m) for draws in srs.draws)
 
 
-def _of_instances(parts: list[Part], table: Floats, start: Floats) -> Fitted:
+def _of_instances(
+    parts: list[Part], table: Floats, extremes: tuple[float, float], start: Floats
+) -> Fitted:
     """Misfit of the distribution of the instances' own ranks."""
     law, share = np.hstack([part.joined(table) for part in parts]), _stacked(parts)
     size = np.concatenate([np.full(len(part.share), part.size) for part in parts])
@@ -120,10 +124,10 @@ def _of_instances(parts: list[Part], table: Floats, start: Floats) -> Fitted:
     seen = solve_triangular(root, share, lower=True)
     values = table[:, -1]
     weights = nonnegative(shown, seen, np.ones((1, len(values))))
-    return Fitted(shown, seen, values, 0.0, _ends(values), weights, 0.0)
+    return Fitted(shown, seen, values, 0.0, extremes, weights, 0.0)
 
 
-def _of_distribution(parts: list[Part], table: Floats) -> Fitted:
+def _of_distribution(parts: list[Part], table: Floats, extremes: tuple[float, float]) -> Fitted:
     """Misfit of the distribution that the instances' ranks come from."""
     law = np.hstack([part.joined(table) for part in parts]).T
     rows, observed, weights, chance = _independent(parts, law)
@@ -139,7 +143,7 @@ def _of_distribution(parts: list[Part], table: Floats) -> Fitted:
         observed,
         table[:, -1] - told @ law,
         float(told @ _stacked(parts)),
-        _ends(table[:, -1]),
+        extremes,
         weights,
         max(left, 0.0) / instances,
     )
@@ -151,10 +155,6 @@ def _stacked(parts: list[Part]) -> Floats:
 
 def _floors(parts: list[Part]) -> Floats:
     return np.concatenate([part.floor for part in parts])
-
-
-def _ends(values: Floats) -> tuple[float, float]:
-    return float(values.min()), float(values.max())
 
 
 def _independent(parts: list[Part], law: Floats) -> tuple[Floats, Floats, Floats, Floats]:

@@ -81,7 +81,8 @@ def bounds_from_table(
 
     Returns
     -------
-    The two bounds, in 0..1.
+    The two bounds, in 0..1. With ``instances`` they are about the metric of these instances, which
+    may be two standard errors off that of a distribution of the ``shape``.
 
     Raises
     ------
@@ -103,12 +104,28 @@ def bounds_from_table(
     if instances is not None:
         instances = checks.real("instances", instances, low=1)
     one = printed("observed", observed, decimals, instances)
-    low, high = _range(wanted, one, sampling, shape, "observed")
+    low, high = _of_some(_range(wanted, one, sampling, shape, "observed"), shape, instances)
     if versus is None:
         return low, high
     other = printed("versus", versus, decimals, instances)
-    least, most = _range(wanted, other, sampling, shape, "versus")
+    least, most = _of_some(_range(wanted, other, sampling, shape, "versus"), shape, instances)
     return low - most, high - least
+
+
+def _of_some(
+    span: tuple[float, float], shape: Shape | None, instances: float | None
+) -> tuple[float, float]:
+    """Range of the mean over some instances, where that of their distribution has a range."""
+    if shape is None or instances is None:  # any distribution may be their own
+        return span
+    low, high = span
+    below, above = (_error(value, instances) for value in span)
+    return max(low - below, 0.0), min(high + above, 1.0)
+
+
+def _error(value: float, instances: float) -> float:
+    """Two standard errors of a mean of values in 0..1, at most."""
+    return float(_ERRORS * (value * (1 - value) / instances) ** 0.5)
 
 
 def printed(
@@ -145,8 +162,8 @@ def printed(
                 "that are printed"
             )
         values.append(value)
-        scatter = 0.0 if instances is None else (value * (1 - value) / instances) ** 0.5
-        half.append(0.5 * 10.0**-digits + _ERRORS * scatter)
+        scatter = 0.0 if instances is None else _error(value, instances)
+        half.append(0.5 * 10.0**-digits + scatter)
     return Printed(tuple(observed), tuple(metrics), np.array(values), np.array(half))
 
 

@@ -18,8 +18,8 @@ VERDICTS = {
     "cannot tell": (":material/help:", "gray"),
 }
 LEGEND = (
-    "Wide bar: every value that these data allow at 95 %, without an assumption. Narrow bar: if "
-    "ranks fall off, that is, no rank is more frequent than a better one."
+    "Wide bar: every value for these instances that the data allow at 95 %, without an assumption. "
+    "Narrow bar: if ranks fall off, that is, no rank is more frequent than a better one."
 )
 Reason = Literal["contradicted", "n", "range"]  # why another estimator is shown
 DOT = " Dot: the estimate."

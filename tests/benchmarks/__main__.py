@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m tests.benchmarks [--quick]``."""
+"""Run the benchmarks: ``python -m tests.benchmarks [--quick] [--only shaped]``."""
 
 from __future__ import annotations
 
@@ -23,11 +23,18 @@ def line(result: Result) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small samples, differences only")
-    quick = parser.parse_args().quick
+    parser.add_argument("--only", metavar="NAME", help="one benchmark, by its function's name")
+    chosen = parser.parse_args()
+    quick, only = chosen.quick, chosen.only
     print(f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10}")
     good = True
     parts = (core, screen, verdict, every_m, chances, estimators, bounds)
-    for benchmark in [benchmark for part in parts for benchmark in part.BENCHMARKS]:
+    every = [benchmark for part in parts for benchmark in part.BENCHMARKS]
+    if only is not None:
+        every = [one for one in every if one.__name__ == only] or parser.error(
+            f"no benchmark is called {only!r}: take one of {', '.join(b.__name__ for b in every)}"
+        )
+    for benchmark in every:
         for result in benchmark(quick):
             print(line(result), flush=True)
             good &= result.exact and (quick or result.fast)

@@ -17,7 +17,7 @@ from sampledash.metrics import as_metric
 from sampledash.sampledranks import SampledRankSet
 from tests.benchmarks.bounds_floor import floor, hardest
 from tests.benchmarks.core import Result, timed
-from tests.estimation.bounds_cases import averaged, brute, drawn
+from tests.estimation.bounds_cases import FALLING, averaged, brute, drawn, falling
 from tests.oracles import WITH, dense_law
 
 Floats = NDArray[np.float64]
@@ -237,4 +237,33 @@ def programmes(quick: bool) -> Iterator[Result]:
             yield Result(title, ours, obvious, apart, 1e-6, within=3.0)
 
 
-BENCHMARKS = (programmes, held, hard, decided)
+def shaped(quick: bool) -> Iterator[Result]:
+    """With the shape: misses of the metric of drawn instances, and of their distribution."""
+    runs, n, m = 5 if quick else 100, 3706, 100
+    for name in METRICS[:1] if quick else METRICS[:2]:
+        metric = as_metric(name)
+        values = metric(np.arange(1, n + 1), n)
+        for kind in FALLING:
+            mass = falling(kind, n)
+            for size in (200, 3000):
+                rng, spans, own = np.random.default_rng(3), [], []
+                start = time.perf_counter()
+                for _ in range(runs):
+                    ranks = 1 + rng.choice(n, size, p=mass)
+                    srs = SampledRankSet("A", 1 + rng.binomial(m, (ranks - 1) / (n - 1)), n, m)
+                    spans.append(interval(name, srs, shape="non-increasing"))
+                    own.append(float(metric(ranks, n).mean()))
+                spent = (time.perf_counter() - start) / runs
+                low, high = np.transpose(spans)
+                low, high = low - ROUNDING, high + ROUNDING
+                missed = 1 - float(np.mean((low <= own) & (own <= high)))
+                expected = float(mass @ values)
+                others = 1 - float(np.mean((low <= expected) & (expected <= high)))
+                note = f"width {np.median(high - low):.5f}, of the distribution {others:.2f}"
+                yield Result(
+                    f"misses, {name}, non-increasing shape: {size} of {kind}", spent, None, missed,
+                    1.0 if quick else MISSES, within=0.3, note=note,
+                )  # fmt: skip
+
+
+BENCHMARKS = (programmes, held, hard, decided, shaped)

@@ -28,6 +28,20 @@ def drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> SampledRa
     return SampledRankSet(ranks.system, above + 1, n, m)
 
 
+def falling(kind: str, n: int) -> Floats:
+    """A non-increasing rank distribution: all equal, flat and then zero, or exponential."""
+    r = np.arange(1, n + 1)
+    weights = {
+        "uniform": np.ones(n),
+        "flat then zero": (2 * r <= n) * 1.0,
+        "exponential": np.exp(-r / (0.05 * n)),
+    }[kind]
+    return np.asarray(weights / weights.sum())
+
+
+FALLING = ("uniform", "flat then zero", "exponential")
+
+
 def shaped(rows: Floats, shape: str | None) -> Floats:
     """Rows of point masses, or of uniform distributions on 1..j."""
     if shape is None:

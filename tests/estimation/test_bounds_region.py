@@ -13,12 +13,12 @@ from sampledash.estimation.bounds import bounds
 from sampledash.estimation.bounds_cells import cells
 from sampledash.estimation.bounds_fit import Fitted, fitted
 from sampledash.estimation.bounds_region import region
-from sampledash.estimation.intervals import compare
+from sampledash.estimation.intervals import compare, interval
 from sampledash.metrics import parse_metric
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
 from tests.benchmarks.bounds_floor import hardest
-from tests.estimation.bounds_cases import drawn
+from tests.estimation.bounds_cases import FALLING, drawn, falling
 from tests.oracles import WITH, dense_law
 
 Z2 = 1.959963984540054**2
@@ -138,6 +138,28 @@ def test_coverage(xyz, name, shape) -> None:
         low, high = bounds(name, drawn(some, 3541, 100, rng), shape=shape)
         held += low <= exact <= high
     assert held / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+
+
+def held(runs: int) -> float:
+    """Share of runs that 95 % intervals hold at least, but for 4 standard errors."""
+    return float(0.95 - 4 * np.sqrt(0.95 * 0.05 / runs))
+
+
+@pytest.mark.parametrize("size", [3, 200, 3000])
+@pytest.mark.parametrize("kind", FALLING)
+def test_a_shape_holds_the_metric_of_the_instances_and_of_their_distribution(kind, size) -> None:
+    """Drawn from equal ranks, six in ten samples have fewer in the first ten than expected."""
+    n, m, runs = 3706, 100, 30
+    mass, rng = falling(kind, n), np.random.default_rng(21)
+    metric, expected = parse_metric("Recall@10"), mass[:10].sum()
+    own = population = 0
+    for _ in range(runs):
+        ranks = 1 + rng.choice(n, size, p=mass)
+        srs = SampledRankSet("A", 1 + rng.binomial(m, (ranks - 1) / (n - 1)), n, m)
+        low, high = interval(metric, srs, shape="non-increasing")
+        own += low - 1e-9 <= metric(ranks, n).mean() <= high + 1e-9
+        population += low - 1e-9 <= expected <= high + 1e-9
+    assert min(own, population) / runs >= held(runs)
 
 
 def test_more_instances_narrow_to_the_bounds_of_infinitely_many() -> None:

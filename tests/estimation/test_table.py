@@ -86,6 +86,26 @@ def test_differences_within_one_table(tables) -> None:
     assert found == pytest.approx((x[0] - y[1], x[1] - y[0]), abs=1e-12)
 
 
+def test_with_instances_a_shape_is_about_their_metric() -> None:
+    """A mean over 200 drawn from equal ranks: half of them have nobody in the first ten."""
+    n, size, seen, held = 3706, 200, 0, 0
+    rng = np.random.default_rng(31)
+    for _ in range(60):
+        ranks = rng.integers(1, n + 1, size)
+        t = 1 + rng.binomial(99, (ranks - 1) / (n - 1))
+        printed = {"HR@10": round(float(np.mean(t <= 10)), 4), "HR@50": round(np.mean(t <= 50), 4)}
+        try:
+            low, high = bounds_from_table(
+                "Recall@10", printed, n, 99, 4, shape="non-increasing", instances=size
+            )
+        except ValueError:  # more than two standard errors off
+            continue
+        seen += 1
+        held += low <= np.mean(ranks <= 10) <= high
+    assert seen >= 50
+    assert held / seen >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / seen)
+
+
 def test_printed_auc_is_the_exact_one() -> None:
     low, high = bounds_from_table("AUC", {"AUC": 0.85, "HR@10": 0.5}, N, M, 2)
     assert (low, high) == pytest.approx((0.845, 0.855), abs=1e-8)
