@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
+from sampledash.adaptivity import LEVEL, chance_if_set
 from sampledash.identity import ByDigest, digest_of
 from sampledash.sampling import Sampling, Scheme
 
@@ -54,6 +55,10 @@ class SampledRankSet(ByDigest):
         Label of the user or query of each entry; without labels every entry is its own.
     counts
         Weight of each entry, at least 0: how many instances it stands for; also fractional.
+    adaptive
+        Whether what was drawn for an instance decided how many negatives it got, as where more are
+        drawn until one ranks above the item. ``False``: m was set beforehand, though it may differ
+        between instances. ``None``: not known, and tested (:mod:`sampledash.adaptivity`).
 
     Raises
     ------
@@ -73,6 +78,7 @@ class SampledRankSet(ByDigest):
     instances: NDArray[Any] | None
     counts: Floats
     scheme: Scheme
+    adaptive: bool | None
 
     def __init__(
         self,
@@ -84,6 +90,7 @@ class SampledRankSet(ByDigest):
         scheme: Scheme = "with-replacement",
         instances: ArrayLike | None = None,
         counts: ArrayLike | None = None,
+        adaptive: bool | None = None,
     ) -> None:
         where = f"of system {str(system)!r}"
         rows = checks.array_of(f"sampled_ranks {where}", sampled_ranks).size
@@ -129,7 +136,12 @@ class SampledRankSet(ByDigest):
                 f"instances {where} has shape {labels.shape}: give one label for each of the "
                 f"{rows} sampled ranks"
             )
-        values = (str(system), rank, size, drawn, labels, weight, scheme)
+        if adaptive is not None and not isinstance(adaptive, bool | np.bool_):
+            raise ValueError(
+                f"adaptive {where} must be True, False or None, got {checks.shown(adaptive)}"
+            )
+        said = None if adaptive is None else bool(adaptive)
+        values = (str(system), rank, size, drawn, labels, weight, scheme, said)
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -149,7 +161,51 @@ class SampledRankSet(ByDigest):
     def digest(self) -> str:
         """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
         columns = (self.sampled_ranks, self.n, self.m, self.counts)
-        return digest_of(f"{self.system!r} {self.scheme} {len(self)}", columns, self.instances)
+        head = f"{self.system!r} {self.scheme} {len(self)} {self.adaptive}"
+        return digest_of(head, columns, self.instances)
+
+    @cached_property
+    def is_adaptive(self) -> bool:
+        """Whether m depends on what was drawn: as said, else by a test that flags 1 in 1,000."""
+        return self.chance_if_set < LEVEL if self.adaptive is None else self.adaptive
+
+    def require_set(self, what: str, instead: str) -> None:
+        """Refuse what is valid only where m was set beforehand.
+
+        Raises
+        ------
+        ValueError
+            With the reason, and what to do ``instead``.
+        """
+        if self.is_adaptive:
+            told = "as adaptive says"
+            if self.adaptive is None:
+                told = f"m set beforehand shows this with a chance of {self.chance_if_set:.0e}"
+            raise ValueError(
+                f"{what} is not valid for system {self.system!r}: what was drawn decided its m "
+                f"({told}), which changes the law of the sampled rank at each m; {instead}, or "
+                "give adaptive=False if m was set beforehand"
+            )
+
+    @cached_property
+    def chance_if_set(self) -> float:
+        """Chance of such a dependence of the sampled ranks on m if m was set beforehand."""
+        used = self.counts > 0
+        weight = self.counts[used] / self.repetition
+        return chance_if_set(self.n[used], self.m[used], self.sampled_ranks[used] - 1, weight)
+
+    @cached_property
+    def repetition(self) -> float:
+        """How many entries are worth one instance, where several carry its label: at worst.
+
+        Entries of one instance may be alike. If they are copies of each other, the sample is as
+        good as one of (sum of weights)² / (sum of squared weights of the labels) instances.
+        """
+        if self.instances is None:
+            return 1.0
+        _, label = np.unique(self.instances, return_inverse=True)
+        weights = np.bincount(label, weights=self.counts)
+        return max(1.0, float(np.sum(weights**2) / np.sum(weights)))
 
     @property
     def n_instances(self) -> float:

@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 #: Arrows point down: a part may import parts of a smaller number and itself.
 LEVELS = {
     "checks": 0,
-    "laws": 1, "metrics": 1, "atoms": 1, "identity": 1,
+    "laws": 1, "metrics": 1, "atoms": 1, "identity": 1, "adaptivity": 1,
     "sampling": 2, "ranksets": 2,
     "expectation": 3, "sampledranks": 3,
     "correction": 4,

@@ -5,7 +5,7 @@ from sampledash.estimation.choice import gamma_table
 from sampledash.estimation.cutoff import full_cutoff, matching_cutoff
 from sampledash.estimation.distributed import RankDistribution
 from sampledash.estimation.distribution import fitted, fitted_side_by_side, rank_distribution
-from sampledash.estimation.estimate import Estimate, estimate
+from sampledash.estimation.estimate import OVERSHOOT, Estimate, estimate, outside
 from sampledash.estimation.intervals import Compared, compare, interval
 from sampledash.estimation.points import point
 from sampledash.estimation.scatter import standard_error
@@ -13,6 +13,7 @@ from sampledash.estimation.table import bounds_from_table
 from sampledash.estimation.vectors import LearnedFit, fit_learned
 
 __all__ = [
+    "OVERSHOOT",
     "Compared",
     "Estimate",
     "LearnedFit",
@@ -28,6 +29,7 @@ __all__ = [
     "gamma_table",
     "interval",
     "matching_cutoff",
+    "outside",
     "point",
     "rank_distribution",
     "standard_error",

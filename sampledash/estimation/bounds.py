@@ -10,9 +10,10 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, rel_entr
 
 from sampledash import checks
-from sampledash.estimation.bounds_cells import parts_of, repetition
+from sampledash.estimation.bounds_cells import parts_of
 from sampledash.estimation.bounds_family import Family, Shape
 from sampledash.estimation.bounds_fit import Fitted, fitted, refuse_contradicted
+from sampledash.estimation.bounds_likelihood import likely
 from sampledash.estimation.bounds_programme import Programme, Progress
 from sampledash.estimation.bounds_region import region
 from sampledash.estimation.mean_rank import interval_of_mean
@@ -63,7 +64,8 @@ def bounds(
     Raises
     ------
     ValueError
-        If no rank distribution is that near to the sample, or the sample contradicts the shape.
+        If no rank distribution is that near to the sample, or the sample contradicts the shape; for
+        a shape or a tolerance where what was drawn decided m.
 
     Notes
     -----
@@ -89,6 +91,8 @@ def bounds(
             progress(1.0)
         return found
     allowed = checks.real("tolerance", tolerance, low=0, high=1)
+    for one in both:
+        one.require_set("a tolerance", "leave it out")
     ends: list[float] = []
     for i, one in enumerate(both):
 
@@ -138,14 +142,18 @@ def spanned(
         found = [float(np.average(metric(s.sampled_ranks, s.n), weights=s.counts)) for s in sets]
         known = found[0] - sum(found[1:])
         return known, known
-    if metric.linear:
+    adaptive = any(one.is_adaptive for one in sets)
+    if shape is not None:
+        for one in sets:
+            one.require_set(f"shape {shape!r}", "leave shape out")
+    if metric.linear and not adaptive:
         for one in sets:  # what shows no such ranks is refused as for any metric
             if _alike(one):
                 _within_limits(metric, one, shape, confidence)
             elif shape is not None:
                 fits(metric, [one], shape)
         return interval_of_mean(sets, confidence)
-    if not any(map(_alike, sets)):
+    if adaptive or not any(map(_alike, sets)):
         signs = [1.0, -1.0][: len(sets)]
         return _in_order(metric, sets, *region(fits(metric, sets, shape), signs, confidence))
     each = 1 - (1 - confidence) / len(sets)
@@ -186,7 +194,7 @@ def _within_limits(
         seen = np.flatnonzero(draws.counts) + 1
         ends = np.unique(np.clip(np.concatenate([seen - 1, seen]), 1, draws.m))
         up_to = np.arange(1, draws.m + 2)[:, None] <= ends
-        total = draws.counts.sum() / repetition(srs)
+        total = draws.counts.sum() / srs.repetition
         below = draws.counts @ up_to / draws.counts.sum() * total
         tail = (1 - level) / (2 * len(ends) * len(srs.draws))
         readings.append(up_to.astype(np.float64))
@@ -220,7 +228,7 @@ def _of_some(
     By the inequality of Chernoff and Hoeffding, which holds for any values between two ends.
     """
     worst, best = metric(np.array([srs.population, 1]), srs.population).tolist()
-    reach = float(np.log(2 / (1 - confidence))) * repetition(srs) / srs.n_instances
+    reach = float(np.log(2 / (1 - confidence))) * srs.repetition / srs.n_instances
 
     def beyond(expected: float, end: float) -> float:
         def room(x: float) -> float:
@@ -237,6 +245,9 @@ def fits(metric: Metric, sets: list[SampledRankSet], shape: Shape | None) -> lis
     """Fit each set, refusing a shape that it contradicts."""
     found = []
     for one in sets:
+        if one.is_adaptive:
+            found.append(likely(metric, one))
+            continue
         fit = fitted(metric, one, shape)
         if shape is not None:
             refuse_contradicted(metric, one, fit)

@@ -85,25 +85,12 @@ class Part:
 def parts_of(srs: SampledRankSet) -> list[Part]:
     """What a sample shows, for each number of negatives."""
     found = []
-    column, alike = 0, repetition(srs)
+    column = 0
     room = _ALL_CELLS / len(srs.draws)
     for draws in srs.draws:
         total = float(draws.counts.sum())
         starts = cells(draws.counts, _LEAST if room >= _CELLS else max(_LEAST, total / room))
         share = np.add.reduceat(draws.counts, starts) / total
-        found.append(Part(column, draws.m + 1, starts, share, total / alike))
+        found.append(Part(column, draws.m + 1, starts, share, total / srs.repetition))
         column += draws.m + 1
     return found
-
-
-def repetition(srs: SampledRankSet) -> float:
-    """How many entries are worth one instance, where several carry its label: at worst.
-
-    Entries of one instance may be alike. If they are copies of each other, the sample is as good as
-    one of (sum of weights)² / (sum of squared weights of the labels) instances.
-    """
-    if srs.instances is None:
-        return 1.0
-    _, label = np.unique(srs.instances, return_inverse=True)
-    weights = np.bincount(label, weights=srs.counts)
-    return max(1.0, float(np.sum(weights**2) / np.sum(weights)))

@@ -65,6 +65,9 @@ class Fitted:
     scatter
         Variance of the instances' exact metric about that; 0 where the distribution may be their
         own.
+    likelihood
+        Whether distances are losses of it, which count from ``observed`` and less that of the best
+        fit; else they count from the best fit.
     """
 
     rows: Floats
@@ -74,6 +77,7 @@ class Fitted:
     extremes: tuple[float, float]
     weights: Floats
     scatter: float
+    likelihood: bool = False
 
     @property
     def misfit(self) -> float:

@@ -72,8 +72,9 @@ def region(parts: list[Fitted], signs: list[float], confidence: float) -> tuple[
     values = np.concatenate([s * part.values for s, part in zip(signs, parts, strict=True)])
     offset = sum(s * part.offset for s, part in zip(signs, parts, strict=True))
     start = np.concatenate([part.weights for part in parts])
-    shown = rows @ start
-    goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
+    shown = np.concatenate([p.observed if p.likelihood else p.rows @ p.weights for p in parts])
+    left = float(np.sum((rows @ start - shown) ** 2))
+    goal = float(np.hypot(max(float(ndtri((1 + confidence) / 2)), _EXACT), left**0.5))
     firm = max(sum(part.scatter for part in parts), _EXACT**2) ** -0.5
 
     def profile(value: float) -> tuple[float, float]:

@@ -21,6 +21,8 @@ from sampledash.sampledranks import SampledRankSet
 Floats = NDArray[np.float64]
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
 METHODS: tuple[str, ...] = get_args(DistributionMethod)
+#: Those in which a rule that stops by what was drawn cancels.
+LIKELIHOOD = ("mle", "monotone-mle")
 
 
 def rank_distribution(
@@ -49,7 +51,8 @@ def rank_distribution(
     Raises
     ------
     ValueError
-        If n is above 10,000,000, a sampled rank is impossible, or the sets do not fit together.
+        If n is above 10,000,000, a sampled rank is impossible, or the sets do not fit together; for
+        ``"mes"`` where what was drawn decided m.
 
     Notes
     -----
@@ -82,7 +85,16 @@ def fitted(
                 "exactly: leave it out"
             )
         iterations = checks.integer("iterations", iterations, low=1)
-    return _fitted(together(sets), method, iterations)
+    every = together(sets)
+    require_valid(every, method)
+    return _fitted(every, method, iterations)
+
+
+def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
+    """Refuse an estimator that is wrong where what was drawn decided m."""
+    if method not in LIKELIHOOD:
+        for one in sets:
+            one.require_set(f"{str(method)!r}", "use 'mle' or 'monotone-mle', where it cancels")
 
 
 @lru_cache(maxsize=32)

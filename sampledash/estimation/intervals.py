@@ -11,7 +11,8 @@ from sampledash import checks
 from sampledash.correction import Correction
 from sampledash.estimation.bounds import check_shape, require_sampled, spanned
 from sampledash.estimation.bounds_family import Shape
-from sampledash.estimation.points import points
+from sampledash.estimation.distribution import require_valid
+from sampledash.estimation.points import as_method, points
 from sampledash.estimation.sample import Sample, sample_of
 from sampledash.estimation.scatter import standard_error
 from sampledash.metrics import Metric, as_metric
@@ -85,7 +86,8 @@ def interval(
     ------
     ValueError
         If the confidence is not in 0..1, the method is not understood, or the sample contradicts
-        the shape.
+        the shape; where what was drawn decided m, for a shape and for methods other than ``"mle"``
+        and ``"monotone-mle"``.
 
     Notes
     -----
@@ -97,12 +99,15 @@ def interval(
 
     The exact metric is that of the instances at hand, as :func:`~sampledash.mean` computes it from
     their true ranks; what other instances would have, :func:`~sampledash.significance` asks.
-    Coverage and its limits: :mod:`sampledash.estimation.bounds_region`.
+    Coverage and its limits: :mod:`sampledash.estimation.bounds_region`, and where what was drawn
+    decided m :mod:`sampledash.estimation.bounds_likelihood`.
     """
     metric = as_metric(metric)
     check_shape(shape)
     require_sampled("srs", srs)
     inside = _level(confidence)
+    if method is not None:
+        require_valid([srs], as_method(method))
     low, high = spanned(metric, [srs], shape, inside)
     if method is None:
         return low, high
@@ -176,10 +181,13 @@ def _level(confidence: float) -> float:
 
 def _resampled(sample: Sample, rng: np.random.Generator) -> Sample:
     """Draw instances with replacement: counts (runs, m + 1) for each number of negatives."""
-    counts = []
-    for one in sample.counts:
+    ends = np.cumsum([len(one) for one in sample.counts])[:-1]
+    groups = [np.concatenate(sample.counts)] if sample.adaptive else sample.counts
+    found = []
+    for one in groups:
         total = one.sum()
         size = max(1, round(float(total)))
         drawn = rng.multinomial(size, one / total, _RUNS)
-        counts.append(drawn * (total / size))
-    return Sample(sample.n, sample.scheme, sample.m, tuple(counts))
+        found.append(drawn * (total / size))
+    counts = np.split(found[0], ends, axis=1) if sample.adaptive else found
+    return Sample(sample.n, sample.scheme, sample.m, tuple(counts), sample.adaptive)

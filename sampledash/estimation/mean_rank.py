@@ -20,7 +20,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-from sampledash.estimation.bounds_cells import repetition
 from sampledash.sampledranks import Draws, SampledRankSet
 
 
@@ -50,7 +49,7 @@ def _share(srs: SampledRankSet) -> tuple[float, float]:
     below = [float(d.counts @ (1 - np.arange(d.m + 1) / d.m)) for d in srs.draws]
     share = sum(below) / total
     found, alike = np.sum([_scatter(srs, draws) for draws in srs.draws], axis=0)
-    size = total / repetition(srs)
+    size = total / srs.repetition
     # One instance more that might be at the middle: a sample without scatter is still a sample.
     found += 0.25 * alike / size
     # Instances that differ scatter less than if all had the mean share.

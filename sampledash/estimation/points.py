@@ -13,7 +13,12 @@ from sampledash.correction import Correction, as_correction
 from sampledash.estimation import distribution, vectors
 from sampledash.estimation.bounds import require_sampled
 from sampledash.estimation.distributed import RankDistribution
-from sampledash.estimation.distribution import DistributionMethod, estimate_distribution, fitted
+from sampledash.estimation.distribution import (
+    DistributionMethod,
+    estimate_distribution,
+    fitted,
+    require_valid,
+)
 from sampledash.estimation.sample import Sample, sample_of
 from sampledash.estimation.vectors import VectorMethod
 from sampledash.metrics import Metric, as_metric
@@ -62,14 +67,18 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
     Raises
     ------
     ValueError
-        If the method is not understood or a sampled rank is impossible.
+        If the method is not understood, a sampled rank is impossible, or what was drawn decided m
+        and the method is no likelihood.
 
     Notes
     -----
     Where an instance has another number of negatives, distributions use all instances together;
-    vectors are fitted for each number and averaged by weight.
+    vectors are fitted for each number and averaged by weight. Where what was drawn decided that
+    number, only ``"mle"`` and ``"monotone-mle"`` are right: the rule cancels in the likelihood,
+    while the law at each m, which all others rest on, is no longer that of the sampled rank.
     """
     require_sampled("srs", srs)
+    require_valid([srs], as_method(method))
     return float(_estimated(metric, sample_of((srs,)), method, lambda prior: fitted(srs, prior)))
 
 

@@ -48,12 +48,15 @@ class Sample:
     counts
         For each m the weight of the instances with 0..m negatives above: (m + 1,), or (runs, m + 1)
         for one sample per run.
+    adaptive
+        Whether what was drawn decided m, so that the numbers of instances per m are an outcome too.
     """
 
     n: int
     scheme: Scheme
     m: tuple[int, ...]
     counts: tuple[Floats, ...]
+    adaptive: bool = False
 
     def sampling(self, m: int) -> Sampling:
         """How the negatives of the instances with ``m`` of them were drawn."""
@@ -104,9 +107,10 @@ def sample_of(sets: tuple[SampledRankSet, ...], like: Sample | None = None) -> S
             counts[draws.m] = counts.get(draws.m, 0.0) + draws.counts
     m = tuple(sorted(counts))
     if like is not None:
-        return Sample(like.n, like.scheme, m, tuple(counts[x] for x in m))
+        return Sample(like.n, like.scheme, m, tuple(counts[x] for x in m), like.adaptive)
     sizes = [one.n_instances for one in sets]
     n = int(np.floor(np.average([one.population for one in sets], weights=sizes) + 0.5))
     if sets[0].scheme == "without-replacement":
         n = max(n, m[-1] + 1)
-    return Sample(n, sets[0].scheme, m, tuple(counts[x] for x in m))
+    adaptive = any(one.is_adaptive for one in sets)
+    return Sample(n, sets[0].scheme, m, tuple(counts[x] for x in m), adaptive)

@@ -35,7 +35,8 @@ def standard_error(metric: Metric | str, sample: Sample, method: Correction | st
     metric
         A metric or its text.
     sample
-        Counts of one run; the instances with each number of negatives are a sample of their own.
+        Counts of one run; the instances with each number of negatives are a sample of their own,
+        unless what was drawn decided it.
     method
         As for :func:`~sampledash.estimation.point`.
 
@@ -46,12 +47,14 @@ def standard_error(metric: Metric | str, sample: Sample, method: Correction | st
     """
     slope = slopes(as_metric(metric), sample, method)
     total, start, variance = float(sample.total), 0, 0.0
-    for m, counts in zip(sample.m, sample.counts, strict=True):
-        here = slope[start : start + m + 1]
+    # Where what was drawn decided m, how many instances have which m scatters too.
+    groups = (np.concatenate(sample.counts),) if sample.adaptive else sample.counts
+    for counts in groups:
+        here = slope[start : start + len(counts)]
         if size := float(counts.sum()):
             mean = float(counts @ here) / size
             variance += float(counts @ (here - mean) ** 2) / total**2
-        start += m + 1
+        start += len(counts)
     return float(np.sqrt(variance))
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sampledash import checks, laws
 from sampledash.correction import Fit, correction
 from sampledash.estimation.distributed import RankDistribution
-from sampledash.estimation.distribution import DistributionMethod, fitted
+from sampledash.estimation.distribution import DistributionMethod, fitted, require_valid
 from sampledash.estimation.sample import sample_of, together
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
@@ -84,7 +84,7 @@ def fit_learned(
     Raises
     ------
     ValueError
-        If n is above 10,000,000, or an argument is out of range.
+        If n is above 10,000,000, an argument is out of range, or what was drawn decided m.
 
     Notes
     -----
@@ -93,6 +93,7 @@ def fit_learned(
     """
     checks.choice("method", method, METHODS)
     metric, every = as_metric(metric), together(sets)
+    require_valid(every, method)
     sample = sample_of(every)
     if m is None and len(sample.m) > 1:
         raise ValueError(

@@ -11,7 +11,7 @@ from sampledash.readers.errors import NoRankColumn, ReadError
 
 Role = Literal[
     "system", "instance", "rank", "n_candidates", "negatives", "ties", "mass_above", "count",
-    "repetition",
+    "repetition", "adaptive",
 ]  # fmt: skip
 
 # Compared without case, spaces, underscores and hyphens. The first name is the one we write.
@@ -28,6 +28,7 @@ ALIASES: dict[Role, tuple[str, ...]] = {
     "mass_above": ("mass_above",),
     "count": ("count", "counts", "frequency", "freq"),
     "repetition": ("repetition", "repeat", "run_id", "fold", "seed", "split"),
+    "adaptive": ("adaptive",),
 }  # fmt: skip
 SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called
 TRUE = ("true_rank", "best_rank", "worst_rank")  # and those that cannot be one
@@ -102,7 +103,7 @@ def columns_of(headers: list[str], where: str) -> Columns:
             "repetition" if _plain(h) == _EITHER else r for h, r in zip(headers, roles, strict=True)
         )
     if "rank" not in roles:  # one column per system: m may be one
-        roles = tuple(None if role == "negatives" else role for role in roles)
+        roles = tuple(None if role in ("negatives", "adaptive") else role for role in roles)
     for role, names in ALIASES.items():
         if role == "repetition":
             continue

@@ -17,7 +17,7 @@ SMALL = 2**20  # bytes; below, nothing is gained
 _BLOCK = 4 * 2**20  # bytes parsed at a time
 _WHOLE: tuple[Role, ...] = ("rank", "n_candidates", "negatives", "ties")
 _REAL: tuple[Role, ...] = ("count", "mass_above")
-_FEW: tuple[Role, ...] = ("system", "repetition")
+_FEW: tuple[Role, ...] = ("system", "repetition", "adaptive")
 
 
 def fast_frame(data: bytes, delimiter: str, columns: Columns, *, skip: int) -> pd.DataFrame | None:

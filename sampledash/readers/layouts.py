@@ -26,7 +26,8 @@ _WIDE_RANK = (
 _N = "the number of candidates, a whole number from 2"
 _MEANING: dict[Role, str] = {
     "system": "system", "instance": "instance", "rank": "rank", "n_candidates": "n",
-    "negatives": "sampled negatives", "ties": "others tied with it",
+    "negatives": "sampled negatives", "adaptive": "whether the draw decided m",
+    "ties": "others tied with it",
     "mass_above": "sampling weight above it", "count": "instances that the row stands for",
     "repetition": "repetition",
 }  # fmt: skip
@@ -95,11 +96,29 @@ def _long(table: Table, rank_column: int) -> Rows:
         count=_counts(table),
         repetition=_repetition(table),
         negatives=_column(table, "negatives", whole, "the number of negatives, from 1"),
+        adaptive=_adaptive(table),
         sampled=columns.sampled,
         place=lambda row, role: where.place(row, columns.find(role)),
         facts=_facts(table, [i for i, role in enumerate(columns.roles) if role is None]),
     )
     return _without_zeros(rows)
+
+
+def _adaptive(table: Table) -> NDArray[np.bool_] | None:
+    """Whether what was drawn decided m; of sampled ranks alone."""
+    what = "yes or no, whether what was drawn for a row decided its m"
+    if not table.columns.sampled and table.columns.find("negatives") is None:
+        return None
+    found = _column(table, "adaptive", labels, what)
+    if found is None:
+        return None
+    meant = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+    said = [meant.get(str(each).strip().lower()) for each in found[1]]
+    if None in said:
+        i = int(np.argmax(found[0] == said.index(None)))
+        place = table.where.place(i, table.columns.find("adaptive"))
+        raise ReadError(f"{place}: {shown(str(found[1][said.index(None)]))} is not {what}")
+    return np.asarray(np.array(said, dtype=bool)[found[0]])
 
 
 def _counts(table: Table) -> Floats | None:

@@ -88,6 +88,8 @@ class Rows:
         The repetition of each entry, ``None`` if there is only one.
     negatives
         How many were sampled for each entry, where a column says so.
+    adaptive
+        Whether what was drawn decided how many, for each entry, where a column says so.
     sampled
         Whether the source itself calls its ranks sampled.
     place
@@ -114,6 +116,7 @@ class Rows:
     place: Callable[[int, Role], str]
     facts: Facts
     negatives: Ints | None = None
+    adaptive: NDArray[np.bool_] | None = None
     sampled: bool = False
     how_to_give_n: str = "add a column n_candidates"
     shifts: bool = True
@@ -140,6 +143,7 @@ class Rows:
             rank=self.rank[index],
             n=part(self.n),
             negatives=part(self.negatives),
+            adaptive=part(self.adaptive),
             ties=part(self.ties),
             mass=part(self.mass),
             count=part(self.count),

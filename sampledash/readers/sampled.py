@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.readers.cells import Ints
@@ -34,6 +35,7 @@ def read_sampled_ranks(
     zero_based: bool = False,
     runs: Runs = "averaged",
     systems: Systems | None = None,
+    adaptive: bool | None = None,
 ) -> list[SampledRankSet]:
     """Read the sampled ranks of one or several systems from one or several files.
 
@@ -48,6 +50,9 @@ def read_sampled_ranks(
         How the negatives were drawn, ``"with-replacement"`` or ``"without-replacement"``.
     zero_based
         Whether the best sampled rank is written as 0.
+    adaptive
+        Whether what was drawn decided m, whatever a column ``adaptive`` says; ``None`` leaves it to
+        that column, or else to a test (:class:`~sampledash.SampledRankSet`).
 
     Returns
     -------
@@ -63,8 +68,9 @@ def read_sampled_ranks(
     except NoRankColumn as error:
         raise NoRankColumn(error.sampled) from None
     return sampled_sets(
-        opened, n=n, m=m, scheme=scheme, zero_based=zero_based, runs=runs, systems=systems
-    )
+        opened, n=n, m=m, scheme=scheme, zero_based=zero_based, runs=runs, systems=systems,
+        adaptive=adaptive,
+    )  # fmt: skip
 
 
 def sampled_sets(
@@ -76,6 +82,7 @@ def sampled_sets(
     zero_based: bool = False,
     runs: Runs = "averaged",
     systems: Systems | None = None,
+    adaptive: bool | None = None,
 ) -> list[SampledRankSet]:
     """Sampled ranks of what was parsed; options as in :func:`read_sampled_ranks`."""
     parts = []
@@ -103,9 +110,24 @@ def sampled_sets(
                 SampledRankSet(
                     name, rank[index], size[index], drawn[index], scheme=scheme, instances=labels,
                     counts=None if part.count is None else part.count[index],
+                    adaptive=_said(part, name, index) if adaptive is None else adaptive,
                 )
             )  # fmt: skip
     return sets
+
+
+def _said(part: Rows, system: str, index: NDArray[np.intp]) -> bool | None:
+    """Whether what was drawn decided m, as a column says of all ranks of a system alike."""
+    if part.adaptive is None:
+        return None
+    here = part.adaptive[index]
+    if np.any(here != here[0]):
+        i = int(index[np.argmax(here != here[0])])
+        raise ReadError(
+            f"{part.place(i, 'adaptive')}: system {system!r} is said to be adaptive and not to be; "
+            "keep one, or give its parts names of their own"
+        )
+    return bool(here[0])
 
 
 def lacks(opened: Opened) -> tuple[bool, bool]:

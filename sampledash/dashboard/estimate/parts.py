@@ -70,8 +70,9 @@ def picture(scene: Scene, *, dim: bool) -> None:
         ),
     )  # fmt: skip
     known = words.TICK if scene.rows[0].exact is not None else ""
+    legend = words.LEGEND if any(row.falling for row in scene.rows) else words.WIDE
     if not dim:
-        st.caption(words.LEGEND + words.DOT + known)
+        st.caption(legend + words.DOT + known)
 
 
 def numbers(scene: Scene) -> None:
@@ -80,7 +81,7 @@ def numbers(scene: Scene) -> None:
     widest = max(row.free[1] - row.free[0] for row in scene.rows)
     falling = f"{scene.decided_if_falling} of {pairs}"
     if any(row.falling is None for row in scene.rows):
-        falling = "contradicted"
+        falling = "not offered" if scene.asked.adaptive else "contradicted"
     shown = [
         ("Left open", f"{100 * widest:.2f} points",
          f"Widest range of {scene.asked.metric} that one system's samples allow."),
@@ -92,7 +93,8 @@ def numbers(scene: Scene) -> None:
             ("Pairs decided", f"{scene.decided} of {pairs}",
              "Whatever the ranks behind these samples were, at 95 %."),
             ("If ranks fall off", falling,
-             "Decided where no rank is more frequent than a better one: an assumption."),
+             "Decided where no rank is more frequent than a better one: an assumption. Where what "
+             "was drawn decided m, ranges with it were found not to hold."),
             *shown,
         ]  # fmt: skip
     for place, (label, value, about) in zip(
@@ -127,10 +129,15 @@ def estimates_table(scene: Scene) -> pd.DataFrame:
     for i, row in enumerate(scene.rows):
         found: dict[str, Any] = {"metric": str(asked.metric), "system": row.name}
         found |= _drawn(asked.sets[i])
-        found |= {name: asked.value(i, name) for name in scene.methods}
+        values = {name: asked.value(i, name) for name in scene.methods}
+        found |= values
         low, high = row.falling or (None, None)
         found |= {"exact": row.exact, "low": row.free[0], "high": row.free[1]}
-        rows.append(found | {"low if falling": low, "high if falling": high})
+        found |= {"low if falling": low, "high if falling": high}
+        rows.append(
+            found
+            | {"outside 0 to 100 %": " ".join(words.outside({x: [y] for x, y in values.items()}))}
+        )
     return pd.DataFrame(rows)
 
 
@@ -141,7 +148,8 @@ def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
         return sizes.pop() if len(sizes) == 1 else ", ".join(map(str, sorted(sizes)))
 
     n, m = {one.population for one in sets}, {draws.m for one in sets for draws in one.draws}
-    return {"n": listed(n), "m": listed(m), "scheme": sets[0].scheme}
+    adaptive = any(one.is_adaptive for one in sets)
+    return {"n": listed(n), "m": listed(m), "scheme": sets[0].scheme, "adaptive": adaptive}
 
 
 def every_estimator(scene: Scene) -> None:
@@ -156,6 +164,8 @@ def every_estimator(scene: Scene) -> None:
         known = [percent(row.exact or 0.0) for row in scene.rows]
         frame.loc[len(frame)] = ["**on all items**", *known]
     st.table(frame, hide_index=True)
+    for note in words.outside({name: table[name].tolist() for name in wanted}):
+        st.caption(escaped(note))
     takeaway.take(table, "estimates")
 
 
@@ -199,6 +209,9 @@ def which_gamma(scene: Scene) -> None:
     names = [one.system for one in asked.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
     one = asked.sets[place]
+    if one.is_adaptive:
+        st.info(words.NO_GAMMA, icon=":material/info:")
+        return
     sampling = one.sampling(one.draws[-1].m)
     table: pd.DataFrame = asked.kept(
         f"gamma|{one.digest}",

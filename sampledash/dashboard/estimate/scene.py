@@ -46,6 +46,11 @@ class Asked:
         """The sampled ranks."""
         return self.source.sets
 
+    @property
+    def adaptive(self) -> bool:
+        """Whether what was drawn decided m, of some system."""
+        return any(one.is_adaptive for one in self.sets)
+
     def value(self, place: int, method: str) -> float:
         """Estimate of one system by one of :data:`METHODS`."""
         if METHODS[method] == TOGETHER:
@@ -67,8 +72,13 @@ class Asked:
         return found
 
     def falling(self, i: int, j: int) -> Range | None:
-        """The same if no rank is more frequent than a better one; None if they contradict it."""
+        """The same if no rank is more frequent than a better one.
+
+        None if they contradict it, or if what was drawn decided m.
+        """
         one, other = self.sets[i], self.sets[j]
+        if one.is_adaptive or other.is_adaptive:
+            return None
 
         def make() -> Range | None:
             try:
@@ -128,8 +138,9 @@ class Scene:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that differ for these systems."""
-        return [name for name in METHODS if len(self.rows) > 1 or name != TOGETHER]
+        """Estimators that are valid and differ for these systems."""
+        offered = PLAINER if self.asked.adaptive else METHODS
+        return [name for name in offered if len(self.rows) > 1 or name != TOGETHER]
 
     @property
     def word(self) -> str:
@@ -171,14 +182,17 @@ def look(asked: Asked) -> Scene:
                 report((len(spans) + 0.5) / total)
                 spans[i, j] = free, asked.falling(i, j)
                 report(len(spans) / total)
-                if i == j and spans[i, j][1] is None:
+                if i == j and spans[i, j][1] is None and not sets[i].is_adaptive:
                     notes.append(words.contradicts(sets[i].system))
     method, why = _allowed_method(asked, [spans[i, i] for i in range(size)])
     if method != asked.method and (size > 1 or method != SHAPED):
         notes.append(words.instead(asked.method, method, why))
+    values = [asked.value(i, method) for i in range(size)]
+    found = {one.system: [value] for one, value in zip(sets, values, strict=True)}
+    notes += words.outside(found, method)
     rows = tuple(
         Row(
-            one.system, *spans[i, i], asked.value(i, method),
+            one.system, *spans[i, i], values[i],
             mean(asked.metric, asked.source.true[i]) if asked.source.true else None,
         )
         for i, one in enumerate(sets)
@@ -202,17 +216,22 @@ def _allowed_method(
     asked: Asked, spans: list[tuple[Range, Range | None]]
 ) -> tuple[str, words.Reason]:
     """The estimator asked for or, where it assumes too much, a plainer one; and why."""
-    if asked.method not in PLAINER:
-        return asked.method, "range"
-    plainest = PLAINER[-1]
-    if any(falling is None for _, falling in spans):
-        return plainest, "contradicted"
     why: words.Reason = "range"
+    method, plainest = asked.method, PLAINER[-1]
+    if method not in PLAINER:
+        if not asked.adaptive:
+            return method, why
+        method, why = PLAINER[0], "adaptive"
+    elif any(
+        falling is None and not one.is_adaptive
+        for one, (_, falling) in zip(asked.sets, spans, strict=True)
+    ):
+        return plainest, "contradicted"
     n = [one.population for one in asked.sets]
-    plainer = list(PLAINER[PLAINER.index(asked.method) : -1])
+    plainer = list(PLAINER[PLAINER.index(method) : -1])
     if TOGETHER in plainer and (len(n) == 1 or max(n) > 1.1 * min(n)):
         plainer.remove(TOGETHER)
-        why = "n"
+        why = "n" if why == "range" else why
     off = 1e-9  # of rounding, where a range is a single value
     for method in plainer:
         values = [asked.value(i, method) for i in range(len(spans))]
@@ -220,7 +239,7 @@ def _allowed_method(
         inside = zip(values, ranges, strict=True)
         if all(low - off <= value <= high + off for value, (low, high) in inside):
             return method, why
-    return plainest, "range"
+    return plainest, why if why == "adaptive" else "range"
 
 
 def _cutoff(asked: Asked) -> str:

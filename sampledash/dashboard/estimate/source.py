@@ -34,7 +34,7 @@ from sampledash.simulation import sample_ranks
 EXAMPLE, UPLOAD, PASTE = "MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"
 SOURCES = (EXAMPLE, UPLOAD, PASTE)
 DATA = "movielens-xyz"
-DEFAULTS: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1}
+DEFAULTS: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1, "m_set": False}
 MOST_M = 2_000
 PLACEHOLDER = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
@@ -146,7 +146,8 @@ def _uploaded() -> tuple[Given | None, Trouble | None]:
         accept_multiple_files=True, key="sampled_file",
         help=(
             "Columns system and sampled_rank, or one column per system. Optional: instance, "
-            "n_candidates, m, count, seed. Files stay in this session and never travel in a link."
+            "n_candidates, m, count, seed, adaptive (yes or no). Files stay in this session and never "
+            "travel in a link."
         ),
     )  # fmt: skip
     path = assets_folder() / "templates" / "sampled.csv"
@@ -225,6 +226,7 @@ def shown(source: Sampled, given: Given) -> Sampled:
     if not source.bundled:
         names = [shortened(one.system, LONGEST_NAME) for one in source.sets]
         st.caption(escaped(words.understood(names, sum(map(len, source.sets)))))
+    source = _as_said(source)
     if total <= MOST_SYSTEMS:
         return source
     kept: dict[str, list[int]] = st.session_state.setdefault(_SHOWN, {})
@@ -238,6 +240,26 @@ def shown(source: Sampled, given: Given) -> Sampled:
     return replace(
         source, sets=tuple(source.sets[place] for place in sorted(chosen)), of=source.key
     )
+
+
+def _as_said(source: Sampled) -> Sampled:
+    """Say where what was drawn decided m, and let the reader know better."""
+    found = [one for one in source.sets if one.is_adaptive]
+    if not found:
+        return source
+    names = [shortened(one.system, LONGEST_NAME) for one in found]
+    chances = [one.chance_if_set for one in found if one.adaptive is None]
+    set_before = st.session_state.get("m_set", DEFAULTS["m_set"])
+    if not set_before:
+        st.info(escaped(words.adaptive(names, max(chances, default=None))),
+                icon=":material/info:")  # fmt: skip
+    if not st.checkbox(
+        "m was set beforehand", key="m_set", bind="query-params",
+        help="Then m may differ between instances, but not by what was drawn for them, and all "
+        "estimators apply.",
+    ):  # fmt: skip
+        return source
+    return replace(source, sets=tuple(replace(one, adaptive=False) for one in source.sets))
 
 
 def _run(m: int, scheme: Any) -> Sampled:
