@@ -30,8 +30,8 @@ LEVELS = {
     "figures": 10,  # axes and hover write numbers as explain does
     "dashboard": 11,
 }  # fmt: skip
-CORE = ("checks", "laws", "metrics", "atoms", "identity", "sampling", "ranksets", "expectation",
-        "correction", "setting", "simulation")  # fmt: skip
+CORE = ("checks", "adaptivity", "laws", "metrics", "atoms", "identity", "sampling", "ranksets",
+        "expectation", "correction", "setting", "simulation")  # fmt: skip
 
 
 def part_of(path: Path) -> str:

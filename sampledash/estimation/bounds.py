@@ -6,8 +6,7 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import betaincinv, rel_entr
+from scipy.special import betaincinv
 
 from sampledash import checks
 from sampledash.estimation.bounds_cells import parts_of
@@ -15,7 +14,7 @@ from sampledash.estimation.bounds_family import Family, Shape
 from sampledash.estimation.bounds_fit import Fitted, fitted, refuse_contradicted
 from sampledash.estimation.bounds_likelihood import likely
 from sampledash.estimation.bounds_programme import Programme, Progress
-from sampledash.estimation.bounds_region import region
+from sampledash.estimation.bounds_region import mean_of_some, region
 from sampledash.estimation.mean_rank import interval_of_mean
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
@@ -216,29 +215,8 @@ def _within_limits(
             )
         values.append(sign * found.value)
     if shape is not None:
-        values = list(_of_some(metric, srs, values[0], values[1], half))
+        values = list(mean_of_some(metric, srs, values[0], values[1], half))
     return _in_order(metric, [srs], values[0], values[1])
-
-
-def _of_some(
-    metric: Metric, srs: SampledRankSet, low: float, high: float, confidence: float
-) -> tuple[float, float]:
-    """Range of the mean over these instances, where its expectation lies in ``low..high``.
-
-    By the inequality of Chernoff and Hoeffding, which holds for any values between two ends.
-    """
-    worst, best = metric(np.array([srs.population, 1]), srs.population).tolist()
-    reach = float(np.log(2 / (1 - confidence))) * srs.repetition / srs.n_instances
-
-    def beyond(expected: float, end: float) -> float:
-        def room(x: float) -> float:
-            return float(rel_entr(x, expected) + rel_entr(1 - x, 1 - expected)) - reach
-
-        return end if room(end) <= 0 else float(brentq(room, expected, end))
-
-    width = best - worst or 1.0  # a cutoff of all candidates leaves one value
-    lowest, highest = np.clip((np.array([low, high]) - worst) / width, 0, 1).tolist()
-    return worst + beyond(lowest, 0.0) * width, worst + beyond(highest, 1.0) * width
 
 
 def fits(metric: Metric, sets: list[SampledRankSet], shape: Shape | None) -> list[Fitted]:

@@ -13,11 +13,11 @@ interval holds every value of the metric that some :math:`\pi` with
 
 Notes
 -----
-There is no proof of the coverage. Simulated (``tests/benchmarks/adaptive.py``) for two rules and for
-ranks that are hardest to tell from others, the metric of the instances was missed in up to 7 % of
-runs, for other ranks hardly ever. A shape is refused: with it 8 to 36 % of intervals missed where
-ranks are equally likely up to some rank. The best fit is then at an edge, and how far the metric of
-the instances is off that of their distribution depends on the rule.
+There is no proof of the coverage. Simulated (``tests/benchmarks/adaptive.py``) for two rules and
+for ranks that are hardest to tell from others, the metric of the instances was missed in up to 7 %
+of runs, for other ranks hardly ever. A shape is refused: with it 8 to 36 % of intervals missed
+where ranks are equally likely up to some rank. The best fit is then at an edge, and how far the
+metric of the instances is off that of their distribution depends on the rule.
 
 References
 ----------

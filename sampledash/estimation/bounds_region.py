@@ -36,9 +36,12 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.optimize import brentq
+from scipy.special import ndtri, rel_entr
 
 from sampledash.estimation.bounds_fit import Fitted, nonnegative
+from sampledash.metrics import Metric
+from sampledash.sampledranks import SampledRankSet
 
 Floats = NDArray[np.float64]
 Profile = Callable[[float], tuple[float, float]]
@@ -90,6 +93,27 @@ def region(parts: list[Fitted], signs: list[float], confidence: float) -> tuple[
     inside = offset + float(values @ start)
     low, high = (_crossing(profile, goal, inside, float(end)) for end in np.sum(ends, axis=0))
     return low, high
+
+
+def mean_of_some(
+    metric: Metric, srs: SampledRankSet, low: float, high: float, confidence: float
+) -> tuple[float, float]:
+    """Range of the mean over these instances, where its expectation lies in ``low..high``.
+
+    By the inequality of Chernoff and Hoeffding, which holds for any values between two ends.
+    """
+    worst, best = metric(np.array([srs.population, 1]), srs.population).tolist()
+    reach = float(np.log(2 / (1 - confidence))) * srs.repetition / srs.n_instances
+
+    def beyond(expected: float, end: float) -> float:
+        def room(x: float) -> float:
+            return float(rel_entr(x, expected) + rel_entr(1 - x, 1 - expected)) - reach
+
+        return end if room(end) <= 0 else float(brentq(room, expected, end))
+
+    width = best - worst or 1.0  # a cutoff of all candidates leaves one value
+    lowest, highest = np.clip((np.array([low, high]) - worst) / width, 0, 1).tolist()
+    return worst + beyond(lowest, 0.0) * width, worst + beyond(highest, 1.0) * width
 
 
 def _crossing(profile: Profile, goal: float, inside: float, outside: float) -> float:

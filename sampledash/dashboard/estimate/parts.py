@@ -15,6 +15,7 @@ from sampledash.dashboard.estimate.source import SOURCES
 from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.dashboard.ranks.trouble import shown as shown_name
 from sampledash.estimation import fitted, gamma_table
+from sampledash.explain import caveats
 from sampledash.explain import estimate as words
 from sampledash.explain.text import count, percent
 from sampledash.figures import estimate as figures
@@ -136,7 +137,7 @@ def estimates_table(scene: Scene) -> pd.DataFrame:
         found |= {"low if falling": low, "high if falling": high}
         rows.append(
             found
-            | {"outside 0 to 100 %": " ".join(words.outside({x: [y] for x, y in values.items()}))}
+            | {"outside 0 to 100 %": " ".join(caveats.outside({x: [y] for x, y in values.items()}))}
         )
     return pd.DataFrame(rows)
 
@@ -164,7 +165,7 @@ def every_estimator(scene: Scene) -> None:
         known = [percent(row.exact or 0.0) for row in scene.rows]
         frame.loc[len(frame)] = ["**on all items**", *known]
     st.table(frame, hide_index=True)
-    for note in words.outside({name: table[name].tolist() for name in wanted}):
+    for note in caveats.outside({name: table[name].tolist() for name in wanted}):
         st.caption(escaped(note))
     takeaway.take(table, "estimates")
 
@@ -210,7 +211,7 @@ def which_gamma(scene: Scene) -> None:
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
     one = asked.sets[place]
     if one.is_adaptive:
-        st.info(words.NO_GAMMA, icon=":material/info:")
+        st.info(caveats.NO_GAMMA, icon=":material/info:")
         return
     sampling = one.sampling(one.draws[-1].m)
     table: pd.DataFrame = asked.kept(

@@ -14,6 +14,7 @@ from sampledash.correction import correction
 from sampledash.dashboard import cache, controls, state
 from sampledash.dashboard.estimate.source import Sampled
 from sampledash.estimation import compare, fitted_side_by_side, interval, point
+from sampledash.explain import caveats
 from sampledash.explain import estimate as words
 from sampledash.figures.estimate import Range, Row
 from sampledash.metrics import Metric
@@ -189,7 +190,7 @@ def look(asked: Asked) -> Scene:
         notes.append(words.instead(asked.method, method, why))
     values = [asked.value(i, method) for i in range(size)]
     found = {one.system: [value] for one, value in zip(sets, values, strict=True)}
-    notes += words.outside(found, method)
+    notes += caveats.outside(found, method)
     rows = tuple(
         Row(
             one.system, *spans[i, i], values[i],
@@ -266,7 +267,7 @@ def _repeated(asked: Asked) -> str:
     """What to know where an instance has several sampled ranks."""
     for one in asked.sets:
         if one.instances is not None and len(np.unique(one.instances)) < len(one):
-            return words.repeated(len(one), len(np.unique(one.instances)))
+            return caveats.repeated(len(one), len(np.unique(one.instances)))
     return ""
 
 

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.dashboard import cache, state
 from sampledash.dashboard.ranks.held import held, nothing_held
 from sampledash.dashboard.ranks.trouble import LONGEST_NAME, Trouble, escaped
+from sampledash.explain import caveats
 from sampledash.explain import estimate as words
 from sampledash.explain.text import count, shortened
 from sampledash.ranksets import RankSet
@@ -146,8 +147,8 @@ def _uploaded() -> tuple[Given | None, Trouble | None]:
         accept_multiple_files=True, key="sampled_file",
         help=(
             "Columns system and sampled_rank, or one column per system. Optional: instance, "
-            "n_candidates, m, count, seed, adaptive (yes or no). Files stay in this session and never "
-            "travel in a link."
+            "n_candidates, m, count, seed, adaptive (yes or no). Files stay in this session "
+            "and never travel in a link."
         ),
     )  # fmt: skip
     path = assets_folder() / "templates" / "sampled.csv"
@@ -251,7 +252,7 @@ def _as_said(source: Sampled) -> Sampled:
     chances = [one.chance_if_set for one in found if one.adaptive is None]
     set_before = st.session_state.get("m_set", DEFAULTS["m_set"])
     if not set_before:
-        st.info(escaped(words.adaptive(names, max(chances, default=None))),
+        st.info(escaped(caveats.adaptive(names, max(chances, default=None))),
                 icon=":material/info:")  # fmt: skip
     if not st.checkbox(
         "m was set beforehand", key="m_set", bind="query-params",
