@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tests.benchmarks import bounds, chances, core, estimators, every_m, screen, verdict
+from tests.benchmarks import adaptive, bounds, chances, core, estimators, every_m, screen, verdict
 from tests.benchmarks.core import Result
 
 
@@ -28,7 +28,7 @@ def main() -> int:
     quick, only = chosen.quick, chosen.only
     print(f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10}")
     good = True
-    parts = (core, screen, verdict, every_m, chances, estimators, bounds)
+    parts = (core, screen, verdict, every_m, chances, estimators, bounds, adaptive)
     every = [benchmark for part in parts for benchmark in part.BENCHMARKS]
     if only is not None:
         every = [one for one in every if one.__name__ == only] or parser.error(

@@ -10,12 +10,16 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash.dashboard.estimate.parts import estimates_table
+from sampledash.dashboard.estimate.scene import Asked, look
+from sampledash.dashboard.estimate.source import Sampled
 from sampledash.dashboard.estimate.table import bounds_table
 from sampledash.estimation.intervals import interval
 from sampledash.estimation.table import bounds_from_table
 from sampledash.explain.text import percent
 from sampledash.report.tables import as_csv
 from tests.dashboard.driver import complaint, headline, numbers, open_page, run
+from tests.estimation.adaptive_cases import adaptive
 
 # Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
 EXACT = {"X": "7.58 %", "Y": "8.84 %", "Z": "9.42 %"}
@@ -440,3 +444,69 @@ def test_pasted_sampled_ranks_travel_in_the_link():
     longer = pasted("m = 2000, n = 3000\nA: " + ", ".join(map(str, range(1, 400))), metric="AUC")
     assert "sampled" not in longer.query_params
     assert any("1,000 characters travel in a link" in c.value for c in longer.caption)
+
+
+def by_the_draw(column=""):
+    """X, Y, Z with twice as many negatives until one is above; m from 20 to 320."""
+    rng, rows = np.random.default_rng(7), []
+    for one in sd.example("movielens-xyz"):
+        ranks, n = one.ranks[::8], one.n[::8]
+        m, above = adaptive((ranks - 1) / (n - 1), rng, 20, 320, 1)
+        rows += [f"{one.system},{a + 1},3541,{b}{column}" for a, b in zip(above, m, strict=True)]
+    head = "system,sampled_rank,n_candidates,m" + (",adaptive" if column else "")
+    return "\n".join([head, *rows]).encode()
+
+
+def test_m_that_the_draw_decided_is_told_and_only_likelihood_offered():
+    at = upload(ranks_page(), "adaptive.csv", by_the_draw())
+    (told,) = (note.value for note in at.info)
+    assert "Items of X, Y and Z with more negatives stand unlike those with fewer" in told
+    assert "Only maximum likelihood is valid then" in told
+    shown = at.table[0].value.set_index("Estimator")
+    assert list(shown.index) == ["side by side", "shape-constrained MLE", "MLE"]
+    (x, *_) = sd.read_sampled_ranks(io.BytesIO(by_the_draw()), scheme="without-replacement")
+    assert shown.loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
+    assert numbers(at)["If ranks fall off"] == "not offered"
+    bars = json.loads(at.get("plotly_chart")[0].proto.spec)["data"]
+    assert not [trace for trace in bars if trace["name"] == "falling"]
+    at.selectbox(key="estimator").set_value("MN")
+    run(at)
+    said = "What was drawn decided m, where MN is not valid\\: shown is side by side."
+    assert said in [c.value for c in at.caption]
+    # The reader knows better.
+    at.checkbox(key="m_set").set_value(True)
+    run(at)
+    assert not at.info
+    assert {"MES", "BV", "MN"} <= set(at.table[0].value["Estimator"])
+
+
+def test_a_file_says_that_the_draw_decided_m_or_did_not():
+    at = upload(ranks_page(), "said.csv", by_the_draw(",yes"))
+    assert "The data say that what was drawn decided m (X, Y and Z)" in at.info[0].value.replace(
+        "\\", ""
+    )
+    at = upload(ranks_page(), "not.csv", by_the_draw(",no"))
+    assert not at.info
+    assert "BV" in set(at.table[0].value["Estimator"])
+    at = upload(ranks_page(estimate_tab="Which γ"), "said.csv", by_the_draw(",yes"))
+    assert any("no vector corrects the metric" in note.value for note in at.info)
+
+
+def test_an_estimate_outside_0_to_100_percent_comes_with_its_reason():
+    rows = "".join(f"A,{t},{c}\n" for t, c in ((3, 20), (4, 20), (2, 9), (1, 4), (6, 8)))
+    text = f"m = 20, n = 1000\nsystem,sampled_rank,count\n{rows}"
+    at = pasted(text, estimator="BV")
+    (a,) = sd.read_sampled_ranks(
+        io.BytesIO(f"system,sampled_rank,count\n{rows}".encode()), n=1000, m=20,
+        scheme="without-replacement",
+    )  # fmt: skip
+    found = sd.estimate("Recall@10", a, "BV 0.1")
+    assert found.value < 0
+    assert found.reason in str(found)
+    told = [c.value for c in at.caption if "outside 0 to 100 %, as no metric is" in c.value]
+    assert len(told) == 2  # under the headline, and under the table of all estimators
+    assert told[0].startswith("A by BV is")
+    asked = Asked(Sampled((a,), "A", False), sd.parse_metric("Recall@10"), "BV", 0.1)
+    table = estimates_table(look(asked))
+    assert table.loc[0, "BV"] == found.value
+    assert "BV" in table.loc[0, "outside 0 to 100 %"]

@@ -238,3 +238,34 @@ def test_files_of_one_name_are_told_apart() -> None:
     others = [io.BytesIO(text) for _ in range(3)]
     sets = read(others, name=["tiny.csv", "tiny.csv", "b.csv"], n=50, m=9)
     assert [one.system for one in sets] == ["A", "A (tiny.csv, 2nd)", "A (b.csv)"]
+
+
+@pytest.mark.parametrize(("cell", "said"), [("yes", True), ("No", False), ("TRUE", True)])
+def test_a_column_says_whether_the_draw_decided_m(cell, said):
+    text = f"system,sampled_rank,n,m,adaptive\nA,1,100,20,{cell}\nA,4,100,10,{cell}\n"
+    (one,) = sd.read_sampled_ranks(io.BytesIO(text.encode()))
+    assert (one.adaptive, one.is_adaptive) == (said, said)
+    (other,) = sd.read_sampled_ranks(io.BytesIO(text.encode()), adaptive=not said)
+    assert other.is_adaptive is not said
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        ("maybe", r"line 3.*adaptive.*'maybe' is not yes or no"),
+        ("no", r"line 3.*adaptive.*system 'A' is said to be adaptive and not to be"),
+        ("", r"line 3.*adaptive"),
+    ],
+)
+def test_a_column_that_does_not_say_it(second, words):
+    text = f"system,sampled_rank,n,m,adaptive\nA,1,100,20,yes\nA,4,100,10,{second}\n"
+    with pytest.raises(ValueError, match=words):
+        sd.read_sampled_ranks(io.BytesIO(text.encode()))
+
+
+def test_a_system_or_a_true_rank_may_be_called_adaptive():
+    wide = b"instance,adaptive,B\nu1,3,4\nu2,1,2\n"
+    names = [one.system for one in sd.read_sampled_ranks(io.BytesIO(wide), n=100, m=20)]
+    assert names == ["adaptive", "B"]
+    long = b"system,rank,n,adaptive\nA,3,100,perhaps\n"
+    assert len(sd.read_rank_sets(io.BytesIO(long))) == 1
