@@ -362,3 +362,19 @@ def test_reset_puts_every_choice_of_the_page_back():
     run(at)
     assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in headline(at)
     assert at.segmented_control(key="shown").value == "Recall@10"
+
+
+def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():
+    # Always first of 1,000: BV of Recall@100 at m = 20 is 1.1, for entries overshoot.
+    rows = "".join(f"A,{u},1,1000\nB,{u},900,1000\n" for u in range(20))
+    data = f"system,user,rank,n\n{rows}".encode()
+    at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
+    upload(at, "first.csv", data)
+    value = sd.expected_mean(
+        "Recall@100", sd.RankSet("A", [1] * 20, 1000), 20, correction="BV 0.1",
+        scheme="without-replacement",
+    )  # fmt: skip
+    assert value > 1
+    told = [c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value]
+    assert len(told) == 1
+    assert told[0].startswith("Recall@100 of A by BV 0.1 is outside 0 to 100 %")

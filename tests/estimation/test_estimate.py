@@ -224,3 +224,22 @@ def test_without_replacement_law_is_used(xyz: list[sd.RankSet]) -> None:
     truth = sd.mean("NDCG@10", sd.RankSet("S", ranks, 30))
     for method in ("mle", "bv-mle", "mn", "BV 0.1"):
         assert point("NDCG@10", srs, method) == pytest.approx(truth, rel=1e-9)
+
+
+def test_an_estimate_outside_0_to_1_says_why() -> None:
+    # CLS does not decrease the sampled rank's worth of 1, which is above 1 to make up for others.
+    first = SampledRankSet("A", [1] * 40 + [2] * 10, 1000, 20)
+    above, below, inside = (
+        estimate(metric, srs, method)
+        for metric, srs, method in (
+            ("Recall@100", first, "CLS"),
+            ("Recall@10", SampledRankSet("A", [3] * 20 + [4] * 20, 1000, 20), "BV 0.1"),
+            ("Recall@100", first, "mle"),
+        )
+    )
+    assert above.value > 1
+    assert str(above).endswith(f"({above.reason})")
+    assert above.reason.startswith("above 100 %, as no metric is: entries of a corrected vector")
+    assert below.value < 0
+    assert below.reason.startswith("below 0 %")
+    assert (inside.reason, str(inside)[-1]) == ("", "%")

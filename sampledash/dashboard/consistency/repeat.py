@@ -18,7 +18,9 @@ from sampledash.comparison.order import TIED
 from sampledash.dashboard import cache, charts, takeaway
 from sampledash.dashboard.consistency.closer import Part
 from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.ranks.source import escaped
 from sampledash.dashboard.ranks.source import shown as shown_name
+from sampledash.explain import caveats
 from sampledash.explain import sure as words
 from sampledash.explain.text import count, percent
 from sampledash.figures import consistency, planning
@@ -181,6 +183,15 @@ def _result(part: Part, held: Runs) -> None:
         }
     )
     takeaway.show(printed, table, "runs")
+    beyond = {
+        f"{metric} of {system}": list(both)
+        for metric, system, *both in zip(
+            table["metric"], table["system"], table["mean_of_runs"], table["expected_sampled"],
+            strict=True,
+        )
+    }  # fmt: skip
+    for note in caveats.outside(beyond):
+        st.caption(escaped(note))
     st.markdown("Runs that show the true order, beside the exact chance:")
     orders = orders_table(part, values)
     here = orders[orders["metric"] == str(part.metric)]

@@ -20,6 +20,7 @@ from sampledash.dashboard.consistency.scene import Scene
 from sampledash.dashboard.ranks.source import escaped
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.dashboard.state import current
+from sampledash.explain import caveats
 from sampledash.explain import consistency as words
 from sampledash.explain.text import count, percent
 from sampledash.figures import consistency as figures
@@ -109,6 +110,14 @@ def means_view(scene: Scene, x: int) -> None:
         }
     )
     takeaway.show(printed, table, "means", rows=len(table))
+    beyond = {
+        f"{metric} of {system}": [value]
+        for metric, system, value in zip(
+            table["metric"], table["system"], table["expected_sampled"], strict=True
+        )
+    }
+    for note in caveats.outside(beyond, what):
+        st.caption(escaped(note))
     here = table.iloc[x * size : (x + 1) * size]
     st.caption(words.scatter_note(list(here["expected_sampled"]), list(here["std_of_mean"])))
 

@@ -13,6 +13,7 @@ from sampledash.comparison.order import Orders, largest_m, true_order
 from sampledash.correction import Correction
 from sampledash.dashboard import cache, charts
 from sampledash.dashboard.correct.scene import Scene
+from sampledash.explain import caveats
 from sampledash.explain import correct as words
 from sampledash.explain.text import count
 from sampledash.figures import consistency as figures
@@ -106,12 +107,17 @@ def _table(metric: Metric, recipe: Correction, m: int) -> None:
     """Exact, sampled and corrected means with their scatter, as in Table 3."""
     sets = _sets()
     columns = {"recommender": [x.system for x in sets]}
+    notes: list[str] = []
     columns["exact"] = [f"{100 * mean(metric, x):.2f}" for x in sets]
     for one in (Correction(), recipe):
         means, stds = _numbers(metric, one, m)
         columns[str(one)] = [words.plus_minus(a, b) for a, b in zip(means, stds, strict=True)]
+        beyond = {each.system: [value] for each, value in zip(sets, means.tolist(), strict=True)}
+        notes += caveats.outside(beyond, str(one))
     st.caption(f"{metric} in %, m = {count(m)}: expectation ± scatter of one run, as in Table 3.")
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="correct_real_table")
+    for note in notes:
+        st.caption(note)
 
 
 def _numbers(metric: Metric, recipe: Correction, m: int) -> tuple[Floats, Floats]:
