@@ -12,27 +12,21 @@ import argparse
 import asyncio
 import os
 import re
-import socket
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlencode
+from typing import Any
 
 import numpy as np
-import websockets
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 import sampledash as sd
 from sampledash.explain.text import count, in_runs
+from tests.session import Session, serve, texts, widget
 
-ROOT = Path(__file__).parents[2]
 N = 1000
-HOW = {"scheme": "without-replacement"}
 METRICS = ("Recall@10", "NDCG", "AP")  # the chips that are on at the start
 STARTS_AT, STEP = 40, 7  # of m; every session moves through values of its own
+NAME = re.compile(rb"[ABC]reader\d{3}")
 
 
 @dataclass
@@ -40,110 +34,73 @@ class Reader:
     """One session: what it pastes, and what it has been shown."""
 
     number: int
-    port: int
+    opening: float = 0.0  # seconds
     waits: list[float] = field(default_factory=list)  # seconds a change took
-    opening: float = 0.0
-    wrong: list[str] = field(default_factory=list)
-    foreign: set[str] = field(default_factory=set)
-    ident: str = ""  # of the widget of m
-    seen: list[tuple[list[object], int]] = field(default_factory=list)  # what was shown at which m
+    seen: list[tuple[list[Any], int]] = field(default_factory=list)  # what was shown at which m
+    names_sent: set[str] = field(default_factory=set)
 
     @property
     def names(self) -> list[str]:
         return [f"{letter}reader{self.number:03d}" for letter in "ABC"]
 
     @property
-    def ranks(self) -> list[list[int]]:
+    def sets(self) -> list[sd.RankSet]:
         rng = np.random.default_rng(self.number)
-        return [(1 + rng.random(10) ** power * (N - 1)).astype(int).tolist() for power in (2, 3, 4)]
+        return [
+            sd.RankSet(name, (1 + rng.random(10) ** power * (N - 1)).astype(int), n=N)
+            for name, power in zip(self.names, (2, 3, 4), strict=True)
+        ]
 
-    @property
-    def text(self) -> str:
-        rows = zip(self.names, self.ranks, strict=True)
-        return "; ".join(
-            [*(f"{name}: {', '.join(map(str, row))}" for name, row in rows), f"n = {N}"]
-        )
-
-    def wanted(self, m: int) -> dict[str, str]:
-        """The strip of numbers at m, by the core alone."""
-        sets = [sd.RankSet(x, r, n=N) for x, r in zip(self.names, self.ranks, strict=True)]
-        verdict = sd.verdict(METRICS, sets, m, **HOW)
-        strips = {}
-        for metric, rows in verdict.groupby("metric", sort=False):
-            ordered = rows[rows["state"] != "tied"]
-            right = ordered["right_from"]
-            strips[metric] = {
-                "Pairs in true order": f"{(ordered['sampled'] > 1e-12).sum()} of {len(ordered)}",
-                "All right from m": "–"
-                if right.isna().any() or not len(right)
-                else count(right.max()),
-                "Lowest chance": in_runs(float(ordered["probability"].min())),
-                "Instances": "10",
-            }
-        return strips
-
-    async def run(self, m: int | None) -> list[object]:
-        """One run of the page, until it is finished; what the page then shows."""
-        message = BackMsg()
-        message.rerun_script.query_string = self.query
-        message.rerun_script.page_name = "consistency"
-        if m is not None:
-            widget = message.rerun_script.widget_states.widgets.add()
-            widget.id, widget.double_value = self.ident, m
-        begun = time.perf_counter()
-        await self.socket.send(message.SerializeToString())
-        shown = []
-        while True:
-            data = await self.socket.recv()
-            self.foreign |= {
-                name for name in re.findall(rb"[ABC]reader\d{3}", data)
-                if name.decode() not in self.names
-            }  # fmt: skip
-            got = ForwardMsg.FromString(data)
-            kind = got.WhichOneof("type")
-            if kind == "delta" and got.delta.WhichOneof("type") == "new_element":
-                element = got.delta.new_element
-                shown.append(getattr(element, element.WhichOneof("type")))
-            elif kind == "page_info_changed":
-                self.query = got.page_info_changed.query_string
-            elif kind == "script_finished" and got.script_finished == 0:
-                break
-        took = time.perf_counter() - begun
-        if m is None:
-            self.opening = took
-        else:
-            self.waits.append(took)
-        return shown
-
-    def check(self, shown: list[object], m: int) -> None:
-        """Compare the strip and the sentence at one m with the core."""
-        strip = {x.label: x.body for x in shown if type(x).__name__ == "Metric"}
-        said = next((x.body for x in shown if getattr(x, "body", "").startswith("### ")), "")
-        if any(type(x).__name__ == "Exception" for x in shown):
-            self.wrong.append(f"m = {m}: a traceback")
-        metric = next((x for x in METRICS if f" {x} " in said.replace("\u00a0", " ")), "")
-        wanted = self.wanted(m).get(metric)
-        if wanted is None or f"{m} negatives" not in said.replace("\u00a0", " ") or strip != wanted:
-            self.wrong.append(f"m = {m}: {strip} for {wanted}, said {said[:80]!r}")
-
-    async def read(self, changes: int, every: float, begin: float) -> None:
+    async def read(self, address: str, changes: int, every: float, begin: float) -> None:
         """Open the page, then change m every so often."""
-        self.query = urlencode(
-            {"v": 1, "source": "Paste ranks", "ranks": self.text, "m": STARTS_AT}
-        )
-        uri = f"ws://127.0.0.1:{self.port}/_stcore/stream"
-        async with websockets.connect(
-            uri, subprotocols=["streamlit"], max_size=None
-        ) as self.socket:
-            shown = await self.run(None)
+        rows = [f"{one.system}: {', '.join(map(str, one.ranks))}" for one in self.sets]
+        query = {"source": "Paste ranks", "ranks": "; ".join([*rows, f"n = {N}"]), "m": STARTS_AT}
+        async with Session(address, "consistency", **query) as session:
+            clock = time.perf_counter()
+            shown = await session.run()
+            self.opening = time.perf_counter() - clock
             self.seen.append((shown, STARTS_AT))
-            self.ident = next(x.id for x in shown if getattr(x, "id", "").endswith("-m"))
-            await asyncio.sleep(max(0.0, begin - time.perf_counter()))
+            moved = widget(shown, "m")
             for change in range(changes):
-                due = begin + every * (change + (self.number % 30) / 30)
+                due = begin + every * (change + self.number % 30 / 30)
                 await asyncio.sleep(max(0.0, due - time.perf_counter()))
                 m = STARTS_AT + STEP * (change + 1) + self.number % STEP
-                self.seen.append((await self.run(m), m))
+                moved.double_value = m
+                clock = time.perf_counter()
+                shown = await session.run(moved)
+                self.waits.append(time.perf_counter() - clock)
+                self.seen.append((shown, m))
+            self.names_sent = {x.decode() for data in session.sent for x in NAME.findall(data)}
+
+    @property
+    def foreign(self) -> set[str]:
+        """Names of other sessions' systems that this one was sent."""
+        return self.names_sent - set(self.names)
+
+    def wrong(self) -> list[str]:
+        """What was shown that the core does not say."""
+        found, sets = [], self.sets
+        for shown, m in self.seen:
+            strip = {x.label: x.body for x in shown if type(x).__name__ == "Metric"}
+            said = next((x for x in texts(shown, "Markdown") if x.startswith("### ")), "")
+            metric = next((x for x in METRICS if f" {x} " in said), METRICS[0])
+            wanted = strip_of(metric, sets, m)
+            if f"{m} negatives" not in said or strip != wanted:
+                found.append(f"m = {m}: {strip} for {wanted}, said {said[:90]!r}")
+        return found
+
+
+def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
+    """The strip of numbers of one metric, by the core alone."""
+    rows = sd.verdict([metric], sets, m, scheme="without-replacement")
+    ordered = rows[rows["state"] != "tied"]
+    right = ordered["right_from"]
+    return {
+        "Pairs in true order": f"{(ordered['sampled'] > 1e-12).sum()} of {len(ordered)}",
+        "All right from m": "–" if not len(right) or right.hasnans else count(right.max()),
+        "Lowest chance": in_runs(float(ordered["probability"].min())),
+        "Instances": "10",
+    }
 
 
 def processor_seconds(pid: int) -> float:
@@ -152,48 +109,37 @@ def processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def serve() -> tuple[subprocess.Popen[str], int]:
-    """A server as the README starts it, on a free port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true",
-         "--server.address=127.0.0.1", f"--server.port={port}", "--server.fileWatcherType=none"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    for line in process.stdout:
-        if "URL" in line:
-            return process, port
-    raise RuntimeError("the server did not start")
+def measured(
+    address: str, pid: int, readers: list[Reader], changes: int, every: float
+) -> tuple[float, bool]:
+    """Let them open at the same moment, then move m; the 95th percentile, and whether all is right.
 
+    The line printed tells the processor time of the server per opening and per change.
+    """
 
-async def together(readers: list[Reader], changes: int, every: float) -> None:
-    """All of them, opening at the same moment."""
-    begin = time.perf_counter() + (0.5 if len(readers) == 1 else 0.5 * len(readers))
-    await asyncio.gather(*(reader.read(changes, every, begin) for reader in readers))
-    for reader in readers:
-        for shown, m in reader.seen:
-            reader.check(shown, m)
+    async def go() -> tuple[float, float]:
+        begin = time.perf_counter() + 0.5 + 0.3 * len(readers)
+        spent = processor_seconds(pid)
+        tasks = [asyncio.create_task(x.read(address, changes, every, begin)) for x in readers]
+        while not all(reader.seen for reader in readers):
+            await asyncio.sleep(0.01)
+        opened = processor_seconds(pid)
+        await asyncio.gather(*tasks)
+        return opened - spent, processor_seconds(pid) - opened
 
-
-def report(name: str, readers: list[Reader], seconds: float) -> float:
-    """Print one line; the 95th percentile of a change."""
+    opening, changing = asyncio.run(go())
     waits = np.array([wait for reader in readers for wait in reader.waits])
     p50, p95 = np.quantile(waits, [0.5, 0.95])
-    opening = max(reader.opening for reader in readers)
-    wrong = [text for reader in readers for text in reader.wrong]
+    wrong = [text for reader in readers for text in reader.wrong()]
     foreign = sum(len(reader.foreign) for reader in readers)
     print(
-        f"{name:14} opening, slowest {opening:6.2f} s   change p50 {p50:5.3f} s, p95 {p95:5.3f} s"
-        f"   processor {seconds / len(waits):5.3f} s a change"
-        f"   wrong {len(wrong)}, foreign names {foreign}",
+        f"{len(readers):3} at once   opening: slowest {max(x.opening for x in readers):6.2f} s, "
+        f"processor {opening / len(readers):5.3f} s   a change: p50 {p50:5.3f} s, p95 {p95:5.3f} s,"
+        f" processor {changing / len(waits):5.3f} s   wrong {len(wrong)}, foreign names {foreign}",
         flush=True,
     )
-    for text in wrong[:5]:
-        print("  ", text)
-    return float(p95)
+    print(*wrong[:5], sep="\n", end="\n" if wrong else "")
+    return float(p95), not wrong and not foreign
 
 
 def main() -> int:
@@ -203,25 +149,22 @@ def main() -> int:
     parser.add_argument("--every", type=float, default=2.0, help="seconds between changes")
     parser.add_argument("--quick", action="store_true", help="three sessions, two changes")
     args = parser.parse_args()
+    sessions, changes, every = args.sessions, args.changes, args.every
     if args.quick:
-        args.sessions, args.changes, args.every = 3, 2, 0.5
-    process, port = serve()
+        sessions, changes, every = 3, 2, 0.5
+    process, address = serve()
     try:
-        asyncio.run(together([Reader(900, port)], 2, 0.1))  # the first reader of a process
-        crowds = {}
-        for name, size in (("alone", 1), (f"{args.sessions} at once", args.sessions)):
-            readers = [Reader(number, port) for number in range(size)]
-            before = processor_seconds(process.pid)
-            asyncio.run(together(readers, args.changes, args.every))
-            spent = processor_seconds(process.pid) - before
-            crowds[name] = readers, report(name, readers, spent)
+        # What is loaded once per process belongs to no reader.
+        asyncio.run(Reader(900).read(address, 2, 0.1, 0))
+        alone, right = measured(address, process.pid, [Reader(901)], changes, every)
+        crowd, all_right = measured(
+            address, process.pid, [Reader(number) for number in range(sessions)], changes, every
+        )
     finally:
         process.terminate()
         process.communicate(timeout=20)
-    (_, alone), (readers, crowd) = crowds.values()
-    bad = sum(len(x.wrong) + len(x.foreign) for r, _ in crowds.values() for x in r)
     print(f"p95 at once / p95 alone: {crowd / alone:.2f}")
-    return 0 if not bad and (args.quick or crowd <= 3 * alone) else 1
+    return 0 if right and all_right and (args.quick or crowd <= 3 * alone) else 1
 
 
 if __name__ == "__main__":

@@ -2,14 +2,11 @@
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.session import serve
+
 REQUIRED = os.environ.get("SAMPLEDASH_BROWSER") == "required"
 QUIET = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -20,24 +17,8 @@ QUIET = [
 @pytest.fixture(scope="session")
 def server():
     """Address of a server started as the README says, on a free port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true",
-        "--server.address=127.0.0.1", f"--server.port={port}", "--server.fileWatcherType=none",
-    ]  # fmt: skip
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    said = []
-    for line in process.stdout:
-        said.append(line)
-        if "URL" in line:
-            break
-    else:
-        pytest.fail("the server did not start: " + "".join(said))
-    yield f"http://127.0.0.1:{port}"
+    process, address = serve()
+    yield address
     process.terminate()
     process.communicate(timeout=20)
 

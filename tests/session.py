@@ -1,0 +1,101 @@
+"""A reader without a browser: a websocket session that runs a page and keeps what it is sent."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlencode
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+ROOT = Path(__file__).parents[1]
+
+
+class Session:
+    """One reader of one page; ``async with Session(address, page, **query) as session``.
+
+    Attributes
+    ----------
+    sent
+        All that the server sent, as it came.
+    """
+
+    def __init__(self, address: str, page: str, **query: object) -> None:
+        self.address, self.page = address.replace("http", "ws", 1), page
+        self.query = urlencode({"v": 1, **query})
+        self.sent: list[bytes] = []
+
+    async def __aenter__(self) -> Session:
+        self._socket = await websockets.connect(
+            f"{self.address}/_stcore/stream",
+            subprotocols=[websockets.Subprotocol("streamlit")],
+            max_size=None,
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        await self._socket.close()
+
+    async def run(self, *changed: WidgetState) -> list[Any]:
+        """Run the page until it is finished; the elements it shows, as messages."""
+        message = BackMsg()
+        message.rerun_script.query_string = self.query
+        message.rerun_script.page_name = self.page
+        message.rerun_script.widget_states.widgets.extend(changed)
+        await self._socket.send(message.SerializeToString())
+        shown = []
+        while True:
+            data = await self._socket.recv()
+            assert isinstance(data, bytes)
+            self.sent.append(data)
+            got = ForwardMsg.FromString(data)
+            kind = got.WhichOneof("type")
+            if kind == "delta" and got.delta.WhichOneof("type") == "new_element":
+                element = got.delta.new_element
+                shown.append(getattr(element, element.WhichOneof("type")))
+            elif kind == "page_info_changed":
+                self.query = got.page_info_changed.query_string
+            elif kind == "script_finished" and got.script_finished == got.FINISHED_SUCCESSFULLY:
+                return shown
+
+
+def widget(shown: list[Any], key: str) -> WidgetState:
+    """The state of the widget with this key, to be filled in and sent."""
+    return WidgetState(id=next(x.id for x in shown if getattr(x, "id", "").endswith(f"-{key}")))
+
+
+def texts(shown: list[Any], kind: str) -> list[str]:
+    """What elements of one kind say: ``Markdown``, ``Alert`` ..."""
+    return [x.body.replace("\u00a0", " ") for x in shown if type(x).__name__ == kind]
+
+
+def serve() -> tuple[subprocess.Popen[str], str]:
+    """A server as the README starts it, on a free port, and its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true",
+         "--server.address=127.0.0.1", f"--server.port={port}", "--server.fileWatcherType=none"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ,
+    )  # fmt: skip
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if "URL" in line:
+            return process, f"http://127.0.0.1:{port}"
+    raise RuntimeError("the server did not start: " + "".join(said))
