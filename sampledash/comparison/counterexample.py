@@ -21,6 +21,7 @@ shorter in g than one of B.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,13 +34,14 @@ from sampledash.sampling import Sampling, require_sampling
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_Copies = tuple[Ints, int]  # gaps, and how often each is taken
 
 _ALL = 128  # candidates up to this many are all tried as ranks
 _STEPS = 64  # ranks tried beyond the first ones, on a log ladder
-_AFFINE = 1e-9  # largest distance of g from a line, as a share of its range
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
 _MIXED = 5  # instances up to which every combination of gaps is tried
 _PRODUCTS = 1 << 21  # most combinations held at a time
+_PAIRED = 1_000  # most gaps of each that are tried with each other as multiples
 _ROWS = 64  # more instances than that are given as counts
 
 
@@ -91,7 +93,8 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     Two rank sets of as many instances, one relevant item each, named ``"A"`` and ``"B"``; of the
     smallest number of instances found, the clearest pair: the smaller of the two gaps, each as a
     share of its largest possible value, is as large as can be. Or None where there is none: AUC,
-    all negatives drawn, a cutoff beyond the sampled list.
+    all negatives drawn, a cutoff beyond the sampled list. Both means differ by more than 1e-11; a
+    pair that differs by less does not count.
 
     Notes
     -----
@@ -112,9 +115,9 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     ranges = float(f[0] - f[-1]), float(g[0] - g[-1])
     if min(ranges) <= _VISIBLE:
         return None
-    line = g[-1] + (f - f[-1]) * (ranges[1] / ranges[0])
-    if np.abs(g - line).max() <= _AFFINE * ranges[1]:
-        return None
+    slope = ranges[1] / ranges[0]
+    if 2 * np.abs(g - g[-1] - slope * (f - f[-1])).max() <= (1 + slope) * _VISIBLE:
+        return None  # both means are as ordered as on a line, but for less than can be seen
     high, low = np.triu_indices(len(ranks), 1)
     # Of A's gaps that are equal but for rounding the narrowest counts, of B's the widest.
     width = np.argsort(low - high, kind="stable")
@@ -125,7 +128,9 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     found = _clearest(ahead[0], behind[0], ranges, 2)
     if found is None:
         more = _multiples(ahead[0], behind[0])
-        for size in range(3, min(_MIXED, more[0].size + more[1].size - 1) + 1):
+        if more is None:
+            return None
+        for size in range(3, min(_MIXED, more[0][1] + more[1][1] - 1) + 1):
             ahead.append(ahead[-1].plus(ahead[0]).front(True))
             behind.append(behind[-1].plus(behind[0]).front(False))
             sums = [
@@ -136,10 +141,11 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
                 break
         else:
             found = more
-    first, second = found
+    (first, p), (second, q) = found
+    n = sampling.n
     return (
-        _rank_set("A", np.r_[ranks[high[first]], ranks[low[second]]], sampling.n),
-        _rank_set("B", np.r_[ranks[low[first]], ranks[high[second]]], sampling.n),
+        _rank_set("A", n, [(ranks[high[first]], p), (ranks[low[second]], q)]),
+        _rank_set("B", n, [(ranks[low[first]], p), (ranks[high[second]], q)]),
     )
 
 
@@ -155,7 +161,7 @@ def _candidates(metric: Metric, n: int) -> Ints:
 
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
-) -> tuple[Ints, Ints] | None:
+) -> tuple[_Copies, _Copies] | None:
     """Gaps of A and of B whose differences, as shares of the ranges, have the largest minimum."""
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
@@ -181,42 +187,62 @@ def _clearest(
         & (behind.sampled - ahead.sampled[i] >= max(low * ranges[1], _VISIBLE * size))
     )
     j = fits[np.argmax(behind.sampled[fits] / ranges[1] - behind.exact[fits] / ranges[0])]
-    return ahead.members[i], behind.members[j]
+    return (ahead.members[i], 1), (behind.members[j], 1)
 
 
-def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[Ints, Ints]:
+def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
     """Fewest instances with p times one gap of A and q times one of B.
 
-    p F > q F' and p G < q G': q / p lies strictly between G / G' and F / F'. The simplest fraction
-    there has the smallest numerator and denominator.
+    Both means differ visibly, by v, where p F - q F' and q G' - p G are at least (p + q) v: where
+    q / p lies between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction there has
+    the smallest numerator and denominator.
     """
+    v = _VISIBLE
+    ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]
+    # The wider these are apart the more fractions lie between.
+    ahead = ahead[np.argsort((ahead.sampled + v) / (ahead.exact - v))[:_PAIRED]]
+    behind = behind[np.argsort((behind.exact + v) / (behind.sampled - v))[:_PAIRED]]
     i, j = (x.ravel() for x in np.mgrid[: len(ahead.exact), : len(behind.exact)])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low = ahead.sampled[i] / behind.sampled[j] * (1 + _VISIBLE)
-        high = ahead.exact[i] / behind.exact[j] * (1 - _VISIBLE)
-    open_ = np.flatnonzero((low < high) & (behind.sampled[j] > 0))
-    q, p = _simplest(low[open_], high[open_])
+    q, p = _simplest(
+        (ahead.sampled[i] + v) / (behind.sampled[j] - v),
+        (ahead.exact[i] - v) / (behind.exact[j] + v),
+    )
+    if not np.any(np.isfinite(p)):
+        return None
     at = int(np.argmin(p + q))
-    first, second = ahead.members[i[open_[at]]], behind.members[j[open_[at]]]
-    return np.repeat(first, int(p[at])), np.repeat(second, int(q[at]))
+    return (ahead.members[i[at]], int(p[at])), (behind.members[j[at]], int(q[at]))
 
 
 def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Fraction of smallest terms strictly between two numbers >= 0, by continued fractions."""
-    whole = np.floor(low) + 1
-    easy = whole < high
-    numerator, denominator = whole.copy(), np.ones(len(low))
-    hard = np.flatnonzero(~easy)
-    if len(hard):
-        base = np.floor(low[hard])
+    """Fraction of smallest terms strictly between two positive numbers, by continued fractions.
+
+    Infinite terms where there is nothing between them, or too little for doubles to tell.
+    """
+    numerator, denominator = np.full((2, len(low)), np.inf)
+    # It is (a x + c) / (b x + d), where x lies between what is left of the two numbers.
+    a, b, c, d = np.multiply.outer([1.0, 0.0, 0.0, 1.0], np.ones(len(low)))
+    at = np.arange(len(low))
+    while len(at := at[low < high]):
+        low, high = low[low < high], high[low < high]
+        whole = np.floor(low) + 1
+        found = whole < high
+        here = at[found]
+        numerator[here] = a[here] * whole[found] + c[here]
+        denominator[here] = b[here] * whole[found] + d[here]
+        at, low, high = at[~found], low[~found], high[~found]
+        base = np.floor(low)
+        a[at], c[at] = a[at] * base + c[at], a[at]
+        b[at], d[at] = b[at] * base + d[at], b[at]
         with np.errstate(divide="ignore"):
-            over, under = _simplest(1 / (high[hard] - base), 1 / (low[hard] - base))
-        numerator[hard], denominator[hard] = base * over + under, over
+            low, high = 1 / (high - base), 1 / (low - base)
     return numerator, denominator
 
 
-def _rank_set(name: str, ranks: Ints, n: int) -> RankSet:
-    if len(ranks) <= _ROWS:
-        return RankSet(name, ranks, n)
-    distinct, counts = np.unique(ranks, return_counts=True)
-    return RankSet(name, distinct, n, counts=counts)
+def _rank_set(name: str, n: int, parts: Sequence[tuple[Ints, int]]) -> RankSet:
+    """Rank set of ranks and how often they occur."""
+    ranks = np.concatenate([some for some, _ in parts])
+    counts = np.repeat([times for _, times in parts], [len(some) for some, _ in parts])
+    if counts.sum() <= _ROWS:
+        return RankSet(name, np.repeat(ranks, counts), n)
+    distinct, which = np.unique(ranks, return_inverse=True)
+    return RankSet(name, distinct, n, counts=np.bincount(which, counts))

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from tests.benchmarks import adaptive, bounds, chances, core, estimators, every_m, screen, verdict
+from tests.benchmarks import (
+    adaptive,
+    bounds,
+    chances,
+    core,
+    counterexamples,
+    estimators,
+    every_m,
+    screen,
+    verdict,
+)
 from tests.benchmarks.core import Result
 
 
@@ -28,7 +38,9 @@ def main() -> int:
     quick, only = chosen.quick, chosen.only
     print(f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10}")
     good = True
-    parts = (core, screen, verdict, every_m, chances, estimators, bounds, adaptive)
+    parts = (
+        core, screen, verdict, every_m, chances, counterexamples, estimators, bounds, adaptive,
+    )  # fmt: skip
     every = [benchmark for part in parts for benchmark in part.BENCHMARKS]
     if only is not None:
         every = [one for one in every if one.__name__ == only] or parser.error(

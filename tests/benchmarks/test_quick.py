@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.benchmarks import bounds, core, estimators, screen, verdict
+from tests.benchmarks import bounds, core, counterexamples, estimators, screen, verdict
 from tests.benchmarks.core import any_n
 
 # any_n and estimators.seconds only time; chances and every_m have their tests in tests/comparison.
 COMPARED = [
     *(b for b in core.BENCHMARKS if b is not any_n), *screen.BENCHMARKS, *verdict.BENCHMARKS,
-    estimators.accuracy, estimators.large, bounds.programmes,
+    counterexamples.every_setting, estimators.accuracy, estimators.large, bounds.programmes,
 ]  # fmt: skip
 
 

@@ -117,6 +117,32 @@ def test_nearly_complete_samples_need_many_instances() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("metric", "n", "m", "options"),
+    [
+        ("AP", 160, 158, {"scheme": WITHOUT}),
+        ("RR", 483, 481, {"scheme": WITHOUT}),
+        ("AP", 3000, 2998, {"scheme": WITHOUT}),
+        ("AUC", 120, 10, {"scheme": POPULARITY, "odds": 1 + 1e-9}),
+    ],
+)
+def test_where_the_sampled_metric_is_nearly_an_affine_function(
+    metric: str, n: int, m: int, options: dict[str, object]
+) -> None:
+    # Some multiples of two gaps differ by next to nothing in both means, and do not count.
+    found = counterexample(metric, sd.Sampling(n, m, **options))
+    assert found is not None
+    a, b = found
+    assert a.n_instances == b.n_instances
+    assert sd.mean(metric, a) - sd.mean(metric, b) > 1e-11
+    sampled = [sd.expected_mean(metric, rs, m, **options) for rs in found]
+    assert sampled[1] - sampled[0] > 1e-11
+
+
+def test_too_near_an_affine_function_to_be_seen() -> None:
+    assert counterexample("AUC", sd.Sampling(10_000, 100, POPULARITY, 1 + 1e-11)) is None
+
+
 def test_huge_catalogues() -> None:
     found = counterexample("NDCG@20", sd.Sampling(10**9, 500))
     assert found is not None

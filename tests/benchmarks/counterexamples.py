@@ -1,0 +1,163 @@
+"""Counterexamples against all pairs of rank sets, in whole numbers, for every n up to 40.
+
+The law of the sampled rank times a common denominator is a whole number, and so is every metric
+times another one (NDCG to 60 digits). So whether a pair is a counterexample, and whether there can
+be one at all, is decided without rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
+from functools import lru_cache
+from math import comb, lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sampledash as sd
+from tests.benchmarks.core import Result, timed
+from tests.oracles import UNIFORM, WITHOUT
+
+Values = list[int]
+
+LARGEST, QUICK = 40, 7
+UNIT = lcm(*range(1, LARGEST + 1))  # every 1 / rank and 1 / k is a whole number of these
+DIGITS = 10**60
+CUTOFFS = (1, 2, 3, 5, 10, 20, 39)
+SHARES = (0.02, 0.1, 0.25, 0.5, 0.9)
+METRICS = [
+    *(sd.metric(name) for name in ("auc", "atop", "ap", "rr", "ndcg")),
+    *(sd.metric(name, k=k) for name in ("ap", "rr", "ndcg") for k in CUTOFFS[1:]),
+    *(sd.metric(name, k=k) for name in ("recall", "precision", "hit_rate") for k in CUTOFFS),
+    *(sd.metric("topk", k=share) for share in SHARES),
+]
+
+
+@lru_cache
+def _discount(place: int) -> int:
+    """1 / log2(place + 1) in units of 10^-60."""
+    with localcontext() as context:
+        context.prec = 80
+        return int(Decimal(2).ln() / Decimal(place + 1).ln() * DIGITS)
+
+
+def whole_values(metric: sd.Metric, others: int) -> Values:
+    """The metric of one relevant item with 0..others items above, times a common number."""
+    if metric.linear:  # in units of 1 / others: only differences within one list matter
+        return list(range(others, -1, -1))
+    if metric.share is not None:
+        return [int(above / others <= metric.share) for above in range(others + 1)]
+    cut = others + 1 if metric.k is None else metric.k
+    gain = {
+        "ap": lambda place: UNIT // place,
+        "rr": lambda place: UNIT // place,
+        "ndcg": _discount,
+    }.get(metric.name, lambda place: 1)
+    return [gain(above + 1) if above < cut else 0 for above in range(others + 1)]
+
+
+def whole_law(n: int, m: int, scheme: str) -> NDArray[np.object_]:
+    """Law of the sampled count above of the ranks 1..n, times a common number: (n, m + 1)."""
+    others = n - 1
+    if scheme == WITHOUT:
+        rows = [[comb(a, s) * comb(others - a, m - s) for s in range(m + 1)] for a in range(n)]
+    else:
+        rows = [
+            [comb(m, s) * a**s * (others - a) ** (m - s) for s in range(m + 1)] for a in range(n)
+        ]
+    return np.array(rows, dtype=object)
+
+
+def possible(f: Values, g: Values) -> bool:
+    """Whether there is any counterexample: unless g is an affine function of f (or f constant).
+
+    See the module of :func:`sampledash.counterexample`; both fall. NDCG is known to 60 digits.
+    """
+    width = f[0] - f[-1], g[0] - g[-1]
+    if not all(width):
+        return False
+    off = [(x - f[-1]) * width[1] - (y - g[-1]) * width[0] for x, y in zip(f, g, strict=True)]
+    return max(map(abs, off)) > width[0] * width[1] // 10**40
+
+
+def two_suffice(f: Values, g: Values) -> bool:
+    """Whether two instances each make a counterexample, by trying all pairs of rank sets."""
+    i, j = np.triu_indices(len(f))
+    exact, sampled = np.array(f, dtype=object), np.array(g, dtype=object)
+    exact, sampled = exact[i] + exact[j], sampled[i] + sampled[j]
+    order = np.argsort(exact, kind="stable")
+    exact, sampled = exact[order], sampled[order]
+    largest = np.maximum.accumulate(sampled)
+    below = np.searchsorted(exact, exact - max(f) // 10**40, side="left")  # of those not better
+    later = below > 0
+    return bool(np.any(largest[below[later] - 1] - sampled[later] > max(g) // 10**40))
+
+
+@dataclass
+class Count:
+    """What was looked at, and what was wrong."""
+
+    settings: int = 0
+    two: int = 0
+    more: int = 0
+    none: int = 0
+    largest: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+
+
+def check(n: int, m: int, scheme: str, metrics: list[sd.Metric], count: Count) -> None:
+    """All metrics at one setting."""
+    law = whole_law(n, m, scheme)
+    for metric in metrics:
+        f = whole_values(metric, n - 1)
+        g = list(law @ np.array(whole_values(metric, m), dtype=object))
+        where = f"{metric}, n = {n}, m = {m}, {scheme}"
+        count.settings += 1
+        found = sd.counterexample(metric, sd.Sampling(n, m, scheme))
+        if found is None:
+            count.none += 1
+            if possible(f, g):
+                count.wrong.append(f"{where}: none found")
+            continue
+        first, second = (
+            [(int(r) - 1, int(c)) for r, c in zip(rs.ranks, rs.counts, strict=True)] for rs in found
+        )
+        sizes = {sum(c for _, c in part) for part in (first, second)}
+        size = max(sizes)
+        exact, sampled = (
+            sum(c * v[a] for a, c in first) - sum(c * v[a] for a, c in second) for v in (f, g)
+        )
+        if len(sizes) > 1 or exact <= max(f) // 10**40 or sampled >= -(max(g) // 10**40):
+            count.wrong.append(f"{where}: no counterexample, {first} {second}")
+        if (size == 2) != two_suffice(f, g):
+            count.wrong.append(f"{where}: {size} instances, where two suffice: {size > 2}")
+        count.two += size == 2
+        count.more += size > 2
+        count.largest = max(count.largest, size)
+
+
+def every_setting(quick: bool) -> Iterator[Result]:
+    """All metrics, both uniform schemes, every n up to 40 and m < n; the difference counts."""
+    count = Count()
+    top, metrics = (QUICK, METRICS[::4]) if quick else (LARGEST, METRICS)
+
+    def run() -> None:
+        for n in range(2, top + 1):
+            for m in range(1, n):
+                for scheme in UNIFORM:
+                    check(n, m, scheme, metrics, count)
+
+    seconds, _ = timed(run)
+    for wrong in count.wrong[:20]:
+        print(wrong)
+    yield Result(
+        f"counterexamples, {len(metrics)} metrics, every n up to {top} and m < n", seconds, None,
+        float(len(count.wrong)), 0,
+        note=f"{count.settings:,} settings: {count.two:,} of two instances, {count.more:,} of up "
+        f"to {count.largest:,}, none possible in {count.none:,}",
+    )  # fmt: skip
+
+
+BENCHMARKS = (every_setting,)
