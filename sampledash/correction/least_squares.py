@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import svd
 from scipy.optimize import nnls
 
 from sampledash import laws
@@ -95,13 +94,10 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 def _by_nodes(at: Nodes, gamma: float) -> Floats:
     """Find the same vector by ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹, S the scaled A."""
-    root = np.sqrt(at.weights)
-    rows = np.vstack([p for _, p in at.laws()]) * root[:, None]
-    marginal = root @ rows
+    rows, kernel, marginal = at.grid.scaled()
     seen = marginal >= _TINY
-    rows = rows[:, seen] / np.sqrt(marginal[seen])
-    solution = _solve((1 - gamma) * (rows @ rows.T), gamma, root * at.target)
-    return _filled(solution @ rows / np.sqrt(marginal[seen]), seen)
+    solution = _solve((1 - gamma) * kernel, gamma, np.sqrt(at.weights) * at.target)
+    return _filled((solution @ rows)[seen] / np.sqrt(marginal[seen]), seen)
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
@@ -130,7 +126,7 @@ def require_reachable(at: Nodes) -> None:
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
     """Least squares (eq. 22) of minimum norm, and how many directions the cutoff kept."""
     r, rhs = triangular(at)
-    left, values, right = svd(r, check_finite=False)
+    left, values, right = np.linalg.svd(r, full_matrices=False)
     kept = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
     return right[:kept].T @ ((left[:, :kept].T @ rhs) / values[:kept]), kept
 

@@ -2,8 +2,10 @@
 
 The corrections need sums over r = 1..n of products of two laws, or of a law and a metric. On a
 stretch of ranks where these are smooth, a Gauss rule for *sums over integers* (the discrete
-Chebyshev polynomials') with 16 nodes is exact for polynomials up to degree 31. A Gauss-Legendre
-rule, which is for integrals, would be off in the third digit.
+Chebyshev polynomials') with k nodes is exact for polynomials up to degree 2k - 1. A Gauss-Legendre
+rule, which is for integrals, would be off in the third digit. Long panels with many nodes need
+fewer nodes in all than short ones: about eight for each 1/sqrt(m) of arcsin(sqrt(p)), twice what
+the law of that width can tell apart.
 """
 
 from __future__ import annotations
@@ -23,26 +25,29 @@ from sampledash.sampling import Sampling
 Floats = NDArray[np.float64]
 
 _NODES = 16
+# Nodes of a panel of a law, its length in widths of the law, and its end over its start: a law that
+# is no polynomial of the rank takes short panels.
+_POLYNOMIAL, _RATIONAL = (36, 6.0, 12), (_NODES, 1.0, 2)
 _HEAD = 64  # ranks summed one by one at the top, where metrics are steepest
 _ROOM = 1 << 22  # entries of a matrix that is kept for the next metric
 _DIRECT = 1_000  # up to here all ranks are summed directly
 
 
 @lru_cache(maxsize=4096)
-def _rule(length: int) -> tuple[Floats, Floats]:
+def _rule(length: int, size: int) -> tuple[Floats, Floats]:
     """Nodes about the middle and weights of the Gauss rule for a sum over ``length`` integers."""
-    k = np.arange(1, _NODES)
+    k = np.arange(1, size)
     off = k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
-    nodes, vectors = eigh_tridiagonal(np.zeros(_NODES), off)
+    nodes, vectors = eigh_tridiagonal(np.zeros(size), off)
     return nodes, length * vectors[0] ** 2
 
 
-def integer_panel(first: int, last: int) -> tuple[Floats, Floats]:
-    """Nodes and weights for a sum over the integers first..last of a smooth function."""
+def integer_panel(first: int, last: int, size: int = _NODES) -> tuple[Floats, Floats]:
+    """At most ``size`` nodes and weights for a sum over first..last of a smooth function."""
     length = last - first + 1
-    if length <= _NODES:
+    if length <= size:
         return np.arange(first, last + 1, dtype=np.float64), np.ones(length)
-    nodes, weights = _rule(length)
+    nodes, weights = _rule(length, size)
     return nodes + (first + last) / 2, weights
 
 
@@ -52,29 +57,33 @@ def above_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Flo
     Parameters
     ----------
     sampling
-        Its law must be resolved: panels are at most 1/sqrt(m) wide in arcsin(sqrt(p)).
+        Its law must be resolved: panels are so many 1/sqrt(m) wide in arcsin(sqrt(p)), narrower
+        without replacement, where large samples scatter less.
     cut
         The summed function may jump between ``cut - 1`` and ``cut`` items above.
     """
     n, m = sampling.n, sampling.m
     if n <= _DIRECT:
         return np.arange(n, dtype=np.float64), np.ones(n)
-    head, tail = _HEAD, n
+    size, width, steep = _RATIONAL if sampling.scheme == "popularity" else _POLYNOMIAL
+    head, tail, width = _HEAD, n, width / np.sqrt(m)
     if sampling.scheme == "without-replacement":
         # Where all items above may be drawn, or all below, the law is not smooth in their number.
-        head = max(_HEAD, _surely_left_out(m / (n - 1), n))
-        tail = max(head, n - 1 - m)
+        whole = _surely_left_out(m / (n - 1), n)
+        head = max(_HEAD, whole)
+        tail = max(head, n - whole)
+        width *= np.sqrt(1 - m / (n - 1))
     ends = sorted({min(head, n), min(tail, n), n} | ({cut} if cut and 0 < cut < n else set()))
     panels = []
     first = 0
     for end in ends:  # [first, end)
         direct = end <= head or first >= tail
         while first < end:
-            last = end - 1 if direct else min(end - 1, _panel_end(sampling, first))
+            last = end - 1 if direct else min(end - 1, _panel_end(sampling, first, width, steep))
             if direct:
                 panels.append((np.arange(first, end, dtype=np.float64), np.ones(end - first)))
             else:
-                panels.append(integer_panel(first, last))
+                panels.append(integer_panel(first, last, size))
             first = last + 1
     above, weights = zip(*panels, strict=True)
     return np.concatenate(above), np.concatenate(weights)
@@ -85,15 +94,15 @@ def _surely_left_out(share: float, n: int) -> int:
     return n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
 
 
-def _panel_end(sampling: Sampling, first: int) -> int:
-    """Last count above of the panel that begins at ``first``."""
+def _panel_end(sampling: Sampling, first: int, width: float, steep: int) -> int:
+    """Last count above of the panel from ``first`` on: its width is in arcsin(sqrt(p))."""
     total, odds = sampling.n - 1, sampling.odds
     # arcsin(sqrt(p)) from both weights: p itself may round to more than 1.
-    angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + 1 / np.sqrt(sampling.m)
+    angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
     if angle >= np.pi / 2:
-        return min(2 * first, total)
+        return min(steep * first, total)
     q = np.sin(angle) ** 2
-    return int(min(2 * first, max(first, total * q / (odds * (1 - q) + q))))
+    return int(min(steep * first, max(first, total * q / (odds * (1 - q) + q))))
 
 
 @dataclass(frozen=True)
@@ -138,6 +147,27 @@ class Grid:
     @cached_property
     def _kept_gram(self) -> tuple[Floats, Floats]:
         return self._summed()
+
+    def scaled(self) -> tuple[Floats, Floats, Floats]:
+        """S and SSᵀ, S being A with its entries over the root of their column's sum, and c.
+
+        Columns without weight are left at 0. Shapes (nodes, m+1), (nodes, nodes) and (m+1,).
+        """
+        if len(self.above) * (self.sampling.m + 1) > _ROOM:
+            return self._over_marginal()
+        return self._kept_scaled
+
+    @cached_property
+    def _kept_scaled(self) -> tuple[Floats, Floats, Floats]:
+        return self._over_marginal()
+
+    def _over_marginal(self) -> tuple[Floats, Floats, Floats]:
+        root = np.sqrt(self.weights)
+        rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
+        marginal = root @ rows
+        seen = marginal >= np.finfo(float).tiny
+        rows *= np.where(seen, 1 / np.sqrt(np.where(seen, marginal, 1.0)), 0.0)
+        return rows, rows @ rows.T, marginal
 
     def _summed(self) -> tuple[Floats, Floats]:
         size = self.sampling.m + 1
@@ -217,7 +247,7 @@ def normal_equations(at: Nodes) -> tuple[Floats, Floats, Floats]:
 
 
 def triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:
-    """R and Qᵀb of the QR factorisation of A (eq. 23), built block by block.
+    """Rows with the AᵀA and Aᵀb of A and b (eq. 23), few: of the QR factorisation if that is less.
 
     ``cumulative`` replaces column i of A by the sum of its columns 0..i. Working with R keeps the
     digits that forming AᵀA would square away.
@@ -230,8 +260,11 @@ def triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:
         blocks.append(np.column_stack([columns, at.target[rows]]) * root)
         if sum(map(len, blocks)) > 4 * (size + 1):
             blocks = [_upper(blocks)]
-    r = _upper(blocks)
-    return r[:size, :size], r[:size, size]
+    r = np.vstack(blocks)
+    if len(r) > 2 * size:
+        r = _upper([r])
+        r = r[:size]
+    return r[:, :size], r[:, size]
 
 
 def _upper(blocks: list[Floats]) -> Floats:

@@ -215,6 +215,8 @@ def vector(
     if metric.linear and sampling.scheme != "popularity" and not recipe.gamma:
         # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
         return _read_only(sampled_values(metric, m, position)), None
+    if prior is None and sampling.scheme == "without-replacement" and m == n - 1:
+        return _read_only(sampled_values(metric, m, position)), None  # all drawn: exact as it is
     at = moments.nodes(metric, sampling, position, prior)
     if prior is not None:
         least_squares.require_reachable(at)

@@ -133,6 +133,24 @@ def test_marginals_of_a_thousand_million_ranks(scheme: str) -> None:
         assert values[1:-1] == pytest.approx((1 - (t + 1) / (m + 2))[1:-1], rel=1e-11)
 
 
+@pytest.mark.parametrize(("m", "scheme"), [(300, WITH), (300, WITHOUT), (2000, WITHOUT)])
+def test_large_samples_take_fewer_nodes_than_unknowns(m: int, scheme: str) -> None:
+    # What a law of width 1/sqrt(m) can tell apart grows as sqrt(m), and so must the sums.
+    sampling = sd.Sampling(3541, m, scheme)
+    at = nodes(sd.parse_metric("AP"), sampling)
+    assert len(at.above) < m + 1
+    gram, _, moment = normal_equations(at)
+    law, target = dense_law(3541, m, scheme), dense_target("ap", None, 3541)
+    np.testing.assert_allclose(gram, law.T @ law / 3541, atol=2e-14 / m)
+    np.testing.assert_allclose(moment, target @ law / 3541, atol=2e-15 / m)
+
+
+@pytest.mark.parametrize("correction", ["CLS", "BV 0.1", "LS"])
+def test_all_negatives_drawn_need_no_correction(correction: str) -> None:
+    fit = sd.parse_correction(correction).fit("AP", sd.Sampling(1200, 1199, WITHOUT))
+    assert fit.values.tolist() == [1 / r for r in range(1, 1201)]
+
+
 @pytest.mark.parametrize("m", [1000, 1300, 1490, 1499])
 def test_most_of_all_items_drawn(m: int) -> None:
     # Nearly all items above, or all below, may be in the sample: no smooth law to interpolate.
