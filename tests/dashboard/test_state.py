@@ -56,3 +56,17 @@ def test_a_bad_link_has_one(key, value):
     found = state.link_complaints({key: [value]})
     assert len(found) == 1
     assert value[:3] in found[0]
+
+
+def test_a_change_of_a_key_that_another_page_brought_can_be_undone(monkeypatch):
+    kept = {"n": 10}
+    monkeypatch.setattr(state.st, "session_state", kept)
+    state.remember(["n"])
+    kept["k"] = 5  # seen for the first time: no change
+    state.remember(["n", "k"])
+    assert not state.can_undo()
+    kept["k"] = 7
+    state.remember(["n", "k"])
+    assert state.can_undo()
+    state.undo()
+    assert (kept["n"], kept["k"]) == (10, 5)

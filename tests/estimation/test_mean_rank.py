@@ -83,3 +83,16 @@ def test_a_shape_adds_nothing_and_may_be_refused() -> None:
     bad = SampledRankSet("A", 1 + rng.binomial(50, 0.5, 800), 1000, 50)
     with pytest.raises(ValueError, match="shape 'non-increasing' contradicts"):
         bounds("AUC", bad, shape="non-increasing")
+
+
+@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
+def test_a_sample_without_scatter_is_still_a_sample(scheme) -> None:
+    # Every instance has all drawn items above it, or none: the sample shows no scatter at all. One
+    # of the ten might be at the middle: 0.25 c / m of variance in one of ten values, as 1,000 / c
+    # draws of a share of one half have, and Wilson's interval for those.
+    n, m, z = 101, 10, 1.959963984540054
+    srs = SampledRankSet("A", [1] * 5 + [m + 1] * 5, n, m, scheme=scheme)
+    c = 1.0 if scheme == WITH else (n - 1 - m) / (n - 2)
+    draws = 10 * 10 * m / c
+    reach = z * np.sqrt(0.25 / draws + z**2 / (4 * draws**2)) / (1 + z**2 / draws)
+    assert bounds("AUC", srs) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-12)
