@@ -29,7 +29,7 @@ _ROOM = 500_000  # and before equal ones are joined
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
 _RUNS = 20_000  # simulated runs where neither applies
 _DRAWS = 4_000_000  # that many draws take half a second; with twice as many, fewer runs
-_ROUGH = 0.08  # where no term is larger, in deviations, the normal law is good to 0.005
+ROUGH = 0.08  # where no term is larger, in deviations, the normal law is good to 0.005
 _TOGETHER = 1 << 24  # entries of a table of (systems, values)
 _CELLS = 1 << 15  # cells of a law whose values are too many to keep apart
 
@@ -133,7 +133,7 @@ def _chances_of_sums(
     found = normal_chances(difference, deviation, step)
     # No skewness is larger than the largest term over the deviation.
     terms = np.array([inversion.largest_term(metric, ranks, m, setting) for ranks in sets])
-    rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
+    rough = np.maximum(terms[first], terms[second]) > ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
     if len(at):
         found[at] = inversion.chances_above(
@@ -150,9 +150,11 @@ def normal_chances(difference: Floats, deviation: Floats, step: Floats | float =
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
 
 
-def half_step(metric: Metric, first: RankSet, second: RankSet, setting: Setting) -> float:
-    """Half the lattice step of the difference of two means of hits, else 0."""
-    units = [half_unit(metric, ranks, setting) for ranks in (first, second)]
+def half_step(
+    metric: Metric, first: RankSet, second: RankSet, setting: Setting, m: int | None = None
+) -> float:
+    """Half the lattice step of the difference of two means, else 0; of hits at any m."""
+    units = [half_unit(metric, ranks, setting, m) for ranks in (first, second)]
     return units[0] if abs(units[0] - units[1]) <= 1e-9 * units[0] else 0.0
 
 

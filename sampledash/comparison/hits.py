@@ -127,7 +127,8 @@ def law_of_hits(
 def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = None) -> float:
     """Half the lattice step of the mean of one run, 0 if it has none.
 
-    Hits have one at any m; that of AUC, which counts items, depends on ``m``.
+    Hits have one at any m; that of AUC, which counts items, and that of a corrected value, which
+    may have two levels only, depend on ``m``.
     """
     if np.any(ranks.counts != np.floor(ranks.counts)):
         return 0.0
@@ -139,9 +140,14 @@ def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = 
         return 0.0 if lattice is None else lattice[0] / 2
     exact = setting.without and m is not None and bool(np.any(atoms.negatives < m))
     worth = weights(metric, atoms, setting)
-    if not metric.linear or m is None or exact or np.ptp(worth) > 1e-12 * worth[0]:
+    if m is None or exact or np.ptp(worth) > 1e-12 * worth[0]:
         return 0.0
     ranked = seen(metric, atoms)
+    if not metric.linear and (ranks.max_relevant == 1 or metric.first_only):
+        levels = np.unique(np.round(setting.vector(metric, ranked, m, 1), 12))
+        return float(worth[0] * np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
+    if not metric.linear:
+        return 0.0
     steps = np.diff([setting.vector(metric, ranked, m, j) for j in ranked.positions])
     # Corrected or not, every draw may count alike; of one item, or it would shift the lattice.
     alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (

@@ -14,13 +14,14 @@ rare hits, the last frequencies tell P(D = 0), and those before are tapered.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sampledash.atoms import Atoms, union
+from sampledash.atoms import Atoms, read_ties, union
 from sampledash.comparison import ties
 from sampledash.comparison.hits import hits_of, weights
 from sampledash.metrics import Metric
@@ -39,6 +40,7 @@ _ROOM = 1 << 25  # more only for so few laws: entries of (laws, frequencies)
 _FAINT = 1e-6  # died away
 _ALIKE = 8.0  # pairs whose deviations differ by less share their frequencies
 _LAWS, _WORK = 500, 300_000  # laws, and laws times values: some tenths of a second
+_INSTANCES = 2_000  # each with a law of its own: at once there is room for so many
 _BLOCK = 1 << 21  # entries of a matrix held at a time
 _STEPS = 64  # frequencies that share a sine and a cosine
 
@@ -115,31 +117,46 @@ def chances_above(
         if len(now):
             used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)
             some = [sets[i] for i in used]
+            laws = sum(len(ranks.atoms(setting.ties)) for ranks in some)
             i, j = np.split(at, 2)
-            base = 2 * np.pi / (4 * _REACH * top)
-            found[now] = _inverted(metric, some, m, setting, i, j, shift[now], base)
+            found[now] = inverted(
+                partial(characteristic, metric, some, m, setting),
+                laws, i, j, top, shift[now],
+            )  # fmt: skip
     return np.clip(found, 0.0, 1.0)
 
 
-def _inverted(
-    metric: Metric,
-    sets: Sequence[RankSet],
-    m: int,
-    setting: Setting,
+def inverted(
+    transform: Callable[[Floats], Complex],
+    laws: int,
     first: Ints,
     second: Ints,
+    deviation: float,
     shift: Floats,
-    base: float,
 ) -> Floats:
-    """:func:`chances_above` for pairs of like deviations; ``base`` is 2 pi / P."""
-    phi = np.empty((len(sets), 0), dtype=np.complex128)
-    laws = sum(len(ranks.atoms(setting.ties)) for ranks in sets)
+    """P(sum of ``first`` exceeds that of ``second`` + shift), per pair of indices.
+
+    Parameters
+    ----------
+    transform
+        Characteristic functions of the sums at given frequencies: shape (sums, frequencies).
+    laws
+        How many single laws one evaluation takes: of many, fewer frequencies are looked at.
+    first, second
+        Indices of the pairs into the sums, shape (pairs,).
+    deviation
+        Largest standard deviation of the differences; none is much smaller.
+    shift
+        Half the step of a lattice that both sums lie on, 0 where there is none, shape (pairs,).
+    """
+    base = 2 * np.pi / (4 * _REACH * deviation)
+    phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
     faint = False
     for start, end in pairwise(_STAGES):
         if end > _ALWAYS and end * laws > _ROOM:
             break
         here = np.asarray(base * (2 * np.arange(start, end) + 1))
-        phi = np.column_stack([phi, characteristic(metric, sets, m, setting, here)])
+        phi = np.column_stack([phi, transform(here)])
         last = np.sort(np.abs(phi[:, -end // 2 :]).max(axis=1))
         faint = bool(last[-1] * last[-2] < _FAINT)
         # Where few terms are large it may revive: look further, where ties would show.
@@ -193,10 +210,47 @@ def characteristic(
         counts = np.zeros((len(members), len(joined)), dtype=np.int64)
         for row, (_, atoms), at in zip(counts, members, places, strict=True):
             np.add.at(row, at, atoms.count.astype(np.int64))
-        for rows, waves in _transformed(metric, joined, vector, m, setting, weight * frequencies):
+        for rows, waves in transformed(metric, joined, vector, m, setting, weight * frequencies):
             for row, (system, _) in zip(counts[:, rows], members, strict=True):
                 product[system] *= _power_product(waves, row)
     return product
+
+
+def first_items(metric: Metric, ranks: RankSet, order: Ints, setting: Setting) -> Atoms:
+    """The first relevant item of each instance, in an order: shape (D,)."""
+    rows = seen(metric, read_ties(ranks.rows(), setting.ties))
+    return rows[np.flatnonzero(rows.position == 1)[order]]
+
+
+def instance_waves(
+    metric: Metric, ranks: RankSet, order: Ints, m: int, setting: Setting, frequencies: Floats
+) -> Complex:
+    """Characteristic function of each instance's sampled value: shape (D, frequencies)."""
+    vector = setting.vector(metric, seen(metric, ranks.atoms(setting.ties)), m, 1)
+    joined, (at,) = union([first_items(metric, ranks, order, setting)])
+    waves = np.empty((len(joined), len(frequencies)), dtype=np.complex128)
+    scaled = metric.scale(1) * frequencies
+    for rows, block in transformed(metric, joined, vector, m, setting, scaled):
+        waves[rows] = block
+    return waves[at]
+
+
+def instance_span(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> float:
+    """Largest difference of two sampled values of an instance.
+
+    NaN where the values do not follow from the first relevant items, counts are not whole, or laws
+    are so many that the normal law is as good in less time.
+    """
+    atoms = seen(metric, ranks.atoms(setting.ties))
+    if not applies(metric, ranks) or len(ranks.ranks) > _INSTANCES:
+        return np.nan
+    vector = setting.vector(metric, atoms, m, 1)
+    if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
+        return np.nan
+    ends = np.r_[vector.min(), vector.max()]
+    if setting.without and np.any(atoms.negatives < m):  # those have exact values, in 0..1
+        ends = np.r_[min(ends[0], 0.0), max(ends[1], 1.0)]
+    return float(metric.scale(1) * np.ptp(ends))
 
 
 def _power_product(values: Complex, counts: Ints) -> Complex:
@@ -213,7 +267,7 @@ def _power_product(values: Complex, counts: Ints) -> Complex:
     return result
 
 
-def _transformed(
+def transformed(
     metric: Metric, atoms: Atoms, vector: Floats, m: int, setting: Setting, frequencies: Floats
 ) -> Iterator[tuple[Ints, Complex]]:
     """Blocks of atoms and their characteristic functions: (some,), (some, frequencies)."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sampledash import checks, simulation
 from sampledash.atoms import read_ties
+from sampledash.comparison import inversion
 from sampledash.comparison.chance import half_step, normal_chances
 from sampledash.comparison.instances import (
     common_order,
@@ -29,6 +30,7 @@ Ints = NDArray[np.int64]
 
 FEW = 30  # below this many instances no normal approximation
 _RUNS = 20_000  # simulated runs there
+_ROUGH = 0.03  # a value that moves a mean by less, in deviations, leaves the normal law
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +132,11 @@ def probability_if_redrawn(
     -----
     Instances are drawn with replacement from the given ones, as many as there are: the given sample
     stands for the users there might have been. Systems that rank the same instances keep doing so;
-    negatives are drawn for each system independently. From 30 instances on the normal law with the
-    mean and variance of that draw, below 20,000 seeded runs.
+    negatives are drawn for each system independently. Below 30 instances 20,000 seeded runs; from
+    there on the inversion of the characteristic function where one instance can move the difference
+    by more than 0.03 of its standard deviation, for ties and skewness then count (one relevant item
+    per instance, or a metric that looks at the first, whole counts, equal weights), else the normal
+    law with the mean and variance of that draw.
 
     This chance is limited by the number of instances too: where the exact difference is not
     significant it stays near one half at any m.
@@ -153,9 +158,14 @@ def probability_if_redrawn(
                 if x not in simulated:
                     simulated[x] = _runs(metric, sets[x], values[x], m, setting, x)
             return float(np.mean(simulated[i] - simulated[j] > TIED))
-        deviation = np.array([np.sqrt(spread_if_redrawn(first, second))])
-        step = half_step(metric, sets[i], sets[j], setting)
-        return float(normal_chances(np.array([first.average - second.average]), deviation, step)[0])
+        deviation = float(np.sqrt(spread_if_redrawn(first, second)))
+        step = half_step(metric, sets[i], sets[j], setting, m)
+        both = [sets[i], sets[j]]
+        alike = deviation > 0 and all(np.ptp(x.weights) == 0 for x in (first, second))
+        if alike and largest_move(metric, both, (first, second), m, setting) > _ROUGH * deviation:
+            return _inverted(metric, both, (first, second), m, setting, deviation, step)
+        difference = np.array([first.average - second.average])
+        return float(normal_chances(difference, np.array([deviation]), step)[0])
 
     return as_table(
         {
@@ -164,6 +174,49 @@ def probability_if_redrawn(
             "probability": [chance(i, j) if truth else float("nan") for i, j, truth in pairs],
         }
     )
+
+
+def largest_move(
+    metric: Metric, sets: Sequence[RankSet], values: Sequence[Sampled], m: int, setting: Setting
+) -> float:
+    """How far one sampled value can move the mean of a system; NaN where that is not known."""
+    moves = [
+        inversion.instance_span(metric, ranks, m, setting)
+        * float(x.weights.max() / (x.weights @ x.counts))
+        for ranks, x in zip(sets, values, strict=True)
+    ]
+    return float(np.max(moves))
+
+
+def _inverted(
+    metric: Metric,
+    sets: Sequence[RankSet],
+    values: Sequence[Sampled],
+    m: int,
+    setting: Setting,
+    deviation: float,
+    step: float,
+) -> float:
+    """P(difference of the means > 0): the drawn instances are independent and alike."""
+
+    def transform(frequencies: Floats) -> NDArray[np.complex128]:
+        first, second = (
+            inversion.instance_waves(metric, ranks, x.order, m, setting, frequencies / x.size)
+            for ranks, x in zip(sets, values, strict=True)
+        )
+        shares = [x.counts / x.size for x in values]
+        if values[0].group == values[1].group:
+            second = second.conj()
+            both = (shares[0] @ (first * second)) ** values[0].size
+            return np.vstack([both, np.ones(len(both))])
+        return np.vstack(
+            [(shares[0] @ first) ** values[0].size, (shares[1] @ second) ** values[1].size]
+        )
+
+    laws = sum(len(x.counts) for x in values)
+    one, other = np.array([0]), np.array([1])
+    chance = inversion.inverted(transform, laws, one, other, deviation, np.array([step]))
+    return float(np.clip(chance[0], 0.0, 1.0))
 
 
 def _whole(values: Sampled) -> bool:

@@ -29,7 +29,7 @@ from sampledash.comparison.hits import Law
 from sampledash.comparison.instances import classes_of, partners
 from sampledash.comparison.nested import nested_covariances
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
-from sampledash.comparison.redrawn import FEW, Sampled, sampled_values
+from sampledash.comparison.redrawn import FEW, Sampled, largest_move, sampled_values
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
 from sampledash.setting import Options, Setting
@@ -37,6 +37,7 @@ from sampledash.setting import Options, Setting
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_WIDER = 0.2  # half the density of the normal law at 0: half the chance of a tie, in such steps
 _NEGLIGIBLE = 1e-3  # share of the variance up to which covariances are bounded, not computed
 
 
@@ -75,8 +76,13 @@ def probability_if_shared(
     possible, ``low`` when they are as different as possible (the other way round where the sampled
     order is wrong). From 30 instances on the normal law with these variances, which are attained
     when values fall with the sampled rank (uncorrected, rank estimate, CLS) and nothing is tied;
-    otherwise they are bounds. Tied items keep a random order of their own in each system. Below 30
-    instances, the bounds of Makarov and Cantelli, which no coupling of the two can leave.
+    otherwise they are bounds. Means that take few values are often
+    equal, how often depends on the lists, and the normal law knows nothing of it, nor of skewness:
+    both bounds are wider by 0.2 times what one sampled value can move a mean, in standard
+    deviations of the difference (one relevant item per instance, up to 2,000 instances). In 300
+    random pairs of 30 to 200 instances no simulated chance was then outside. Tied items keep a
+    random order of their own in each system. Below 30 instances, the bounds of Makarov and
+    Cantelli, which no coupling of the two can leave.
 
     References
     ----------
@@ -133,9 +139,14 @@ def _bounds(
         laws = [law_of_mean(metric, ranks, m, setting, i) for i, ranks in enumerate(sets)]
         if laws[0] is not None and laws[1] is not None:
             return _any_coupling(laws[0], laws[1], difference, variances[1])
-    step = half_step(metric, *sets, setting)
-    found = normal_chances(np.full(2, difference), np.sqrt(_clean(variances, apart @ weight)), step)
-    return float(found.min()), float(found.max())
+    step = half_step(metric, *sets, setting, m)
+    deviations = np.sqrt(_clean(variances, apart @ weight))
+    found = normal_chances(np.full(2, difference), deviations, step)
+    # Ties of the means and skewness, of which the normal law knows nothing.
+    move = largest_move(metric, sets, values, m, setting)
+    certain = (deviations == 0) | np.isnan(move)
+    off = np.where(certain, 0.0, _WIDER * move / np.where(certain, 1.0, deviations))
+    return max(float((found - off).min()), 0.0), min(float((found + off).max()), 1.0)
 
 
 def _clean(variances: Sequence[float], apart: float) -> Floats:

