@@ -10,7 +10,7 @@ from sampledash.explain.text import count
 OWN = "Dot: every system is ranked against negatives of its own, as in the paper. "
 SHARED = (
     "Bar: both are ranked against the same negatives; how often they then gain together is not in "
-    "the ranks, so they leave bounds."
+    "the ranks, so they leave bounds, with room for ties and skewness where instances are few."
 )
 REDRAWN = (
     "Difference: on all items. Interval and p: other instances of the same kind, same true ranks "
