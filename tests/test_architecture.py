@@ -139,7 +139,7 @@ def test_app_is_a_thin_router() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_no_module_is_long(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= 300
+    assert len(path.read_text().splitlines()) <= 600
 
 
 def test_import_is_light() -> None:

@@ -76,13 +76,12 @@ def probability_if_shared(
     possible, ``low`` when they are as different as possible (the other way round where the sampled
     order is wrong). From 30 instances on the normal law with these variances, which are attained
     when values fall with the sampled rank (uncorrected, rank estimate, CLS) and nothing is tied;
-    otherwise they are bounds. Means that take few values are often
-    equal, how often depends on the lists, and the normal law knows nothing of it, nor of skewness:
-    both bounds are wider by 0.2 times what one sampled value can move a mean, in standard
-    deviations of the difference (one relevant item per instance, up to 2,000 instances). In 300
-    random pairs of 30 to 200 instances no simulated chance was then outside. Tied items keep a
-    random order of their own in each system. Below 30 instances, the bounds of Makarov and
-    Cantelli, which no coupling of the two can leave.
+    otherwise they are bounds. Means that take few values are often equal, how often depends on the
+    lists, and the normal law knows nothing of it, nor of skewness: both bounds are wider by 0.2
+    times what one sampled value can move a mean, in standard deviations of the difference (one
+    relevant item per instance, up to 2,000 instances). In 300 random pairs of 30 to 200 instances
+    no simulated chance was then outside. Tied items keep a random order of their own in each
+    system. Below 30 instances, the bounds of Makarov and Cantelli, which no coupling can leave.
 
     References
     ----------
