@@ -40,7 +40,8 @@ def main() -> int:
     print(f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10}")
     good = True
     parts = (
-        core, screen, verdict, every_m, chances, counterexamples, redrawn, estimators, bounds, adaptive,
+        core, screen, verdict, every_m, chances, counterexamples, redrawn, estimators, bounds,
+        adaptive,
     )  # fmt: skip
     every = [benchmark for part in parts for benchmark in part.BENCHMARKS]
     if only is not None:
