@@ -38,7 +38,7 @@ def shortened(name: str, longest: int) -> str:
     Examples
     --------
     >>> shortened("SASRec-lr0.001-seed1", 12), shortened("iALS", 12)
-    ('SASRec…-seed1', 'iALS')
+    ('SASRe…-seed1', 'iALS')
     """
     if len(name) <= longest:
         return name

@@ -46,8 +46,8 @@ def rank_edges(largest: int, *, top: bool) -> Ints:
 
     Examples
     --------
-    >>> rank_edges(3687, top=False)[:2].tolist(), rank_edges(3687, top=True)[-1]
-    ([200, 400], 200)
+    >>> rank_edges(3687, top=False)[:2].tolist(), rank_edges(3687, top=True)[-1:].tolist()
+    ([200, 400], [200])
     """
     if top:
         steps = np.array([1, 2, 3, 5, 10, 20, 50, 100, 200])

@@ -105,8 +105,8 @@ def parse_metric(text: str) -> Metric:
 
     Examples
     --------
-    >>> parse_metric("HR@10")
-    Metric(name='hit_rate', k=10)
+    >>> str(parse_metric("HR@10")), parse_metric("MRR").name
+    ('HitRate@10', 'rr')
     """
     return _parse(str(text))
 
