@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,8 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 Ints = NDArray[np.int64]
 
+_REAL = (Real, Decimal)
+
 #: Most candidates: sums over them and products with ranks then keep every whole number.
 LARGEST_N = 10**12
+#: Most instances that rows stand for together: their number is a whole one in floating point.
+MOST_INSTANCES = 10**15
+#: Whole numbers below it have a sum in 64 bits.
+TOO_LARGE = 2**62
+
+#: A number as it is written everywhere: with the digits 0 to 9. Python alone reads others too.
+NUMERAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 def shown(value: Any) -> str:
@@ -21,6 +33,18 @@ def shown(value: Any) -> str:
         value = int(value)
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def is_numeral(text: str) -> bool:
+    """Whether a text is a number and nothing else, spaces around it aside."""
+    return re.fullmatch(NUMERAL, text.strip()) is not None
+
+
+def not_a_number(value: Any) -> str:
+    """What to say of a value that is no number."""
+    other = isinstance(value, str) and any(x.isnumeric() and not x.isascii() for x in value)
+    rule = ": numbers are written with the digits 0 to 9" if other else ""
+    return f"{shown(value)} is not a number{rule}"
 
 
 def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
@@ -83,16 +107,38 @@ def integers(
             raise ValueError(f"{name} is too large: {max(given, key=abs)}")
         raise ValueError(f"{name} must be a whole number, got {shown(first)}")
     if array.dtype.kind == "f":
-        bad = ~(np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < 2.0**62))
+        bad = ~(np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < TOO_LARGE))
         if np.any(bad):
             raise ValueError(f"{name} must be a whole number, got {shown(array[bad].ravel()[0])}")
-    elif array.dtype.kind == "u" and array.size and array.max() >= 2**62:
-        raise ValueError(f"{name} is too large: {array.max()}")
+    elif array.size and (array.max() >= TOO_LARGE or array.min() < -TOO_LARGE):
+        large = array.max() >= TOO_LARGE
+        raise ValueError(f"{name} is too large: {array.max() if large else array.min()}")
     result: Ints = array.astype(np.int64)
     if result.size and result.min() < low:
         raise ValueError(f"{name} must be at least {low}, got {result.min()}{why}")
     if high is not None and result.size and result.max() > high:
         raise ValueError(f"{name} must be at most {high}, got {result.max()}{why}")
+    return result
+
+
+def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return a copy of ``values`` as finite floats; text, true and false are no numbers."""
+    array = array_of(name, values)
+    if array.dtype.kind in "iuf":
+        with np.errstate(over="ignore"):  # of longer floats: refused below
+            result: NDArray[np.float64] = array.astype(np.float64)
+    else:
+        given = np.asarray(values, dtype=object).ravel().tolist()
+        odd = next((v for v in given if isinstance(v, bool) or not isinstance(v, _REAL)), None)
+        if odd is not None or array.dtype != object:
+            raise ValueError(f"{name} must hold numbers, got {shown(odd)}")
+        try:
+            result = array.astype(np.float64)
+        except OverflowError:
+            raise ValueError(f"{name} must hold numbers of usual size") from None
+    if not np.all(np.isfinite(result)):
+        bad = result[~np.isfinite(result)].ravel()[0]
+        raise ValueError(f"{name} must hold finite numbers, got {bad}")
     return result
 
 
@@ -109,7 +155,7 @@ def candidates(name: str, values: ArrayLike, *, scalar: bool = False) -> Ints:
 
 def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
     """Return true ranks as int64, each in 1..n."""
-    array = integers(name, values, low=-(2**62))
+    array = integers(name, values, low=-TOO_LARGE)
     if array.size and array.min() < 0:
         raise ValueError(f"{name} must be at least 1, got {array.min()}")
     if array.size and array.min() == 0:
@@ -154,6 +200,16 @@ def written(
     except ValueError:
         number = text
     return real(name, number, low=low, high=high, above=above)
+
+
+def total(name: str, counts: NDArray[np.float64]) -> None:
+    """Refuse counts whose sum is no number that shares can be taken of."""
+    with np.errstate(over="ignore"):
+        found = float(counts.sum())
+    if not 1 / MOST_INSTANCES <= found <= MOST_INSTANCES:
+        raise ValueError(
+            f"{name} sum to {found:g}: a sum from 10^-15 to 10^15 is needed, scale them"
+        )
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:

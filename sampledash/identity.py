@@ -31,7 +31,10 @@ def digest_of(
 ) -> str:
     """SHA-256 of a text, of number columns of one length, and of labels."""
     state = hashlib.sha256(head.encode())
-    whole = labels is not None and labels.dtype.kind in "iu"
+    # Of larger ones, which 64 bits with a sign do not hold, the text counts.
+    whole = labels is not None and (
+        labels.dtype.kind == "i" or (labels.dtype.kind == "u" and labels.max() < 2**63)
+    )
     last = labels.astype(np.int64, copy=False) if labels is not None and whole else None
     for array in (*columns, last):
         if array is None:

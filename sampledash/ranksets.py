@@ -109,13 +109,14 @@ class RankSet(ByDigest):
         count = (
             np.broadcast_to(1.0, rows)
             if counts is None
-            else _numbers(f"counts {where}", column("counts", counts))
+            else checks.numbers(f"counts {where}", column("counts", counts))
         )
         if np.any(count <= 0):
             raise ValueError(f"counts {where} must be above 0, got {count[count <= 0][0]:g}")
+        checks.total(f"counts {where}", count)
         mass = None
         if mass_above is not None:
-            mass = _numbers(f"mass_above {where}", column("mass_above", mass_above))
+            mass = checks.numbers(f"mass_above {where}", column("mass_above", mass_above))
             if np.any((mass < 0) | (mass > 1)):
                 bad = mass[(mass < 0) | (mass > 1)][0]
                 raise ValueError(f"mass_above {where} must be a share in 0..1, got {bad:g}")
@@ -235,16 +236,6 @@ class RankSet(ByDigest):
 @lru_cache(maxsize=64)
 def _atoms(ranks: RankSet, ties: Ties) -> Atoms:
     return counted(read_ties(ranks.rows(), ties))
-
-
-def _numbers(name: str, values: NDArray[Any]) -> Floats:
-    try:
-        array = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, got {checks.shown(values[0])}") from None
-    if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must hold finite numbers, got {array[~np.isfinite(array)][0]}")
-    return array
 
 
 def require_ranks(value: object) -> None:

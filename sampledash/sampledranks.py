@@ -236,21 +236,18 @@ class SampledRankSet(ByDigest):
 
 
 def _weights(where: str, counts: ArrayLike, rows: int) -> Floats:
-    try:
-        array = np.array(counts, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"counts {where} must hold numbers, got {checks.shown(counts)}") from None
+    array = checks.numbers(f"counts {where}", counts)
     if array.shape != (rows,):
         raise ValueError(
             f"counts {where} has shape {array.shape}: give one weight for each of the {rows} "
             "sampled ranks"
         )
-    bad = ~(np.isfinite(array) & (array >= 0))
-    if np.any(bad):
+    if np.any(array < 0):
         raise ValueError(
-            f"counts {where} must be finite and at least 0, got {array[bad][0]:g}: "
+            f"counts {where} must be finite and at least 0, got {array[array < 0][0]:g}: "
             "a count is how many instances have this sampled rank"
         )
-    if array.sum() <= 0:
+    if not array.any():
         raise ValueError(f"counts {where} are all 0: give at least one instance")
+    checks.total(f"counts {where}", array)
     return array

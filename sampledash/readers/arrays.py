@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash.readers.errors import ReadError
+from sampledash.readers.limits import LONGEST_NAME, check_ranks, check_rows, check_systems
 from sampledash.readers.unpack import plain
 
 MAGIC = b"\x93NUMPY"
@@ -31,10 +34,12 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
         read = np.lib.format.read_array_header_1_0
         if version != (1, 0):
             read = np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(stream)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of old spellings in the header
+            shape, fortran, dtype = read(stream)
         if version == (3, 0) and dtype.names:  # as 2.0, but the names are in UTF-8
             dtype.names = tuple(field.encode("latin-1").decode() for field in dtype.names)
-        if dtype.itemsize == 0 or any(extent < 0 for extent in shape):
+        if dtype.itemsize == 0 or not all(type(extent) is int and extent >= 0 for extent in shape):
             raise ValueError("nothing in it")
         start = stream.tell()
     except Exception as error:  # the header is parsed as Python: many kinds
@@ -50,9 +55,10 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     size = math.prod(shape)
     if size * dtype.itemsize > len(data) - start:
         raise ReadError(f"{name} is cut off: its header promises {size:,} entries; write it again")
-    if dtype.names is None and dtype.kind not in "iuf":
+    check_rows(shape[0] if shape else 1, name)
+    if dtype.names is None and not _plain(dtype):
         raise ReadError(
-            f"{name} holds {_KINDS.get(dtype.kind, 'something else')}, not ranks; save integers, "
+            f"{name} holds {_KINDS.get(dtype.kind, 'what no rank is')}, not ranks; save integers, "
             "or an array with named fields such as system, rank and count"
         )
     if size == 0:
@@ -89,6 +95,8 @@ def array_frame(array: NDArray[Any], name: str) -> tuple[list[str], pd.DataFrame
             f"{name} has the shape {_shape(array.shape)}; save one dimension (the ranks of one "
             "system) or two (instances × systems)"
         )
+    check_systems(array.shape[1], name)
+    check_ranks(array.size, name)
     headers = [f"{stem_of(name)} {i + 1}" for i in range(array.shape[1])]
     return headers, pd.DataFrame({i: _native(array[:, i]) for i in range(array.shape[1])})
 
@@ -108,9 +116,14 @@ def _column(values: NDArray[Any], field: str, name: str) -> Any:
         )
     if values.dtype.kind in "US":
         return _text(values, field, name)
-    if values.dtype.kind not in "iufb":
+    if not _plain(values.dtype) and values.dtype.kind != "b":
         raise ReadError(f"{name}: the field {field!r} holds neither numbers nor text; leave it out")
     return _native(values)
+
+
+def _plain(dtype: np.dtype[Any]) -> bool:
+    """Whether these are numbers that every machine has: at most 8 bytes."""
+    return dtype.kind in "iuf" and dtype.itemsize <= 8
 
 
 def _native(values: NDArray[Any]) -> NDArray[Any]:
@@ -122,6 +135,11 @@ def _native(values: NDArray[Any]) -> NDArray[Any]:
 
 def _text(values: NDArray[Any], field: str, name: str) -> Any:
     """Fixed-width text as categories. Compared as machine words: no Python object for each row."""
+    if values.dtype.itemsize > 4 * LONGEST_NAME:
+        raise ReadError(
+            f"{name}: the field {field!r} holds text of more than {LONGEST_NAME:,} characters; "
+            "shorten it"
+        )
     padding = -values.dtype.itemsize % 8
     packed = np.zeros(len(values), dtype=[("text", values.dtype), ("pad", f"V{padding}")])
     packed["text"] = values
@@ -132,9 +150,14 @@ def _text(values: NDArray[Any], field: str, name: str) -> Any:
         codes, _ = pd.factorize(codes * len(distinct) + word)
     first = np.empty(int(codes.max()) + 1, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last one written is the first row
-    found = values[first].tolist()
     try:
+        if values.dtype.kind == "U":  # code points, which may be none
+            points = _native(np.ascontiguousarray(values[first])).view(np.uint32)
+            points.tobytes().decode(f"utf-32-{sys.byteorder[0]}e")
+        found = values[first].tolist()
         labels = [cell.decode() if isinstance(cell, bytes) else cell for cell in found]
     except UnicodeDecodeError:
-        raise ReadError(f"{name}: the field {field!r} holds text that is not UTF-8") from None
+        raise ReadError(
+            f"{name}: the field {field!r} holds text that is not UTF-8; write it anew"
+        ) from None
     return pd.Categorical.from_codes(codes, pd.Index(labels))

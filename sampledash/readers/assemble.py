@@ -17,8 +17,6 @@ from sampledash.readers.choose import Systems, chosen, with_distinct_names
 from sampledash.readers.errors import MissingCandidates, ReadError, ZeroBasedRanks
 from sampledash.readers.rows import Facts, Rows
 
-_MOST_SYSTEMS = 1000
-
 
 def assembled(
     parts: Sequence[Rows],
@@ -33,12 +31,6 @@ def assembled(
     The facts of each part come back with what was decided here.
     """
     checks.choice("instances", instances, ("same", "shared", "any"))
-    for part in parts:
-        if len(part.systems) > _MOST_SYSTEMS:
-            raise ReadError(
-                f"{part.name} names {len(part.systems):,} systems, more than {_MOST_SYSTEMS:,}: "
-                "is the system column really the instance? Rename it"
-            )
     parts = _one_labelling(chosen(with_distinct_names(parts), systems))
     parts = [_ranked(part, zero_based, len(parts) > 1) for part in parts]
     parts = _sized(parts, n)

@@ -9,25 +9,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampledash.checks import shown
+from sampledash.checks import TOO_LARGE, is_numeral, not_a_number, shown
 from sampledash.readers.errors import ReadError
+from sampledash.readers.limits import LONGEST_NAME, check_name
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Place = Callable[[int], str]  # row of the series -> where that cell is
 
-_TOO_LARGE = 2.0**62
-
 
 def numbers(series: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     """Cells as an integer or float array; text and blanks are refused by their place."""
     if pd.api.types.is_bool_dtype(series.dtype):
-        raise ReadError(f"{place(0)}: {shown(series.iloc[0])} is not a number; write {what}")
+        raise ReadError(f"{place(0)}: {not_a_number(series.iloc[0])}; write {what}")
     blank = series.isna().to_numpy()
     if pd.api.types.is_numeric_dtype(series.dtype):
         if not blank.any():
             array: NDArray[Any] = series.to_numpy()
-            return array if array.dtype.kind in "iuf" else array.astype(np.float64)
+            return array if array.dtype.kind in "iu" else array.astype(np.float64, copy=False)
         values = series.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
         values = _parsed(series)
@@ -36,33 +35,37 @@ def numbers(series: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
         i = int(np.argmax(bad))
         cell = series.iloc[i]
         empty = blank[i] or (isinstance(cell, str) and not cell.strip())
-        got = "the cell is blank" if empty else f"{shown(cell)} is not a number"
+        got = "the cell is blank" if empty else not_a_number(cell)
         raise ReadError(f"{place(i)}: {got}; write {what}")
     return values
 
 
 def _parsed(series: pd.Series[Any]) -> Floats:
     """Text to floats, NaN where it is none; true/false, "nan" and "inf" are no numbers."""
-    text = series.astype(object)
-    text = text.where(~text.map(lambda cell: isinstance(cell, bool)), None)
-    values = pd.to_numeric(text, errors="coerce")
-    return np.asarray(values, dtype=np.float64)
+    # As objects: text "1" and the number 1 are two, True and 1 are not.
+    codes, distinct = pd.factorize(series.astype(object).map(_tagged))
+    values = [float(cell) if is_numeral(cell) else np.nan for cell in distinct.tolist()]
+    return np.append(values, np.nan)[codes]  # the last one for blanks
+
+
+def _tagged(cell: object) -> str | None:
+    """A cell as text; blanks are no text."""
+    return None if cell is None or cell is pd.NA else str(cell)
 
 
 def whole(series: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Cells as int64; fractions and what is too large for it are refused."""
+    """Cells as int64; fractions and what is too large for sums in it are refused."""
     array = numbers(series, place, what)
-    if array.dtype.kind == "i":
-        return array.astype(np.int64, copy=False)
-    bad = ~(np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < _TOO_LARGE))
+    small = (array > -TOO_LARGE) & (array < TOO_LARGE)  # neither for what is not finite
+    bad = ~small if array.dtype.kind in "iu" else ~(small & (array == np.floor(array)))
     if bad.any():
         i = int(np.argmax(bad))
-        large = np.isfinite(array[i]) and abs(array[i]) >= _TOO_LARGE
+        large = np.isfinite(array[i]) and not small[i]
         wrong = (
             f"{array[i]:.3g} is too large" if large else f"{shown(array[i])} is not a whole number"
         )
         raise ReadError(f"{place(i)}: {wrong}; write {what}")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def has_numbers(series: pd.Series[Any]) -> bool:
@@ -82,11 +85,16 @@ def labels(series: pd.Series[Any], place: Place, what: str) -> tuple[Ints, NDArr
     """
     codes, distinct = pd.factorize(series)
     found = np.asarray(distinct)
-    if found.dtype.kind in "iu" and (codes >= 0).all():
-        return codes.astype(np.int64, copy=False), found
-    if found.dtype.kind == "f" and np.all(found == np.floor(found)):
+    small = found.dtype.kind in "iuf" and bool(np.all((found > -TOO_LARGE) & (found < TOO_LARGE)))
+    if small and (found.dtype.kind != "f" or np.all(found == np.floor(found))):
         found = found.astype(np.int64)
+        if (codes >= 0).all():
+            return codes.astype(np.int64, copy=False), found
     text = [str(label).strip() for label in found.tolist()]
+    if text:
+        longest = max(range(len(text)), key=lambda i: len(text[i]))
+        if len(text[longest]) > LONGEST_NAME:
+            check_name(text[longest], place(int(np.argmax(codes == longest))))
     empty = codes < 0
     if "" in text:
         blank = np.array([not label for label in text])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sampledash.readers.errors import NoRankColumn, ReadError
+from sampledash.readers.limits import check_columns, check_name
 
 Role = Literal[
     "system", "instance", "rank", "n_candidates", "negatives", "ties", "mass_above", "count",
@@ -94,6 +95,9 @@ class Columns:
 
 def columns_of(headers: list[str], where: str) -> Columns:
     """Give every header its role; refuse repeated names, and numbers in place of names."""
+    check_columns(len(headers), where)
+    for header in headers:
+        check_name(header, where)
     repeated = [h for h, times in Counter(headers).items() if times > 1 and h]
     if repeated:
         raise ReadError(f"{where}: the column {repeated[0]!r} appears twice; rename one")

@@ -8,6 +8,7 @@ from typing import BinaryIO, Literal
 
 from sampledash.readers.arrays import MAGIC as ARRAY
 from sampledash.readers.errors import ReadError
+from sampledash.readers.limits import MOST_BYTES, check_bytes
 from sampledash.readers.unpack import plain, unpacked
 
 Kind = Literal["text", "parquet", "array"]
@@ -49,6 +50,7 @@ _BINARY: dict[Kind, tuple[bytes, tuple[str, ...], str]] = {
 def load(source: str | Path | BinaryIO, name: str | None) -> tuple[bytes, str]:
     """Return the bytes, unpacked, and the name, without folders, that messages use."""
     data, called = _bytes(source, name)
+    check_bytes(len(data), called)
     return unpacked(data, called), called
 
 
@@ -56,7 +58,8 @@ def _bytes(source: str | Path | BinaryIO, name: str | None) -> tuple[bytes, str]
     if isinstance(source, str | Path):
         path = Path(source)
         try:
-            return path.read_bytes(), name or path.name
+            with path.open("rb") as file:
+                return file.read(MOST_BYTES + 1), name or path.name
         except (OSError, ValueError) as error:
             reason = "there is no such file" if not _exists(path) else "the file cannot be opened"
             raise ReadError(f"{_short(name or path.name)}: {reason}; check the path") from error
@@ -71,7 +74,7 @@ def _bytes(source: str | Path | BinaryIO, name: str | None) -> tuple[bytes, str]
     # A page reads the same buffer again once the reader has said what is missing.
     if hasattr(source, "seekable") and source.seekable():
         source.seek(0, io.SEEK_SET)
-    data = source.read()
+    data = source.read(MOST_BYTES + 1)
     return (data.encode() if isinstance(data, str) else bytes(data)), name
 
 

@@ -19,6 +19,7 @@ from sampledash.readers.contents import kind_of, load
 from sampledash.readers.errors import ReadError
 from sampledash.readers.judged import Censored, Judged, judged, missing, rows_of_runs
 from sampledash.readers.layouts import rows_of
+from sampledash.readers.limits import check_bytes, check_files, check_rows
 from sampledash.readers.repetitions import Runs, settled
 from sampledash.readers.rows import Rows
 from sampledash.readers.summary import Summary, describe
@@ -63,13 +64,12 @@ class Opened:
 
     def _refuse_sampled(self) -> None:
         """Ranks among sampled negatives are not what is compared."""
-        for part in self.parts:
-            if isinstance(part, Rows) and part.sampled:
-                raise ReadError(
-                    f"{part.name} holds sampled ranks (its column of ranks says so), which do not "
-                    "tell the true ones: bring them to the Correct page, which estimates from them "
-                    "(in Python: read_sampled_ranks)"
-                )
+        if part := next((p for p in self.parts if isinstance(p, Rows) and p.sampled), None):
+            raise ReadError(
+                f"{part.name} holds sampled ranks (its column of ranks says so), which do not tell "
+                "the true ones: bring them to the Correct page, which estimates from them (in "
+                "Python: read_sampled_ranks)"
+            )
 
     def systems(self, runs: Runs = "averaged") -> dict[str, int]:
         """Names of all systems and how many ranks each has."""
@@ -81,8 +81,7 @@ class Opened:
                 names, sizes = part.run.systems, (part.rank > 0).sum(axis=1)
             else:
                 rows = settled(part, runs) if runs == "apart" else part
-                names = rows.systems
-                sizes = np.bincount(rows.system, minlength=len(rows.systems))
+                names, sizes = rows.systems, np.bincount(rows.system, minlength=len(rows.systems))
             names = distinct_names(taken, names, file)
             taken += names
             named.append((names, sizes))
@@ -141,7 +140,7 @@ def open_sources(
     Raises
     ------
     ReadError
-        If a file cannot be read, or a run comes without qrels, or qrels without a run.
+        If a file cannot be read, a run comes without qrels, or qrels come without a run.
     """
     names: list[str | None]
     if isinstance(source, Sequence) and not isinstance(source, str):
@@ -156,12 +155,18 @@ def open_sources(
         if name is not None and not isinstance(name, str):
             raise ValueError(f"name must be text for one file, got {name!r}")
         sources, names = [source], [name]
-    if not sources:
-        raise ValueError("source is empty: give at least one file")
-    read = [_part(*load(each, label)) for each, label in zip(sources, names, strict=True)]
+    check_files(len(sources) + (qrels is not None))
+    read: list[Rows | Run | Qrels] = []
+    size = entries = 0
+    for each, label in zip(sources, names, strict=True):
+        data, called = load(each, label)
+        who = f"{called} with the files before it" if read else called
+        check_bytes(size := size + len(data), who)
+        read.append(part := _part(data, called))
+        check_rows(entries := entries + len(part), who)
     if qrels is not None:
         data, called = load(qrels, None)
-        if kind_of(data, called) != "text" or trec_kind(data) != "qrels":
+        if kind_of(data, called) != "text" or trec_kind(data, called) != "qrels":
             raise ReadError(
                 f"{called} does not hold qrels; give lines of four fields: "
                 "query, iteration, document, relevance"
@@ -172,12 +177,9 @@ def open_sources(
 
 def _part(data: bytes, name: str) -> Rows | Run | Qrels:
     kind = kind_of(data, name)
-    if kind == "text":
-        trec = trec_kind(data)
-        if trec == "run":
-            return read_run(data, name)
-        if trec == "qrels":
-            return read_qrels(data, name)
+    trec = trec_kind(data, name) if kind == "text" else None
+    if trec is not None:
+        return read_run(data, name) if trec == "run" else read_qrels(data, name)
     return rows_of(read_table(data, name, kind))
 
 
@@ -223,8 +225,8 @@ def read_rank_sets(
     source
         Path, or binary buffer, which is read from its beginning, or several of them: CSV, TSV or
         semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), or a TREC run; each of
-        them may be packed with gzip, to at most 512 MiB unpacked. Systems of one name in several
-        files get the name of the later file: ``"X (b.csv)"``, or ``"X (b.csv, 2nd)"``.
+        them may be packed with gzip. At most 256 MiB unpacked and five million rows. Systems of one
+        name in several files get the name of the later file: ``"X (b.csv)"``, ``"X (b.csv, 2nd)"``.
     name
         What to call the file in messages; default the path's or the buffer's own name. With several
         sources one name each.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.readers.cells import Ints
 from sampledash.readers.errors import CensoredItems, MissingCandidates, ReadError
+from sampledash.readers.limits import check_ranks
 from sampledash.readers.rows import Facts, Rows, several
 from sampledash.readers.trec import Qrels, Run
 
@@ -59,10 +60,7 @@ class Judged:
 def judged(run: Run, qrels: Qrels) -> Judged:
     """Look every relevant item of the qrels up in the run, in the order trec_eval gives it.
 
-    Raises
-    ------
-    ReadError
-        If nothing is judged relevant, or no query of the run is judged.
+    Raises a ReadError if nothing is judged relevant, or no query of the run is judged.
     """
     good = qrels.grade >= 1
     if not good.any():
@@ -85,8 +83,8 @@ def judged(run: Run, qrels: Qrels) -> Judged:
     at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
     hits = np.flatnonzero(key[at] == wanted)
     systems = len(run.systems)
-    rank = np.zeros((systems, len(key)), dtype=np.int64)
-    entry = np.full_like(rank, -1)
+    check_ranks(systems * len(key), f"{run.name} with {qrels.name}")
+    rank, entry = np.zeros((systems, len(key)), dtype=np.int64), np.full((systems, len(key)), -1)
     rank[run.system[hits], at[hits]] = place[hits]
     entry[run.system[hits], at[hits]] = hits
     deep = np.zeros((systems, len(queries)), dtype=np.int64)
@@ -96,8 +94,8 @@ def judged(run: Run, qrels: Qrels) -> Judged:
     facts = facts.noted(_RULE, *_notes(run, qrels, deep, queries, ties))
     if odd:
         facts = facts.doubted(
-            f"The rank column of {run.name} contradicts the scores in "
-            f"{several(odd, 'ranking')}: the scores count, as in trec_eval."
+            f"The rank column of {run.name} contradicts the scores in {several(odd, 'ranking')}: "
+            "the scores count, as in trec_eval."
         )
     return Judged(run, query, queries, rank, entry, deep, facts)
 
@@ -213,7 +211,7 @@ def rows_of_runs(found: list[Judged], *, n: int | None, censored: Censored) -> l
             f"(at least {max(low, 2):,}, what the longest list needs)",
             low,
         )
-    size = checks.integer("n", n, low=2)
+    size = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     return [_rows(each, size, keep, complaint) for each in found]
 
 

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampledash.checks import shown
+from sampledash.checks import MOST_INSTANCES, shown
 from sampledash.readers.arrays import stem_of
 from sampledash.readers.cells import Floats, Ints, Place, has_numbers, labels, numbers, whole
 from sampledash.readers.columns import ALIASES, SAMPLED, Role, is_true_rank
 from sampledash.readers.errors import NoRankColumn, ReadError
+from sampledash.readers.limits import check_ranks, check_systems
 from sampledash.readers.rows import Facts, Repetition, Rows, counted_within, several
 from sampledash.readers.tables import Table
 
@@ -78,6 +79,7 @@ def _column(
 def _long(table: Table, rank_column: int) -> Rows:
     where, columns = table.where, table.columns
     systems = _column(table, "system", labels, "the name of the system")
+    check_systems(0 if systems is None else len(systems[1]), table.name)
     instance = _column(table, "instance", labels, "the label of the user or query")
     rank = whole(table.frame[rank_column], _cell(table, rank_column), _RANK)
     if systems is None:
@@ -128,7 +130,7 @@ def _counts(table: Table) -> Floats | None:
     if count is None:
         return None
     found: Floats = count.astype(np.float64, copy=False)
-    bad = ~((found >= 0) & (found < np.inf))
+    bad = ~((found >= 0) & (found <= MOST_INSTANCES))
     if bad.any():
         i = int(np.argmax(bad))
         said = "is below 0" if found[i] < 0 else "is too large"
@@ -194,9 +196,11 @@ def _facts(table: Table, unused: list[int], systems: list[int] | None = None) ->
 
 
 def _wide(table: Table) -> Rows:
-    columns = [i for i in table.columns.others if has_numbers(table.frame[i])]
+    columns = [i for i in table.columns.others if i in table.frame and has_numbers(table.frame[i])]
     if not columns:
         raise _no_rank(table, "no column holds ranks")
+    check_systems(len(columns), table.name)
+    check_ranks(len(columns) * len(table.frame), table.name)
     again = _repetition(table)
     instance = _column(table, "instance", labels, "the label of the user or query")
     if instance is None:  # rows are numbered, anew in each repetition

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.readers.cells import Ints
+from sampledash.readers.limits import check_systems
 from sampledash.readers.rows import Repetition, Rows, counted_within, listed
 
 Runs = Literal["averaged", "apart"]
@@ -28,6 +29,7 @@ def settled(rows: Rows, runs: Runs) -> Rows:
     many = f"{len(again.names):,} repetitions ({listed(again.names)})"
     if runs == "apart":
         code, found = pd.factorize(rows.system * len(again.names) + again.code)
+        check_systems(len(found), rows.name)
         # A system's repetitions stand together, in the order of the file.
         order = np.argsort([c // len(again.names) for c in found.tolist()], kind="stable")
         place = np.empty(len(order), dtype=np.int64)

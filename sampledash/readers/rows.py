@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sampledash.readers.cells import Floats, Ints
 from sampledash.readers.columns import Role
 from sampledash.readers.errors import ReadError
+from sampledash.readers.limits import check_name, check_systems
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,11 @@ class Rows:
     sampled: bool = False
     how_to_give_n: str = "add a column n_candidates"
     shifts: bool = True
+
+    def __post_init__(self) -> None:
+        check_systems(len(self.systems), self.name)
+        for system in self.systems:
+            check_name(system, self.name)
 
     def __len__(self) -> int:
         return len(self.rank)

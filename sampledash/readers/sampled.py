@@ -106,13 +106,16 @@ def sampled_sets(
             labels = None
             if part.label is not None and part.labels is not None:
                 labels = part.labels[part.label[index]]
-            sets.append(
-                SampledRankSet(
+            counts = None if part.count is None else part.count[index]
+            try:
+                one = SampledRankSet(
                     name, rank[index], size[index], drawn[index], scheme=scheme, instances=labels,
-                    counts=None if part.count is None else part.count[index],
+                    counts=counts,
                     adaptive=_said(part, name, index) if adaptive is None else adaptive,
-                )
-            )  # fmt: skip
+                )  # fmt: skip
+            except ValueError as error:
+                raise ReadError(f"{part.name}: {error}") from None
+            sets.append(one)
     return sets
 
 

@@ -15,8 +15,9 @@ from sampledash.readers.columns import Columns, columns_of
 from sampledash.readers.contents import Kind, check_utf8
 from sampledash.readers.errors import ReadError
 from sampledash.readers.fast import fast_frame
+from sampledash.readers.limits import check_ranks
+from sampledash.readers.parquet import parquet_frame
 
-_MOST_ROWS = 100_000_000
 _FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
 
 
@@ -84,22 +85,30 @@ class Table:
 def read_table(data: bytes, name: str, kind: Kind) -> Table:
     """Parse CSV, TSV, semicolon-separated text, Parquet or a numpy array."""
     if kind == "parquet":
-        return _parquet(data, name)
+        columns, frame = parquet_frame(data, name)
+        return Table(columns, frame, Places(name, columns.headers), "Parquet")
     if kind == "array":
         headers, frame = array_frame(load_array(data, name), name)
         columns = columns_of([header.strip() for header in headers], name)
         return Table(columns, frame, Places(name, columns.headers), "a numpy array")
-    check_utf8(data, name)
     return text_table(data, name)
 
 
 def text_table(data: bytes, name: str) -> Table:
     """Parse separated text. The header decides the separator: comma, semicolon or tab."""
+    check_utf8(data, name)
     start = next((line for line in _text(data) if line.strip()), "")
     delimiter = max(",;\t", key=start.count)
     records = _records(data, delimiter)
-    line, header = next(records, (1, []))
+    line, header = next(records, (1, [""]))
+    if not header:
+        raise ReadError(
+            f"{name}, line {line}: a name of a column is too long; look for a quotation mark that "
+            "is not closed"
+        )
     columns = columns_of([cell.strip() for cell in header], f"{name}, line {line}")
+    if "rank" not in columns.roles:
+        check_ranks(data.count(delimiter.encode()), name)
     first = next(records, None)
     if first is None:
         raise ReadError(f"{name} has a header line but no rows: add one line per rank")
@@ -119,14 +128,15 @@ def _careful(
     records: Iterator[tuple[int, list[str]]],
 ) -> pd.DataFrame:
     """Parse whatever can be parsed; complain by the line about the rest."""
-    roles = ("system", "instance", "repetition")
-    labels = {i: str for i, role in enumerate(columns.roles) if role in roles}
+    # Labels stay as written, and so do fractions: not every pandas rounds them right.
+    roles = ("system", "instance", "repetition", "count", "mass_above")
+    text = {i: str for i, role in enumerate(columns.roles) if role in roles}
     width = len(columns.headers)
     try:
         return pd.read_csv(
             _text(data), sep=delimiter, header=0, names=list(range(width)),
             # Blank is missing and nothing else is: a user may be called "NA".
-            keep_default_na=False, na_values=[""], dtype=labels, low_memory=False,
+            keep_default_na=False, na_values=[""], dtype=text, low_memory=False,
         )  # fmt: skip
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
         last = first
@@ -144,7 +154,10 @@ def _text(data: bytes) -> io.TextIOWrapper:
 
 
 def _records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of each record; blank lines are skipped, as the fast parser does."""
+    """Line number and cells of each record; blank lines are skipped, as the fast parser does.
+
+    A record with a cell longer than the csv module splits has none.
+    """
     reader = csv.reader(_text(data), delimiter=delimiter)
     line = 1
     while True:
@@ -153,6 +166,7 @@ def _records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         except StopIteration:
             return
         except csv.Error:
+            yield line, []
             line = reader.line_num + 1
             continue
         if len(cells) > 1 or (cells and cells[0].strip()):
@@ -167,33 +181,3 @@ def _check_width(name: str, record: tuple[int, list[str]], width: int) -> None:
             f"{name}, line {line}: {len(cells)} cells where the header names {width} "
             "columns; quote cells that hold the separator, or complete the header"
         )
-
-
-def _parquet(data: bytes, name: str) -> Table:
-    try:
-        from pyarrow import parquet
-
-        rows = parquet.ParquetFile(io.BytesIO(data)).metadata.num_rows
-        if rows > _MOST_ROWS:
-            raise ReadError(
-                f"{name} holds {rows:,} rows, more than {_MOST_ROWS:,}; reduce it to counts "
-                "(columns system, rank, count)"
-            )
-        frame = pd.read_parquet(io.BytesIO(data))
-    except ImportError as error:
-        raise ReadError(f"{name}: reading Parquet needs pyarrow; install it or use CSV") from error
-    except ReadError:
-        raise
-    except Exception as error:  # pyarrow raises many kinds, also OSError and KeyError
-        raise ReadError(
-            f"{name} cannot be read as Parquet: it is damaged, cut off, or names a column twice; "
-            "write it again, or use CSV"
-        ) from error
-    if any(level is not None for level in frame.index.names):
-        frame = frame.reset_index()
-    headers = [str(column).strip() for column in frame.columns]
-    columns = columns_of(headers, name)
-    if len(frame) == 0:
-        raise ReadError(f"{name} has columns but no rows: add one row per rank")
-    frame.columns = pd.RangeIndex(len(headers))
-    return Table(columns, frame, Places(name, columns.headers), "Parquet")

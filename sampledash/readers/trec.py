@@ -20,6 +20,7 @@ from sampledash.readers.columns import role_of
 from sampledash.readers.contents import check_utf8
 from sampledash.readers.errors import ReadError
 from sampledash.readers.fast import SMALL, arrow_table
+from sampledash.readers.limits import check_lines, check_systems
 
 Kind = Literal["run", "qrels"]
 FIELDS: dict[Kind, tuple[str, ...]] = {
@@ -61,6 +62,9 @@ class Run:
     score: Floats
     place: Callable[[int, str], str]
 
+    def __len__(self) -> int:
+        return len(self.rank)
+
 
 @dataclass(frozen=True, eq=False)
 class Qrels:
@@ -73,9 +77,19 @@ class Qrels:
     document: Ints
     grade: Ints
 
+    def __len__(self) -> int:
+        return len(self.grade)
 
-def trec_kind(data: bytes) -> Kind | None:
-    """Whether text is a run or qrels: by the number of fields and of what most first lines hold."""
+
+def trec_kind(data: bytes, name: str) -> Kind | None:
+    """Whether text is a run or qrels: by the number of fields and of what most first lines hold.
+
+    Raises
+    ------
+    ReadError
+        If there are too many lines, or one is too long to be looked at.
+    """
+    check_lines(data, name)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
     full = (line.split() for line in stream if not line.isspace())
     lines = list(itertools.islice(full, _LOOKED_AT))
@@ -117,6 +131,7 @@ def read_run(data: bytes, name: str) -> Run:
     cells = _cells(data, name, "run")
     where = _places(data, name)
     system, tags = labels(cells["tag"], lambda i: where(i, "tag"), "the tag of the system")
+    check_systems(len(tags), name)
     query, queries = labels(cells["query"], lambda i: where(i, "query"), "the query")
     document, documents = _documents(cells["document"], where)
     rank = whole(cells["rank"], lambda i: where(i, "rank"), "a whole number")
@@ -125,6 +140,13 @@ def read_run(data: bytes, name: str) -> Run:
     if infinite.any():
         i = int(np.argmax(infinite))
         raise ReadError(f"{where(i, 'score')}: {shown(score[i])} is not finite; write a number")
+    large = np.abs(score) > np.finfo(np.float32).max
+    if large.any():
+        i = int(np.argmax(large))
+        raise ReadError(
+            f"{where(i, 'score')}: {shown(score[i])} is beyond single precision, in which "
+            "trec_eval compares scores; scale the scores of the run"
+        )
     key = (system * len(queries) + query) * len(documents) + document
     twice = _repeated(key)
     if twice is not None:

@@ -79,7 +79,8 @@ def test_fractions_are_allowed_where_nothing_is_drawn():
         ("3,-1", ["line 3, column 'count'", "-1 is below 0"]),
         ("3,", ["line 3, column 'count'", "blank"]),
         ("3,many", ["line 3, column 'count'", "'many' is not a number"]),
-        ("3,inf", ["line 3, column 'count'", "too large"]),
+        ("3,inf", ["line 3, column 'count'", "'inf' is not a number"]),
+        ("3,1e308", ["line 3, column 'count'", "1e+308 is too large"]),
     ],
 )
 def test_counts_that_cannot_be(row, facts):

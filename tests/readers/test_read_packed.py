@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sampledash.readers import ReadError, read_rank_sets, unpack
+from sampledash.readers import ReadError, limits, read_rank_sets
 
 TABLE = b"system,user,rank,n\nA,u,3,9\nA,v,5,8\nB,u,1,9\nB,v,8,8\n"
 
@@ -88,7 +88,7 @@ def test_a_bomb_is_refused_before_it_unfolds():
 
 
 def test_the_limit_is_said(monkeypatch):
-    monkeypatch.setattr(unpack, "LIMIT", 2**20)
+    monkeypatch.setattr(limits, "MOST_BYTES", 2**20)
     noise = np.random.default_rng(0).integers(0, 10, 2**20 + 1).astype(np.uint8) + 48
     assert "unpacks to more than 1 MiB" in complaint(gzip.compress(noise.tobytes()))
 

@@ -321,7 +321,7 @@ def test_the_preview_counts_what_is_missing_and_what_is_ignored():
         (RUN + "2 Q0 b 3 0.5 A\n", QRELS, ["line 5", "document 'b'", "twice", "query '2'"]),
         (RUN + "2 Q0 d 3 high A\n", QRELS, ["my.run, line 5, score", "'high' is not a number"]),
         (RUN + "2 Q0 d 3 nan A\n", QRELS, ["my.run, line 5, score"]),
-        (RUN + "2 Q0 d 3 inf A\n", QRELS, ["my.run, line 5, score", "inf is not finite"]),
+        (RUN + "2 Q0 d 3 inf A\n", QRELS, ["my.run, line 5, score", "'inf' is not a number"]),
         (RUN + "2 Q0 d third 1 A\n", QRELS, ["my.run, line 5, rank", "'third'"]),
         (RUN + "\n2 Q0 d 3 1\n" + RUN * 2, QRELS, ["my.run, line 6: 5 fields", "has 6"]),
         (RUN + RUN + "2 Q0 d 3 1 A B\n", QRELS, ["my.run, line 9: 7 fields", "has 6"]),

@@ -1,0 +1,91 @@
+"""How large a file may be: every file ends within seconds and a gibibyte, read or refused."""
+
+from __future__ import annotations
+
+from sampledash.readers.errors import ReadError
+
+MOST_BYTES = 256 * 2**20  # unpacked
+MOST_ROWS = 5_000_000
+MOST_RANKS = 5_000_000  # of one file, all systems together
+MOST_COLUMNS = 2_000
+MOST_SYSTEMS = 1_000
+MOST_FILES = 1_000
+LONGEST_LINE = 2**20  # bytes
+LONGEST_NAME = 1_000  # characters of a system, an instance, or a column
+
+_COUNTS = "reduce it to counts (columns system, rank, count), or split it"
+
+
+def check_files(files: int) -> None:
+    """Refuse no file, and more than anybody compares."""
+    if not files:
+        raise ReadError("source is empty: give at least one file")
+    if files > MOST_FILES:
+        raise ReadError(f"source holds {files:,} files, more than {MOST_FILES:,}; give fewer")
+
+
+def check_bytes(size: int, name: str) -> None:
+    """Refuse what is too large to be looked at."""
+    if size > MOST_BYTES:
+        raise ReadError(f"{name} holds more than {MOST_BYTES >> 20} MiB; {_COUNTS}")
+
+
+def check_rows(rows: int, name: str, what: str = "rows") -> None:
+    """Refuse more rows than are read at once."""
+    if rows > MOST_ROWS:
+        raise ReadError(f"{name} holds {rows:,} {what}, more than {MOST_ROWS:,}; {_COUNTS}")
+
+
+def check_ranks(ranks: int, name: str) -> None:
+    """Refuse more ranks than are read at once, in a file with a column for each system."""
+    if ranks > MOST_RANKS:
+        raise ReadError(
+            f"{name} holds {ranks:,} cells in columns of systems, more than {MOST_RANKS:,}; "
+            "split it by systems or by instances"
+        )
+
+
+def check_columns(columns: int, where: str) -> None:
+    """Refuse more columns than a table of ranks has."""
+    if columns > MOST_COLUMNS:
+        raise ReadError(
+            f"{where}: {columns:,} columns, more than {MOST_COLUMNS:,}; write one row per rank "
+            "(columns system, instance, rank), or leave out columns"
+        )
+
+
+def check_systems(systems: int, name: str) -> None:
+    """Refuse so many systems that they are rather instances."""
+    if systems > MOST_SYSTEMS:
+        raise ReadError(
+            f"{name} names {systems:,} systems, more than {MOST_SYSTEMS:,}: "
+            "is the system column really the instance? Rename it"
+        )
+
+
+def check_lines(data: bytes, name: str) -> None:
+    """Refuse text of too many lines, or with one that is too long to be a line of ranks."""
+    check_rows(max(data.count(b"\n"), data.count(b"\r")), name, "lines")
+    start = 0
+    while start + LONGEST_LINE < len(data):
+        end = data.rfind(b"\n", start, start + LONGEST_LINE + 1)
+        if end < 0:
+            line = data.count(b"\n", 0, start) + 1
+            raise ReadError(
+                f"{name}, line {line}: the line is longer than {LONGEST_LINE >> 20} MiB; "
+                "write one row per rank (columns system, instance, rank)"
+            )
+        start = end + 1
+
+
+def check_name(text: str, where: str) -> None:
+    """Refuse a name that is none: a cell that swallowed half a file, or no text at all."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ReadError(f"{where}: the name {text[:20]!r} is not text; write it anew") from None
+    if len(text) > LONGEST_NAME:
+        raise ReadError(
+            f"{where}: the name {text[:20]!r}... has {len(text):,} characters, more than "
+            f"{LONGEST_NAME:,}; shorten it, or look for a quotation mark that is not closed"
+        )

@@ -1,0 +1,113 @@
+"""What is too large is refused before the work, by a sentence that says how to make it smaller."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from sampledash.readers import ReadError, limits, parse_rank_text, read_rank_sets
+
+
+def complaint(data: bytes, name: str = "ranks.csv", **options) -> str:
+    with pytest.raises(ReadError) as info:
+        read_rank_sets(io.BytesIO(data), name=name, **options)
+    assert len(str(info.value)) < 400
+    return str(info.value)
+
+
+def saved(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    parquet.write_table(table, stream)
+    return stream.getvalue()
+
+
+def npy(array) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def test_too_many_columns():
+    names = [f"S{i}" for i in range(2001)]
+    text = ",".join(names) + "\n" + ",".join(["3"] * 2001) + "\n"
+    assert "ranks.csv, line 1: 2,001 columns, more than 2,000" in complaint(text.encode(), n=9)
+    table = pa.table({name: [3] for name in names})
+    assert "ranks.parquet: 2,001 columns" in complaint(saved(table), "ranks.parquet", n=9)
+    assert "names 1,001 systems" in complaint(npy(np.ones((1, 1001), dtype=int)), "x.npy", n=9)
+
+
+def test_too_many_systems_in_any_form():
+    names = [f"S{i}" for i in range(1001)]
+    wide = ",".join(names) + "\n" + ",".join(["3"] * 1001) + "\n"
+    long = "model,rank\n" + "".join(f"{name},3\n" for name in names)
+    typed = "\n".join(f"{name}: 3 4" for name in names)
+    run = "".join(f"q Q0 d 1 1.0 {name}\n" for name in names)
+    qrels = io.BytesIO(b"q 0 d 1\n")
+    assert "1,001 systems" in complaint(wide.encode(), n=9)
+    assert "1,001 systems" in complaint(long.encode(), n=9)
+    assert "1,001 systems" in complaint(run.encode(), n=9, qrels=qrels)
+    with pytest.raises(ReadError, match="1,001 systems"):
+        parse_rank_text(typed, n=9)
+    seeds = "model,seed,rank\n" + "".join(f"A,{i},3\n" for i in range(1001))
+    assert "1,001 systems" in complaint(seeds.encode(), n=9, runs="apart")
+
+
+def test_gzip_in_very_many_pieces():
+    empty = gzip.compress(b"")
+    assert "in more than 100,000 pieces" in complaint(empty * 100_001, "r.csv.gz")
+    sets = read_rank_sets(io.BytesIO(empty * 1000 + gzip.compress(b"rank,n\n3,9\n")), name="r.gz")
+    assert sets[0].ranks.tolist() == [3]
+
+
+def test_lines_cells_and_names_that_are_too_long():
+    text = "system,rank,n\nA,3,9\n" + "B" * 2**20 + ",3,9\n"
+    assert "ranks.csv, line 3: the line is longer than 1 MiB" in complaint(text.encode())
+    assert "line 1: the line is longer" in complaint(b"1 " * 2**20)
+    text = 'system,rank,n\nA,3,9\n"' + "B\n" * 1000 + '",3,9\n'
+    assert "line 3, column 'system': the name" in complaint(text.encode())
+    assert "2,000 characters, more than 1,000" in complaint(b"A" * 2000 + b",B\n1,2\n", n=9)
+    text = '"' + "A" * 200_000 + '",rank\n1,2\n'
+    assert "line 1: a name of a column is too long" in complaint(text.encode(), n=9)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "said"),
+    [
+        ("MOST_ROWS", 3, "holds 4 lines, more than 3"),
+        ("MOST_BYTES", 2**20, "holds more than 1 MiB"),
+    ],
+)
+def test_large_files(monkeypatch, limit, value, said):
+    monkeypatch.setattr(limits, limit, value)
+    monkeypatch.setattr("sampledash.readers.contents.MOST_BYTES", limits.MOST_BYTES)
+    size = 1 if limit == "MOST_ROWS" else 2**19
+    assert said in complaint(b"rank\n" + b"3\n" * (2 + size), n=9)
+
+
+def test_files_together(monkeypatch):
+    monkeypatch.setattr(limits, "MOST_ROWS", 5)
+    part = b"rank\n3\n4\n5\n"
+    with pytest.raises(ReadError, match=r"b\.csv with the files before it holds 6 rows"):
+        read_rank_sets([io.BytesIO(part), io.BytesIO(part)], name=["a.csv", "b.csv"], n=9)
+    monkeypatch.setattr(limits, "MOST_FILES", 1)
+    with pytest.raises(ReadError, match="holds 2 files, more than 1"):
+        read_rank_sets([io.BytesIO(part), io.BytesIO(part)], name=["a.csv", "b.csv"], n=9)
+
+
+def test_wide_cells(monkeypatch):
+    monkeypatch.setattr(limits, "MOST_RANKS", 5)
+    assert "6 cells in columns of systems" in complaint(b"A,B\n1,2\n3,4\n5,6\n", n=9)
+    assert "6 cells in columns" in complaint(npy(np.ones((3, 2), dtype=int)), n=9, name="x.npy")
+
+
+def test_text_that_repeats_in_parquet_does_not_unfold():
+    name = "A" * 900
+    column = pa.array([name] * 200_000).dictionary_encode()
+    table = pa.table({"system": column.cast(pa.string()), "rank": pa.array([3] * 200_000)})
+    (ranks,) = read_rank_sets(io.BytesIO(saved(table)), name="r.parquet", n=9)
+    assert (ranks.system, len(ranks)) == (name, 200_000)
