@@ -195,10 +195,7 @@ def written(
     name: str, text: str, *, low: float, high: float = np.inf, above: bool = False
 ) -> float:
     """:func:`real` from its text."""
-    try:
-        number: float | str = float(text)
-    except ValueError:
-        number = text
+    number: float | str = float(text) if is_numeral(text) else text
     return real(name, number, low=low, high=high, above=above)
 
 

@@ -119,7 +119,9 @@ def parse_sampling(text: str) -> Sampling:
     >>> parse_sampling("n = 10000, m = 99, without-replacement").m
     99
     """
-    pattern = r"\s*n\s*=\s*(\d+)\s*,\s*m\s*=\s*(\d+)\s*,\s*([a-z-]+)\s*(?:,\s*odds\s*=\s*(\S+)\s*)?"
+    pattern = (
+        r"\s*n\s*=\s*([0-9]+)\s*,\s*m\s*=\s*([0-9]+)\s*,\s*([a-z-]+)\s*(?:,\s*odds\s*=\s*(\S+)\s*)?"
+    )
     match = re.fullmatch(pattern, str(text))
     if match is None:
         raise ValueError(

@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from sampledash import checks
 from sampledash.explain import text
 from sampledash.metrics import Metric, metric, share_of
 from sampledash.sampling import Sampling, Scheme
@@ -247,9 +248,9 @@ def link_complaints(
     found = []
     for key in _unread(params):
         wanted = "a whole number" if _NUMBERS[key] is int else "a number"
-        found.append(
-            f"The link gives {key} = {params[key][-1][:30]}, which is not {wanted} of usual size."
-        )
+        raw = params[key][-1][:30]
+        digits = "" if raw.isascii() else " in the digits 0 to 9"
+        found.append(f"The link gives {key} = {raw}, which is not {wanted} of usual size{digits}.")
     for raw in params.get("metrics", ()):
         if raw and raw not in CHIPS:
             found.append(
@@ -287,10 +288,9 @@ def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _reads_as(raw: str, kind: type) -> bool:
-    try:
-        number = float(raw)
-    except ValueError:
+    if not checks.is_numeral(raw):
         return False
+    number = float(raw)
     return abs(number) < 2**53 and (kind is float or number.is_integer())
 
 

@@ -60,7 +60,7 @@ def _parse(text: str) -> Metric:
         raise ValueError(f"unknown metric {text!r}: {_meant(name) or f'known are {_KNOWN}'}")
     if known is not None and KINDS[known].cutoff == "share":
         return metric(name, k=None if k is None else _share(text, k))
-    if k is not None and not re.fullmatch(r"[+-]?\d+", k):
+    if k is not None and not re.fullmatch("[+-]?[0-9]{1,18}", k):
         raise ValueError(f"cutoff of {text!r} is {k!r}: write a whole number, such as {name}@10")
     if known is None:
         name, k = "recall", k or "1"  # section 3.1: accuracy is Recall at 1
@@ -78,7 +78,7 @@ def _meant(name: str) -> str | None:
 
 def _share(text: str, given: str) -> float:
     """A share of the list, as 0.02 or 2%."""
-    match = re.fullmatch(r"(\d*\.?\d+(?:[eE][+-]?\d+)?)\s*(%?)", given)
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*(%?)", given)
     # In decimals: 0.7 / 100 is not the number that 0.007 is.
     share = float(Decimal(match[1]) / (100 if match[2] else 1)) if match else -1.0
     if not 0 <= share <= 1:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sampledash.checks import TOO_LARGE, is_numeral, not_a_number, shown
 from sampledash.readers.errors import ReadError
-from sampledash.readers.limits import LONGEST_NAME, check_name
+from sampledash.readers.limits import LONGEST_NAME, check_labels, check_name
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -42,8 +42,9 @@ def numbers(series: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
 
 def _parsed(series: pd.Series[Any]) -> Floats:
     """Text to floats, NaN where it is none; true/false, "nan" and "inf" are no numbers."""
-    # As objects: text "1" and the number 1 are two, True and 1 are not.
-    codes, distinct = pd.factorize(series.astype(object).map(_tagged))
+    if series.dtype == object:  # of mixed types: 1 and True would be one
+        series = series.map(_tagged)
+    codes, distinct = pd.factorize(series)
     values = [float(cell) if is_numeral(cell) else np.nan for cell in distinct.tolist()]
     return np.append(values, np.nan)[codes]  # the last one for blanks
 
@@ -90,6 +91,7 @@ def labels(series: pd.Series[Any], place: Place, what: str) -> tuple[Ints, NDArr
         found = found.astype(np.int64)
         if (codes >= 0).all():
             return codes.astype(np.int64, copy=False), found
+    check_labels(len(found), place(0))
     text = [str(label).strip() for label in found.tolist()]
     if text:
         longest = max(range(len(text)), key=lambda i: len(text[i]))

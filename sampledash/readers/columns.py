@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+from sampledash.checks import is_numeral
 from sampledash.readers.errors import NoRankColumn, ReadError
 from sampledash.readers.limits import check_columns, check_name
 
@@ -52,11 +53,6 @@ def role_of(header: str) -> Role | None:
 def is_true_rank(header: str) -> bool:
     """Whether a column of this name holds ranks among all candidates, never sampled ones."""
     return _plain(header) in map(_plain, TRUE)
-
-
-def is_number(text: str) -> bool:
-    """Whether a cell is a plain number and so no column name."""
-    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text.strip(), re.I) is not None
 
 
 @dataclass(frozen=True)
@@ -116,8 +112,8 @@ def columns_of(headers: list[str], where: str) -> Columns:
             raise ReadError(
                 f"{where}: the columns {same[0]!r} and {same[1]!r} both mean {names[0]!r}; keep one"
             )
-    if not any(roles) and any(map(is_number, headers)):
-        number = next(filter(is_number, headers))
+    if not any(roles) and any(map(is_numeral, headers)):
+        number = next(filter(is_numeral, headers))
         found = f"{where}: the first line holds the number {number} where column names belong; "
         raise NoRankColumn(
             f"{found}add a header line such as system,instance,rank,n_candidates",

@@ -6,12 +6,14 @@ is left to that one, which also finds the words for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sampledash.readers.columns import Columns, Role
+from sampledash.readers.limits import check_labels
 
 SMALL = 2**20  # bytes; below, nothing is gained
 _BLOCK = 4 * 2**20  # bytes parsed at a time
@@ -20,7 +22,9 @@ _REAL: tuple[Role, ...] = ("count", "mass_above")
 _FEW: tuple[Role, ...] = ("system", "repetition", "adaptive")
 
 
-def fast_frame(data: bytes, delimiter: str, columns: Columns, *, skip: int) -> pd.DataFrame | None:
+def fast_frame(
+    data: bytes, delimiter: str, columns: Columns, *, skip: int, name: str
+) -> pd.DataFrame | None:
     """Columns with a role of a large file with one row per rank, or None.
 
     Parameters
@@ -33,6 +37,8 @@ def fast_frame(data: bytes, delimiter: str, columns: Columns, *, skip: int) -> p
         Headers and their roles; without a rank column every column counts, and None is returned.
     skip
         Lines up to and including the header.
+    name
+        How messages call the file.
     """
     if len(data) < SMALL or "rank" not in columns.roles or _broken(columns):
         return None
@@ -46,6 +52,7 @@ def fast_frame(data: bytes, delimiter: str, columns: Columns, *, skip: int) -> p
         real=[str(i) for i in wanted if columns.roles[i] in _REAL],
         few=[str(i) for i in wanted if columns.roles[i] in _FEW],
         many=[str(i) for i in wanted if columns.roles[i] == "instance"],
+        where=lambda i: f"{name}, column {columns.headers[int(i)]!r}",
     )
     if table is None:
         return None
@@ -67,6 +74,7 @@ def arrow_table(
     real: list[str],
     few: list[str],
     many: list[str],
+    where: Callable[[str], str],
     quoted: bool = True,
 ) -> dict[str, Any] | None:
     """Parse columns of text by name; None where a cell is blank or not what is asked for.
@@ -75,7 +83,7 @@ def arrow_table(
     -------
     For each name an int64 array (``whole``), a float64 array (``real``), a categorical (text of
     which there are ``few`` different), or, for ``many`` labels, an int64 array if all of them are
-    plain integers and a categorical otherwise.
+    plain integers and a categorical otherwise; too many of those are refused ``where`` they are.
     """
     try:
         import pyarrow as pa
@@ -104,6 +112,7 @@ def arrow_table(
                 null_values=[""],
                 strings_can_be_null=True,
             ),
+            memory_pool=pa.system_memory_pool(),  # which gives back what is free again
         )
     except pa.ArrowException:
         return None
@@ -124,5 +133,7 @@ def arrow_table(
                 continue
         except pa.ArrowException:
             pass
-        found[name] = column.dictionary_encode().combine_chunks().to_pandas()
+        encoded = column.dictionary_encode().combine_chunks()
+        check_labels(len(encoded.dictionary), where(name))
+        found[name] = encoded.to_pandas()
     return found

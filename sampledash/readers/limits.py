@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from sampledash.readers.errors import ReadError
 
-MOST_BYTES = 256 * 2**20  # unpacked
-MOST_ROWS = 5_000_000
-MOST_RANKS = 5_000_000  # of one file, all systems together
+MOST_BYTES = 200 * 2**20  # unpacked
+MOST_ROWS = 3_000_000
+MOST_RANKS = 3_000_000  # of one file, all systems together
+MOST_LABELS = 1_000_000  # that are text; numbers are many times as fast
 MOST_COLUMNS = 2_000
 MOST_SYSTEMS = 1_000
 MOST_FILES = 1_000
+MOST_TYPED = 20 * 2**20  # characters that are pasted
+MOST_PRINTED = 100_000  # of a table from a paper
 LONGEST_LINE = 2**20  # bytes
 LONGEST_NAME = 1_000  # characters of a system, an instance, or a column
 
@@ -28,6 +31,12 @@ def check_bytes(size: int, name: str) -> None:
     """Refuse what is too large to be looked at."""
     if size > MOST_BYTES:
         raise ReadError(f"{name} holds more than {MOST_BYTES >> 20} MiB; {_COUNTS}")
+
+
+def check_typed(size: int, name: str, most: int) -> None:
+    """Refuse more pasted text than is looked at."""
+    if size > most:
+        raise ReadError(f"{name} holds {size:,} characters, more than {most:,}; paste less of it")
 
 
 def check_rows(rows: int, name: str, what: str = "rows") -> None:
@@ -51,6 +60,15 @@ def check_columns(columns: int, where: str) -> None:
         raise ReadError(
             f"{where}: {columns:,} columns, more than {MOST_COLUMNS:,}; write one row per rank "
             "(columns system, instance, rank), or leave out columns"
+        )
+
+
+def check_labels(labels: int, where: str) -> None:
+    """Refuse more labels that are text than are told apart in a few seconds."""
+    if labels > MOST_LABELS:
+        raise ReadError(
+            f"{where}: the column holds {labels:,} different labels that are no whole numbers, "
+            f"more than {MOST_LABELS:,}; number them"
         )
 
 

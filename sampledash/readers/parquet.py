@@ -10,7 +10,13 @@ import pandas as pd
 
 from sampledash.readers.columns import Columns, Role, columns_of
 from sampledash.readers.errors import ReadError
-from sampledash.readers.limits import check_bytes, check_ranks, check_rows
+from sampledash.readers.limits import (
+    check_bytes,
+    check_columns,
+    check_labels,
+    check_ranks,
+    check_rows,
+)
 
 _LABELS: tuple[Role, ...] = ("system", "instance", "repetition")
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
@@ -41,11 +47,13 @@ def parquet_frame(data: bytes, name: str) -> tuple[Columns, pd.DataFrame]:
     try:
         file = parquet.ParquetFile(io.BytesIO(data))
         rows, schema = file.metadata.num_rows, file.schema_arrow
+        written: list[str] = schema.names
     except Exception as error:  # pyarrow raises many kinds, also OSError and KeyError
         raise ReadError(damaged) from error
     check_rows(rows, name)
-    kept = [i for i, each in enumerate(schema.names) if not _UNNAMED_INDEX.fullmatch(each)]
-    columns = columns_of([schema.names[i].strip() for i in kept], name)
+    check_columns(len(written), name)
+    kept = [i for i, each in enumerate(written) if not _UNNAMED_INDEX.fullmatch(each)]
+    columns = columns_of([written[i].strip() for i in kept], name)
     if rows == 0:
         raise ReadError(f"{name} has columns but no rows: add one row per rank")
     wanted: list[int] = []
@@ -61,7 +69,7 @@ def parquet_frame(data: bytes, name: str) -> tuple[Columns, pd.DataFrame]:
         check_ranks(rows * len(wanted), name)
     if not wanted:
         return columns, pd.DataFrame(index=range(rows))
-    names = [schema.names[kept[i]] for i in wanted]
+    names = [written[kept[i]] for i in wanted]
     check_bytes(_unpacked(file.metadata, set(names)), name)
     try:
         # Text that repeats is kept once: written out, a small file could fill the memory.
@@ -71,9 +79,14 @@ def parquet_frame(data: bytes, name: str) -> tuple[Columns, pd.DataFrame]:
         if table.column_names != names or len(table) != rows:
             raise ValueError("not what its footer says")
         found = {
-            i: _series(table.column(at), label=columns.roles[i] in _LABELS)
+            i: _series(
+                table.column(at), f"{name}, column {columns.headers[i]!r}",
+                label=columns.roles[i] in _LABELS,
+            )
             for at, i in enumerate(wanted)
-        }
+        }  # fmt: skip
+    except ReadError:
+        raise
     except Exception as error:
         raise ReadError(damaged) from error
     return columns, pd.DataFrame(found, copy=False)
@@ -120,7 +133,7 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _series(column: Any, *, label: bool) -> pd.Series[Any]:
+def _series(column: Any, where: str, *, label: bool) -> pd.Series[Any]:
     """A column as numbers or categories."""
     import pyarrow as pa
     from pyarrow import types
@@ -132,7 +145,9 @@ def _series(column: Any, *, label: bool) -> pd.Series[Any]:
     if types.is_dictionary(kind) or _is_text(kind) or (label and not numeric):
         if not types.is_dictionary(kind):
             column = column.cast(pa.large_string()).dictionary_encode()
-        found: pd.Series[Any] = column.unify_dictionaries().combine_chunks().to_pandas()
+        encoded = column.unify_dictionaries().combine_chunks()
+        check_labels(len(encoded.dictionary), where)
+        found: pd.Series[Any] = encoded.to_pandas()
         return pd.Series(found, copy=False)
     if not numeric or types.is_float16(kind):
         column = column.cast(pa.float64())

@@ -8,15 +8,16 @@ from itertools import accumulate
 
 import numpy as np
 
-from sampledash.checks import shown
+from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.ranksets import RankSet
 from sampledash.readers.align import Instances
 from sampledash.readers.cells import Ints
 from sampledash.readers.choose import Systems
-from sampledash.readers.columns import Role, is_number, role_of
+from sampledash.readers.columns import Role, role_of
 from sampledash.readers.errors import ReadError
 from sampledash.readers.files import Opened
 from sampledash.readers.layouts import rows_of
+from sampledash.readers.limits import MOST_TYPED, check_lines, check_typed
 from sampledash.readers.repetitions import Runs
 from sampledash.readers.rows import Facts, Rows
 from sampledash.readers.said import NAMES, SAID, one_value
@@ -27,6 +28,7 @@ _NAME = "pasted text"
 _SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{NAMES})[ \t]*[=:][^\n;]*)")
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
 _LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")  # of a line that said n and m
+_RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*[+-]?\d[^:]*$")  # a name and what begins as a rank
 _NEXT = re.compile(rf"(?i)[,\s]+(?=(?:{NAMES})[ \t]*[=:])")
 
 
@@ -75,6 +77,7 @@ def parse_rank_text(
 
 def open_text(text: str) -> Opened:
     """Parse pasted text without deciding yet what it leaves open; as :func:`open_sources`."""
+    check_typed(len(text), f"the {_NAME}", MOST_TYPED)
     said: dict[Role, list[str]] = {role: [] for role in SAID}
 
     def note(line: re.Match[str]) -> str:
@@ -94,7 +97,9 @@ def open_text(text: str) -> Opened:
     if not text.strip(" \t\r\n;,"):
         raise ReadError(f"the {_NAME} holds no ranks: write NAME: ranks, such as A: 3, 17, 250")
     if _is_table(text):
-        rows = rows_of(text_table(text.encode(errors="replace"), _NAME))
+        data = text.encode(errors="replace")
+        check_lines(data, f"the {_NAME}")
+        rows = rows_of(text_table(data, _NAME))
     else:
         rows = _rows(_systems(text))
     if m is not None:  # said of true ranks it has no meaning, which their reader tells
@@ -152,11 +157,13 @@ def _is_table(text: str) -> bool:
     """Whether the first line is a header: it names a known column, or holds no number."""
     lines = [line for line in text.splitlines() if line.strip()]
     separated = re.search(r"[,;\t]", lines[0]) is not None
+    ranks_follow = re.search(r":([\s\-]*\d|\s*$|\s*[,;])", lines[0]) is not None
+    if all(map(_RANK_LINE.search, lines)) or (ranks_follow and not separated):
+        return False  # whatever words the names hold: "run 1: 5 6"
     header = re.split(r"[,;\t]" if separated else r"\s+", lines[0])
     if any(map(role_of, header)):
         return True
-    ranks_follow = re.search(r":([\s\-]*\d|\s*$|\s*[,;])", lines[0])
-    return len(lines) > 1 and not any(map(is_number, header)) and ranks_follow is None
+    return len(lines) > 1 and not any(map(is_numeral, header)) and not ranks_follow
 
 
 def _systems(text: str) -> list[tuple[str, list[int]]]:
@@ -196,11 +203,13 @@ def _values(name: str, text: str) -> list[int]:
         if not word:
             continue
         where = f"{_NAME}, system {name!r}, value {len(ranks) + 1}"
-        if re.fullmatch(r"0\d+", word):
+        if re.fullmatch(r"0[0-9]+", word):
             raise ReadError(
                 f"{where}: {word!r} starts with 0; write numbers without separators, as in 10000"
             )
-        if not re.fullmatch(r"[+-]?\d{1,18}(\.0*)?", word, re.ASCII):
+        if not is_numeral(word):
+            raise ReadError(f"{where}: {not_a_number(word)}; write ranks as whole numbers from 1")
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}(\.0*)?", word):
             raise ReadError(
                 f"{where}: {shown(word)} is not a whole number; write ranks as whole numbers from 1"
             )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from sampledash.checks import not_a_number
 from sampledash.readers.errors import ReadError
 from sampledash.readers.headings import Heading, compares
+from sampledash.readers.limits import MOST_PRINTED, check_typed
 from sampledash.readers.parted import MISSING, Parting, parting
 from sampledash.readers.said import lines_aside
 from sampledash.readers.typeset import typeset_rows
@@ -14,7 +16,7 @@ from sampledash.readers.units import Cell, in_percent
 
 _DECORATION = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^_↑↓]+|\((?:[^)]*)\)\s*$")
 _MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
-_NUMBER = re.compile(r"[+-]?(\d*)(?:[.,](\d+))?\s*%?")
+_NUMBER = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]+))?\s*%?")
 _ASIDE = re.compile(r"\([^)]*\)")
 _RULE = re.compile(r"[\s|:+=-]*")  # between header and body
 _ABOVE = 4  # lines in which the names are looked for
@@ -95,6 +97,7 @@ def read_printed(text: str) -> PrintedTable:
     >>> row.values, row.decimals
     ({'HR@10': 0.6624, 'NDCG@10': 0.392}, {'HR@10': 4, 'NDCG@10': 3})
     """
+    check_typed(len(text), "the table", MOST_PRINTED)
     text, n, m = lines_aside(text, "the table")
     lines = [row for row in typeset_rows(text) if not _RULE.fullmatch(row[1])]
     if len(lines) < 2:
@@ -110,7 +113,11 @@ def read_printed(text: str) -> PrintedTable:
             no_systems.append(compared[0])
             continue
         row = parts.cells(line, place)
-        name = _MARKS.sub("", row[0]).strip() or f"line {place}"
+        name = _MARKS.sub("", row[0]).strip()
+        if not name and not any(map(_holds_value, parts.names[1:], row[1:])):
+            _refuse_names(row, place, parts)
+            continue
+        name = name or f"line {place}"
         if name in names:
             raise ReadError(f"line {place} of the table names {name!r} again: give it another name")
         names.append(name)
@@ -125,6 +132,24 @@ def read_printed(text: str) -> PrintedTable:
         n,
         m,
     )
+
+
+def _holds_value(column: Heading, cell: str) -> bool:
+    """Whether a cell is a value of a metric, and no cutoff that belongs to its name."""
+    return (
+        column.metric is not None
+        and re.search(r"\d", cell) is not None
+        and bool(re.search("[.,%]", cell))
+    )
+
+
+def _refuse_names(row: list[str], place: int, parts: Parting) -> None:
+    """Refuse the second line of names, which would hide what the first one leaves open."""
+    if said := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
+        raise ReadError(
+            f"line {place} of the table has no name and no value of a metric, but {said[0][:40]!r}:"
+            f" if it goes on with the names of line {parts.place}, write them in one line"
+        )
 
 
 def _row(name: str, row: dict[str, Cell | None], percent: list[str]) -> PrintedRow:
@@ -195,8 +220,8 @@ def _number(text: str, place: int, column: Heading) -> Cell | None:
     found = _NUMBER.fullmatch(plain)
     if found is None or not (found[1] or found[2]):
         raise ReadError(
-            f"{where}: {text[:40]!r} is not a number; write it as printed, such as 0.6624, or - "
-            "where there is none"
+            f"{where}: {not_a_number(text)}; write it as printed, such as 0.6624, or - where there "
+            "is none"
         )
     value = float(plain.rstrip(" %").replace(",", "."))
     if not 0 <= value <= 100:

@@ -32,11 +32,12 @@ def one_value(role: Role, given: list[str], where: str) -> int | None:
     if len(values) > 1:
         raise ReadError(f"{where} gives {symbol} twice, {given[0]} and {given[1]}: keep one")
     value = values.pop()
-    right = value.isascii() and value.isdigit() and len(value) <= 18
+    right = re.fullmatch("[0-9]{1,18}", value) is not None
     if not right or not least <= int(value) <= most:
         to = f" to {most:,}" if right and int(value) > most else ""
+        digits = "" if value.isascii() else " with the digits 0 to 9"
         raise ReadError(
-            f"{where} says {symbol} = {given[0]}: write a whole number from {least}{to}"
+            f"{where} says {symbol} = {given[0]}: write a whole number from {least}{to}{digits}"
         )
     return int(value)
 

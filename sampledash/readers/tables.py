@@ -113,7 +113,7 @@ def text_table(data: bytes, name: str) -> Table:
     if first is None:
         raise ReadError(f"{name} has a header line but no rows: add one line per rank")
     _check_width(name, first, len(header))
-    frame = fast_frame(data, delimiter, columns, skip=line)
+    frame = fast_frame(data, delimiter, columns, skip=line, name=name)
     if frame is None:
         frame = _careful(data, name, delimiter, columns, first, records)
     return Table(columns, frame, Places(name, columns.headers, data, delimiter), _FORMAT[delimiter])

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampledash.checks import shown
+from sampledash.checks import is_numeral, shown
 from sampledash.readers.cells import Floats, Ints, labels, numbers, whole
 from sampledash.readers.columns import role_of
 from sampledash.readers.contents import check_utf8
@@ -27,7 +27,7 @@ FIELDS: dict[Kind, tuple[str, ...]] = {
     "run": ("query", "Q0", "document", "rank", "score", "tag"),
     "qrels": ("query", "iteration", "document", "relevance"),
 }
-_INTEGER = re.compile(r"[+-]?\d+")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 _LOOKED_AT = 5
 
 
@@ -93,7 +93,7 @@ def trec_kind(data: bytes, name: str) -> Kind | None:
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
     full = (line.split() for line in stream if not line.isspace())
     lines = list(itertools.islice(full, _LOOKED_AT))
-    runs = sum(len(f) == 6 and bool(_INTEGER.fullmatch(f[3])) and _number(f[4]) for f in lines)
+    runs = sum(len(f) == 6 and bool(_INTEGER.fullmatch(f[3])) and is_numeral(f[4]) for f in lines)
     qrels = sum(
         len(f) == 4
         and bool(_INTEGER.fullmatch(f[3]))
@@ -106,18 +106,10 @@ def trec_kind(data: bytes, name: str) -> Kind | None:
     # The first line of a table is a header: it has no numbers where these have theirs.
     first = lines[0]
     numeric = [first[i] for i in ((3, 4) if kind == "run" else (1, 3)) if i < len(first)]
-    if any(map(role_of, first)) and not all(map(_number, numeric)):
+    if any(map(role_of, first)) and not all(map(is_numeral, numeric)):
         return None
-    fits = len(first) == len(FIELDS[kind]) and any(map(_number, numeric))
+    fits = len(first) == len(FIELDS[kind]) and any(map(is_numeral, numeric))
     return kind if fits else None
-
-
-def _number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def read_run(data: bytes, name: str) -> Run:
@@ -213,6 +205,7 @@ def _cells(data: bytes, name: str, kind: Kind) -> dict[str, pd.Series[Any]]:
                 real=[f for f in fields if numeric.get(f) == "real"],
                 few=[f for f in ("query", "tag") if f in fields],
                 many=["document"],
+                where=lambda field: f"{name}, {field}",
                 quoted=False,
             )
             if table is not None:

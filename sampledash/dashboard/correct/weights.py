@@ -8,9 +8,8 @@ from io import BytesIO
 import numpy as np
 from numpy.typing import NDArray
 
-from sampledash.checks import shown
+from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.readers.arrays import load_array
-from sampledash.readers.columns import is_number
 from sampledash.readers.contents import check_utf8, kind_of, load
 from sampledash.readers.errors import ReadError
 
@@ -94,10 +93,8 @@ def weights_of_text(text: str, n: int, *, name: str = "pasted text") -> Floats:
 
 
 def _number(cell: str, place: int, name: str) -> float:
-    if not is_number(cell):
-        raise ReadError(
-            f"{name}, line {place}: {shown(cell)} is not a number; write weights as 0.5 or 2e-3"
-        )
+    if not is_numeral(cell):
+        raise ReadError(f"{name}, line {place}: {not_a_number(cell)}; write weights as 0.5 or 2e-3")
     return float(cell)
 
 
