@@ -39,7 +39,11 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
             shape, fortran, dtype = read(stream)
         if version == (3, 0) and dtype.names:  # as 2.0, but the names are in UTF-8
             dtype.names = tuple(field.encode("latin-1").decode() for field in dtype.names)
-        if dtype.itemsize == 0 or not all(type(extent) is int and extent >= 0 for extent in shape):
+        if (
+            version not in ((1, 0), (2, 0), (3, 0))
+            or dtype.itemsize == 0
+            or not all(type(extent) is int and extent >= 0 for extent in shape)
+        ):
             raise ValueError("nothing in it")
         start = stream.tell()
     except Exception as error:  # the header is parsed as Python: many kinds

@@ -1,0 +1,814 @@
+"""Hostile files: made from a seed, each of a kind, with what is known of the right answer.
+
+Small ones are whole in memory; large ones are written piece by piece.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import struct
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyarrow import parquet
+
+from sampledash import RankSet, SampledRankSet
+from sampledash.dashboard.correct.weights import weights_of_file
+from sampledash.readers import (
+    parse_rank_text,
+    read_printed,
+    read_rank_sets,
+    read_sampled_ranks,
+)
+from tests import second_reader
+
+N = 1000
+QRELS = b"q1 0 d1 1\nq2 0 d2 1\nq2 0 d9 1\n"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A hostile file.
+
+    Attributes
+    ----------
+    kind, number
+        Name it together.
+    name
+        Of the file; its ending is part of the trap.
+    write
+        Its bytes, in pieces.
+    reader
+        How it is read: ranks, sampled, pasted, printed, weights, run.
+    refused
+        Whether only a sentence is right; None: a right result is too.
+    """
+
+    kind: str
+    number: int
+    name: str
+    write: Callable[[], Iterator[bytes]]
+    reader: str = "ranks"
+    refused: bool | None = None
+    large: bool = False
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(self.write())
+
+
+@dataclass
+class Corpus:
+    """Collects cases."""
+
+    rng: np.random.Generator
+    cases: list[Case] = field(default_factory=list)
+
+    def add(self, kind: str, name: str, data: bytes | Callable[[], Iterator[bytes]], **more: Any):
+        number = sum(case.kind == kind for case in self.cases)
+        write = data if callable(data) else (lambda: iter([data]))
+        self.cases.append(Case(kind, number, name, write, **more))
+
+    def pick(self, options):
+        return options[int(self.rng.integers(len(options)))]
+
+
+# ---------------------------------------------------------------- valid files, to be mutated
+
+
+def long_csv(rng, mark=",", counts=False, sampled=False) -> bytes:
+    head = ["model", "user", "sampled_rank" if sampled else "rank", "n_items"]
+    head += ["m"] if sampled else ["ties"]
+    head += ["count"] if counts else []
+    lines = [mark.join(head)]
+    for system in ("A", "B b", "Ä"):
+        for user in range(6):
+            row = [system, f"u{user}", rng.integers(1, 21 if sampled else 500), N]
+            row += [20] if sampled else [rng.integers(0, 9)]
+            row += [rng.integers(0, 5) + 0.5 * rng.integers(0, 2)] if counts else []
+            lines.append(mark.join(map(str, row)))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def wide_csv(rng, mark=",") -> bytes:
+    lines = [mark.join(["user", "n", "A", "B b", "comment"])]
+    lines += [mark.join(map(str, [f"u{i}", N, *rng.integers(1, 999, 2), "x"])) for i in range(8)]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def run_text(rng) -> bytes:
+    lines = [
+        f"q{q} Q0 d{d} {d + 1} {round(9 - d + float(rng.random()), 3)} {tag}"
+        for tag in ("A", "B")
+        for q in (1, 2)
+        for d in range(12)
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def frame(rng) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "system": ["A"] * 5 + ["B"] * 5,
+            "user": [*range(5)] * 2,
+            "rank": rng.integers(1, N, 10),
+            "n": N,
+        }
+    )
+
+
+def saved(table: Any) -> bytes:
+    stream = io.BytesIO()
+    parquet.write_table(pa.table(table) if not isinstance(table, pa.Table) else table, stream)
+    return stream.getvalue()
+
+
+def npy(array, **options) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, **options)
+    return stream.getvalue()
+
+
+PRINTED = (
+    "Model & HR@10 & NDCG@10 & MRR \\\\\n\\midrule\nBPR & 0.662 & 0.392 & 0.311 \\\\\n"
+    "SASRec & \\textbf{0.721} & 0.431 & 0.352 \\\\\nImprov. & 8 \\% & 9 \\% & 9 \\% \\\\\n"
+)
+TOKENS = [
+    "",
+    " ",
+    "-1",
+    "0",
+    "1",
+    "2.5",
+    "1e3",
+    "1e300",
+    "1e400",
+    "nan",
+    "NaN",
+    "inf",
+    "-inf",
+    "NULL",
+    "None",
+    "True",
+    "0x10",
+    "1_000",
+    "1,000",
+    "1.000,5",
+    "٣",
+    "３",
+    "½",
+    "9223372036854775807",
+    "18446744073709551616",
+    "-9223372036854775808",
+    "1000000000001",
+    "4611686018427387904",
+    "5e-324",
+    "\u202e12",
+    "=1+1",
+    "<b>x</b>",
+    "12\u00a0",
+    "\x0b7",
+    "a\tb",
+    '"',
+    "'",
+    "\\",
+    "é\u0301",
+    "💥",
+    "999",
+    "1000",
+    "1001",
+    "x" * 1500,
+    "3.",
+    "+7",
+    "007",
+    "--5",
+    "5-",
+    "1/2",
+    "#N/A",
+    "#",
+    "n = 5",
+]
+
+
+def mutated(rng, data: bytes) -> bytes:
+    """The same with one to three things changed, as bytes, cells or lines."""
+    for _ in range(int(rng.integers(1, 4))):
+        way = int(rng.integers(9))
+        lines = data.split(b"\n")
+        at = int(rng.integers(len(lines)))
+        if way == 0 and data:
+            place = int(rng.integers(len(data)))
+            data = data[:place] + bytes([int(rng.integers(256))]) + data[place + 1 :]
+        elif way == 1:
+            data = data[: int(rng.integers(len(data) + 1))]
+        elif way == 2:
+            data = b"\n".join([*lines[:at], lines[at], *lines[at:]])
+        elif way == 3:
+            data = b"\n".join([*lines[:at], *lines[at + 1 :]])
+        elif way in (4, 5, 6):
+            marks = [m for m in (b",", b";", b"\t", b" ", b"&", b":") if m in lines[at]] or [b","]
+            mark = marks[int(rng.integers(len(marks)))]
+            cells = lines[at].split(mark)
+            token = TOKENS[int(rng.integers(len(TOKENS)))].encode()
+            cells[int(rng.integers(len(cells)))] = token
+            lines[at] = mark.join(cells)
+            data = b"\n".join(lines)
+        elif way == 7:
+            order = rng.permutation(len(lines))
+            data = b"\n".join(lines[i] for i in order)
+        else:
+            data = data.replace(b"\n", [b"\r\n", b"\r", b"\n\n", b"\n \n"][int(rng.integers(4))])
+    return data
+
+
+HEAD = "{'descr': %s, 'fortran_order': %s, 'shape': %s, }"
+
+
+def npy_header(text: str, body: bytes = b"\1\0\0\0\0\0\0\0" * 60, version: int = 1) -> bytes:
+    raw = text.encode("utf-8" if version == 3 else "latin-1", "replace").ljust(117) + b"\n"
+    size = struct.pack("<H" if version == 1 else "<I", len(raw))
+    return b"\x93NUMPY" + bytes([version, 0]) + size + raw + body
+
+
+def numbers(values) -> str:
+    return ",".join(map(str, values))
+
+
+# ---------------------------------------------------------------- the corpus
+
+
+def corpus(seed: int = 0) -> list[Case]:
+    """All cases, small and large."""
+    c = Corpus(np.random.default_rng(seed))
+    rng = c.rng
+    for i in range(24):
+        mark = ",;\t"[i % 3]
+        c.add("long", "long.csv", mutated(rng, long_csv(rng, mark)))
+        c.add("counts", "counts.csv", mutated(rng, long_csv(rng, mark, counts=True)))
+        c.add("wide", "wide.csv", mutated(rng, wide_csv(rng, mark)))
+        c.add("sampled", "s.csv", mutated(rng, long_csv(rng, mark, sampled=True)), reader="sampled")
+        c.add("run", "run.txt", mutated(rng, run_text(rng)), reader="run")
+    for _ in range(16):
+        typed = f"A: {numbers(rng.integers(1, 99, 5))}\nrun 1: {numbers(rng.integers(1, 99, 5))}\n"
+        c.add("pasted", "pasted text", mutated(rng, f"{typed}n = {N}\n".encode()), reader="pasted")
+        c.add("printed", "the table", mutated(rng, PRINTED.encode()), reader="printed")
+        c.add("weights", "w.csv", mutated(rng, b"rank,weight\n1,4\n2,2\n3,0.5\n"), reader="weights")
+        c.add(
+            "parquet, damaged", "d.parquet", _flipped(rng, saved(pa.Table.from_pandas(frame(rng))))
+        )
+        c.add("array, damaged", "d.npy", _flipped(rng, npy(rng.integers(1, N, 20))))
+        packed = gzip.compress(long_csv(rng))
+        c.add("gzip, damaged", "d.csv.gz", _flipped(rng, packed))
+    for token in TOKENS:
+        for head in ("rank,n", "A,B", "system,rank,count,n", "user,rank,ties"):
+            cells = ["3"] * (head.count(",") + 1)
+            cells[int(rng.integers(len(cells)))] = token
+            c.add("one odd cell", "odd.csv", f"{head}\n{','.join(cells)}\n".encode())
+    _types(c)
+    _headers(c)
+    _packed(c)
+    _encodings(c)
+    _large(c)
+    return c.cases
+
+
+def _flipped(rng, data: bytes) -> bytes:
+    """Bytes changed here and there, or cut off."""
+    changed = bytearray(data)
+    for place in rng.integers(0, len(data), int(rng.integers(1, 5))):
+        changed[place] = int(rng.integers(256))
+    return bytes(changed[: int(rng.integers(len(data)))] if rng.random() < 0.2 else changed)
+
+
+def _types(c: Corpus) -> None:
+    """Columns of every type in every place."""
+    columns = {
+        "list": pa.array([[1], [2]]),
+        "struct": pa.array([{"a": 1}, {"a": 2}]),
+        "map": pa.array([[("k", 1)], [("k", 2)]], pa.map_(pa.string(), pa.int64())),
+        "bytes": pa.array([b"1", b"2"]),
+        "large bytes": pa.array([b"1", b"2"], pa.large_binary()),
+        "fixed bytes": pa.array([b"1", b"2"], pa.binary(1)),
+        "null": pa.nulls(2),
+        "date": pa.array([1, 2], pa.date32()),
+        "timestamp": pa.array([1, 2], pa.timestamp("ns")),
+        "zoned": pa.array([1, 2], pa.timestamp("us", "UTC")),
+        "time": pa.array([1, 2], pa.time32("s")),
+        "duration": pa.array([1, 2], pa.duration("ms")),
+        "bool": pa.array([True, False]),
+        "decimal": pa.array([1, 2], pa.decimal128(38, 0)),
+        "fine": pa.array([1, 2], pa.decimal256(50, 9)),
+        "dictionary": pa.array(["1", "x"]).dictionary_encode(),
+        "half": pa.array(np.array([1, 2], "f2")),
+        "huge": pa.array([2**63 - 1, 1]),
+        "unsigned": pa.array([2**64 - 1, 1], pa.uint64()),
+        "float": pa.array([1e300, np.inf]),
+        "nan": pa.array([np.nan, 1.0]),
+        "gap": pa.array([None, 1]),
+        "text": pa.array(["1", "2"], pa.large_string()),
+        "nested": pa.array([[{"a": [1]}], [None]]),
+        "json": pa.array(['{"a": 1}', "[]"]),
+        "long text": pa.array(["x" * 5000, "1"]),
+    }
+    for what, column in columns.items():
+        for role in ("system", "instance", "rank", "n", "count", "seed", "B"):
+            base = {"A": [1, 2]} if role == "B" else {"rank": [1, 2]}
+            c.add(f"type {what}", "t.parquet", saved({**base, role: column}))
+    names = ["rank", "rank", "a.b", "", "x" * 3000, "n", "__index_level_0__", "Rank "]
+    for name in names:
+        table = pa.Table.from_arrays([pa.array([1, 2]), pa.array([3, 4])], names=["rank", name])
+        c.add("parquet, names", "n.parquet", saved(table))
+
+
+def _headers(c: Corpus) -> None:
+    """Arrays whose header lies."""
+    shapes = [
+        "(True,)",
+        "(False,)",
+        "(-1,)",
+        "(3L,)",
+        "(10**9,)",
+        "(1e2,)",
+        "3",
+        "None",
+        "()",
+        "(0,)",
+        "(99999999999999999999,)",
+        "(2, 2, 2)",
+        "(3, 0)",
+        "(0, 3)",
+        "(1, 60)",
+        "(60, 1)",
+        "(7.0,)",
+        "('3',)",
+        "[3]",
+        "(4611686018427387904, 4)",
+        "(1,)*9",
+        "(1,1,1,1,1,1,1,1)",
+    ]
+    for shape in shapes:
+        c.add("array, shape", "s.npy", npy_header(HEAD % ("'<i8'", "False", shape)))
+    kinds = [
+        "'O'",
+        "'a5'",
+        "'<U0'",
+        "'|V8'",
+        "'<f16'",
+        "'<c16'",
+        "'<M8[ns]'",
+        "'|b1'",
+        "'<i8, <i8'",
+        "'(2,)i8'",
+        "'(1)i8'",
+        "[('rank', '<i8', (2,))]",
+        "[('rank', 'O')]",
+        "[]",
+        "{}",
+        "None",
+        "5",
+        "[('rank', [('a', '<i8')])]",
+        "[('rank', '<f16')]",
+        "[('', '<i8')]",
+        "'<i3'",
+        "'\\d'",
+        "'>u8'",
+        "[('rank', '<i8'), ('rank', '<i8')]",
+        "[('system', '<U900'), ('rank', '<i8')]",
+        "[('system', '|S4'), ('rank', '<i4')]",
+        "'<f2'",
+        "'|u1'",
+        "__import__('os')",
+        "'" * 40,
+    ]
+    for kind in kinds:
+        c.add("array, type", "t.npy", npy_header(HEAD % (kind, "False", "(3,)")))
+    for fortran in ("True", "1", "None", "'x'", "0.5"):
+        c.add("array, order", "o.npy", npy_header(HEAD % ("'<i8'", fortran, "(3, 2)")))
+    for version in (0, 2, 3, 4, 255):
+        text = HEAD % ("'<i8'", "False", "(3,)")
+        c.add("array, version", "v.npy", npy_header(text, version=version))
+    fields = np.array(
+        [("A", 3, 1), ("B", 2, 0)], dtype=[("system", "U2"), ("rank", "i8"), ("ties", "u8")]
+    )
+    c.add("array, fields", "f.npy", npy(fields))
+    c.add("array, fields", "f.npy", npy(fields[:0]))
+    for value in (0xD800, 0x110000, 0xFFFFFFFF):
+        body = struct.pack("<Iq", value, 3)
+        text = HEAD % ("[('system', '<U1'), ('rank', '<i8')]", "False", "(1,)")
+        c.add("array, fields", "f.npy", npy_header(text, body), refused=True)
+
+
+def _packed(c: Corpus) -> None:
+    """gzip and what else packs."""
+    good, empty = gzip.compress(long_csv(c.rng)), gzip.compress(b"")
+    for data in (
+        empty * 500 + good,
+        good + b"\0" * 99,
+        good + b"x",
+        gzip.compress(good),
+        good[:-4],
+        good[:10],
+        b"\x1f\x8b",
+        b"\x1f\x8b\x08\x08" + b"a" * 5000,
+        b"\x1f\x8b\x08\x1f" + b"\xff" * 99,
+        empty,
+    ):
+        c.add("gzip, odd", "p.csv.gz", data)
+    zipped = [
+        b"PK\x03\x04",
+        b"BZh9",
+        b"\xfd7zXZ",
+        b"\x28\xb5\x2f\xfd",
+        b"%PDF-",
+        b"\x89PNG",
+        b"ARROW1",
+        b"\x80\x04",
+        b"SQLite format 3",
+        b"GIF8",
+        b"\xff\xd8\xff",
+        b"<html",
+        b'{"a"',
+        b"PAR1",
+    ]
+    for magic in zipped:
+        for name in ("w.csv", "w.parquet", "w"):
+            c.add(
+                "wrong kind",
+                name,
+                magic + bytes(c.rng.integers(0, 256, 200, dtype=np.uint8)),
+                refused=True,
+            )
+
+
+def _encodings(c: Corpus) -> None:
+    """Text that is none, or odd text."""
+    text = long_csv(c.rng).decode()
+    for encoding in ("utf-16", "utf-16-le", "utf-32", "latin-1", "cp037", "utf-8-sig", "utf-7"):
+        c.add("encoding", "e.csv", text.encode(encoding, "replace"))
+    odd = [
+        "\ufeff" * 3 + text,
+        text.replace("u1", "u\x001"),
+        text.replace("u1", "u\x07\x1b[31m"),
+        text.replace("A", "\u202eA"),
+        text.replace("u", "\u200b"),
+        text.replace(",", "，"),
+        text.replace("\n", "\u2028"),
+        text.replace("\n", "\x0c"),
+        text.replace("\n", "\r"),
+        '"' * 999,
+        text.replace("A", '"A'),
+        text.replace("A", '"A\n'),
+        "," * 500,
+        ";" * 500 + "\n1",
+        "\n" * 999,
+        "rank\n" + "3\n" * 9 + '"',
+        text.upper(),
+        "rank;n,m\n1;2,3\n",
+        "a:1\nb:2\n",
+        "\\",
+        "=",
+        "#\n#",
+    ]
+    for each in odd:
+        c.add("odd text", "o.csv", each.encode())
+        c.add("odd pasted text", "pasted text", each.encode(), reader="pasted")
+    names = [
+        "rank,rank",
+        "rank,Rank",
+        ",",
+        "1,2",
+        "rank,,",
+        " rank ,n",
+        "r\u0430nk,n",
+        "user,uid,rank",
+        "system,system",
+        "n,n_items,rank",
+        "rank,n,m,ties,count,seed,fold",
+        "count,A",
+        "ties,A",
+        "mass_above,rank",
+        "sampled_rank,n",
+        "true_rank,m",
+        '"rank","n\n"',
+        "rank\trank",
+        "n",
+        "user",
+    ]
+    for head in names:
+        cells = ["2"] * len(re.split("[,\t]", head))
+        c.add("names of columns", "h.csv", f"{head}\n{','.join(cells)}\n".encode())
+
+
+def _large(c: Corpus) -> None:
+    """More than is looked at, or just as much."""
+
+    def lines(head: str, one: Callable[[int], str], many: int) -> Callable[[], Iterator[bytes]]:
+        def write() -> Iterator[bytes]:
+            yield head.encode()
+            for start in range(0, many, 100_000):
+                stop = min(start + 100_000, many)
+                yield "".join(one(i) for i in range(start, stop)).encode()
+
+        return write
+
+    def pieces(*parts: tuple[bytes, int]) -> Callable[[], Iterator[bytes]]:
+        return lambda: (part for part, times in parts for _ in range(times))
+
+    def big(kind: str, name: str, write, **more: Any) -> None:
+        c.add(kind, name, write, large=True, **more)
+
+    names = [f"S{i}" for i in range(100_000)]
+    row = ",".join(["3"] * len(names))
+    big("many columns", "w.csv", f"{','.join(names)}\n{row}\n".encode(), refused=True)
+    big("many columns", "w.csv", f"rank,{','.join(names)}\n3,{row}\n".encode(), refused=True)
+    big("many columns", "w.tsv", ("\t" * 200_000 + "\n3\n").encode(), refused=True)
+    big("many columns", "w.npy", npy(np.ones((2, 100_000), dtype=int)), refused=True)
+    big(
+        "many columns",
+        "w.parquet",
+        lambda: iter([saved({n: [3] for n in names[:20_000]})]),
+        refused=True,
+    )
+    big(
+        "many columns",
+        "the table",
+        f"Model,{','.join(names)}\nA,{row}\n".encode(),
+        reader="printed",
+        refused=True,
+    )
+    big(
+        "many systems",
+        "s.csv",
+        lines("system,rank,n\n", lambda i: f"S{i},3,9\n", 100_000),
+        refused=True,
+    )
+    big(
+        "many systems",
+        "s.csv",
+        lines("system,sampled_rank,n,m\n", lambda i: f"S{i},3,9,5\n", 100_000),
+        refused=True,
+        reader="sampled",
+    )
+    big(
+        "many systems",
+        "run.txt",
+        lines("", lambda i: f"q1 Q0 d{i} 1 1.0 T{i}\n", 100_000),
+        reader="run",
+        refused=True,
+    )
+    big(
+        "many systems",
+        "pasted text",
+        lines("", lambda i: f"S{i}: 3\n", 100_000),
+        reader="pasted",
+        refused=True,
+    )
+    big("many repetitions", "r.csv", lines("seed,rank,n\n", lambda i: f"{i},3,9\n", 300_000))
+    empty = gzip.compress(b"")
+    big("many members", "m.csv.gz", pieces((empty * 1000, 8000)), refused=True)
+    big("many members", "m.csv.gz", pieces((gzip.compress(b"3\n") * 1000, 1000)), refused=True)
+    big(
+        "bomb",
+        "b.csv.gz",
+        lambda: iter([gzip.compress(b"rank,n\n" + b"3,9\n" * 20_000_000, 9)]),
+        refused=True,
+    )
+    big("bomb", "b.npy.gz", lambda: iter([gzip.compress(npy(np.ones(9_000_000)), 9)]), refused=True)
+    text = pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(2_900_000, "i4")), pa.array(["x" * 900])
+    )
+    big(
+        "bomb",
+        "b.parquet",
+        lambda: iter([saved({"user": text.cast(pa.string()), "rank": np.ones(2_900_000)})]),
+    )
+    big(
+        "bomb",
+        "b.parquet",
+        lambda: iter([saved({"rank": np.ones(30_000_000, "i1")})]),
+        refused=True,
+    )
+    big("long line", "l.csv", pieces((b"rank,n\n", 1), (b"x" * 10**6, 100)), refused=True)
+    big("long line", "l.csv", pieces((b"1 " * 10**6, 50)), refused=True)
+    big("long line", "l.csv", pieces((b"1," * 10**6, 50)), refused=True)
+    big("long line", "l.txt", pieces((b"q Q0 d 1 1 ", 1), (b"t" * 10**6, 90)), refused=True)
+    big(
+        "long cell",
+        "l.csv",
+        pieces((b'system,rank,n\n"', 1), (b"x\n" * 10**5, 500), (b'",3,9\n', 1)),
+        refused=True,
+    )
+    big("long cell", "l.csv", pieces((b'rank,n\n3,9\n"', 1), (b"x\n" * 10**5, 400)), refused=True)
+    big("many rows", "r.csv", lines("rank,n\n", lambda i: f"{i + 1},9999999\n", 2_900_000))
+    big(
+        "many rows",
+        "r.csv",
+        lines("rank,n\n", lambda i: f"{i + 1},9999999\n", 3_100_000),
+        refused=True,
+    )
+    big("many rows", "r.csv", lines("user,rank,n\n", lambda i: f"{i},{i + 1},9999999\n", 2_900_000))
+    big(
+        "many rows",
+        "r.csv",
+        lines("user,rank,n\n", lambda i: f"u{i},{i + 1},9999999\n", 2_900_000),
+        refused=True,
+    )
+    big("many rows", "r.csv", lines("user,rank,n\n", lambda i: f"u{i},{i + 1},9999999\n", 900_000))
+    big(
+        "many rows",
+        "r.csv",
+        lines("user,rank,n\n", lambda i: f"u{i},{i + 1}{'x' * (i == 899_999)},9\n", 900_000),
+        refused=True,
+    )
+    big(
+        "many rows",
+        "r.csv",
+        lines("rank,n\n", lambda i: f"{i + 1}{'x' * (i == 2_899_999)},9\n", 2_900_000),
+        refused=True,
+    )
+    big("many rows", "r.npy", npy(np.ones(3_100_000, "i1")), refused=True)
+    big(
+        "many rows",
+        "r.parquet",
+        lambda: iter(
+            [
+                saved(
+                    {
+                        "A": np.arange(1, 1_400_001),
+                        "B": np.arange(1, 1_400_001),
+                        "n": np.full(1_400_000, 10**7),
+                    }
+                )
+            ]
+        ),
+    )
+    big(
+        "many rows",
+        "w.csv",
+        lines(",".join(names[:900]) + "\n", lambda i: ",".join(["5"] * 900) + "\n", 3_000),
+    )
+    big(
+        "many rows",
+        "run.txt",
+        lines("", lambda i: f"q{i // 100} Q0 d{i % 100} {i % 100} {100 - i % 100} A\n", 1_500_000),
+        reader="run",
+    )
+    big(
+        "many rows",
+        "pasted text",
+        pieces((b"A: ", 1), (b"3 " * 10**6, 30)),
+        reader="pasted",
+        refused=True,
+    )
+    big("many rows", "w.txt", pieces((b"1 " * 10**6, 4)), reader="weights")
+
+
+# ---------------------------------------------------------------- reading and judging
+
+
+def read(case: Case, data: bytes) -> Any:
+    """What the program makes of it."""
+    if case.reader in ("pasted", "printed"):
+        text = data.decode(errors="replace")
+        return read_printed(text) if case.reader == "printed" else parse_rank_text(text, n=N)
+    stream = io.BytesIO(data)
+    if case.reader == "weights":
+        return weights_of_file(data, case.name, 3)
+    if case.reader == "sampled":
+        known = {} if b"," in data and b"m" in data[:99] else {"n": N, "m": 20}
+        return read_sampled_ranks(stream, name=case.name, **known)
+    if case.reader == "run":
+        options = {"qrels": io.BytesIO(QRELS), "censored": "tied", "n": 10**6}
+        return read_rank_sets(stream, name=case.name, **options)
+    return read_rank_sets(
+        stream, name=case.name, n=N if len(data) < 10**6 else 10**9, instances="any"
+    )
+
+
+LEAKS = re.compile(
+    r"Traceback|pandas|Arrow[A-Z]|arrow::|tokeniz|dtype|Error|unhashable|NoneType|invalid literal|"
+    r"could not convert|cannot convert|has no attribute|not supported|out of bounds|buffer"
+)
+
+
+def wrong_sentence(case: Case, error: BaseException) -> str:
+    """What is wrong with a complaint; nothing if it is a sentence of ours."""
+    said = str(error)
+    if not isinstance(error, ValueError):
+        return f"{type(error).__name__}: {said[:200]}"
+    if type(error).__module__.split(".")[0] not in ("sampledash", "builtins"):
+        return f"{type(error)} of somebody else: {said[:200]}"
+    if "\n" in said or len(said) > 600 or LEAKS.search(said) or not re.search("[;:]", said):
+        return f"no sentence: {said[:300]}"
+    names = (case.name, "qrels", "pasted text", "of the table", "the table")
+    if not any(name in said for name in names):
+        return f"names no file: {said[:300]}"
+    return ""
+
+
+def wrong_result(case: Case, data: bytes, found: Any) -> str:
+    """What is wrong with a result, by another reader; nothing if it is right, or not judged."""
+    if case.refused:
+        return f"read, though it cannot be: {str(found)[:200]}"
+    if case.reader in ("ranks", "sampled") and case.name.endswith(".csv") and len(data) < 10**6:
+        return compared(data, found, case.name.removesuffix(".csv"))
+    if case.name.endswith((".parquet", ".npy")) and len(data) < 10**6:
+        return compared(_as_csv(data, case.name), found, case.name.rpartition(".")[0])
+    if case.reader == "run":
+        return _compared_run(data, found)
+    if case.reader == "weights":
+        right = (
+            np.all(np.isfinite(found)) and len(found) == 3 and found.max() == 1 and found.min() >= 0
+        )
+        return "" if right else f"weights {found}"
+    if case.reader == "printed":
+        values = [x for row in found.rows for x in row.values.values()]
+        return "" if all(0 <= x <= 1 for x in values) else f"values {values}"
+    return ""
+
+
+def _as_csv(data: bytes, name: str) -> bytes:
+    """The same table as text, by the libraries themselves; times are written in too many ways."""
+    if name.endswith(".npy"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of old spellings
+            array = np.load(io.BytesIO(data), allow_pickle=False)
+        columns = None
+        if array.dtype.names is None:
+            stem = name.removesuffix(".npy")
+            wide = [f"{stem} {i + 1}" for i in range(array.shape[-1])]
+            columns = ["rank"] if array.ndim == 1 else wide
+        return pd.DataFrame(array, columns=columns).to_csv(index=False).encode()
+    table = parquet.read_table(io.BytesIO(data))
+    kept = [i for i, each in enumerate(table.schema) if not each.name.startswith("__index")]
+    if any(pa.types.is_temporal(table.schema.field(i).type) for i in kept):
+        return b""
+    found = table.select(kept).to_pandas(ignore_metadata=True)
+    for i in found.columns[found.dtypes == np.float16]:
+        found[i] = found[i].astype(int)
+    return found.to_csv(index=False).encode()
+
+
+def accepted(data: bytes, name: str) -> bool:
+    """Whether the second reader takes a table."""
+    try:
+        second_reader.read(data, name)
+    except second_reader.Refused:
+        return False
+    return True
+
+
+def compared(data: bytes, found: Any, name: str) -> str:
+    """Whatever both readers accept is equal."""
+    try:
+        other = second_reader.read(data, name)
+    except second_reader.Refused:
+        return ""
+    if [each.system for each in found] != list(other):
+        return f"systems {[each.system for each in found]}, not {list(other)}"
+    for each in found:
+        entries = other[each.system]
+        sampled = isinstance(each, SampledRankSet)
+        ranks = each.sampled_ranks if sampled else each.ranks
+        pairs: list[tuple[list[Any], list[Any]]] = [
+            (ranks.tolist(), [e.rank for e in entries]),
+            (each.counts.tolist(), [float(e.count) for e in entries]),
+        ]
+        if entries[0].n is not None:
+            pairs.append((each.n.tolist(), [e.n for e in entries]))
+        if sampled and entries[0].m is not None:
+            pairs.append((each.m.tolist(), [e.m for e in entries]))
+        if isinstance(each, RankSet):
+            pairs.append((each.ties.tolist(), [e.ties for e in entries]))
+        if entries[0].label is not None and each.instances is not None:
+            pairs.append(([str(x) for x in each.instances], [e.label for e in entries]))
+        for ours, theirs in pairs:
+            if ours != theirs:
+                return f"{each.system!r}: {ours[:9]}, not {theirs[:9]}"
+    return ""
+
+
+def _compared_run(data: bytes, found: list[RankSet]) -> str:
+    """Ranks by sorting each list in plain Python."""
+    lists: dict[tuple[str, str], list[tuple[Any, str]]] = {}
+    for line in data.decode("utf-8-sig").split("\n"):
+        if line.strip():
+            query, _, document, _, score, tag = line.split()
+            lists.setdefault((tag, query), []).append((np.float32(score), document))
+    for each in found:
+        for label, rank in zip(each.instances.tolist(), each.ranks.tolist(), strict=True):
+            order = [d for _, d in sorted(lists.get((each.system, str(label)), []), reverse=True)]
+            relevant = [
+                line.split()[2] for line in QRELS.decode().splitlines() if line.split()[0] == label
+            ]
+            places = [order.index(d) + 1 for d in relevant if d in order]
+            if rank <= len(order) and rank not in places:
+                return f"{each.system} {label}: rank {rank}, not {places}"
+    return ""

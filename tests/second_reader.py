@@ -1,0 +1,145 @@
+"""A second reader of tables in text form: plain csv and fractions, slow, and none of our code."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+NAMES = {
+    "system": "system model run tag recommender algorithm method",
+    "instance": "instance instanceid user userid uid query queryid qid session sessionid",
+    "rank": "rank ranks position truerank bestrank sampledrank",
+    "n": "ncandidates n nitems candidates numcandidates numitems",
+    "m": "m nnegatives negatives numnegatives nsampled",
+    "ties": "ties ntiedothers tied",
+    "mass": "massabove",
+    "count": "count counts frequency freq",
+    "seed": "repetition repeat runid fold seed split",
+}
+ROLES = {name: role for role, names in NAMES.items() for name in names.split()}
+
+
+class Refused(Exception):
+    """This reader does not take the table."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One rank; ``None`` where the table says nothing."""
+
+    label: str | None
+    rank: int
+    n: int | None
+    m: int | None
+    ties: int
+    count: Fraction
+
+
+def number(cell: str) -> Fraction:
+    if not NUMBER.fullmatch(cell.strip()):
+        raise Refused(f"{cell!r} is no number")
+    return Fraction(cell.strip())
+
+
+def whole(cell: str) -> int:
+    value = number(cell)
+    if value.denominator != 1 or abs(value) > 10**15:
+        raise Refused(f"{cell!r} is not whole")
+    return int(value)
+
+
+def read(data: bytes, name: str) -> dict[str, list[Entry]]:
+    """Entries of each system in the order of the file; ranges are not checked here."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refused("not UTF-8") from error
+    if "\0" in text:
+        raise Refused("zero bytes")
+    lines = [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
+    if not lines:
+        raise Refused("empty")
+    mark = max(",;\t", key=lines[0].count)
+    try:
+        records = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
+    except csv.Error as error:
+        raise Refused(str(error)) from error
+    records = [r for r in records if len(r) > 1 or (r and r[0].strip())]
+    if len(records) < 2:
+        raise Refused("no rows")
+    header = [cell.strip() for cell in records[0]]
+    roles = [ROLES.get(re.sub(r"[\s_\-]", "", cell).lower()) for cell in header]
+    known = Counter(role for role in roles if role)
+    repeated = any(times > 1 for h, times in Counter(header).items() if h)
+    if repeated or any(times > 1 for times in known.values()):
+        raise Refused("ambiguous names")
+    rows = []
+    for record in records[1:]:
+        if len(record) > len(header):
+            raise Refused("too many cells")
+        rows.append(record + [""] * (len(header) - len(record)))
+    if "rank" in known:
+        return _long(rows, roles, name)
+    if known.keys() & {"system", "ties", "mass", "count"}:
+        raise Refused("no ranks")
+    return _wide(rows, header, ["" if r == "m" else r for r in roles])
+
+
+def _long(rows: list[list[str]], roles: list[str | None], name: str) -> dict[str, list[Entry]]:
+    if "mass" in roles or "seed" in roles:
+        raise Refused("not for this reader")
+
+    def cell(row: list[str], role: str) -> str | None:
+        return row[roles.index(role)] if role in roles else None
+
+    found: dict[str, list[Entry]] = {}
+    for row in rows:
+        own = cell(row, "system")
+        system = name if own is None else own.strip()
+        label = cell(row, "instance")
+        if not system or (label is not None and not label.strip()):
+            raise Refused("blank name")
+        rank = cell(row, "rank")
+        n, m, ties = (cell(row, role) for role in ("n", "m", "ties"))
+        count = cell(row, "count")
+        entry = Entry(
+            None if label is None else label.strip(), whole(str(rank)),
+            None if n is None else whole(n), None if m is None else whole(m),
+            0 if ties is None else whole(ties), Fraction(1) if count is None else number(count),
+        )  # fmt: skip
+        if entry.count < 0:
+            raise Refused("count below 0")
+        if entry.count:
+            found.setdefault(system, []).append(entry)
+    return found
+
+
+def _wide(
+    rows: list[list[str]], header: list[str], roles: list[str | None]
+) -> dict[str, list[Entry]]:
+    if "seed" in roles:
+        raise Refused("not for this reader")
+    found: dict[str, list[Entry]] = {}
+    for i, (system, role) in enumerate(zip(header, roles, strict=True)):
+        column = [row[i] for row in rows]
+        if role or not system or not any(NUMBER.fullmatch(cell.strip()) for cell in column):
+            continue
+        for at, row in enumerate(rows):
+            label, n = str(at + 1), None
+            if "instance" in roles:
+                label = row[roles.index("instance")].strip()
+            if not label:
+                raise Refused("blank label")
+            if "n" in roles:
+                n = whole(row[roles.index("n")])
+            if row[i].strip():
+                entry = Entry(label, whole(row[i]), n, None, 0, Fraction(1))
+                found.setdefault(system, []).append(entry)
+    if not found:
+        raise Refused("no ranks")
+    return found
