@@ -18,6 +18,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+#: Most places 1..m+1 that are counted, for each m that occurs.
+MOST_PLACES = 10_000_000
+
+
 @dataclass(frozen=True)
 class Draws:
     """All instances of one rank set with the same number of negatives.
@@ -48,7 +52,8 @@ class SampledRankSet(ByDigest):
         Candidates the negatives were drawn from, the relevant item included, at most 10^12: one
         number, or one per entry.
     m
-        Sampled negatives: one number, or one per entry.
+        Sampled negatives: one number, or one per entry; at most 10^7, and the different ones
+        together.
     scheme
         How they were drawn, ``"with-replacement"`` or ``"without-replacement"``.
     instances
@@ -114,6 +119,12 @@ class SampledRankSet(ByDigest):
 
         size = column("n", checks.candidates(f"n {where}", n))
         drawn = column("m", checks.integers(f"m {where}", m, low=1))
+        places = int((np.unique(drawn) + 1).sum(dtype=np.float64))
+        if places > MOST_PLACES:
+            raise ValueError(
+                f"m {where} is up to {drawn.max()}: estimates count the instances at each of "
+                f"{places} places, for each m, and at most {MOST_PLACES} are possible; sample fewer"
+            )
         rank = checks.integers(f"sampled_rank {where}", np.ravel(sampled_ranks), low=1)
         beyond = rank > drawn + 1
         if np.any(beyond):

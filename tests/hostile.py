@@ -581,14 +581,16 @@ def _large(c: Corpus) -> None:
         refused=True,
     )
     big("bomb", "b.npy.gz", lambda: iter([gzip.compress(npy(np.ones(9_000_000)), 9)]), refused=True)
-    text = pa.DictionaryArray.from_arrays(
-        pa.array(np.zeros(2_900_000, "i4")), pa.array(["x" * 900])
-    )
-    big(
-        "bomb",
-        "b.parquet",
-        lambda: iter([saved({"user": text.cast(pa.string()), "rank": np.ones(2_900_000)})]),
-    )
+
+    def unfolding() -> Iterator[bytes]:
+        part = pa.table({"user": ["x" * 190] * 10_000, "rank": np.ones(10_000, dtype=int)})
+        stream = io.BytesIO()
+        with parquet.ParquetWriter(stream, part.schema) as writer:
+            for _ in range(190):
+                writer.write_table(part)
+        yield stream.getvalue()
+
+    big("bomb", "b.parquet", unfolding)
     big(
         "bomb",
         "b.parquet",
@@ -606,18 +608,18 @@ def _large(c: Corpus) -> None:
         refused=True,
     )
     big("long cell", "l.csv", pieces((b'rank,n\n3,9\n"', 1), (b"x\n" * 10**5, 400)), refused=True)
-    big("many rows", "r.csv", lines("rank,n\n", lambda i: f"{i + 1},9999999\n", 2_900_000))
+    big("many rows", "r.csv", lines("rank,n\n", lambda i: f"{i + 1},9999999\n", 1_900_000))
     big(
         "many rows",
         "r.csv",
-        lines("rank,n\n", lambda i: f"{i + 1},9999999\n", 3_100_000),
+        lines("rank,n\n", lambda i: f"{i + 1},9999999\n", 2_100_000),
         refused=True,
     )
-    big("many rows", "r.csv", lines("user,rank,n\n", lambda i: f"{i},{i + 1},9999999\n", 2_900_000))
+    big("many rows", "r.csv", lines("user,rank,n\n", lambda i: f"{i},{i + 1},9999999\n", 1_900_000))
     big(
         "many rows",
         "r.csv",
-        lines("user,rank,n\n", lambda i: f"u{i},{i + 1},9999999\n", 2_900_000),
+        lines("user,rank,n\n", lambda i: f"u{i},{i + 1},9999999\n", 1_900_000),
         refused=True,
     )
     big("many rows", "r.csv", lines("user,rank,n\n", lambda i: f"u{i},{i + 1},9999999\n", 900_000))
@@ -630,10 +632,10 @@ def _large(c: Corpus) -> None:
     big(
         "many rows",
         "r.csv",
-        lines("rank,n\n", lambda i: f"{i + 1}{'x' * (i == 2_899_999)},9\n", 2_900_000),
+        lines("rank,n\n", lambda i: f"{i + 1}{'x' * (i == 1_899_999)},9\n", 1_900_000),
         refused=True,
     )
-    big("many rows", "r.npy", npy(np.ones(3_100_000, "i1")), refused=True)
+    big("many rows", "r.npy", npy(np.ones(2_100_000, "i1")), refused=True)
     big(
         "many rows",
         "r.parquet",
@@ -641,9 +643,9 @@ def _large(c: Corpus) -> None:
             [
                 saved(
                     {
-                        "A": np.arange(1, 1_400_001),
-                        "B": np.arange(1, 1_400_001),
-                        "n": np.full(1_400_000, 10**7),
+                        "A": np.arange(1, 900_001),
+                        "B": np.arange(1, 900_001),
+                        "n": np.full(900_000, 10**7),
                     }
                 )
             ]
@@ -652,7 +654,7 @@ def _large(c: Corpus) -> None:
     big(
         "many rows",
         "w.csv",
-        lines(",".join(names[:900]) + "\n", lambda i: ",".join(["5"] * 900) + "\n", 3_000),
+        lines(",".join(names[:900]) + "\n", lambda i: ",".join(["5"] * 900) + "\n", 2_000),
     )
     big(
         "many rows",

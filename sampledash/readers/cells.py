@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 Place = Callable[[int], str]  # row of the series -> where that cell is
 
 
+_EXACT = 1e15  # whole numbers below it are read alike by everybody
+
+
 def numbers(series: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     """Cells as an integer or float array; text and blanks are refused by their place."""
     if pd.api.types.is_bool_dtype(series.dtype):
@@ -42,11 +45,21 @@ def numbers(series: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
 
 def _parsed(series: pd.Series[Any]) -> Floats:
     """Text to floats, NaN where it is none; true/false, "nan" and "inf" are no numbers."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        known = _parsed(pd.Series(series.cat.categories))
+        return np.append(known, np.nan)[series.cat.codes.to_numpy()]  # the last one for blanks
     if series.dtype == object:  # of mixed types: 1 and True would be one
         series = series.map(_tagged)
-    codes, distinct = pd.factorize(series)
-    values = [float(cell) if is_numeral(cell) else np.nan for cell in distinct.tolist()]
-    return np.append(values, np.nan)[codes]  # the last one for blanks
+    read = pd.to_numeric(series, errors="coerce")
+    values = np.array(read.to_numpy(dtype=np.float64, na_value=np.nan))
+    with np.errstate(invalid="ignore"):
+        sure = (values == np.floor(values)) & (np.abs(values) < _EXACT)
+    # pandas rounds some fractions, and calls more things numbers.
+    odd = np.flatnonzero(~sure)
+    codes, distinct = pd.factorize(series.iloc[odd])
+    exact = [float(cell) if is_numeral(cell) else np.nan for cell in distinct.tolist()]
+    values[odd] = np.append(exact, np.nan)[codes]
+    return values
 
 
 def _tagged(cell: object) -> str | None:

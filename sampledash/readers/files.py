@@ -225,7 +225,7 @@ def read_rank_sets(
     source
         Path, or binary buffer, which is read from its beginning, or several of them: CSV, TSV or
         semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), or a TREC run; each of
-        them may be packed with gzip. At most 200 MiB unpacked and three million rows. Systems of
+        them may be packed with gzip. At most 200 MiB unpacked and two million rows. Systems of
         one name in several files get the name of the later file: ``"X (b.csv)"``.
     name
         What to call the file in messages; default the path's or the buffer's own name. With several

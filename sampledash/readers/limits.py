@@ -5,8 +5,8 @@ from __future__ import annotations
 from sampledash.readers.errors import ReadError
 
 MOST_BYTES = 200 * 2**20  # unpacked
-MOST_ROWS = 3_000_000
-MOST_RANKS = 3_000_000  # of one file, all systems together
+MOST_ROWS = 2_000_000
+MOST_RANKS = 2_000_000  # of one file, all systems together
 MOST_LABELS = 1_000_000  # that are text; numbers are many times as fast
 MOST_COLUMNS = 2_000
 MOST_SYSTEMS = 1_000
@@ -14,7 +14,7 @@ MOST_FILES = 1_000
 MOST_TYPED = 20 * 2**20  # characters that are pasted
 MOST_PRINTED = 100_000  # of a table from a paper
 LONGEST_LINE = 2**20  # bytes
-LONGEST_NAME = 1_000  # characters of a system, an instance, or a column
+LONGEST_NAME = 200  # characters of a system, an instance, or a column
 
 _COUNTS = "reduce it to counts (columns system, rank, count), or split it"
 

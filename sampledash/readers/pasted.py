@@ -17,7 +17,7 @@ from sampledash.readers.columns import Role, role_of
 from sampledash.readers.errors import ReadError
 from sampledash.readers.files import Opened
 from sampledash.readers.layouts import rows_of
-from sampledash.readers.limits import MOST_TYPED, check_lines, check_typed
+from sampledash.readers.limits import MOST_TYPED, check_lines, check_systems, check_typed
 from sampledash.readers.repetitions import Runs
 from sampledash.readers.rows import Facts, Rows
 from sampledash.readers.said import NAMES, SAID, one_value
@@ -171,6 +171,7 @@ def _systems(text: str) -> list[tuple[str, list[int]]]:
     segments = [s.strip() for s in re.split(r"[;\n\r]+", text) if s.strip(" \t,")]
     if all(":" not in segment for segment in segments):
         return [_nameless(segments)]
+    check_systems(sum(":" in segment for segment in segments), f"the {_NAME}")
     for segment in segments:
         name, colon, values = (part.strip() for part in segment.rpartition(":"))
         if not colon or not name:

@@ -1,4 +1,4 @@
-"""Hostile files and addresses: ``python -m tests.benchmarks.hostile [--small] [--addresses]``.
+"""Hostile files and addresses: ``python -m tests.benchmarks.hostile [--small | --addresses]``.
 
 Each file is read in a process of its own, which is measured: seconds, and peak memory.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import resource
 import signal
@@ -17,6 +18,8 @@ import warnings
 from pathlib import Path
 
 from tests.hostile import Case, corpus, read, wrong_result, wrong_sentence
+from tests.hostile_addresses import addresses
+from tests.hostile_addresses import wrong as wrong_page
 
 MOST_SECONDS, MOST_MIB = 10.0, 1024.0
 
@@ -108,12 +111,35 @@ def files(small: bool, verbose: bool, only: str) -> int:
     return bad
 
 
+def pages() -> int:
+    """Judge the addresses; how many are not handled."""
+    logging.disable(logging.CRITICAL)  # Streamlit misses its server at every run
+    every = addresses()
+    bad, slow = 0, 0.0
+    for address in every:
+        start = time.perf_counter()
+        said = wrong_page(address)
+        seconds = time.perf_counter() - start
+        slow = max(slow, seconds)
+        if said or seconds > MOST_SECONDS:
+            bad += 1
+            print(f"{address.page} {address.query}: {said} {seconds:.1f} s", flush=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{len(every)} addresses, {bad} wrong; longest {slow:.1f} s, memory of all {peak:.0f} MiB"
+    )
+    return bad
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--small", action="store_true", help="without the large files")
     parser.add_argument("--verbose", action="store_true", help="every file and its sentence")
     parser.add_argument("--only", default="", help="kinds that begin so")
+    parser.add_argument("--addresses", action="store_true", help="addresses, not files")
     options = parser.parse_args()
+    if options.addresses:
+        return 1 if pages() else 0
     return 1 if files(options.small, options.verbose, options.only) else 0
 
 

@@ -16,6 +16,7 @@ from sampledash.readers.errors import ReadError
 Floats = NDArray[np.float64]
 
 _LONGEST = 10_000_000  # characters: a hundred for each of the most ranks
+_MOST = 200_000  # numbers: a rank and a weight for each of the most ranks
 _APART = re.compile(r"[,;\s]+")
 _HEADERS = {"rank", "ranks", "r", "weight", "weights", "prior", "p", "probability", "count"}
 
@@ -72,6 +73,10 @@ def weights_of_text(text: str, n: int, *, name: str = "pasted text") -> Floats:
         for place, line in enumerate(text.splitlines(), start=1)
     ]
     lines = [(place, cells) for place, cells in lines if cells]
+    if sum(len(cells) for _, cells in lines) > _MOST + 2:
+        raise ReadError(
+            f"{name} holds more than {_MOST:,} numbers: give a weight for each rank 1..{n}"
+        )
     header = bool(lines) and {cell.lower() for cell in lines[0][1]} <= _HEADERS
     pairs = header and len(lines[0][1]) == 2
     lines = lines[header:]

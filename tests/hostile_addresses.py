@@ -1,0 +1,127 @@
+"""Hostile addresses: query strings for every page, made from a seed, and what is right for each."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from tests.dashboard.driver import APP, headline
+
+PAGES = ("start", "explore", "consistency", "correct", "learn", "paper")
+NUMBERS = ("n", "m", "k", "gamma", "odds", "rank", "seed", "draw_seed", "times", "table_instances")
+CHOICES = (
+    "metrics", "scheme", "source", "also_k", "answers", "cell_metric", "correction", "costs",
+    "distribution_view", "drawn", "estimate_tab", "estimates_view", "estimator", "focus",
+    "instances", "item", "metric", "numbers_view", "printed", "prior", "repeats",
+    "sampled_source", "sees", "sheet", "shown", "sure_view", "tab", "take", "ties", "turn",
+    "view", "wanted", "way", "weighting", "what", "why", "pair", "lesson", "present", "v",
+    "unknown", "__proto__", "constructor", "_history", "_link_complaints", "n_locked", "m_ladder",
+    "pasted", "sampled_typed", "_typed",
+)  # fmt: skip
+TEXTS = ("ranks", "sampled", "weights")
+BAD = (
+    "", " ", "nan", "inf", "-inf", "1e400", "1_000", "0x10", "٣", "１０", "abc", "None", "null",
+    "true", "[]", "{}", "1,000", "1.5.5", "--1", "\x00", "\x07\x1b[31m", "\u202e1", "\ud7ff",
+    "<script>alert(1)</script>", "'; drop table", "%00", "%s", "{n}", "💥", "x" * 3000, "\n",
+    "../../etc/passwd", "**bold** $x$ [a](http://b)", "1" * 400,
+)  # fmt: skip
+ODD = (
+    "0", "-1", "1", "2", "1e3", "2.5", "1e-300", "999999999", "1000000000000", "-0", "0.0", "1e15",
+    "9007199254740993", "5e-324", "100000",
+)  # fmt: skip
+RANKS = (
+    "A: 1, 2; B: 3 4; n = 9", "A: ٣ 4\nB: 1 2\nn = 9", "A: 9223372036854775807\nB: 1\nn = 9",
+    "run 1: 5 6\nrun 2: 7 8\nn = 99", "rank,n\n3,9\n", "A:" * 50, "x" * 5000, "\x00\x00", "n = 5",
+    "system,rank,count\nA,1,1e308\nA,2,1e308", "A: 1\nn = 99999999999999", ";;;;", "1 2 3",
+    "A: 0 1\nB: 1 2\nn = 9", "A: 1 2; A: 3 4; n=9", "rank,weight\n1,1e400\n2,-1",
+    "system,sampled_rank,m,n\nA,1,1000000000000,10\nA,2,5,10", "💥: 1 2\nB: 2 1\nn = 9",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Address:
+    """A page and its query; ``harmless``: it must show what the page shows without it, or say."""
+
+    page: str
+    query: tuple[tuple[str, tuple[str, ...]], ...]
+    harmless: bool
+
+
+def addresses(seed: int = 0) -> list[Address]:
+    """Every key with bad and odd values on every kind of page, alone and together."""
+    rng = np.random.default_rng(seed)
+    found: list[Address] = []
+
+    def add(page: str, query: dict[str, list[str]], *, harmless: bool) -> None:
+        given = tuple((key, tuple(values)) for key, values in query.items())
+        found.append(Address(page, given, harmless))
+
+    def some(options: tuple[str, ...], size: int) -> list[str]:
+        return [options[i] for i in rng.choice(len(options), size, replace=False)]
+
+    for page in PAGES:
+        for key in NUMBERS:
+            add(page, {key: some(BAD, 1)}, harmless=True)
+            add(page, {key: some(ODD, 1)}, harmless=False)
+        for key in some(CHOICES, 24):
+            add(page, {key: some(BAD, 1)}, harmless=True)
+            add(page, {key: some(BAD, 2)}, harmless=True)
+        for key in TEXTS:
+            for text in some(RANKS, 3):
+                add(page, {"source": ["Paste ranks"], key: [text]}, harmless=False)
+    for text in RANKS:
+        add("consistency", {"source": ["Paste ranks"], "ranks": [text]}, harmless=False)
+        sampled = {"what": ["Sampled ranks"], "sampled_source": ["Paste sampled ranks"]}
+        add("correct", {**sampled, "sampled": [text]}, harmless=False)
+        own = {"prior": ["own weights"], "weights": [text], "n": ["5"], "m": ["3"]}
+        add("correct", own, harmless=False)
+    for _ in range(40):
+        keys = [*some(NUMBERS, 4), *some(CHOICES, 6)]
+        query = {key: some(BAD + ODD, int(rng.integers(1, 3))) for key in keys}
+        add(PAGES[int(rng.integers(len(PAGES)))], query, harmless=False)
+    return found
+
+
+def opened(page: str, query: dict[str, Any]) -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=120)
+    for key, values in query.items():
+        at.query_params[key] = list(values)
+    at.switch_page(f"sampledash/dashboard/pages/{page}.py")
+    return at.run()
+
+
+@cache
+def plain(page: str) -> str:
+    """What a page says without a query."""
+    return headline(opened(page, {}))
+
+
+def said(at: AppTest) -> str:
+    """All that complains or asks."""
+    return " ".join(each.value for part in (at.error, at.warning, at.info) for each in part)
+
+
+def wrong(address: Address) -> str:
+    """What is wrong with the page that an address opens; nothing if all is right."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        at = opened(address.page, dict(address.query))
+    ours = [w for w in caught if "sampledash" in w.filename]
+    if at.exception:
+        return f"exception: {at.exception[0].message[:300]}"
+    if ours:
+        return f"warning: {ours[0].message}"
+    complaints = said(at)
+    for leak in ("Traceback", "dtype", "NoneType", "invalid literal", "could not convert"):
+        if leak in complaints:
+            return f"no sentence: {complaints[:300]}"
+    if address.harmless and not complaints and headline(at) != plain(address.page):
+        return f"says {headline(at)!r}, not {plain(address.page)!r}, and no complaint"
+    if not complaints and not headline(at) and plain(address.page):
+        return "says nothing"
+    return ""
