@@ -275,6 +275,7 @@ def corpus(seed: int = 0) -> list[Case]:
     _headers(c)
     _packed(c)
     _encodings(c)
+    _many_m(c)
     _large(c)
     return c.cases
 
@@ -506,6 +507,16 @@ def _encodings(c: Corpus) -> None:
         c.add("names of columns", "h.csv", f"{head}\n{','.join(cells)}\n".encode())
 
 
+def _many_m(c: Corpus) -> None:
+    """Numbers of negatives for which nobody can count the places."""
+    for m in ("1000000000000", "9999999", "10000000", "99999999999", "4611686018427387903", "0"):
+        data = f"system,sampled_rank,m,n\nA,1,{m},1000000000000\n".encode()
+        c.add("many negatives", "m.csv", data, reader="sampled")
+    rows = "".join(f"A,1,{1000 + i},1000000\n" for i in range(9000))
+    data = f"system,sampled_rank,m,n\n{rows}".encode()
+    c.add("many negatives", "m.csv", data, reader="sampled", refused=True)
+
+
 def _large(c: Corpus) -> None:
     """More than is looked at, or just as much."""
 
@@ -685,7 +696,9 @@ def read(case: Case, data: bytes) -> Any:
         return weights_of_file(data, case.name, 3)
     if case.reader == "sampled":
         known = {} if b"," in data and b"m" in data[:99] else {"n": N, "m": 20}
-        return read_sampled_ranks(stream, name=case.name, **known)
+        sets = read_sampled_ranks(stream, name=case.name, **known)
+        assert all(sum(draw.counts.sum() for draw in each.draws) > 0 for each in sets)
+        return sets
     if case.reader == "run":
         options = {"qrels": io.BytesIO(QRELS), "censored": "tied", "n": 10**6}
         return read_rank_sets(stream, name=case.name, **options)

@@ -118,6 +118,9 @@ def test_sampled_ranks_that_overflow():
         read_sampled_ranks(io.BytesIO(text.encode()), name="r.csv")
     with pytest.raises(ValueError, match="is too large"):
         SampledRankSet("A", [1], 9, BIG)
+    for m in (10**11, np.arange(1000, 9000)):  # places 1..m+1 are counted, for each m
+        with pytest.raises(ValueError, match="sample fewer"):
+            SampledRankSet("A", np.ones(np.size(m), dtype=int), 10**12, m)
 
 
 def test_counts_whose_sum_is_no_number():
