@@ -107,6 +107,8 @@ def integers(
             raise ValueError(f"{name} is too large: {max(given, key=abs)}")
         raise ValueError(f"{name} must be a whole number, got {shown(first)}")
     if array.dtype.kind == "f":
+        if array.itemsize < 4:  # whose numbers end at 65,504
+            array = array.astype(np.float64)
         bad = ~(np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < TOO_LARGE))
         if np.any(bad):
             raise ValueError(f"{name} must be a whole number, got {shown(array[bad].ravel()[0])}")
@@ -140,6 +142,17 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
         bad = result[~np.isfinite(result)].ravel()[0]
         raise ValueError(f"{name} must hold finite numbers, got {bad}")
     return result
+
+
+def labels(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return a copy of ``values`` as labels, which can be compared: text or numbers."""
+    array = np.array(array_of(name, values))
+    for label in array.ravel().tolist() if array.dtype == object else ():
+        try:
+            hash(label)
+        except TypeError:
+            raise ValueError(f"{name} must hold text or numbers, got {shown(label)}") from None
+    return array
 
 
 def candidates(name: str, values: ArrayLike, *, scalar: bool = False) -> Ints:

@@ -105,7 +105,11 @@ class RankSet(ByDigest):
                 f"ties {where}: rank {rank[i]} with {tied[i]} others tied reaches beyond "
                 f"n = {size[i]}; `ranks` is the best rank of the tied block"
             )
-        labels = np.arange(rows) if instances is None else np.array(column("instances", instances))
+        labels = (
+            np.arange(rows)
+            if instances is None
+            else checks.labels(f"instances {where}", column("instances", instances))
+        )
         count = (
             np.broadcast_to(1.0, rows)
             if counts is None

@@ -141,7 +141,7 @@ class SampledRankSet(ByDigest):
                 f"{size[i] - 1} negatives: give a smaller m, a larger n or the other scheme"
             )
         weight = np.ones(rows) if counts is None else _weights(where, counts, rows)
-        labels = None if instances is None else np.array(instances)
+        labels = None if instances is None else checks.labels(f"instances {where}", instances)
         if labels is not None and labels.shape != (rows,):
             raise ValueError(
                 f"instances {where} has shape {labels.shape}: give one label for each of the "

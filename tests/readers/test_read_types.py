@@ -202,3 +202,22 @@ def test_text_in_arrays_that_is_none():
         stream = header(HEAD % ("[('system', '<U1'), ('rank', '<i8')]", "(1,)"), body)
         with pytest.raises(ReadError, match="holds text that is not UTF-8"):
             read_rank_sets(stream, name="x.npy", n=9)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "u1", "u8", "i1"])
+def test_rank_sets_of_numbers_of_every_type(dtype):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        numbers = np.array([1, 2], dtype=dtype), np.array([9, 9], dtype=dtype)
+        assert RankSet("A", *numbers, counts=numbers[0]).ranks.tolist() == [1, 2]
+        assert SampledRankSet("A", *numbers, 4, counts=numbers[0]).sampled_ranks.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("label", [{1: 2}, [1, 2], {3}])
+def test_labels_that_cannot_be_compared(label):
+    labels = np.empty(2, dtype=object)
+    labels[:] = [label, "u"]
+    for make in (lambda: RankSet("A", [3, 4], 9, instances=labels),
+                 lambda: SampledRankSet("A", [3, 4], 9, 5, instances=labels)):  # fmt: skip
+        with pytest.raises(ValueError, match="instances of system 'A' must hold text or numbers"):
+            make()
