@@ -15,7 +15,7 @@ from sampledash.readers.arrays import stem_of
 from sampledash.readers.cells import Floats, Ints, Place, has_numbers, labels, numbers, whole
 from sampledash.readers.columns import ALIASES, SAMPLED, Role, is_true_rank
 from sampledash.readers.errors import NoRankColumn, ReadError
-from sampledash.readers.limits import check_ranks, check_systems
+from sampledash.readers.limits import check_ranks, check_repetitions, check_systems
 from sampledash.readers.rows import Facts, Repetition, Rows, counted_within, several
 from sampledash.readers.tables import Table
 
@@ -174,6 +174,7 @@ def _repetition(table: Table) -> Repetition | None:
         headers.append(header)
         joint = own if code is None else code * len(distinct) + own
         code, found = pd.factorize(joint)
+        check_repetitions(len(found), table.where.place(0, i))
         names = [
             f"{names[c // len(distinct)]}, {header} {distinct[c % len(distinct)]}".lstrip(", ")
             for c in found.tolist()

@@ -10,6 +10,8 @@ MOST_RANKS = 2_000_000  # of one file, all systems together
 MOST_LABELS = 1_000_000  # that are text; numbers are many times as fast
 MOST_COLUMNS = 2_000
 MOST_SYSTEMS = 1_000
+MOST_REPETITIONS = 10_000
+MOST_GROUPS = 5_000
 MOST_FILES = 1_000
 MOST_TYPED = 20 * 2**20  # characters that are pasted
 MOST_PRINTED = 100_000  # of a table from a paper
@@ -69,6 +71,23 @@ def check_labels(labels: int, where: str) -> None:
         raise ReadError(
             f"{where}: the column holds {labels:,} different labels that are no whole numbers, "
             f"more than {MOST_LABELS:,}; number them"
+        )
+
+
+def check_groups(groups: int, name: str) -> None:
+    """Refuse a Parquet file in so many pieces that finding them takes all the time."""
+    if groups > MOST_GROUPS:
+        raise ReadError(
+            f"{name} is written in {groups:,} row groups, more than {MOST_GROUPS:,}; write it again"
+        )
+
+
+def check_repetitions(repetitions: int, where: str) -> None:
+    """Refuse so many repetitions that they are rather instances."""
+    if repetitions > MOST_REPETITIONS:
+        raise ReadError(
+            f"{where}: {repetitions:,} different repetitions, more than {MOST_REPETITIONS:,}; is "
+            "the column really the instance? Rename it"
         )
 
 

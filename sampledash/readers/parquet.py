@@ -13,6 +13,7 @@ from sampledash.readers.errors import ReadError
 from sampledash.readers.limits import (
     check_bytes,
     check_columns,
+    check_groups,
     check_labels,
     check_ranks,
     check_rows,
@@ -46,12 +47,17 @@ def parquet_frame(data: bytes, name: str) -> tuple[Columns, pd.DataFrame]:
     )
     try:
         file = parquet.ParquetFile(io.BytesIO(data))
-        rows, schema = file.metadata.num_rows, file.schema_arrow
-        written: list[str] = schema.names
+        rows, head = file.metadata.num_rows, file.metadata
     except Exception as error:  # pyarrow raises many kinds, also OSError and KeyError
         raise ReadError(damaged) from error
     check_rows(rows, name)
-    check_columns(len(written), name)
+    check_columns(head.num_columns, name)
+    check_groups(head.num_row_groups, name)
+    try:
+        schema = file.schema_arrow
+        written: list[str] = schema.names
+    except Exception as error:
+        raise ReadError(damaged) from error
     kept = [i for i, each in enumerate(written) if not _UNNAMED_INDEX.fullmatch(each)]
     columns = columns_of([written[i].strip() for i in kept], name)
     if rows == 0:

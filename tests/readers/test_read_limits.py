@@ -111,3 +111,15 @@ def test_text_that_repeats_in_parquet_does_not_unfold():
     table = pa.table({"system": column.cast(pa.string()), "rank": pa.array([3] * 200_000)})
     (ranks,) = read_rank_sets(io.BytesIO(saved(table)), name="r.parquet", n=9)
     assert (ranks.system, len(ranks)) == (name, 200_000)
+
+
+def test_repetitions_row_groups_and_columns_within_columns():
+    seeds = "seed,rank\n" + "".join(f"{i},3\n" for i in range(10_001))
+    assert "line 2, column 'seed': 10,001 different repetitions" in complaint(seeds.encode(), n=9)
+    stream = io.BytesIO()
+    table = pa.table({"rank": np.ones(5001, dtype=int)})
+    parquet.write_table(table, stream, row_group_size=1)
+    assert "in 5,001 row groups, more than 5,000" in complaint(stream.getvalue(), "x.parquet", n=9)
+    nested = pa.array([{f"a{i}": 1 for i in range(2001)}])
+    said = complaint(saved(pa.table({"rank": [1], "x": nested})), "x.parquet", n=9)
+    assert "2,002 columns" in said
