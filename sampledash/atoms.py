@@ -48,8 +48,9 @@ class Atoms:
 
         def kept(column: NDArray[Any]) -> NDArray[Any]:
             # One value for all rows needs no room of its own.
-            same = len(column) and column.strides == (0,)
-            return np.broadcast_to(column[0], size) if same else column[keep]
+            if not len(column) or column.strides != (0,):
+                return np.asarray(column[keep])
+            return column[:size] if size <= len(column) else np.broadcast_to(column[0], size)
 
         return Atoms(
             kept(self.above), kept(self.negatives), kept(self.tied), kept(self.position),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from math import comb
 from typing import Unpack
 
 import numpy as np
@@ -167,7 +168,7 @@ def law_of_mean(
     """
     law = _exact_laws([metric], ranks, m, setting, stream)[0]
     if law is None and ranks.n_instances < _FEW and inversion.applies(metric, ranks):
-        return _on_grid(list(_single_laws(metric, ranks, m, setting)))
+        return _on_grid(_single_laws(metric, ranks, m, setting))
     return law
 
 
@@ -206,38 +207,44 @@ def _exact_laws(
 
 def _convolved(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> Law | None:
     """Law of a mean that takes few values."""
-    values, mass, left, joins = np.zeros(1), np.ones(1), ranks.n_instances, 0.0
-    for each, p, times in _single_laws(metric, ranks, m, setting):
+    parts = _single_laws(metric, ranks, m, setting)
+    # Values of one lattice join; of others the sums differ but for the order of the terms.
+    steps = np.diff(np.unique(np.concatenate([each for each, _, _ in parts])))
+    most, terms = max(len(each) for each, _, _ in parts), int(ranks.n_instances)
+    if len(steps) and np.ptp(steps) > 1e-9 * steps.max() and comb(most + terms - 1, terms) > _ROOM:
+        return None
+    values, mass = np.zeros(1), np.ones(1)
+    for each, p, times in parts:
         for _ in range(times):
-            size, left = len(values) * len(each), left - 1
-            # As few will be equal as before: the one after this would find too many.
-            if len(values) > _SUPPORT or size > _ROOM or (left and size * joins > 2 * _SUPPORT):
+            if len(values) > _SUPPORT or len(values) * len(each) > _ROOM:
                 return None
             values, mass = _merged(
                 np.add.outer(values, each).ravel(), np.multiply.outer(mass, p).ravel()
             )
-            joins = len(values) / size
     return values, mass
 
 
 def _single_laws(
     metric: Metric, ranks: RankSet, m: int, setting: Setting
-) -> Iterator[tuple[Floats, Floats, int]]:
+) -> list[tuple[Floats, Floats, int]]:
     """Values, probabilities and count of what the first relevant items contribute to the mean."""
     everyone = ranks.atoms(setting.ties)
     atoms = seen(metric, everyone)
     vector = setting.vector(metric, atoms, m, 1)
     factor = weights(metric, everyone, setting)
-    for i in np.flatnonzero(atoms.position == 1):
-        one = atoms[np.array([i])]
-        if setting.without and one.negatives[0] < m:
-            above = np.arange(one.above[0], one.above[0] + one.tied[0] + 1)
-            each = metric.of_above(above, one.negatives[0])
-            p = np.full(len(each), 1 / len(each))
-        else:
-            each, p = vector, next(ties.atom_laws(setting, m, one))[1][0]
-        likely = p > _NOTHING
-        yield each[likely] * factor[i], p[likely], int(one.count[0])
+    full = atoms.negatives < m if setting.without else np.zeros(len(atoms), dtype=bool)
+    found = []
+    for i in np.flatnonzero((atoms.position == 1) & full):
+        above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
+        each = metric.of_above(above, atoms.negatives[i])
+        found.append((i, each, np.full(len(each), 1 / len(each))))
+    at = np.flatnonzero((atoms.position == 1) & ~full)
+    for picked, p in ties.atom_laws(setting, m, atoms[at]):
+        found += [(i, vector, row) for i, row in zip(at[picked], p, strict=True)]
+    return [
+        (each[p > _NOTHING] * factor[i], p[p > _NOTHING], int(atoms.count[i]))
+        for i, each, p in found
+    ]
 
 
 def _merged(values: Floats, mass: Floats) -> Law:

@@ -72,31 +72,30 @@ def judged(
     pairs = [true_pairs(exact[:, x]) for x in range(len(metrics))]
     chances = pair_chances(metrics, sets, m, pairs, sampled, setting)
     names = np.array([ranks.system for ranks in sets], dtype=object)
-    tables = []
-    for x, metric in enumerate(metrics):
-        i, j, truth = np.array(pairs[x]).T
-        difference = sampled[i, x] - sampled[j, x]
-        right = found.all_right_from(i, j, x)
-        states = map(state_of, truth.tolist(), sign(difference).tolist(), chances[x])
-        tables.append(
-            pd.DataFrame(
-                {
-                    "metric": str(metric),
-                    "correction": str(setting.correction),
-                    "better": names[i],
-                    "worse": names[j],
-                    "exact": exact[i, x] - exact[j, x],
-                    "sampled": difference,
-                    "state": list(states),
-                    "right_from": pd.array(right, dtype="Int64"),
-                    "probability": chances[x],
-                }
-            )
-        )
-        unknown = (right == 0) | (truth == 0)
-        tables[-1].loc[unknown, "right_from"] = pd.NA
+    i, j, truth = np.array(pairs).transpose(2, 0, 1)  # (metrics, pairs) each
+    x = np.arange(len(metrics))[:, None]
+    difference, probability = sampled[i, x] - sampled[j, x], np.array(chances)
+    right = np.array([found.all_right_from(i[y], j[y], y) for y in range(len(metrics))])
+    states = map(
+        state_of, truth.ravel().tolist(), sign(difference).ravel().tolist(), probability.ravel()
+    )
+    table = pd.DataFrame(
+        {
+            "metric": np.repeat([str(metric) for metric in metrics], i.shape[1]),
+            "correction": str(setting.correction),
+            "better": names[i.ravel()],
+            "worse": names[j.ravel()],
+            "exact": (exact[i, x] - exact[j, x]).ravel(),
+            "sampled": difference.ravel(),
+            "state": list(states),
+            "right_from": pd.arrays.IntegerArray(
+                right.ravel(), ((right == 0) | (truth == 0)).ravel()
+            ),
+            "probability": probability.ravel(),
+        }
+    )
     text = ["metric", "correction", "better", "worse", "state"]
-    return pd.concat(tables, ignore_index=True).astype({name: "str" for name in text})
+    return table.astype({name: "str" for name in text})
 
 
 def verdict(

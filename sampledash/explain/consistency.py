@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash.comparison.order import TIED
@@ -67,7 +67,7 @@ def sentence(
     systems: Sequence[str],
     exact: Sequence[float] | Floats,
     sampled: Sequence[float] | Floats,
-    verdict: pd.DataFrame,
+    verdict: Sequence[Mapping[str, Any]],
     m_max: int,
 ) -> str:
     """The verdict on one metric and up to three systems, in at most 25 words.
@@ -79,7 +79,8 @@ def sentence(
     exact, sampled
         Means of the systems on all items and expected with m negatives.
     verdict
-        Rows of the verdict for this metric, one per pair, names as in ``systems``.
+        Rows of the verdict for this metric, one per pair, names as in ``systems``; ``right_from``
+        is None where there is no such m.
     m_max
         Largest m looked at.
     """
@@ -87,9 +88,9 @@ def sentence(
     start = f"With {negatives(m)} {metric}"
     if shown != true:
         return f"{start} ranks {shown}; on all items {true}. {settled(verdict, m_max)}"
-    ordered = verdict[verdict["state"] == "undecided"]
-    if len(ordered):
-        row = ordered.iloc[int(np.argmin(ordered["probability"].to_numpy(dtype=float)))]
+    ordered = [row for row in verdict if row["state"] == "undecided"]
+    if ordered:
+        row = min(ordered, key=lambda row: float(row["probability"]))
         pair = f"{row['better']} > {row['worse']}"
         return (
             f"{start} rightly ranks {shown}; one run shows {pair} in {in_runs(row['probability'])}."
@@ -153,14 +154,14 @@ def negatives(m: int) -> str:
     return "1 negative" if m == 1 else f"{count(m)} negatives"
 
 
-def settled(verdict: pd.DataFrame, m_max: int) -> str:
+def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
     """From which m all pairs are in their true order."""
-    ordered = verdict[verdict["state"] != "tied"]
-    if not len(ordered):
+    right = [row["right_from"] for row in verdict if row["state"] != "tied"]
+    if not right:
         return "Nothing to order: the exact values are equal."
-    if ordered["right_from"].isna().any():
+    if None in right:
         return f"Not right even at {count(m_max)}."
-    return f"Right from m = {count(ordered['right_from'].max())}."
+    return f"Right from m = {count(max(right))}."
 
 
 def looked_at(values: int, m_max: int, capped: bool) -> str:

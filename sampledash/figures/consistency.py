@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
@@ -157,7 +156,7 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
 
 
 def tiles(
-    verdict: pd.DataFrame, pairs: Sequence[str], *, m_max: int,
+    verdict: Sequence[Mapping[str, Any]], pairs: Sequence[str], *, m_max: int,
     focus: tuple[int, int] | None = None, dark: bool = False,
 ) -> go.Figure:  # fmt: skip
     """Tile map: pairs down, metrics across; colour, sign and text say the same.
@@ -165,8 +164,8 @@ def tiles(
     Parameters
     ----------
     verdict
-        Rows metric by metric, in each the pairs in one order; column ``pair`` holds what a click
-        on the tile is to tell.
+        Rows metric by metric, in each the pairs in one order; ``pair`` is what a click on the tile
+        is to tell, ``right_from`` is None where there is no such m.
     pairs
         Names of the pairs, one per row of the map.
     m_max
@@ -178,10 +177,10 @@ def tiles(
     """
     c = theme.look(dark)
     color = {"right": c.green, "wrong": c.vermillion, "undecided": c.orange, "tied": c.muted}
-    metrics = list(dict.fromkeys(verdict["metric"]))
+    metrics = list(dict.fromkeys(row["metric"] for row in verdict))
     narrow = len(metrics) > WIDE
     shapes, annotations, hover, told = [], [], [], []
-    for place, row in enumerate(verdict.to_dict("records")):
+    for place, row in enumerate(verdict):
         x, y = divmod(place, len(pairs))
         marked = focus == (x, y)
         shapes.append(
@@ -193,7 +192,7 @@ def tiles(
                          "width": 2.5 if marked else 1.5},
             }
         )  # fmt: skip
-        right = None if pd.isna(row["right_from"]) else int(row["right_from"])
+        right = row["right_from"]
         annotations.append(
             {
                 "x": x, "y": y, "text": tile(row["state"], right, m_max, narrow=narrow),
@@ -203,7 +202,7 @@ def tiles(
         in_words = tile(row["state"], right, m_max).replace("<br>", ", ")
         chance = (
             ""
-            if pd.isna(row["probability"])
+            if np.isnan(row["probability"])
             else f"<br>one run shows it: {in_runs(row['probability'])}"
         )
         hover.append(

@@ -1,16 +1,18 @@
 """Sentences of the Consistency page, on numbers written by hand."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sampledash.explain import consistency as words
 from sampledash.explain import sure
 
 
-def rows(*states_and_m):
-    states, ms = zip(*states_and_m, strict=True)
-    return pd.DataFrame({"state": states, "right_from": pd.array(ms, dtype="Int64")})
+def rows(*states_and_m, **more):
+    found = [{"state": state, "right_from": m} for state, m in states_and_m]
+    for name, values in more.items():
+        for row, value in zip(found, values, strict=True):
+            row[name] = value
+    return found
 
 
 def test_ranking_names_ties_and_shortens():
@@ -30,9 +32,10 @@ def test_verdict_sentence_is_short_and_says_when_it_is_right():
 
 
 def test_undecided_sentence_gives_the_chance_of_the_pair():
-    table = rows(("right", 1), ("undecided", 5), ("undecided", 7)).assign(
-        better=["Z", "Z", "Y"], worse=["X", "Y", "X"], probability=[0.99, 0.9, 0.8031]
-    )
+    table = rows(
+        ("right", 1), ("undecided", 5), ("undecided", 7),
+        better=["Z", "Z", "Y"], worse=["X", "Y", "X"], probability=[0.99, 0.9, 0.8031],
+    )  # fmt: skip
     said = words.sentence("NDCG", 100, list("XYZ"), [1, 2, 3], [4, 5, 6], table, 99)
     assert (
         said == "With 100 negatives NDCG rightly ranks Z > Y > X; one run shows Y > X in 80.31 %."
@@ -64,8 +67,8 @@ def test_sentence_of_many_names_the_worst_pair_and_a_count():
 @pytest.mark.parametrize("right_from", [970, None])
 def test_no_verdict_has_more_than_25_words(correction, state, right_from):
     metric = words.metric_name("Recall@10", correction)
-    table = rows(*[(state, right_from)] * 3).assign(
-        better=["Z", "Z", "Y"], worse=["X", "Y", "X"], probability=0.5
+    table = rows(
+        *[(state, right_from)] * 3, better=["Z", "Z", "Y"], worse=["X", "Y", "X"], probability=[0.5] * 3
     )
     for sampled in ([1, 2, 3], [3, 2, 1]):
         said = words.sentence(metric, 100, list("XYZ"), [1, 2, 3], sampled, table, 20_000)

@@ -1,6 +1,7 @@
 """Pictures of the Consistency page: what is drawn, where."""
 
 import numpy as np
+import pandas as pd
 
 import sampledash as sd
 from sampledash.comparison.distribution import rank_distribution_at
@@ -50,7 +51,11 @@ def test_legend_shows_names_as_text_in_the_colour_of_their_line():
 
 
 def test_tiles_name_every_pair_once_per_metric_and_tell_a_click_where_it_was():
-    table = sd.verdict(["AP", "AUC"], sd.example("paper-abc"), 99).assign(pair=[0, 1, 2] * 2)
+    verdict = sd.verdict(["AP", "AUC"], sd.example("paper-abc"), 99).assign(pair=[0, 1, 2] * 2)
+    table = [
+        {**row, "right_from": None if pd.isna(row["right_from"]) else row["right_from"]}
+        for row in verdict.to_dict("records")
+    ]
     names = ["A, B", "A, C", "<i>B, C"]
     fig = figures.tiles(table, names, m_max=99, focus=(1, 2))
     assert len(fig.layout.annotations) == len(table) == 6

@@ -6,14 +6,13 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.order import TIED
 from sampledash.dashboard import charts, takeaway
 from sampledash.dashboard.consistency import choices
 from sampledash.dashboard.consistency.choices import MOST_PAIRS, TILES
-from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.consistency.scene import CODES, Scene
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.explain import consistency as words
 from sampledash.explain.text import count, in_runs, percent
@@ -27,8 +26,7 @@ MOST_SYSTEMS = 3  # that the sentence names one by one
 def headline(scene: Scene) -> None:
     """The verdict on the worst case."""
     x = scene.worst_metric
-    rows = scene.rows(x)
-    word = words.overall(list(rows["state"].unique()))
+    word = words.overall([CODES[code] for code in np.unique(scene.states[x])])
     icon, color, _ = words.STATES[word]
     st.markdown(f"### :{color}-badge[{icon} {word}] {_sentence(scene, x)}")
     if note := scene.note():
@@ -41,21 +39,23 @@ def headline(scene: Scene) -> None:
 
 
 def _sentence(scene: Scene, x: int) -> str:
-    asked, rows = scene.asked, scene.rows(x)
+    asked = scene.asked
     metric = words.metric_name(str(asked.metrics[x]), str(asked.recipe))
     if len(scene.systems) <= MOST_SYSTEMS:
-        named = rows.assign(
-            better=rows["better"].map(shown_name), worse=rows["worse"].map(shown_name)
-        )
+        named = [
+            {**row, "better": shown_name(row["better"]), "worse": shown_name(row["worse"])}
+            for row in scene.rows(x)
+        ]
         return words.sentence(
             metric, asked.m, [shown_name(name) for name in scene.systems], scene.exact[:, x],
             scene.sampled()[:, x], named, scene.m_max,
         )  # fmt: skip
-    pair = rows.iloc[scene.worst_pair(x)]
-    last = scene.rights[x][rows["state"].to_numpy() != "tied"].max(initial=1.0)
+    pair = scene.rows(x, [scene.worst_pair(x)])[0]
+    states = Counter(CODES[code] for code in scene.states[x].tolist())
+    last = scene.rights[x][scene.states[x] != CODES.index("tied")].max(initial=1.0)
     return words.sentence_of_many(
         metric, asked.m, shown_name(pair["better"]), shown_name(pair["worse"]),
-        Counter(rows["state"].tolist()), pair["state"], pair["sampled"] > TIED,
+        states, pair["state"], pair["sampled"] > TIED,
         pair["probability"], int(last) if np.isfinite(last) else None, scene.m_max,
     )  # fmt: skip
 
@@ -79,15 +79,18 @@ def tiles(scene: Scene, focus: tuple[int, int], *, dim: bool) -> None:
         key=TILES, dim=dim,
         on_select=None if dim else lambda: choices.tile_clicked(scene),
         alt="; ".join(
-            f"{r.metric}: {r.better} over {r.worse}: {r.state}" for r in rows.head(12).itertuples()
+            f"{r['metric']}: {r['better']} over {r['worse']}: {r['state']}" for r in rows[:12]
         ),
     )  # fmt: skip
 
 
-def tile_rows(scene: Scene, pairs: list[int]) -> pd.DataFrame:
+def tile_rows(scene: Scene, pairs: list[int]) -> list[dict[str, Any]]:
     """The verdict on some pairs, metric by metric, with the numbers of the pairs."""
-    places = [x * scene.pairs + p for x in range(len(scene.asked.metrics)) for p in pairs]
-    return scene.table.iloc[places].assign(pair=pairs * len(scene.asked.metrics))
+    return [
+        {**row, "pair": pair}
+        for x in range(len(scene.asked.metrics))
+        for row, pair in zip(scene.rows(x, pairs), pairs, strict=True)
+    ]
 
 
 def drawn(scene: Scene, pair: int) -> list[int]:
@@ -160,15 +163,15 @@ def _panel(scene: Scene, x: int, pair: int, systems: list[int], dim: bool) -> No
 
 def numbers(scene: Scene, x: int) -> None:
     """The strip: four numbers of the metric in focus."""
-    rows = scene.rows(x)
-    ordered = rows[rows["state"] != "tied"]
-    last = ordered["right_from"]
-    right_from = "–" if not len(ordered) or last.isna().any() else count(last.max())
+    ordered = np.flatnonzero(scene.states[x] != CODES.index("tied"))
+    last = scene.rights[x][ordered].max(initial=0.0)
+    right_from = count(int(last)) if 0 < last < np.inf else "–"
     lowest, least = float("nan"), "any pair"
     if len(ordered):
-        row = ordered.iloc[int(ordered["probability"].to_numpy(dtype=float).argmin())]
-        lowest, least = row["probability"], " > ".join(map(shown_name, row[["better", "worse"]]))
-    true_now = int((ordered["sampled"] > TIED).sum())
+        row = scene.rows(x, [int(ordered[scene.chances[x][ordered].argmin()])])[0]
+        lowest = row["probability"]
+        least = " > ".join(shown_name(row[end]) for end in ("better", "worse"))
+    true_now = int((scene.ahead[x][ordered] > TIED).sum())
     instances = max(ranks.n_instances for ranks in scene.asked.sets)
     metric = scene.asked.metrics[x]
     share = f"{true_now} of {len(ordered)}"

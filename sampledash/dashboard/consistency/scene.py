@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -124,23 +124,38 @@ class Scene:
     @cached_property
     def states(self) -> Ints:
         """Places in ``CODES``: (metrics, pairs)."""
-        numbers = {name: code for code, name in enumerate(CODES)}
-        return self._by_metric(self.table["state"].map(numbers).to_numpy(dtype=np.int64))
+        return self._by_metric([CODES.index(state) for state in self.columns["state"]])
 
     @cached_property
     def chances(self) -> Floats:
         """Chance that one run shows the true order, NaN where there is none: (metrics, pairs)."""
-        return self._by_metric(self.table["probability"].to_numpy(dtype=np.float64))
+        return self._by_metric(self.columns["probability"])
 
     @cached_property
     def rights(self) -> Floats:
         """From which m a pair is right, infinite where it is not at the end: (metrics, pairs)."""
-        late = self.table["right_from"].astype("Float64").fillna(np.inf).to_numpy(dtype=np.float64)
-        return self._by_metric(late)
+        late = self.columns["right_from"]
+        return self._by_metric([np.inf if m is None else float(m) for m in late])
 
-    def rows(self, x: int) -> pd.DataFrame:
-        """The verdict on metric x, one row per pair."""
-        return self.table.iloc[x * self.pairs : (x + 1) * self.pairs]
+    @cached_property
+    def ahead(self) -> Floats:
+        """By how much the better system of a pair is ahead at m: (metrics, pairs)."""
+        return self._by_metric(self.columns["sampled"])
+
+    @cached_property
+    def columns(self) -> dict[str, list[Any]]:
+        """The columns of the table as they are read row by row; None where there is no m."""
+        found = {str(name): self.table[name].tolist() for name in self.table}
+        found["right_from"] = [None if m is pd.NA else m for m in found["right_from"]]
+        return found
+
+    def rows(self, x: int, pairs: Sequence[int] | None = None) -> list[dict[str, Any]]:
+        """The verdict on metric x: one row per pair, of all or of some."""
+        places = range(self.pairs) if pairs is None else pairs
+        return [
+            {name: column[x * self.pairs + pair] for name, column in self.columns.items()}
+            for pair in places
+        ]
 
     def right_from(self, x: int, pair: int) -> int | None:
         """From which m the pair is right."""
