@@ -213,8 +213,9 @@ def _inverted(
             [(shares[0] @ first) ** values[0].size, (shares[1] @ second) ** values[1].size]
         )
 
+    laws = sum(len(x.counts) for x in values)
     one, other = np.array([0]), np.array([1])
-    chance = inversion.inverted(transform, one, other, deviation, np.array([step]))
+    chance = inversion.inverted(transform, laws, one, other, deviation, np.array([step]))
     return float(np.clip(chance[0], 0.0, 1.0))
 
 

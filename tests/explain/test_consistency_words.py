@@ -68,7 +68,10 @@ def test_sentence_of_many_names_the_worst_pair_and_a_count():
 def test_no_verdict_has_more_than_25_words(correction, state, right_from):
     metric = words.metric_name("Recall@10", correction)
     table = rows(
-        *[(state, right_from)] * 3, better=["Z", "Z", "Y"], worse=["X", "Y", "X"], probability=[0.5] * 3
+        *[(state, right_from)] * 3,
+        better=["Z", "Z", "Y"],
+        worse=["X", "Y", "X"],
+        probability=[0.5] * 3,
     )
     for sampled in ([1, 2, 3], [3, 2, 1]):
         said = words.sentence(metric, 100, list("XYZ"), [1, 2, 3], sampled, table, 20_000)
