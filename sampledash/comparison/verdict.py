@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -59,10 +59,11 @@ def judged(
     m: int,
     setting: Setting,
     exact: Floats | None = None,
-) -> pd.DataFrame:
+) -> dict[str, list[Any]]:
     """Verdict at one m, from orders that were found over all m before; see :func:`verdict`.
 
-    ``exact``: the exact means, if they are known.
+    ``exact``: the exact means, if they are known. The columns of the table, ``right_from`` None
+    where there is no such m.
     """
     sampled = found.at(m)
     if sampled is None:
@@ -79,23 +80,25 @@ def judged(
     states = map(
         state_of, truth.ravel().tolist(), sign(difference).ravel().tolist(), probability.ravel()
     )
-    table = pd.DataFrame(
-        {
-            "metric": np.repeat([str(metric) for metric in metrics], i.shape[1]),
-            "correction": str(setting.correction),
-            "better": names[i.ravel()],
-            "worse": names[j.ravel()],
-            "exact": (exact[i, x] - exact[j, x]).ravel(),
-            "sampled": difference.ravel(),
-            "state": list(states),
-            "right_from": pd.arrays.IntegerArray(
-                right.ravel(), ((right == 0) | (truth == 0)).ravel()
-            ),
-            "probability": probability.ravel(),
-        }
-    )
-    text = ["metric", "correction", "better", "worse", "state"]
-    return table.astype({name: "str" for name in text})
+    known = (right > 0) & (truth != 0)
+    return {
+        "metric": [str(metric) for metric in metrics for _ in range(i.shape[1])],
+        "correction": [str(setting.correction)] * i.size,
+        "better": names[i.ravel()].tolist(),
+        "worse": names[j.ravel()].tolist(),
+        "exact": (exact[i, x] - exact[j, x]).ravel().tolist(),
+        "sampled": difference.ravel().tolist(),
+        "state": list(states),
+        "right_from": np.where(known, right, None).ravel().tolist(),
+        "probability": probability.ravel().tolist(),
+    }
+
+
+def as_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    """The table of :func:`verdict` from its columns."""
+    numbers = {"exact": "float64", "sampled": "float64", "probability": "float64"}
+    kinds = dict.fromkeys(columns, "str") | numbers | {"right_from": "Int64"}
+    return pd.DataFrame(columns).astype(kinds)
 
 
 def verdict(
@@ -159,5 +162,5 @@ def verdict(
 
         top = largest_m(sets, m_max, setting)
         found = orders(chosen, sets, top, setting, report, values)
-        tables.append(judged(found, chosen, sets, m, setting))
+        tables.append(as_frame(judged(found, chosen, sets, m, setting)))
     return pd.concat(tables, ignore_index=True)

@@ -141,12 +141,12 @@ def look(asked: Asked) -> Scene:
         lambda: exact_means(asked.metrics, asked.sets, setting),
         shared=source.bundled,
     )
-    table = cache.kept(
+    columns = cache.kept(
         f"verdict|{asked.key}|{asked.m}",
         lambda: judged(found, asked.metrics, asked.sets, asked.m, setting, exact),
         shared=source.bundled,
     )
-    return Scene(asked, found, exact, table, ladder)
+    return Scene(asked, found, exact, columns, ladder)
 
 
 def remembered() -> Asked | None:

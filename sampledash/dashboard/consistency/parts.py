@@ -196,6 +196,11 @@ def numbers(scene: Scene, x: int) -> None:
 
 def verdict_download(scene: Scene) -> None:
     """The whole verdict, every pair and metric."""
-    with st.popover("Download verdict", icon=":material/download:"):
+    fold = st.popover(
+        "Download verdict", icon=":material/download:", key="verdict_fold", on_change="rerun"
+    )
+    if not fold.open:
+        return
+    with fold:
         st.caption("Every pair and metric at this m: state, right from, chance in one run.")
-        takeaway.take(scene.table, "verdict")
+        takeaway.take(lambda: scene.table, "verdict")

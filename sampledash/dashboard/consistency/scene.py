@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash.comparison.order import TIED, Orders
+from sampledash.comparison.verdict import as_frame
 from sampledash.correction import Correction
 from sampledash.dashboard.ranks.source import Source, shown
 from sampledash.explain.text import count
@@ -74,7 +75,7 @@ class Scene:
     asked: Asked
     found: Orders
     exact: Floats  # (systems, metrics)
-    table: pd.DataFrame  # the verdict at m: metric by metric, pair by pair
+    columns: dict[str, list[Any]]  # the verdict at m: metric by metric, pair by pair
     ladder: int = 0  # values of m looked at before those between them; 0: every m
 
     @cached_property
@@ -143,11 +144,9 @@ class Scene:
         return self._by_metric(self.columns["sampled"])
 
     @cached_property
-    def columns(self) -> dict[str, list[Any]]:
-        """The columns of the table as they are read row by row; None where there is no m."""
-        found = {str(name): self.table[name].tolist() for name in self.table}
-        found["right_from"] = [None if m is pd.NA else m for m in found["right_from"]]
-        return found
+    def table(self) -> pd.DataFrame:
+        """The whole verdict, to take away."""
+        return as_frame(self.columns)
 
     def rows(self, x: int, pairs: Sequence[int] | None = None) -> list[dict[str, Any]]:
         """The verdict on metric x: one row per pair, of all or of some."""
