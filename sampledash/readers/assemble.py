@@ -236,7 +236,7 @@ def _rank_set(rows: Rows, system: int, index: Index) -> RankSet:
             return None
         return values[0] if values.strides == (0,) else values[here]
 
-    rank, n, mass = part(rows.rank), part(rows.n), part(rows.mass)
+    n, mass = part(rows.n), part(rows.mass)
     if mass is not None and np.isnan(mass).any():
         mass = None  # from a file that does not weigh
     if rows.label is None or rows.labels is None:
@@ -247,7 +247,7 @@ def _rank_set(rows: Rows, system: int, index: Index) -> RankSet:
     try:
         return RankSet(
             rows.systems[system],
-            rank,
+            rows.rank[here],
             n,
             instances=instances,
             ties=part(rows.ties),

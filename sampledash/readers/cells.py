@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,26 @@ Place = Callable[[int], str]  # row of the series -> where that cell is
 
 
 _EXACT = 1e15  # whole numbers below it are read alike by everybody
+_SHORT = 2**30  # whole numbers below it have a sum in 32 bits
+
+
+def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Join pieces of a column of numbers in little room: a file has millions of rows.
+
+    One value for all rows is a view of it; whole numbers take 32 bits where a sum of two fits.
+    """
+    filled = [piece for piece in pieces if piece.size]
+    if not filled:
+        return pieces[0]
+    low, high = min(p.min() for p in filled), max(p.max() for p in filled)
+    kind = filled[0].dtype
+    if kind.kind in "iu" and high < TOO_LARGE:
+        kind = np.dtype(np.int32 if low >= -_SHORT and high < _SHORT else np.int64)
+    if low == high:
+        return np.broadcast_to(np.asarray(low, dtype=kind), sum(p.size for p in filled))
+    if len(filled) == 1:
+        return filled[0].astype(kind, copy=False)
+    return np.concatenate(filled, dtype=kind, casting="unsafe")
 
 
 def numbers(series: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
@@ -68,7 +88,7 @@ def _tagged(cell: object) -> str | None:
 
 
 def whole(series: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Cells as int64; fractions and what is too large for sums in it are refused."""
+    """Cells as :func:`compact` integers; fractions and what is too large for sums are refused."""
     array = numbers(series, place, what)
     small = (array > -TOO_LARGE) & (array < TOO_LARGE)  # neither for what is not finite
     bad = ~small if array.dtype.kind in "iu" else ~(small & (array == np.floor(array)))
@@ -79,7 +99,7 @@ def whole(series: pd.Series[Any], place: Place, what: str) -> Ints:
             f"{array[i]:.3g} is too large" if large else f"{shown(array[i])} is not a whole number"
         )
         raise ReadError(f"{place(i)}: {wrong}; write {what}")
-    return array.astype(np.int64, copy=False)
+    return compact([array if array.dtype.kind in "iu" else array.astype(np.int64)])
 
 
 def has_numbers(series: pd.Series[Any]) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sampledash import checks
 from sampledash.ranksets import RankSet
+from sampledash.readers import limits
 from sampledash.readers.align import Instances
 from sampledash.readers.assemble import assembled
 from sampledash.readers.cells import Ints
@@ -157,13 +158,14 @@ def open_sources(
         sources, names = [source], [name]
     check_files(len(sources) + (qrels is not None))
     read: list[Rows | Run | Qrels] = []
-    size = entries = 0
+    size, entries, most = 0, 0, limits.MOST_ROWS
     for each, label in zip(sources, names, strict=True):
         data, called = load(each, label)
         who = f"{called} with the files before it" if read else called
         check_bytes(size := size + len(data), who)
         read.append(part := _part(data, called))
-        check_rows(entries := entries + len(part), who)
+        most = min(most, _most(part))
+        check_rows(entries := entries + len(part), who, most=most)
     if qrels is not None:
         data, called = load(qrels, None)
         if kind_of(data, called) != "text" or trec_kind(data, called) != "qrels":
@@ -173,6 +175,15 @@ def open_sources(
             )
         read.append(read_qrels(data, called))
     return Opened(_matched(read))
+
+
+def _most(part: Rows | Run | Qrels) -> int:
+    """How many rows are read at once, of all files, where some are such as these."""
+    if not isinstance(part, Rows):
+        return limits.MOST_CAREFUL
+    if part.labels is None:
+        return limits.MOST_ROWS
+    return limits.MOST_LABELLED if part.labels.dtype.kind in "iu" else limits.MOST_CAREFUL
 
 
 def _part(data: bytes, name: str) -> Rows | Run | Qrels:
@@ -225,7 +236,9 @@ def read_rank_sets(
     source
         Path, or binary buffer, which is read from its beginning, or several of them: CSV, TSV or
         semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), or a TREC run; each of
-        them may be packed with gzip. At most 200 MiB unpacked and two million rows. Systems of
+        them may be packed with gzip. At most 256 MiB unpacked, and ten million rows; four million
+        with other columns than system, rank, n and count, two million with labels that are text,
+        in TREC files, and of cells where there is one column per system. Systems of
         one name in several files get the name of the later file: ``"X (b.csv)"``.
     name
         What to call the file in messages; default the path's or the buffer's own name. With several

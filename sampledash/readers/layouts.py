@@ -12,10 +12,24 @@ from numpy.typing import NDArray
 
 from sampledash.checks import MOST_INSTANCES, shown
 from sampledash.readers.arrays import stem_of
-from sampledash.readers.cells import Floats, Ints, Place, has_numbers, labels, numbers, whole
+from sampledash.readers.cells import (
+    Floats,
+    Ints,
+    Place,
+    compact,
+    has_numbers,
+    labels,
+    numbers,
+    whole,
+)
 from sampledash.readers.columns import ALIASES, SAMPLED, Role, is_true_rank
 from sampledash.readers.errors import NoRankColumn, ReadError
-from sampledash.readers.limits import check_ranks, check_repetitions, check_systems
+from sampledash.readers.limits import (
+    check_ranks,
+    check_repetitions,
+    check_systems,
+    check_text_labels,
+)
 from sampledash.readers.rows import Facts, Repetition, Rows, counted_within, several
 from sampledash.readers.tables import Table
 
@@ -80,6 +94,9 @@ def _long(table: Table, rank_column: int) -> Rows:
     where, columns = table.where, table.columns
     systems = _column(table, "system", labels, "the name of the system")
     check_systems(0 if systems is None else len(systems[1]), table.name)
+    named = columns.find("instance")
+    if named is not None and not pd.api.types.is_numeric_dtype(table.frame[named].dtype):
+        check_text_labels(len(table.frame), f"{table.name}, column {columns.headers[named]!r}")
     instance = _column(table, "instance", labels, "the label of the user or query")
     rank = whole(table.frame[rank_column], _cell(table, rank_column), _RANK)
     if systems is None:
@@ -88,7 +105,7 @@ def _long(table: Table, rank_column: int) -> Rows:
     rows = Rows(
         name=table.name,
         systems=[str(name) for name in systems[1]],
-        system=systems[0],
+        system=systems[0].astype(np.int16),  # there are few
         labels=None if instance is None else instance[1],
         label=None if instance is None else instance[0],
         rank=rank,
@@ -129,7 +146,7 @@ def _counts(table: Table) -> Floats | None:
     count = _column(table, "count", numbers, what)
     if count is None:
         return None
-    found: Floats = count.astype(np.float64, copy=False)
+    found: Floats = compact([count]).astype(np.float64, copy=False)
     bad = ~((found >= 0) & (found <= MOST_INSTANCES))
     if bad.any():
         i = int(np.argmax(bad))

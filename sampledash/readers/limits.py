@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sampledash.readers.errors import ReadError
 
-MOST_BYTES = 200 * 2**20  # unpacked
-MOST_ROWS = 2_000_000
-MOST_RANKS = 2_000_000  # of one file, all systems together
+MOST_BYTES = 256 * 2**20  # unpacked
+MOST_ROWS = 10_000_000  # of columns that cost little
+MOST_LABELLED = 4_000_000  # with other columns, or labels that are whole numbers
+MOST_CAREFUL = 2_000_000  # with labels that are text, or cells that are looked at one by one
+CHEAP = ("system", "rank", "n_candidates", "count")
+MOST_RANKS = 2_000_000  # of one file with a column for each system
 MOST_LABELS = 1_000_000  # that are text; numbers are many times as fast
 MOST_COLUMNS = 2_000
 MOST_SYSTEMS = 1_000
@@ -41,10 +46,41 @@ def check_typed(size: int, name: str, most: int) -> None:
         raise ReadError(f"{name} holds {size:,} characters, more than {most:,}; paste less of it")
 
 
-def check_rows(rows: int, name: str, what: str = "rows") -> None:
-    """Refuse more rows than are read at once."""
-    if rows > MOST_ROWS:
-        raise ReadError(f"{name} holds {rows:,} {what}, more than {MOST_ROWS:,}; {_COUNTS}")
+def check_rows(rows: int, name: str, what: str = "rows", most: int | None = None) -> None:
+    """Refuse more rows than are read at once; by default than of any kind."""
+    most = MOST_ROWS if most is None else most
+    if rows > most:
+        raise ReadError(f"{name} holds {rows:,} {what}, more than {most:,}; {_COUNTS}")
+
+
+def check_costly(rows: int, name: str, headers: Sequence[str], roles: Sequence[str | None]) -> None:
+    """Refuse more rows, one per rank, than are read at once with columns that cost much."""
+    costly = [h for h, r in zip(headers, roles, strict=True) if r is not None and r not in CHEAP]
+    if rows > MOST_LABELLED and costly and "rank" in roles:
+        raise ReadError(
+            f"{name} holds {rows:,} rows with a column {costly[0]!r}, more than "
+            f"{MOST_LABELLED:,}; leave that column out (up to {MOST_ROWS:,} rows), or split the "
+            "file by instances"
+        )
+
+
+def check_careful(rows: int, name: str) -> None:
+    """Refuse more rows than can be looked at cell by cell."""
+    if rows > MOST_CAREFUL:
+        raise ReadError(
+            f"{name} holds {rows:,} rows, and in more than {MOST_CAREFUL:,} every cell of a number "
+            "must hold just that, and every line all cells: complete it, or split it into files "
+            "that small, in which the odd ones are found"
+        )
+
+
+def check_text_labels(rows: int, where: str) -> None:
+    """Refuse more rows than can be told apart by labels that are text."""
+    if rows > MOST_CAREFUL:
+        raise ReadError(
+            f"{where}: {rows:,} rows have labels that are no whole numbers, more than "
+            f"{MOST_CAREFUL:,}; number them"
+        )
 
 
 def check_ranks(ranks: int, name: str) -> None:
@@ -100,9 +136,14 @@ def check_systems(systems: int, name: str) -> None:
         )
 
 
+def lines_of(data: bytes) -> int:
+    """How many lines a text has, the first one included, whatever ends them."""
+    return max(data.count(b"\n"), data.count(b"\r"))
+
+
 def check_lines(data: bytes, name: str) -> None:
     """Refuse text of too many lines, or with one that is too long to be a line of ranks."""
-    check_rows(max(data.count(b"\n"), data.count(b"\r")), name, "lines")
+    check_rows(lines_of(data) - 1, name)
     start = 0
     while start + LONGEST_LINE < len(data):
         end = data.rfind(b"\n", start, start + LONGEST_LINE + 1)

@@ -8,11 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from sampledash.readers.cells import compact
 from sampledash.readers.columns import Columns, Role, columns_of
 from sampledash.readers.errors import ReadError
 from sampledash.readers.limits import (
     check_bytes,
     check_columns,
+    check_costly,
     check_groups,
     check_labels,
     check_ranks,
@@ -38,7 +40,7 @@ def parquet_frame(data: bytes, name: str) -> tuple[Columns, pd.DataFrame]:
         numbers nor text.
     """
     try:
-        from pyarrow import parquet
+        from pyarrow import default_memory_pool, parquet
     except ImportError as error:
         raise ReadError(f"{name}: reading Parquet needs pyarrow; install it or use CSV") from error
     damaged = (
@@ -60,6 +62,7 @@ def parquet_frame(data: bytes, name: str) -> tuple[Columns, pd.DataFrame]:
         raise ReadError(damaged) from error
     kept = [i for i, each in enumerate(written) if not _UNNAMED_INDEX.fullmatch(each)]
     columns = columns_of([written[i].strip() for i in kept], name)
+    check_costly(rows, name, columns.headers, columns.roles)
     if rows == 0:
         raise ReadError(f"{name} has columns but no rows: add one row per rank")
     wanted: list[int] = []
@@ -81,16 +84,15 @@ def parquet_frame(data: bytes, name: str) -> tuple[Columns, pd.DataFrame]:
         # Text that repeats is kept once: written out, a small file could fill the memory.
         text = [each for each in names if _is_text(schema.field(each).type)]
         file = parquet.ParquetFile(io.BytesIO(data), metadata=file.metadata, read_dictionary=text)
-        table = file.read(columns=names)
-        if table.column_names != names or len(table) != rows:
-            raise ValueError("not what its footer says")
-        found = {
-            i: _series(
-                table.column(at), f"{name}, column {columns.headers[i]!r}",
-                label=columns.roles[i] in _LABELS,
-            )
-            for at, i in enumerate(wanted)
-        }  # fmt: skip
+        found: dict[int, pd.Series[Any]] = {}
+        for i, each in zip(wanted, names, strict=True):  # one after the other take less room
+            table = file.read(columns=[each])
+            if table.column_names != [each] or len(table) != rows:
+                raise ValueError("not what its footer says")
+            where = f"{name}, column {columns.headers[i]!r}"
+            found[i] = _series(table.column(0), where, label=columns.roles[i] in _LABELS)
+            del table
+            default_memory_pool().release_unused()
     except ReadError:
         raise
     except Exception as error:
@@ -157,4 +159,6 @@ def _series(column: Any, where: str, *, label: bool) -> pd.Series[Any]:
         return pd.Series(found, copy=False)
     if not numeric or types.is_float16(kind):
         column = column.cast(pa.float64())
-    return pd.Series(column.to_pandas(), copy=False)
+    if column.null_count or types.is_boolean(column.type):
+        return pd.Series(column.to_pandas(), copy=False)
+    return pd.Series(compact([piece.to_numpy() for piece in column.chunks]), copy=False)

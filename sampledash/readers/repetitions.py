@@ -26,9 +26,10 @@ def settled(rows: Rows, runs: Runs) -> Rows:
     again = rows.repetition
     if again is None:
         return rows
+    both = rows.system.astype(np.int64) * len(again.names) + again.code
     many = f"{len(again.names):,} repetitions ({listed(again.names)})"
     if runs == "apart":
-        code, found = pd.factorize(rows.system * len(again.names) + again.code)
+        code, found = pd.factorize(both)
         check_systems(len(found), rows.name)
         # A system's repetitions stand together, in the order of the file.
         order = np.argsort([c // len(again.names) for c in found.tolist()], kind="stable")
@@ -45,7 +46,7 @@ def settled(rows: Rows, runs: Runs) -> Rows:
             repetition=None,
             facts=rows.facts.noted(f"{many} are kept apart: each is a system."),
         )
-    label, labels = _instances(rows, again)
+    label, labels = _instances(rows, again, both)
     return replace(
         rows,
         labels=labels,
@@ -57,12 +58,14 @@ def settled(rows: Rows, runs: Runs) -> Rows:
     )
 
 
-def _instances(rows: Rows, again: Repetition) -> tuple[Ints | None, NDArray[Any] | None]:
+def _instances(
+    rows: Rows, again: Repetition, both: Ints
+) -> tuple[Ints | None, NDArray[Any] | None]:
     """Label the pairs of instance and repetition."""
     if rows.count is not None and rows.label is None:
         return None, None
     if rows.label is None:
-        label = counted_within(rows.system * len(again.names) + again.code)
+        label = counted_within(both)
         names: NDArray[Any] = np.arange(1, int(label.max()) + 2)
     else:
         assert rows.labels is not None

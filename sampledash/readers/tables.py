@@ -15,7 +15,7 @@ from sampledash.readers.columns import Columns, columns_of
 from sampledash.readers.contents import Kind, check_utf8
 from sampledash.readers.errors import ReadError
 from sampledash.readers.fast import fast_frame
-from sampledash.readers.limits import check_ranks
+from sampledash.readers.limits import check_careful, check_costly, check_ranks, lines_of
 from sampledash.readers.parquet import parquet_frame
 
 _FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
@@ -90,6 +90,7 @@ def read_table(data: bytes, name: str, kind: Kind) -> Table:
     if kind == "array":
         headers, frame = array_frame(load_array(data, name), name)
         columns = columns_of([header.strip() for header in headers], name)
+        check_costly(len(frame), name, columns.headers, columns.roles)
         return Table(columns, frame, Places(name, columns.headers), "a numpy array")
     return text_table(data, name)
 
@@ -107,6 +108,8 @@ def text_table(data: bytes, name: str) -> Table:
             "is not closed"
         )
     columns = columns_of([cell.strip() for cell in header], f"{name}, line {line}")
+    rows = lines_of(data) - line
+    check_costly(rows, name, columns.headers, columns.roles)
     if "rank" not in columns.roles:
         check_ranks(data.count(delimiter.encode()), name)
     first = next(records, None)
@@ -115,6 +118,7 @@ def text_table(data: bytes, name: str) -> Table:
     _check_width(name, first, len(header))
     frame = fast_frame(data, delimiter, columns, skip=line, name=name)
     if frame is None:
+        check_careful(rows, name)
         frame = _careful(data, name, delimiter, columns, first, records)
     return Table(columns, frame, Places(name, columns.headers, data, delimiter), _FORMAT[delimiter])
 

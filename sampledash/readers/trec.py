@@ -15,12 +15,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash.checks import is_numeral, shown
+from sampledash.readers import limits
 from sampledash.readers.cells import Floats, Ints, labels, numbers, whole
 from sampledash.readers.columns import role_of
 from sampledash.readers.contents import check_utf8
 from sampledash.readers.errors import ReadError
 from sampledash.readers.fast import SMALL, arrow_table
-from sampledash.readers.limits import check_lines, check_systems
+from sampledash.readers.limits import check_lines, check_rows, check_systems, lines_of
 
 Kind = Literal["run", "qrels"]
 FIELDS: dict[Kind, tuple[str, ...]] = {
@@ -109,7 +110,10 @@ def trec_kind(data: bytes, name: str) -> Kind | None:
     if any(map(role_of, first)) and not all(map(is_numeral, numeric)):
         return None
     fits = len(first) == len(FIELDS[kind]) and any(map(is_numeral, numeric))
-    return kind if fits else None
+    if not fits:
+        return None
+    check_rows(lines_of(data), name, "lines", limits.MOST_CAREFUL)
+    return kind
 
 
 def read_run(data: bytes, name: str) -> Run:

@@ -78,7 +78,7 @@ def test_lines_cells_and_names_that_are_too_long():
 @pytest.mark.parametrize(
     ("limit", "value", "said"),
     [
-        ("MOST_ROWS", 3, "holds 4 lines, more than 3"),
+        ("MOST_ROWS", 2, "holds 3 rows, more than 2"),
         ("MOST_BYTES", 2**20, "holds more than 1 MiB"),
     ],
 )
@@ -89,11 +89,113 @@ def test_large_files(monkeypatch, limit, value, said):
     assert said in complaint(b"rank\n" + b"3\n" * (2 + size), n=9)
 
 
+def named_fields(**columns) -> bytes:
+    kinds = [(name, np.asarray(values).dtype) for name, values in columns.items()]
+    return npy(np.array(list(zip(*columns.values(), strict=True)), dtype=kinds))
+
+
+FORMS = {
+    "r.csv": lambda **c: (
+        "\n".join(
+            [",".join(c), *(",".join(map(str, row)) for row in zip(*c.values(), strict=True))]
+        )
+        + "\n"
+    ).encode(),
+    "r.parquet": lambda **c: saved(pa.table(c)),
+    "r.npy": named_fields,
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_rows_that_cost_more_are_fewer(monkeypatch, name):
+    monkeypatch.setattr(limits, "MOST_ROWS", 4)
+    monkeypatch.setattr(limits, "MOST_LABELLED", 3)
+    monkeypatch.setattr(limits, "MOST_CAREFUL", 2)
+    write = FORMS[name]
+
+    def reads(rows: int, **columns) -> None:
+        data = write(**{key: values[:rows] for key, values in columns.items()})
+        monkeypatch.setattr("sampledash.readers.fast.SMALL", 0)
+        (found,) = read_rank_sets(io.BytesIO(data), name=name)
+        assert found.ranks.tolist() == columns["rank"][:rows]
+
+    def refuses(rows: int, said: str, **columns) -> None:
+        data = write(**{key: values[:rows] for key, values in columns.items()})
+        assert said in complaint(data, name)
+
+    plain = {"system": ["A"] * 5, "rank": [3, 1, 3, 5, 2], "n": [9] * 5, "count": [1, 4, 2, 1, 1]}
+    reads(4, **plain)
+    refuses(5, f"{name} holds 5 rows, more than 4; reduce it to counts", **plain)
+    known = {"rank": [3, 1, 3, 5, 2], "n": [9] * 5, "user": [7, 8, 10, 11, 12]}
+    reads(3, **known)
+    refuses(4, f"{name} holds 4 rows with a column 'user', more than 3; leave that", **known)
+    text = known | {"user": ["u", "v", "w", "x", "y"]}
+    reads(2, **text)
+    refuses(3, f"{name}, column 'user': 3 rows have labels that are no whole", **text)
+    tied = {"rank": [3, 1, 3, 5, 2], "n": [9] * 5, "ties": [0] * 5}
+    refuses(4, f"{name} holds 4 rows with a column 'ties', more than 3", **tied)
+
+
+def test_large_files_of_odd_cells_and_of_trec(monkeypatch):
+    monkeypatch.setattr(limits, "MOST_CAREFUL", 2)
+    said = "ranks.csv holds 3 rows, and in more than 2 every cell of a number must hold just that"
+    assert said in complaint(b"rank,n\n3,9\n4,9\nx,9\n")
+    assert "line 3, column 'rank': 'x' is not a number" in complaint(b"rank,n\n3,9\nx,9\n")
+    run = b"".join(b"q Q0 d%d %d %d A\n" % (i, i, 9 - i) for i in range(3))
+    assert "run.txt holds 3 lines, more than 2" in complaint(run, "run.txt")
+
+
+def test_columns_take_little_room_and_keep_their_values(monkeypatch):
+    monkeypatch.setattr("sampledash.readers.fast.SMALL", 0)
+    for ranks, n in (
+        ([1, 2**30 - 1, 2**30, 2**31, 2**32 + 5, 10**12], 10**12),
+        ([1, 2**30 - 1, 2**30 - 2], 2**30),
+        ([7, 7, 7], 9),
+        ([2**30 - 1] * 2, 2**31 - 1),
+    ):
+        tied = [min(n - rank, 2**31) for rank in ranks]
+        for name, write in FORMS.items():
+            data = write(rank=ranks, n=[n] * len(ranks), ties=tied)
+            (found,) = read_rank_sets(io.BytesIO(data), name=name)
+            assert found.ranks.tolist() == ranks
+            assert found.ties.tolist() == tied
+            assert found.ranks.dtype == found.n.dtype == found.ties.dtype == np.int64
+            assert not found.ranks.flags.writeable
+    low = b"rank,n\n" + b"0,9\n" * 3
+    (found,) = read_rank_sets(io.BytesIO(low), name="r.csv", zero_based=True)
+    assert found.ranks.tolist() == [1, 1, 1]
+
+
+def test_the_second_block_may_hold_larger_numbers(monkeypatch):
+    monkeypatch.setattr("sampledash.readers.fast._BLOCK", 64)
+    monkeypatch.setattr("sampledash.readers.fast.SMALL", 0)
+    ranks = [*range(1, 40), *range(10**11, 10**11 + 40), *range(40, 80)]
+    text = "system,rank,n\n" + "".join(f"S{i // 100},{r},{10**12}\n" for i, r in enumerate(ranks))
+    sets = read_rank_sets(io.BytesIO(text.encode()), name="r.csv", instances="any")
+    assert [rank for each in sets for rank in each.ranks.tolist()] == ranks
+    assert [len(each) for each in sets] == [100, 19]
+
+
+def test_repetitions_of_many_systems():
+    rows = [(s, seed, 1 + (s + seed) % 9) for seed in range(200) for s in range(300)]
+    text = "model,seed,rank\n" + "".join(f"S{s},{seed},{rank}\n" for s, seed, rank in rows)
+    sets = read_rank_sets(io.BytesIO(text.encode()), name="r.csv", n=9)
+    assert len(sets) == 300
+    assert all(len(each) == 200 for each in sets)
+    assert sets[299].ranks.tolist() == [1 + (299 + seed) % 9 for seed in range(200)]
+
+
 def test_files_together(monkeypatch):
     monkeypatch.setattr(limits, "MOST_ROWS", 5)
     part = b"rank\n3\n4\n5\n"
     with pytest.raises(ReadError, match=r"b\.csv with the files before it holds 6 rows"):
         read_rank_sets([io.BytesIO(part), io.BytesIO(part)], name=["a.csv", "b.csv"], n=9)
+    monkeypatch.setattr(limits, "MOST_LABELLED", 4)
+    known = b"user,rank\n1,3\n2,4\n"
+    with pytest.raises(
+        ReadError, match=r"b\.csv with the files before it holds 5 rows, more than 4"
+    ):
+        read_rank_sets([io.BytesIO(part), io.BytesIO(known)], name=["a.csv", "b.csv"], n=9)
     monkeypatch.setattr(limits, "MOST_FILES", 1)
     with pytest.raises(ReadError, match="holds 2 files, more than 1"):
         read_rank_sets([io.BytesIO(part), io.BytesIO(part)], name=["a.csv", "b.csv"], n=9)
