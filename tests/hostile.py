@@ -619,34 +619,61 @@ def _large(c: Corpus) -> None:
         refused=True,
     )
     big("long cell", "l.csv", pieces((b'rank,n\n3,9\n"', 1), (b"x\n" * 10**5, 400)), refused=True)
-    big("many rows", "r.csv", lines("rank,n\n", lambda i: f"{i + 1},9999999\n", 1_900_000))
-    big(
-        "many rows",
+
+    def rows(name: str, head: str, one: Callable[[int], str], many: int, **more: Any) -> None:
+        big("many rows", name, lines(head, one, many), **more)
+
+    def varied(many: int) -> dict[str, Any]:
+        rng = np.random.default_rng(many)
+        own = {"rank": rng.integers(1, 99_999, many), "n": rng.integers(99_999, 10**6, many)}
+        return own | {"count": rng.integers(1, 9, many)}
+
+    def fields() -> Iterator[bytes]:
+        columns = varied(9_900_000)
+        array = np.zeros(9_900_000, [("system", "S1"), *((name, "i4") for name in columns)])
+        array["system"] = np.where(np.arange(len(array)) % 2, b"A", b"B")
+        for name, values in columns.items():
+            array[name] = values
+        yield npy(array)
+
+    most, labelled = 9_900_000, 2_900_000
+    rows("r.csv", "rank,n\n", lambda i: f"{i + 1},9999999\n", most)
+    rows("r.csv", "rank,n\n", lambda i: f"{i + 1},9999999\n", 10_100_000, refused=True)
+    rows(
+        "r.csv", "system,rank,n,count\n",
+        lambda i: f"S{i % 3},{i % 99_991 + 1},{99_991 + i % 7},{i % 9}\n", most,
+    )  # fmt: skip
+    rows("r.csv", '"model","rank","n"\n', lambda i: f'"A{i % 2}",{i % 991 + 1},{991 + i}\n', most)
+    rows("r.csv", "rank,n\n", lambda i: f"{i + 1}{'x' * (i == 8_999_999)},9\n", most, refused=True)
+    rows(
         "r.csv",
-        lines("rank,n\n", lambda i: f"{i + 1},9999999\n", 2_100_000),
-        refused=True,
+        "sampled_rank,n,system\n",
+        lambda i: f"{i % 21 + 1},{99 + i},A\n",
+        most,
+        reader="sampled",
     )
-    big("many rows", "r.csv", lines("user,rank,n\n", lambda i: f"{i},{i + 1},9999999\n", 1_900_000))
-    big(
-        "many rows",
-        "r.csv",
-        lines("user,rank,n\n", lambda i: f"u{i},{i + 1},9999999\n", 1_900_000),
-        refused=True,
-    )
-    big("many rows", "r.csv", lines("user,rank,n\n", lambda i: f"u{i},{i + 1},9999999\n", 900_000))
-    big(
-        "many rows",
-        "r.csv",
-        lines("user,rank,n\n", lambda i: f"u{i},{i + 1}{'x' * (i == 899_999)},9\n", 900_000),
-        refused=True,
-    )
-    big(
-        "many rows",
-        "r.csv",
-        lines("rank,n\n", lambda i: f"{i + 1}{'x' * (i == 1_899_999)},9\n", 1_900_000),
-        refused=True,
-    )
-    big("many rows", "r.npy", npy(np.ones(2_100_000, "i1")), refused=True)
+    rows("r.csv", "user,rank,n\n", lambda i: f"{i},{i + 1},9999999\n", labelled)
+    rows("r.csv", "user,rank,n\n", lambda i: f"{i},{i + 1},9999999\n", 3_100_000, refused=True)
+    rows(
+        "r.csv", "model,user,rank,n,ties,mass_above,comment\n",
+        lambda i: f"A,{i * 7919 % 2_900_000},{i % 991 + 1},{i + 9999},{i % 3},0.{i},none at all\n",
+        labelled,
+    )  # fmt: skip
+    rows("r.csv", "seed,model,rank,n\n", lambda i: f"{i % 5},A{i % 2},3,{9 + i}\n", labelled)
+    rows("r.csv", "user,rank,n\n", lambda i: f"u{i},{i + 1},9999999\n", 1_900_000, refused=True)
+    rows("r.csv", "user,rank,n\n", lambda i: f"u{i % 9999},{i + 1},9999999\n", 1_900_000)
+    rows("r.csv", "user,rank\n", lambda i: f"u{i % 9999},{i + 1}\n", labelled, refused=True)
+    rows("r.csv", "user,rank,n\n", lambda i: f"u{i},{i + 1},9999999\n", 900_000)
+    for head, mark, many in (("user,rank,n\n", "u7,", 900_000), ("rank,n\n", "", 1_900_000)):
+        rows(
+            "r.csv", head,
+            lambda i, mark=mark, last=many - 1: f"{mark}{i + 1}{'x' * (i == last)},9\n", many,
+            refused=True,
+        )  # fmt: skip
+    big("many rows", "r.npy", npy(np.ones(10_100_000, "i1")), refused=True)
+    big("many rows", "r.npy", lambda: iter([npy(varied(most)["rank"])]))
+    big("many rows", "r.npy", fields)
+    big("many rows", "r.parquet", lambda: iter([saved(varied(most))]))
     big(
         "many rows",
         "r.parquet",

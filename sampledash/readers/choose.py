@@ -83,6 +83,6 @@ def chosen(parts: Sequence[Rows], systems: Systems | None) -> list[Rows]:
         code[keep] = np.arange(len(keep))
         names = [wanted[part.systems[i]] for i in keep]
         if len(keep) < len(part.systems):
-            part = part.take(np.flatnonzero(code[part.system] >= 0))
+            part = part.take(code[part.system] >= 0)
         result.append(replace(part, systems=names, system=code[part.system]))
     return result

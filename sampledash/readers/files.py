@@ -236,7 +236,7 @@ def read_rank_sets(
     source
         Path, or binary buffer, which is read from its beginning, or several of them: CSV, TSV or
         semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), or a TREC run; each of
-        them may be packed with gzip. At most 256 MiB unpacked, and ten million rows; four million
+        them may be packed with gzip. At most 256 MiB unpacked, and ten million rows; three million
         with other columns than system, rank, n and count, two million with labels that are text,
         in TREC files, and of cells where there is one column per system. Systems of
         one name in several files get the name of the later file: ``"X (b.csv)"``.

@@ -160,18 +160,18 @@ def _without_zeros(rows: Rows) -> Rows:
     """Rows that stand for nothing say nothing."""
     if rows.count is None or rows.count.all():
         return rows
-    kept = np.flatnonzero(rows.count)
-    if not len(kept):
+    some = rows.take(rows.count > 0)
+    if not len(some):
         raise ReadError(f"{rows.name} counts no instance: every count is 0")
-    gone = len(rows) - len(kept)
+    gone = len(rows) - len(some)
     verbs = ("says", "was") if gone == 1 else ("say", "were")
     note = f"{several(gone, 'row')} with count 0 {verbs[0]} nothing and {verbs[1]} left out."
-    some = rows.take(kept)
-    present, codes = np.unique(some.system, return_inverse=True)
+    present = np.bincount(some.system, minlength=len(rows.systems)) > 0
+    code = np.cumsum(present, dtype=np.int16) - 1
     return replace(
         some,
-        systems=[rows.systems[i] for i in present],
-        system=codes,
+        systems=[name for name, there in zip(rows.systems, present, strict=True) if there],
+        system=code[some.system],
         facts=rows.facts.noted(note),
     )
 

@@ -8,7 +8,7 @@ from sampledash.readers.errors import ReadError
 
 MOST_BYTES = 256 * 2**20  # unpacked
 MOST_ROWS = 10_000_000  # of columns that cost little
-MOST_LABELLED = 4_000_000  # with other columns, or labels that are whole numbers
+MOST_LABELLED = 3_000_000  # with other columns, or labels that are whole numbers
 MOST_CAREFUL = 2_000_000  # with labels that are text, or cells that are looked at one by one
 CHEAP = ("system", "rank", "n_candidates", "count")
 MOST_RANKS = 2_000_000  # of one file with a column for each system

@@ -135,26 +135,30 @@ class Rows:
         """Whether the source identifies instances."""
         return self.label is not None
 
-    def take(self, index: NDArray[np.intp]) -> Rows:
+    def take(self, keep: NDArray[np.bool_]) -> Rows:
         """Only some entries, which still know their places."""
+        size = int(np.count_nonzero(keep))
 
         def part(values: Any) -> Any:
-            return None if values is None else values[index]
+            if values is None:
+                return None
+            # One value for all entries needs no room of its own.
+            return np.broadcast_to(values[0], size) if values.strides == (0,) else values[keep]
 
-        again = self.repetition
+        again, place = self.repetition, self.place
         return replace(
             self,
-            system=self.system[index],
+            system=part(self.system),
             label=part(self.label),
-            rank=self.rank[index],
+            rank=part(self.rank),
             n=part(self.n),
             negatives=part(self.negatives),
             adaptive=part(self.adaptive),
             ties=part(self.ties),
             mass=part(self.mass),
             count=part(self.count),
-            repetition=None if again is None else replace(again, code=again.code[index]),
-            place=lambda row, role: self.place(int(index[row]), role),
+            repetition=None if again is None else replace(again, code=part(again.code)),
+            place=lambda row, role: place(int(np.flatnonzero(keep)[row]), role),
         )
 
     def check(
