@@ -646,12 +646,9 @@ def _large(c: Corpus) -> None:
     rows("r.csv", '"model","rank","n"\n', lambda i: f'"A{i % 2}",{i % 991 + 1},{991 + i}\n', most)
     rows("r.csv", "rank,n\n", lambda i: f"{i + 1}{'x' * (i == 8_999_999)},9\n", most, refused=True)
     rows(
-        "r.csv",
-        "sampled_rank,n,system\n",
-        lambda i: f"{i % 21 + 1},{99 + i},A\n",
-        most,
-        reader="sampled",
-    )
+        "r.csv", "sampled_rank,n,m\n",
+        lambda i: f"{i % 21 + 1},{99 + i},{20 + i % 5}\n", labelled, reader="sampled",
+    )  # fmt: skip
     rows("r.csv", "user,rank,n\n", lambda i: f"{i},{i + 1},9999999\n", labelled)
     rows("r.csv", "user,rank,n\n", lambda i: f"{i},{i + 1},9999999\n", 3_100_000, refused=True)
     rows(

@@ -167,7 +167,7 @@ def _without_zeros(rows: Rows) -> Rows:
     verbs = ("says", "was") if gone == 1 else ("say", "were")
     note = f"{several(gone, 'row')} with count 0 {verbs[0]} nothing and {verbs[1]} left out."
     present = np.bincount(some.system, minlength=len(rows.systems)) > 0
-    code = np.cumsum(present, dtype=np.int16) - 1
+    code: NDArray[Any] = np.cumsum(present, dtype=np.int16) - 1
     return replace(
         some,
         systems=[name for name, there in zip(rows.systems, present, strict=True) if there],

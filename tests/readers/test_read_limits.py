@@ -185,6 +185,19 @@ def test_repetitions_of_many_systems():
     assert sets[299].ranks.tolist() == [1 + (299 + seed) % 9 for seed in range(200)]
 
 
+def test_what_is_left_out_leaves_the_rest_in_its_place():
+    text = "system,rank,n,count\nA,3,9,0\nB,7,9,2\nC,12,9,0\nD,4,9,2\nB,5,9,0\n"
+    sets = read_rank_sets(io.BytesIO(text.encode()), name="r.csv")
+    found = [(s.system, s.ranks.tolist(), s.n.tolist(), s.counts.tolist()) for s in sets]
+    assert found == [("B", [7], [9], [2.0]), ("D", [4], [9], [2.0])]
+    (ranks,) = read_rank_sets(io.BytesIO(text.encode()), name="r.csv", systems=["D"])
+    assert (ranks.system, ranks.ranks.tolist()) == ("D", [4])
+    beyond = text.replace("D,4", "D,10").encode()
+    for systems in (None, ["D"]):
+        said = complaint(beyond, systems=systems)
+        assert "ranks.csv, line 5, column 'rank': rank 10 is beyond" in said
+
+
 def test_files_together(monkeypatch):
     monkeypatch.setattr(limits, "MOST_ROWS", 5)
     part = b"rank\n3\n4\n5\n"
