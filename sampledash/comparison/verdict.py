@@ -89,7 +89,9 @@ def judged(
         "exact": (exact[i, x] - exact[j, x]).ravel().tolist(),
         "sampled": difference.ravel().tolist(),
         "state": list(states),
-        "right_from": np.where(known, right, None).ravel().tolist(),
+        "right_from": [
+            m if k else None for m, k in zip(right.ravel().tolist(), known.ravel(), strict=True)
+        ],
         "probability": probability.ravel().tolist(),
     }
 
