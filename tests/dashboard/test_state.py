@@ -70,3 +70,19 @@ def test_a_change_of_a_key_that_another_page_brought_can_be_undone(monkeypatch):
     assert state.can_undo()
     state.undo()
     assert (kept["n"], kept["k"]) == (10, 5)
+
+
+def test_only_a_change_is_written_into_the_address(monkeypatch):
+    # Every write gives the browser the address as the run began with it: one change behind.
+    written = []
+
+    class Address(dict):
+        def __setitem__(self, key, value):
+            written.append((key, value))
+            super().__setitem__(key, value)
+
+    monkeypatch.setattr(state.st, "query_params", Address(metric="AP"))
+    for typed in ("A: 1, 2", "A: 1, 2", "A: 1, 3", "", ""):
+        state.put_in_address("sampled", typed)
+    assert written == [("sampled", "A: 1, 2"), ("sampled", "A: 1, 3")]
+    assert state.st.query_params == {"metric": "AP"}
