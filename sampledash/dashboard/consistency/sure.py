@@ -52,24 +52,26 @@ def one_run(part: Part) -> None:
     """Chance of the true order, with negatives of one's own or shared ones (Table 4)."""
     scene, asked = part.scene, part.scene.asked
     pairs = part.pairs[: takeaway.MOST_ROWS]
+    picture = st.container()
     bounds, why = _bounds_if_asked(part, pairs)
     i, j, truth = scene.pair(part.x, part.pair)
     names = shown_name(scene.systems[i]), shown_name(scene.systems[j])
     chances = {pair: float(scene.chances[part.x, pair]) for pair in pairs}
-    st.markdown(
-        words.one_run(*names, asked.m, chances[part.pair], *bounds.get(part.pair, NO_BOUNDS))
-        if truth
-        else words.tied(*names)
-    )
-    charts.show(
-        planning.chances(
-            [consistency.plain(part.label(pair)) for pair in pairs], list(chances.values()),
-            [bounds.get(pair, NO_BOUNDS)[0] for pair in pairs],
-            [bounds.get(pair, NO_BOUNDS)[1] for pair in pairs], dark=charts.is_dark(),
-        ),
-        key="consistency_chances",
-        alt="; ".join(f"{part.label(p)}: {in_runs(chance)}" for p, chance in chances.items()),
-    )  # fmt: skip
+    with picture:
+        st.markdown(
+            words.one_run(*names, asked.m, chances[part.pair], *bounds.get(part.pair, NO_BOUNDS))
+            if truth
+            else words.tied(*names)
+        )
+        charts.show(
+            planning.chances(
+                [consistency.plain(part.label(pair)) for pair in pairs], list(chances.values()),
+                [bounds.get(pair, NO_BOUNDS)[0] for pair in pairs],
+                [bounds.get(pair, NO_BOUNDS)[1] for pair in pairs], dark=charts.is_dark(),
+            ),
+            key="consistency_chances",
+            alt="; ".join(f"{part.label(p)}: {in_runs(chance)}" for p, chance in chances.items()),
+        )  # fmt: skip
     shared = words.SHARED if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
     printed = {"Pair": [scene.label(pair, shown_name) for pair in pairs]}
