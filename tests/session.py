@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import subprocess
 import sys
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import websockets
@@ -17,6 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 ROOT = Path(__file__).parents[1]
+T = TypeVar("T")
 
 
 class Session:
@@ -70,6 +74,12 @@ class Session:
                 self.query = got.page_info_changed.query_string
             elif kind == "script_finished" and got.script_finished == got.FINISHED_SUCCESSFULLY:
                 return shown
+
+
+def finished(work: Coroutine[Any, Any, T]) -> T:
+    """Its result, also where an event loop runs in this thread, as Playwright's does."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def widget(shown: list[Any], key: str) -> WidgetState:

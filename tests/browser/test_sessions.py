@@ -6,7 +6,7 @@ import time
 from sampledash.dashboard.ranks.held import LOST
 from sampledash.dashboard.ranks.trouble import escaped
 from tests.benchmarks.load import Reader
-from tests.session import Session, texts, widget
+from tests.session import Session, finished, texts, widget
 
 
 def test_readers_at_once_see_their_own_numbers(server):
@@ -15,7 +15,7 @@ def test_readers_at_once_see_their_own_numbers(server):
     async def together():
         await asyncio.gather(*(x.read(server, 2, 0.0, time.perf_counter()) for x in readers))
 
-    asyncio.run(together())
+    finished(together())
     for reader in readers:
         assert len(reader.seen) == 3
         assert reader.wrong() == []
@@ -30,4 +30,4 @@ def test_a_file_the_server_has_never_been_given_is_asked_for_again(server):
             listed.file_uploader_state_value.uploaded_file_info.add(file_id="a", name="ranks.csv")
             return await session.run(listed)
 
-    assert texts(asyncio.run(reconnect()), "Alert") == [escaped(LOST)]
+    assert texts(finished(reconnect()), "Alert") == [escaped(LOST)]
