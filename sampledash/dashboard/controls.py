@@ -78,9 +78,8 @@ def ladder(
         label_visibility="collapsed",
         disabled=bool(unused),
     )
-    nearest = _nearest(steps, float(default if exact is None else exact))
-    if st.session_state.get(twin) != nearest:
-        st.session_state[twin] = nearest
+    _heard()[key] = exact
+    _put_near(twin, steps, float(default if exact is None else exact))
     slider.select_slider(
         f"{label} ({unused})" if unused else label,
         options=steps,
@@ -96,9 +95,7 @@ def ladder(
 def narrow_m() -> None:
     """Draw m again under the picture, on narrow screens only: there the sidebar is folded away."""
     twin = "m_narrow" + state.FOLLOWS
-    nearest = _nearest(LADDERS["m"], float(state.value("m")))
-    if st.session_state.get(twin) != nearest:
-        st.session_state[twin] = nearest
+    _put_near(twin, LADDERS["m"], float(state.value("m")))
     with st.container(key="narrow_only"):
         st.select_slider(
             "m, negatives",
@@ -110,9 +107,30 @@ def narrow_m() -> None:
         )
 
 
+def _heard() -> dict[str, Any]:
+    """What the browser last said of each slider, and the value of its field in the last run."""
+    held: dict[str, Any] = st.session_state.setdefault("_heard", {})
+    return held
+
+
+def _put_near(twin: str, steps: Sequence[float], value: float) -> None:
+    """Put a slider on the step nearest to the value of its field."""
+    _heard()[twin] = st.session_state.get(twin)
+    nearest = _nearest(steps, value)
+    if st.session_state.get(twin) != nearest:
+        st.session_state[twin] = nearest
+
+
 def _follow(key: str, twin: str, whole: bool) -> None:
-    chosen = st.session_state[twin]
-    st.session_state[key] = int(chosen) if whole else float(chosen)
+    """Give a field the value of its slider.
+
+    A browser that has not yet heard of the last change (its field says so) sends what it still
+    shows of every slider: what it said before is nobody's choice.
+    """
+    heard, chosen = _heard(), st.session_state[twin]
+    if st.session_state.get(key) != heard.get(key) and chosen == heard.get(twin):
+        return
+    st.session_state[key] = heard[key] = int(chosen) if whole else float(chosen)
 
 
 def _nearest(steps: Sequence[float], value: float) -> float:

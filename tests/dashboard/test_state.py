@@ -86,3 +86,20 @@ def test_only_a_change_is_written_into_the_address(monkeypatch):
         state.put_in_address("sampled", typed)
     assert written == [("sampled", "A: 1, 2"), ("sampled", "A: 1, 3")]
     assert state.st.query_params == {"metric": "AP"}
+
+
+def test_what_a_browser_still_shows_is_nobodys_choice(monkeypatch):
+    # The server has put m on 500; the browser, which has not heard of it, sends the next step of
+    # the one slider, and what the field and the other slider still show.
+    heard = {"m": 500, "m_ladder": 500, "m_narrow_ladder": 1_000}
+    session = {"m": 970, "m_ladder": 200, "m_narrow_ladder": 1_000, "_heard": heard}
+    monkeypatch.setattr(controls.st, "session_state", session)
+    controls._follow("m", "m_narrow_ladder", True)
+    assert session["m"] == 970
+    controls._follow("m", "m_ladder", True)
+    assert session["m"] == 200
+    # Once it has heard, going back to what was chosen before is a choice.
+    heard["m"] = session["m"] = 50
+    session["m_narrow_ladder"] = 1_000
+    controls._follow("m", "m_narrow_ladder", True)
+    assert session["m"] == 1_000
