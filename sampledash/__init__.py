@@ -34,12 +34,12 @@ from sampledash.estimation import (
 )
 from sampledash.expectation import expected, posterior, variance
 from sampledash.metrics import Metric, metric, parse_metric
+from sampledash.protocol import Options
 from sampledash.ranksets import RankSet
 from sampledash.readers import example, parse_rank_text, read_rank_sets, read_sampled_ranks
 from sampledash.report.vectors import read_vector_json, vector_json
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling, parse_sampling
-from sampledash.setting import Options
 from sampledash.simulation import sample_ranks, simulate
 
 __version__ = "0.1.0"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.atoms import Atoms, Ties, codes_of, counted, read_ties
+from sampledash.counts import Atoms, Ties, codes_of, counted, read_ties
 from sampledash.identity import ByDigest, digest_of
 
 Floats = NDArray[np.float64]

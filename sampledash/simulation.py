@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.atoms import Atoms, expanded, read_ties
+from sampledash.counts import Atoms, expanded, read_ties
 from sampledash.laws import draw_above
 from sampledash.metrics import Metric, as_metric
+from sampledash.protocol import Options, Setting, partition, seen
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
-from sampledash.setting import Options, Setting, partition, seen
 
 Floats = NDArray[np.float64]
 

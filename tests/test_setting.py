@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.setting import Setting
+from sampledash.protocol import Setting
 from tests.oracles import POPULARITY, WITH, WITHOUT, dense_bias_variance, dense_law, dense_target
 
 PAIR = [sd.RankSet("P", [1, 4, 9], 10), sd.RankSet("Q", [2, 3, 8], 10)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.setting import Setting
+from sampledash.protocol import Setting
 from sampledash.simulation import batches
 from tests.oracles import POPULARITY, WITH, WITHOUT
 

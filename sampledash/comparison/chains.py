@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import laws
-from sampledash.atoms import Atoms
-from sampledash.setting import Setting
+from sampledash.counts import Atoms
+from sampledash.protocol import Setting
 
 Floats = NDArray[np.float64]
 Late = dict[int, list[tuple[int, int, int]]]

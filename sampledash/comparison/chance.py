@@ -18,8 +18,8 @@ from sampledash.comparison.hits import Law, half_unit, law_of_hits, weights
 from sampledash.comparison.means import moments_of_sets, variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.metrics import Metric, as_metric
+from sampledash.protocol import Options, Setting, seen
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting, seen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

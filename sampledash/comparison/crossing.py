@@ -13,8 +13,8 @@ from sampledash.comparison.curves import Progress, expected_means
 from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.redrawn import FEW
 from sampledash.metrics import Metric
+from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Setting
 
 Floats = NDArray[np.float64]
 

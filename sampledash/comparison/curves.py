@@ -20,11 +20,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks, laws
-from sampledash.atoms import Atoms
 from sampledash.comparison import ties
+from sampledash.counts import Atoms
 from sampledash.metrics import Metric, as_metric
+from sampledash.protocol import Options, Setting, seen
 from sampledash.ranksets import RankSet, require_several
-from sampledash.setting import Options, Setting, seen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampledash.atoms import Ties
+from sampledash.counts import Ties
 from sampledash.ranksets import RankSet
 
 Floats = NDArray[np.float64]

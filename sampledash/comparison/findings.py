@@ -16,8 +16,8 @@ from sampledash.comparison.order import EVERY, check_sets, largest_m
 from sampledash.comparison.verdict import COLUMNS
 from sampledash.comparison.verdict import verdict as judge
 from sampledash.metrics import Metric, as_metrics
+from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
 

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sampledash.atoms import Atoms, read_ties, union
 from sampledash.comparison.means import atom_moments
+from sampledash.counts import Atoms, read_ties, union
 from sampledash.metrics import Metric
+from sampledash.protocol import Setting, seen
 from sampledash.ranksets import RankSet
-from sampledash.setting import Setting, seen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampledash.atoms import Atoms, Ties, codes_of, read_ties
 from sampledash.comparison import ties as tied
 from sampledash.comparison.means import atom_moments
 from sampledash.comparison.nested import nested_covariances
+from sampledash.counts import Atoms, Ties, codes_of, read_ties
 from sampledash.metrics import Metric
+from sampledash.protocol import Setting, partition, seen
 from sampledash.ranksets import RankSet
-from sampledash.setting import Setting, partition, seen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.atoms import Atoms, Ties, pairs, read_ties, union
 from sampledash.comparison import ties
 from sampledash.comparison.chains import summed_covariances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.tied_pairs import tied_covariances
+from sampledash.counts import Atoms, Ties, pairs, read_ties, union
 from sampledash.expectation import moments
 from sampledash.metrics import Metric, as_metric
+from sampledash.protocol import Options, Setting, Weighting, partition, seen
 from sampledash.ranksets import RankSet, require_ranks
-from sampledash.setting import Options, Setting, Weighting, partition, seen
 
 Floats = NDArray[np.float64]
 

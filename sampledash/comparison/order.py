@@ -14,8 +14,8 @@ from sampledash import checks
 from sampledash.comparison.curves import Progress, expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.metrics import Metric
+from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet, require_several
-from sampledash.setting import Setting
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

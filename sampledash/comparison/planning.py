@@ -18,8 +18,8 @@ from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, largest_m, true_order
 from sampledash.comparison.redrawn import sampled_values, spread_if_redrawn
 from sampledash.metrics import Metric, as_metric
+from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks, simulation
-from sampledash.atoms import read_ties
 from sampledash.comparison import inversion
 from sampledash.comparison.chance import half_step, normal_chances
 from sampledash.comparison.instances import (
@@ -21,9 +20,10 @@ from sampledash.comparison.instances import (
     instance_weights,
 )
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
+from sampledash.counts import read_ties
 from sampledash.metrics import Metric, as_metric
+from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

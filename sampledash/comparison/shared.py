@@ -22,7 +22,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.atoms import Atoms, read_ties
 from sampledash.comparison import ties
 from sampledash.comparison.chance import half_step, law_of_mean, normal_chances
 from sampledash.comparison.hits import Law
@@ -30,9 +29,10 @@ from sampledash.comparison.instances import classes_of, partners
 from sampledash.comparison.nested import nested_covariances
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.comparison.redrawn import FEW, Sampled, largest_move, sampled_values
+from sampledash.counts import Atoms, read_ties
 from sampledash.metrics import Metric, as_metric
+from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -14,7 +14,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.atoms import Ties
 from sampledash.comparison.curves import Progress
 from sampledash.comparison.instances import (
     common_order,
@@ -31,9 +30,10 @@ from sampledash.comparison.resampling import (
     resampled_means,
     swap_test,
 )
+from sampledash.counts import Ties
 from sampledash.metrics import Metric, as_metric
+from sampledash.protocol import Setting, Weighting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Setting, Weighting
 
 Floats = NDArray[np.float64]
 

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import laws
-from sampledash.atoms import Atoms
 from sampledash.comparison import ties
 from sampledash.comparison.chains import Late, thinned
-from sampledash.setting import Setting
+from sampledash.counts import Atoms
+from sampledash.protocol import Setting
 
 Floats = NDArray[np.float64]
 

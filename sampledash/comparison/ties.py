@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import laws
-from sampledash.atoms import Atoms
 from sampledash.correction.moments import integer_panel
+from sampledash.counts import Atoms
 from sampledash.metrics import Metric, places_within
-from sampledash.setting import Setting, seen
+from sampledash.protocol import Setting, seen
 
 Floats = NDArray[np.float64]
 

@@ -23,8 +23,8 @@ from sampledash.comparison.order import (
 )
 from sampledash.correction import Correction, as_corrections
 from sampledash.metrics import Metric, as_metrics
+from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting
 
 Floats = NDArray[np.float64]
 State = Literal["right", "wrong", "undecided", "tied"]

@@ -25,9 +25,9 @@ from sampledash.expectation import moments, sampled_values
 from sampledash.expectation import posterior as core_posterior
 from sampledash.laws import law_chunks
 from sampledash.metrics import Metric, parse_metric
+from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet
 from sampledash.sampling import parse_sampling
-from sampledash.setting import Setting
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

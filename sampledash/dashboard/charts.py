@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from sampledash.figures import theme
+from sampledash.dashboard import theme
 
 # Only what helps: a picture to take away. Zooming is done by the controls of the page.
 _CONFIG: dict[str, Any] = {

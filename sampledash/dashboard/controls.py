@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from sampledash.dashboard import state
-from sampledash.explain import text
+from sampledash.report import numbers as text
 
 _DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
 LADDERS: dict[str, tuple[float, ...]] = {

@@ -17,8 +17,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from sampledash import checks
-from sampledash.explain import text
 from sampledash.metrics import Metric, metric, share_of
+from sampledash.report import numbers as text
 from sampledash.sampling import Sampling, Scheme
 
 VERSION = "1"

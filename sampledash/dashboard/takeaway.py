@@ -8,8 +8,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from sampledash.explain.text import count
 from sampledash.report import tables
+from sampledash.report.numbers import count
 
 MOST_ROWS = 9  # of a table on a page: three systems in three metrics
 # What a table is taken away as: label, renderer, end of the file's name, type.

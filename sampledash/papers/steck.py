@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.atoms import Atoms
+from sampledash.counts import Atoms
+from sampledash.protocol import Weighting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Weighting
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

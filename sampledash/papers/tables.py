@@ -20,8 +20,8 @@ from sampledash.comparison.means import exact_means, variances_of_means
 from sampledash.correction import parse_correction
 from sampledash.metrics import parse_metric
 from sampledash.papers.printed import Cell, cells
+from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Setting
 
 Floats = NDArray[np.float64]
 Load = Callable[[str], Sequence[RankSet]]

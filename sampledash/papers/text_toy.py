@@ -13,8 +13,8 @@ from sampledash.comparison.means import exact_means
 from sampledash.metrics import parse_metric
 from sampledash.papers.findings import Finding
 from sampledash.papers.printed import METRICS_12
+from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Setting
 
 Floats = NDArray[np.float64]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sampledash
 from sampledash.comparison.findings import Findings
-from sampledash.explain.paper import uses_movielens
-from sampledash.explain.style import MOVIELENS, PAPER, SOFTWARE
+from sampledash.report.paragraph import uses_movielens
+from sampledash.report.style import MOVIELENS, PAPER, SOFTWARE
 
 BIBTEX = {
     PAPER: r"""@inproceedings{krichene2020sampled,

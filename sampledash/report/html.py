@@ -10,10 +10,10 @@ import pandas as pd
 import sampledash
 from sampledash.comparison.findings import Findings
 from sampledash.comparison.verdict import COLUMNS
-from sampledash.explain.escape import html_text, one_line
-from sampledash.explain.paper import paragraph
-from sampledash.explain.text import count
 from sampledash.report.bibtex import bibtex
+from sampledash.report.escape import html_text, one_line
+from sampledash.report.numbers import count
+from sampledash.report.paragraph import paragraph
 from sampledash.report.script import python_script
 from sampledash.report.tables import printed
 

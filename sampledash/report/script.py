@@ -10,7 +10,7 @@ import sampledash
 from sampledash.comparison.findings import Findings
 from sampledash.comparison.order import EVERY
 from sampledash.correction import Correction
-from sampledash.setting import Setting
+from sampledash.protocol import Setting
 
 
 def python_script(findings: Findings) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from sampledash.explain import escape
+from sampledash.report import escape
 
 Kind = Literal["text", "count", "share", "points", "chance", "p", "number"]
 

@@ -20,7 +20,7 @@ import sampledash as sd
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.order import true_order
-from sampledash.setting import Setting
+from sampledash.protocol import Setting
 from sampledash.simulation import batches
 from tests.benchmarks.core import Result, timed
 from tests.oracles import POPULARITY, WITH, WITHOUT

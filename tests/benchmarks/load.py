@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import sampledash as sd
-from sampledash.explain.text import count, in_runs
+from sampledash.report.numbers import count, in_runs
 from tests.session import Session, serve, texts, widget
 
 N = 1000

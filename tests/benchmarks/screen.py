@@ -11,7 +11,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
-from sampledash.explain.text import percent
+from sampledash.report.numbers import percent
 from tests.benchmarks.core import Result, timed
 
 APP = str(Path(__file__).parents[2] / "app.py")

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import expect
 
 import sampledash as sd
-from sampledash.explain.text import percent
+from sampledash.report.numbers import percent
 
 # Table 1 of Krichene & Rendle 2020; the instances are the five columns.
 ABC = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}

@@ -6,7 +6,7 @@ import time
 from playwright.sync_api import expect
 
 import sampledash as sd
-from sampledash.explain.text import percent
+from sampledash.report.numbers import percent
 from tests.browser.test_app import go, headline
 
 

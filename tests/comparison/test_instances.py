@@ -17,7 +17,7 @@ from sampledash.comparison.instances import (
     instance_weights,
     partners,
 )
-from sampledash.setting import Setting
+from sampledash.protocol import Setting
 from tests.oracles import METRICS, POPULARITY, SCHEMES, WITHOUT, by_definition, samples
 
 

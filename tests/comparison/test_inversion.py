@@ -13,7 +13,7 @@ from scipy.stats import norm
 import sampledash as sd
 from sampledash.comparison import chance, inversion
 from sampledash.comparison.hits import half_unit, law_of_hits
-from sampledash.setting import Setting
+from sampledash.protocol import Setting
 from tests.oracles import SCHEMES, WITH, WITHOUT, by_definition, dense_law, samples
 
 

@@ -10,7 +10,7 @@ import pytest
 import sampledash as sd
 from sampledash.comparison import probability_if_shared
 from sampledash.comparison.shared import covariance_bounds
-from sampledash.setting import Setting
+from sampledash.protocol import Setting
 from tests.benchmarks.redrawn import Case, off_shared
 from tests.oracles import METRICS, WITH, WITHOUT, by_definition
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.explain.text import percent
 from sampledash.papers.printed import TABLE_4
+from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
 from tests.dashboard.driver import complaint, headline, numbers, open_page, run
 

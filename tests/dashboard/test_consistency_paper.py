@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 import sampledash as sd
-from sampledash.explain.text import percent
+from sampledash.report.numbers import percent
 from tests.dashboard.driver import open_page, run
 
 ROOT = Path(__file__).parents[2]

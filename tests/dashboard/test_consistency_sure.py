@@ -9,8 +9,8 @@ from sampledash.comparison.redrawn import probability_if_redrawn
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.dashboard.consistency import sure as consistency_sure
-from sampledash.explain.text import in_runs
 from sampledash.papers.printed import TABLE_2, TABLE_3
+from sampledash.report.numbers import in_runs
 from tests.dashboard import driver
 from tests.dashboard.driver import open_page
 

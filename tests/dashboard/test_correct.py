@@ -10,9 +10,9 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard.correct import priors
-from sampledash.dashboard.correct.scene import ask
+from sampledash.dashboard.correct.result import ask
 from sampledash.dashboard.state import DEFAULTS as SHARED
-from sampledash.explain.text import percent
+from sampledash.report.numbers import percent
 from sampledash.report.vectors import read_vector_json, vector_json
 from tests.dashboard.driver import complaint, headline, numbers, open_page, run
 

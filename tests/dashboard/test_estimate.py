@@ -11,12 +11,12 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard.estimate.parts import estimates_table
-from sampledash.dashboard.estimate.scene import Asked, look
+from sampledash.dashboard.estimate.result import Asked, look
 from sampledash.dashboard.estimate.source import Sampled
 from sampledash.dashboard.estimate.table import bounds_table
 from sampledash.estimation.intervals import interval
 from sampledash.estimation.table import bounds_from_table
-from sampledash.explain.text import percent
+from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
 from tests.dashboard.driver import complaint, headline, numbers, open_page, run
 from tests.estimation.adaptive_cases import adaptive

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.explain.text import percent
+from sampledash.report.numbers import percent
 from tests.dashboard.driver import numbers, open_page
 
 # Section 4.2 of Krichene & Rendle 2020: n = 10,000, m = 99, with replacement, recommender A at

@@ -12,10 +12,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
-from sampledash.dashboard.learn import course
-from sampledash.explain import learn_rank, teacher
-from sampledash.explain.learn import points
-from sampledash.explain.text import percent
+from sampledash.dashboard.learn import course, teacher
+from sampledash.dashboard.learn import words_rank as learn_rank
+from sampledash.dashboard.learn.words import points
+from sampledash.report.numbers import percent
 
 APP = str(Path(__file__).parents[2] / "app.py")
 PAGES = "sampledash/dashboard/pages/{}.py"

@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
-from sampledash.explain import learn_start as words
-from sampledash.explain.text import percent
-from sampledash.figures import learn_start as figures
+from sampledash.dashboard.start import pictures as figures
+from sampledash.dashboard.start import words
+from sampledash.report.numbers import percent
 
 APP = str(Path(__file__).parents[2] / "app.py")
 HOW = {"scheme": "without-replacement"}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sampledash.explain import consistency as words
-from sampledash.explain import sure
+from sampledash.dashboard.consistency import words
+from sampledash.dashboard.consistency import words_sure as sure
 
 
 def rows(*states_and_m, **more):

@@ -5,9 +5,9 @@ import doctest
 import pytest
 
 import sampledash as sd
-from sampledash.explain import code
-from sampledash.explain import correct as words
-from sampledash.explain.correct import Settled
+from sampledash.dashboard.correct import words
+from sampledash.dashboard.correct import words_code as code
+from sampledash.dashboard.correct.words import Settled
 
 BV = sd.correction("BV", gamma=0.1)
 RECALL = sd.metric("recall", k=10)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampledash.explain import escape
+from sampledash.report import escape
 
 NASTY = [
     "<script>alert(1)</script>", "=1+1", "@SUM(A1)", "a|b", "50% #1 & $x_1^2$ ~ {y}\\", "[x]*",

@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 import sampledash as sd
-from sampledash.explain import explore, text
+from sampledash.dashboard.explore import words as explore
+from sampledash.report import numbers as text
 
 N = 10_000
 SCHEMES = [("with-replacement", 1.0), ("without-replacement", 1.0), ("popularity", 2.0)]

@@ -5,7 +5,7 @@ import pandas as pd
 
 import sampledash as sd
 from sampledash.comparison.distribution import rank_distribution_at
-from sampledash.figures import consistency as figures
+from sampledash.dashboard.consistency import pictures as figures
 
 
 def test_stretches_are_runs_of_true():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.figures import correct as figures
-from sampledash.figures import labels
-from sampledash.figures.grid import LIMIT, jumps, rank_grid
+from sampledash.dashboard import labels
+from sampledash.dashboard.correct import pictures as figures
+from sampledash.dashboard.grid import LIMIT, jumps, rank_grid
 
 SAMPLING = sd.Sampling(10_000, 100, "without-replacement")
 RECIPES = [sd.parse_correction(x) for x in ("uncorrected", "rank estimate", "CLS", "BV 0.1")]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.figures import explore, grid, law, theme
+from sampledash.dashboard import grid, theme
+from sampledash.dashboard.explore import pictures as explore
+from sampledash.dashboard.explore import pictures_law as law
 
 N, M = 10_000, 100
 SAMPLING = sd.Sampling(N, M, "without-replacement")

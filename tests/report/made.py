@@ -4,7 +4,7 @@ import numpy as np
 
 import sampledash as sd
 from sampledash.comparison.findings import findings
-from sampledash.figures import theme
+from sampledash.dashboard import theme
 
 WITHOUT = {"scheme": "without-replacement"}
 

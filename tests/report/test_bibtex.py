@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import sampledash as sd
-from sampledash.explain.paper import paragraph
 from sampledash.report.bibtex import bibtex
+from sampledash.report.paragraph import paragraph
 from tests.report.made import movielens, of_ranks
 
 README = Path(__file__).parents[2] / "README.md"

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 import pandas as pd
 
 import sampledash as sd
-from sampledash.explain.paper import paragraph
 from sampledash.report.bibtex import bibtex
 from sampledash.report.html import MOST_ROWS, html_report
+from sampledash.report.paragraph import paragraph
 from sampledash.report.script import python_script
 from tests.report.made import NAMES, figure, hostile, movielens, several
 

@@ -12,14 +12,14 @@ from sampledash.comparison.order import M_CAP, Orders, largest_m, quick_ladder
 from sampledash.comparison.verdict import judged
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache, controls, state
-from sampledash.dashboard.consistency.scene import Asked, Scene
-from sampledash.dashboard.explore.scene import LIVE
+from sampledash.dashboard.consistency.result import Asked, Scene
+from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.ranks.source import Source
 from sampledash.dashboard.ranks.trouble import Trouble
-from sampledash.explain.text import count
 from sampledash.metrics import Metric
+from sampledash.protocol import Options, Setting, Weighting
 from sampledash.ranksets import RankSet
-from sampledash.setting import Options, Setting, Weighting
+from sampledash.report.numbers import count
 
 # As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
 CORRECTIONS = {

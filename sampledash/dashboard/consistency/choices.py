@@ -8,7 +8,7 @@ import streamlit as st
 
 from sampledash.dashboard import state
 from sampledash.dashboard.consistency.ask import CORRECTIONS, DEFAULTS, TIES, WEIGHTINGS, several
-from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.consistency.result import Scene
 from sampledash.dashboard.ranks.source import Source
 
 CUTOFFS = (1, 5, 10, 20, 50, 100)

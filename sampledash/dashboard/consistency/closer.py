@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from sampledash.dashboard import cache
-from sampledash.dashboard.consistency.scene import Scene
-from sampledash.explain.text import count
+from sampledash.dashboard.consistency.result import Scene
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
+from sampledash.report.numbers import count
 
 MOST_SYSTEMS = 5  # whose pairs are all looked at
 

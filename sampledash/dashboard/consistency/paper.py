@@ -6,18 +6,18 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.findings import Findings, findings
+from sampledash.dashboard.consistency import pictures as figures
 from sampledash.dashboard.consistency.ask import needs_fit
 from sampledash.dashboard.consistency.choices import MOST_PAIRS
 from sampledash.dashboard.consistency.closer import Part
 from sampledash.dashboard.consistency.parts import drawn, flips_in_words, panel_figure, tile_rows
-from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.consistency.result import Scene
 from sampledash.dashboard.consistency.sure import significance_table
 from sampledash.dashboard.consistency.tabs import flips_table, means_table, stds
-from sampledash.explain.paper import paragraph
-from sampledash.explain.text import count
-from sampledash.figures import consistency as figures
 from sampledash.report.bibtex import bibtex
 from sampledash.report.html import html_report
+from sampledash.report.numbers import count
+from sampledash.report.paragraph import paragraph
 from sampledash.report.script import python_script
 
 MOST_TESTED = 50_000  # ranks whose instances are resampled for the report

@@ -10,13 +10,12 @@ import streamlit as st
 
 from sampledash.comparison.order import TIED
 from sampledash.dashboard import charts, takeaway
-from sampledash.dashboard.consistency import choices
+from sampledash.dashboard.consistency import choices, words
+from sampledash.dashboard.consistency import pictures as figures
 from sampledash.dashboard.consistency.choices import MOST_PAIRS, TILES
-from sampledash.dashboard.consistency.scene import CODES, Scene
+from sampledash.dashboard.consistency.result import CODES, Scene
 from sampledash.dashboard.ranks.source import shown as shown_name
-from sampledash.explain import consistency as words
-from sampledash.explain.text import count, in_runs, percent
-from sampledash.figures import consistency as figures
+from sampledash.report.numbers import count, in_runs, percent
 
 MOST_EXACT = 4  # systems whose exact lines are all drawn
 MOST_CURVES = 10  # systems drawn

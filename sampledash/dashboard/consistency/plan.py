@@ -12,11 +12,12 @@ from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.curves import Progress
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.dashboard import charts, controls, takeaway
+from sampledash.dashboard.consistency import pictures as consistency
+from sampledash.dashboard.consistency import pictures_plan as planning
+from sampledash.dashboard.consistency import words_sure as words
 from sampledash.dashboard.consistency.closer import Part
 from sampledash.dashboard.ranks.source import shown as shown_name
-from sampledash.explain import sure as words
-from sampledash.explain.text import count, in_runs
-from sampledash.figures import consistency, planning
+from sampledash.report.numbers import count, in_runs
 
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
 DEFAULTS: dict[str, Any] = {"wanted": "95 %"}

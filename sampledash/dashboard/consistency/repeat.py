@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from sampledash import simulation
 from sampledash.comparison import chance
 from sampledash.comparison.order import TIED
-from sampledash.dashboard import cache, charts, takeaway
+from sampledash.dashboard import cache, caveats, charts, takeaway
+from sampledash.dashboard.consistency import pictures as consistency
+from sampledash.dashboard.consistency import pictures_plan as planning
+from sampledash.dashboard.consistency import words_sure as words
 from sampledash.dashboard.consistency.closer import Part
-from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.consistency.result import Scene
 from sampledash.dashboard.ranks.source import escaped
 from sampledash.dashboard.ranks.source import shown as shown_name
-from sampledash.explain import caveats
-from sampledash.explain import sure as words
-from sampledash.explain.text import count, percent
-from sampledash.figures import consistency, planning
+from sampledash.report.numbers import count, percent
 
 Floats = NDArray[np.float64]
 

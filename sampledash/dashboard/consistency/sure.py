@@ -13,15 +13,16 @@ from sampledash.comparison.redrawn import probability_if_redrawn
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.dashboard import charts, controls, state, takeaway
+from sampledash.dashboard.consistency import pictures as consistency
+from sampledash.dashboard.consistency import pictures_plan as planning
 from sampledash.dashboard.consistency import plan
+from sampledash.dashboard.consistency import words_sure as words
 from sampledash.dashboard.consistency.closer import Part
-from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.consistency.result import Scene
 from sampledash.dashboard.ranks import source as rank_source
 from sampledash.dashboard.ranks.source import shown as shown_name
-from sampledash.explain import sure as words
-from sampledash.explain.text import in_runs
-from sampledash.figures import consistency, planning
 from sampledash.ranksets import RankSet
+from sampledash.report.numbers import in_runs
 
 Bounds = dict[int, tuple[float, float]]  # by pair
 

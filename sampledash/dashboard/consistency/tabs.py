@@ -11,19 +11,17 @@ from numpy.typing import NDArray
 
 from sampledash.comparison.distribution import rank_distribution_at
 from sampledash.comparison.order import Orders
-from sampledash.dashboard import cache, charts, takeaway
-from sampledash.dashboard.consistency import repeat, sure
+from sampledash.dashboard import cache, caveats, charts, takeaway
+from sampledash.dashboard.consistency import pictures as figures
+from sampledash.dashboard.consistency import repeat, sure, words
 from sampledash.dashboard.consistency.ask import CORRECTIONS, find, recipe
 from sampledash.dashboard.consistency.choices import MOST_PAIRS
 from sampledash.dashboard.consistency.parts import drawn
-from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.consistency.result import Scene
 from sampledash.dashboard.ranks.source import escaped
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.dashboard.state import current
-from sampledash.explain import caveats
-from sampledash.explain import consistency as words
-from sampledash.explain.text import count, percent
-from sampledash.figures import consistency as figures
+from sampledash.report.numbers import count, percent
 
 Floats = NDArray[np.float64]
 

@@ -10,14 +10,14 @@ from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.dashboard import cache
-from sampledash.dashboard.consistency.scene import Scene
+from sampledash.dashboard.consistency import words
+from sampledash.dashboard.consistency import words_sure as sure
+from sampledash.dashboard.consistency.result import Scene
 from sampledash.dashboard.ranks import source as rank_source
-from sampledash.explain import consistency as words
-from sampledash.explain import sure
-from sampledash.explain.text import count, percent
+from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
+from sampledash.report.numbers import count, percent
 from sampledash.sampling import Sampling
-from sampledash.setting import Options, Setting
 
 MOST_RANKS = 12  # of a system that are written out
 

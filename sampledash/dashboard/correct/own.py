@@ -14,7 +14,7 @@ from sampledash.dashboard import cache, state
 from sampledash.dashboard.correct.weights import weights_of_file, weights_of_text
 from sampledash.dashboard.ranks.held import LOST, Held, held, lost
 from sampledash.dashboard.ranks.trouble import escaped
-from sampledash.explain.text import count
+from sampledash.report.numbers import count
 
 Floats = NDArray[np.float64]
 

@@ -9,14 +9,13 @@ import streamlit as st
 
 from sampledash.correction import Correction
 from sampledash.dashboard import charts, controls, state
-from sampledash.dashboard.correct import own, priors, sees
+from sampledash.dashboard.correct import own, priors, sees, words
+from sampledash.dashboard.correct import pictures as figures
 from sampledash.dashboard.correct import tabs as correct_tabs
-from sampledash.dashboard.correct.scene import DEFAULTS, RECIPES, SIZES, TAKEN, Scene
-from sampledash.explain import correct as words
-from sampledash.explain import text
-from sampledash.explain.estimate import cutoff_holds_all
-from sampledash.explain.text import count
-from sampledash.figures import correct as figures
+from sampledash.dashboard.correct.result import DEFAULTS, RECIPES, SIZES, TAKEN, Scene
+from sampledash.dashboard.estimate.words import cutoff_holds_all
+from sampledash.report import numbers as text
+from sampledash.report.numbers import count
 from sampledash.report.vectors import vector_csv, vector_json
 
 LINK: dict[str, Any] = {**DEFAULTS, **correct_tabs.DEFAULTS, "why": False}

@@ -11,16 +11,15 @@ from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import mean
 from sampledash.comparison.order import Orders, largest_m, true_order
 from sampledash.correction import Correction
-from sampledash.dashboard import cache, charts
-from sampledash.dashboard.correct.scene import Scene
-from sampledash.explain import caveats
-from sampledash.explain import correct as words
-from sampledash.explain.text import count
-from sampledash.figures import consistency as figures
+from sampledash.dashboard import cache, caveats, charts
+from sampledash.dashboard.consistency import pictures as figures
+from sampledash.dashboard.correct import words
+from sampledash.dashboard.correct.result import Scene
 from sampledash.metrics import Metric
+from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet
 from sampledash.readers import example
-from sampledash.setting import Setting
+from sampledash.report.numbers import count
 
 Floats = NDArray[np.float64]
 

@@ -9,11 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.correction import Correction
-from sampledash.dashboard.correct import real, sees, tradeoff
-from sampledash.dashboard.correct.scene import Scene
-from sampledash.explain import code
-from sampledash.explain import correct as words
-from sampledash.explain.text import count
+from sampledash.dashboard.correct import real, sees, tradeoff, words
+from sampledash.dashboard.correct import words_code as code
+from sampledash.dashboard.correct.result import Scene
+from sampledash.report.numbers import count
 
 NAMES = ("Vector", "What it costs", "What a sample can see")
 COSTS = ("Bias and variance", "On real ranks")

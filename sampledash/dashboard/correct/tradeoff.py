@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from sampledash.correction import Correction, correction, parse_correction
 from sampledash.dashboard import charts
-from sampledash.dashboard.correct import priors
-from sampledash.dashboard.correct.scene import Scene, with_progress
-from sampledash.dashboard.explore.scene import LIVE
-from sampledash.explain import correct as words
-from sampledash.explain.text import count, gamma
-from sampledash.figures import correct as figures
+from sampledash.dashboard.correct import pictures as figures
+from sampledash.dashboard.correct import priors, words
+from sampledash.dashboard.correct.result import Scene, with_progress
+from sampledash.dashboard.explore.result import LIVE
+from sampledash.report.numbers import count, gamma
 from sampledash.sampling import Sampling, parse_sampling
 
 Floats = NDArray[np.float64]

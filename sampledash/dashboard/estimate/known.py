@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from sampledash.dashboard.estimate.source import Given, true_ranks
-from sampledash.explain.text import count
 from sampledash.readers import PrintedTable
 from sampledash.readers.rows import Rows
+from sampledash.report.numbers import count
 
 
 def locked_n(given: Given | None) -> tuple[int, str] | None:

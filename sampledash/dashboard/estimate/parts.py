@@ -9,17 +9,16 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.distribution import rank_distribution_at
-from sampledash.dashboard import charts, state, takeaway
-from sampledash.dashboard.estimate.scene import METHODS, Scene
+from sampledash.dashboard import caveats, charts, state, takeaway
+from sampledash.dashboard.estimate import pictures as figures
+from sampledash.dashboard.estimate import words
+from sampledash.dashboard.estimate.result import METHODS, Scene
 from sampledash.dashboard.estimate.source import SOURCES
+from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.dashboard.ranks.trouble import shown as shown_name
 from sampledash.estimation import fitted, gamma_table
-from sampledash.explain import caveats
-from sampledash.explain import estimate as words
-from sampledash.explain.text import count, percent
-from sampledash.figures import estimate as figures
-from sampledash.figures.grid import rank_grid
+from sampledash.report.numbers import count, percent
 from sampledash.sampledranks import SampledRankSet
 
 NAMES = ("Estimates", "True ranks", "Which γ")

@@ -10,12 +10,10 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.dashboard import cache, state
+from sampledash.dashboard import cache, caveats, state
+from sampledash.dashboard.estimate import words
 from sampledash.dashboard.ranks.held import held, nothing_held
 from sampledash.dashboard.ranks.trouble import LONGEST_NAME, Trouble, escaped
-from sampledash.explain import caveats
-from sampledash.explain import estimate as words
-from sampledash.explain.text import count, shortened
 from sampledash.ranksets import RankSet
 from sampledash.readers import (
     MissingCandidates,
@@ -29,6 +27,7 @@ from sampledash.readers import (
     open_text,
     sampled_sets,
 )
+from sampledash.report.numbers import count, shortened
 from sampledash.sampledranks import SampledRankSet
 from sampledash.simulation import sample_ranks
 

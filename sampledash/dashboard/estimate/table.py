@@ -10,16 +10,16 @@ import streamlit as st
 
 from sampledash.comparison.means import expected_mean
 from sampledash.dashboard import cache, charts, controls, state, takeaway
-from sampledash.dashboard.estimate import scene as scenes
+from sampledash.dashboard.estimate import pictures as figures
+from sampledash.dashboard.estimate import result as scenes
+from sampledash.dashboard.estimate import words
+from sampledash.dashboard.estimate.pictures import Range, Row
 from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.dashboard.ranks.trouble import shown as shown_name
 from sampledash.estimation import bounds_from_table
-from sampledash.explain import estimate as words
-from sampledash.explain.text import percent
-from sampledash.figures import estimate as figures
-from sampledash.figures.estimate import Range, Row
 from sampledash.metrics import Metric
 from sampledash.readers import PrintedRow, PrintedTable, example, read_printed
+from sampledash.report.numbers import percent
 from sampledash.sampling import Sampling
 
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # of the example

@@ -7,11 +7,11 @@ from typing import Any
 import streamlit as st
 
 from sampledash.dashboard import charts, controls, state
+from sampledash.dashboard.explore import pictures as figures
 from sampledash.dashboard.explore import tabs as explore_tabs
-from sampledash.dashboard.explore.scene import DEFAULTS, VIEWS, Scene
-from sampledash.explain import explore as words
-from sampledash.explain.text import decimal, percent
-from sampledash.figures import explore as figures
+from sampledash.dashboard.explore import words
+from sampledash.dashboard.explore.result import DEFAULTS, VIEWS, Scene
+from sampledash.report.numbers import decimal, percent
 
 
 def view_control() -> None:

@@ -7,12 +7,12 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from sampledash.dashboard import cache, charts, draws, state
-from sampledash.explain import explore as words
-from sampledash.explain.text import count
-from sampledash.figures import explore as figures
-from sampledash.figures import law as law_figures
-from sampledash.figures.grid import rank_grid
+from sampledash.dashboard.explore import pictures as figures
+from sampledash.dashboard.explore import pictures_law as law_figures
+from sampledash.dashboard.explore import words
+from sampledash.dashboard.grid import rank_grid
 from sampledash.metrics import Metric
+from sampledash.report.numbers import count
 from sampledash.sampling import Sampling
 
 Ints = NDArray[np.int64]

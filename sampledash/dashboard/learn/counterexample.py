@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from sampledash.comparison import counterexample
+from sampledash.dashboard.learn import words_example as words
 from sampledash.dashboard.learn.links import link
-from sampledash.explain import learn_example as words
-from sampledash.explain.learn import Link
-from sampledash.explain.learn_rank import N
+from sampledash.dashboard.learn.words import Link
+from sampledash.dashboard.learn.words_rank import N
 from sampledash.sampling import Sampling
 
 SIZES = (10, 100, 1_000, 5_000)

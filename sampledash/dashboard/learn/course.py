@@ -6,9 +6,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 
 from sampledash.dashboard.learn import counterexample, pictures_order, pictures_rank
+from sampledash.dashboard.learn import (
+    words_order as learn_order,
+)
+from sampledash.dashboard.learn import (
+    words_rank as learn_rank,
+)
+from sampledash.dashboard.learn import (
+    words_repair as learn_repair,
+)
 from sampledash.dashboard.learn.lesson import Entry
-from sampledash.explain import learn_order, learn_rank, learn_repair
-from sampledash.explain.learn import Lesson
+from sampledash.dashboard.learn.words import Lesson
 
 LESSONS = (
     Entry(learn_rank.weights, pictures_rank.weights),

@@ -8,12 +8,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from sampledash.dashboard import charts, controls
-from sampledash.dashboard.learn import course, moving
+from sampledash.dashboard.learn import course, moving, teacher
+from sampledash.dashboard.learn import drawn as figures
 from sampledash.dashboard.learn.lesson import Entry
 from sampledash.dashboard.learn.links import link
-from sampledash.explain import teacher
-from sampledash.explain.learn import PAPER, Choice, Lesson
-from sampledash.figures import learn as figures
+from sampledash.dashboard.learn.words import PAPER, Choice, Lesson
 
 LESSON, PRESENT, LOOK = "lesson", "present", "look"
 NUMBERS = tuple(str(number) for number in range(1, len(course.LESSONS) + 1))

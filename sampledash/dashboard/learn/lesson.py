@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from sampledash.explain.learn import Lesson
+from sampledash.dashboard.learn.words import Lesson
 
 Words = Callable[[str], Lesson]
 Picture = Callable[[str, bool, bool], go.Figure]

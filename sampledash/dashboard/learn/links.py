@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from sampledash.dashboard import state
-from sampledash.explain.learn import Link
+from sampledash.dashboard.learn.words import Link
 
 # Said in full: what the reader chose elsewhere before must not change what the lesson shows.
 _SHARED = ("n", "m", "k", "scheme")

@@ -6,19 +6,31 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.comparison import curve, mean, std_of_mean
-from sampledash.explain import learn_order, learn_repair
-from sampledash.explain.consistency import negatives, ranking
-from sampledash.explain.learn import points
-from sampledash.explain.learn_order import METRIC, TABLE_M
-from sampledash.explain.text import count, gamma, percent
-from sampledash.figures import learn, learn_curves, learn_rows, theme
-from sampledash.figures.consistency import m_grid
-from sampledash.figures.consistency import plain as plain_name
-from sampledash.figures.grid import rank_grid
-from sampledash.figures.learn_curves import Curve, Place
+from sampledash.dashboard import (
+    theme,
+)
+from sampledash.dashboard.consistency.pictures import m_grid
+from sampledash.dashboard.consistency.pictures import plain as plain_name
+from sampledash.dashboard.consistency.words import negatives, ranking
+from sampledash.dashboard.grid import rank_grid
+from sampledash.dashboard.learn import (
+    drawn as learn,
+)
+from sampledash.dashboard.learn import (
+    drawn_curves as learn_curves,
+)
+from sampledash.dashboard.learn import (
+    drawn_rows as learn_rows,
+)
+from sampledash.dashboard.learn import words_order as learn_order
+from sampledash.dashboard.learn import words_repair as learn_repair
+from sampledash.dashboard.learn.drawn_curves import Curve, Place
+from sampledash.dashboard.learn.words import points
+from sampledash.dashboard.learn.words_order import METRIC, TABLE_M
 from sampledash.metrics import parse_metric
 from sampledash.ranksets import RankSet
 from sampledash.readers import example
+from sampledash.report.numbers import count, gamma, percent
 from sampledash.sampling import Scheme
 
 WITHOUT: Scheme = "without-replacement"

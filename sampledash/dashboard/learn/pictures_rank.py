@@ -7,13 +7,24 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from sampledash.dashboard import draws as drawing
+from sampledash.dashboard import (
+    theme,
+)
+from sampledash.dashboard.grid import jumps, rank_grid
+from sampledash.dashboard.learn import (
+    drawn as learn,
+)
+from sampledash.dashboard.learn import (
+    drawn_curves as learn_curves,
+)
+from sampledash.dashboard.learn import (
+    drawn_rows as learn_rows,
+)
+from sampledash.dashboard.learn.drawn_curves import Curve, Place
+from sampledash.dashboard.learn.words_rank import FAR, RANK, WITHOUT, M, N
 from sampledash.expectation import expected
-from sampledash.explain.learn_rank import FAR, RANK, WITHOUT, M, N
-from sampledash.explain.text import count, decimal, percent
-from sampledash.figures import learn, learn_curves, learn_rows, theme
-from sampledash.figures.grid import jumps, rank_grid
-from sampledash.figures.learn_curves import Curve, Place
 from sampledash.metrics import Metric, parse_metric
+from sampledash.report.numbers import count, decimal, percent
 from sampledash.sampling import Sampling
 
 Floats = NDArray[np.float64]

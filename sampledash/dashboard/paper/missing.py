@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from sampledash.dashboard import cache, charts
-from sampledash.explain import printed as words
-from sampledash.figures import theme
+from sampledash.dashboard import cache, charts, theme
+from sampledash.dashboard.paper import words
 from sampledash.metrics import parse_metric
 from sampledash.papers.steck_missing import Watched, theorem
 

@@ -10,15 +10,17 @@ import streamlit as st
 from sampledash.comparison.distribution import rank_distribution_at
 from sampledash.comparison.means import mean
 from sampledash.correction import Correction, parse_correction
-from sampledash.dashboard import cache, charts
+from sampledash.dashboard import cache, charts, theme
+from sampledash.dashboard.consistency import pictures as consistency
+from sampledash.dashboard.correct import pictures as correct
 from sampledash.dashboard.correct import real
 from sampledash.dashboard.correct.priors import UNIFORM
+from sampledash.dashboard.explore import pictures as explore
+from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.paper import checked
-from sampledash.figures import consistency, correct, explore, theme
-from sampledash.figures.grid import rank_grid
 from sampledash.metrics import Metric, parse_metric
+from sampledash.protocol import Setting
 from sampledash.sampling import Sampling, Scheme
-from sampledash.setting import Setting
 
 N, M = 10_000, 100
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))

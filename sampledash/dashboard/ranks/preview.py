@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.dashboard.ranks.trouble import escaped
-from sampledash.explain.text import count
 from sampledash.readers import Facts, Opened, Reading, Summary
+from sampledash.report.numbers import count
 
 _MOST_COLUMNS = 12
 _USE, _NAME, _RANKS = "Use", "System", "Ranks"

@@ -14,7 +14,6 @@ import streamlit as st
 from sampledash.dashboard import state
 from sampledash.dashboard.ranks import preview
 from sampledash.dashboard.ranks.trouble import Trouble, escaped
-from sampledash.explain.text import count
 from sampledash.readers import (
     CensoredItems,
     DifferentInstances,
@@ -23,6 +22,7 @@ from sampledash.readers import (
     Reading,
     ZeroBasedRanks,
 )
+from sampledash.report.numbers import count
 
 TIED, LEFT_OUT = "Tied behind the ranked items", "Leave those queries out"
 _OPENED, _READINGS, _HOW = "_opened", "_readings", "_reading"

@@ -16,7 +16,6 @@ from sampledash.dashboard import state
 from sampledash.dashboard.ranks import reading as rank_reading
 from sampledash.dashboard.ranks.held import held, nothing_held
 from sampledash.dashboard.ranks.trouble import Trouble, escaped, shown
-from sampledash.explain.text import count, percent
 from sampledash.ranksets import RankSet
 from sampledash.readers import (
     EXAMPLES,
@@ -25,6 +24,7 @@ from sampledash.readers import (
     example,
     open_text,
 )
+from sampledash.report.numbers import count, percent
 
 __all__ = ["DEFAULTS", "PASTE", "SOURCES", "UPLOAD", "Source", "Trouble", "choose", "escaped",
            "load_text", "shown"]  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from sampledash.explain.text import shortened
+from sampledash.report.numbers import shortened
 
 LONGEST_NAME = 24
 

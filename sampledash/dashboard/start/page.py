@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from sampledash.comparison import curve, mean, right_from
 from sampledash.dashboard import charts
+from sampledash.dashboard.consistency.words import ranking
 from sampledash.dashboard.learn import moving
-from sampledash.explain import learn_start as words
-from sampledash.explain.consistency import ranking
-from sampledash.figures import learn_start as figures
+from sampledash.dashboard.start import pictures as figures
+from sampledash.dashboard.start import words
 from sampledash.readers import example
 from sampledash.sampling import Scheme
 

@@ -1,0 +1,296 @@
+"""What sampled ranks tell of the real metric, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from sampledash.dashboard.caveats import listed
+from sampledash.dashboard.consistency.words import MOST_NAMED, ranking
+from sampledash.metrics import Metric
+from sampledash.report.numbers import count, gamma, percent
+from sampledash.sampling import Sampling
+
+# Word of the headline -> icon, colour.
+VERDICTS = {
+    "decided": (":material/check_circle:", "green"),
+    "if falling": (":material/rule:", "orange"),
+    "cannot tell": (":material/help:", "gray"),
+}
+WIDE = (
+    "Wide bar: every value for these instances that the data allow at 95 %, without an assumption."
+)
+LEGEND = (
+    f"{WIDE} Narrow bar: if ranks fall off, that is, no rank is more frequent than a better one."
+)
+Reason = Literal["contradicted", "n", "range", "adaptive"]  # why another estimator is shown
+DOT = " Dot: the estimate."
+TICK = " Upright line: the value on all items, known here."
+
+
+def printed(instances: int, sampling: Sampling) -> str:
+    """What the bars of a printed table are; ``instances`` is 0 where they are not known."""
+    off = (
+        f"each taken to be off by its rounding and two standard errors over {count(instances)} "
+        f"instance{'s' if instances > 1 else ''}"
+        if instances
+        else "taken as expectations, off by their rounding alone"
+    )
+    return (
+        f"Wide bar: every value that the printed numbers allow, {off}, with {count(sampling.m)} of "
+        f"{count(sampling.n - 1)} negatives drawn. Narrow bar: if ranks fall off, that is, no rank "
+        "is more frequent than a better one."
+    )
+
+
+def contradicts(system: str) -> str:
+    """A system without a narrow bar."""
+    return f"{system}: these numbers contradict that ranks fall off."
+
+
+def instead(asked: str, shown: str, why: Reason) -> str:
+    """Another estimator than the one that was asked for, and why.
+
+    Examples
+    --------
+    >>> instead("side by side", "MLE", "range")
+    'Estimated side by side, a system would lie outside its range: shown is the MLE.'
+    >>> instead("side by side", "MLE", "n")
+    'Side by side takes systems with the same candidates, but n differs: shown is the MLE.'
+    >>> instead("BV", "side by side", "adaptive")
+    'What was drawn decided m, where BV is not valid: shown is side by side.'
+    """
+    if why == "contradicted":
+        said = f"These numbers contradict what {asked} assumes"
+    elif why == "n":
+        said = f"{asked.capitalize()} takes systems with the same candidates, but n differs"
+    elif why == "adaptive":
+        said = f"What was drawn decided m, where {asked} is not valid"
+    else:
+        how = asked if asked == "side by side" else f"by {asked}"
+        said = f"Estimated {how}, a system would lie outside its range"
+    return f"{said}: shown is {'' if shown == 'side by side' else 'the '}{shown}."
+
+
+def understood(systems: Sequence[str], entries: int) -> str:
+    """What was read.
+
+    Examples
+    --------
+    >>> understood(["A", "B"], 1200)
+    'Read: 1,200 sampled ranks of 2 systems, A and B.'
+    >>> understood(["A"], 1)
+    'Read: 1 sampled rank of 1 system, A.'
+    """
+    names = listed(systems)
+    ranks, many = "s" * (entries != 1), "s" * (len(systems) != 1)
+    return f"Read: {count(entries)} sampled rank{ranks} of {len(systems)} system{many}, {names}."
+
+
+def cutoff_holds_all(metric: Metric, n: int, m: int) -> str:
+    """What follows where the cutoff leaves nothing out, of all candidates or of a sample.
+
+    Examples
+    --------
+    >>> from sampledash.metrics import parse_metric
+    >>> cutoff_holds_all(parse_metric("Recall@10"), 8, 5)
+    'The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k below 8, or \
+a larger n.'
+    >>> cutoff_holds_all(parse_metric("NDCG@10"), 8, 5)
+    'The cutoff holds all 8 candidates: NDCG@10 is NDCG. Take a k below 8, or a larger n.'
+    >>> cutoff_holds_all(parse_metric("NDCG@10"), 100, 5)
+    ''
+    """
+    of_all, of_sample = metric.cut(n - 1), metric.cut(m)
+    if of_all is None or of_sample is None:
+        return ""
+    best = float(metric(1, n))
+    constant = float(metric(min(n, of_all), n)) == best
+    if of_all >= n:
+        told = f"{percent(best)} at every rank" if constant else replace(metric, k=None)
+        return (
+            f"The cutoff holds all {count(n)} candidates: {metric} is {told}. Take a k below "
+            f"{count(n)}, or a larger n."
+        )
+    if constant and of_sample > m:
+        return (
+            f"The cutoff holds all {count(m + 1)} items of a sample: the uncorrected {metric} is "
+            f"{percent(best)} whatever is drawn. Take a k up to {count(m)}, or more negatives."
+        )
+    return ""
+
+
+def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> list[str]:
+    """What to know where the systems were not ranked among the same candidates.
+
+    Parameters
+    ----------
+    metric
+        As text.
+    n, m
+        Candidates and sampled negatives of each system.
+
+    Examples
+    --------
+    >>> unlike("AUC", {"A": 3706, "B": 1000}, {"A": 99, "B": 99})
+    ['n differs, from 1,000 (B) to 3,706 (A): AUC is then over different candidate sets, and a \
+difference is not one of the systems alone.']
+    """
+    found = []
+    if between := _from_to(n):
+        found.append(
+            f"n differs, {between}: {metric} is then over different candidate sets, and a "
+            "difference is not one of the systems alone."
+        )
+    if between := _from_to(m):
+        found.append(
+            f"m differs, {between}: uncorrected values are then over candidate sets of different "
+            "size and do not compare; ranges and estimates take m into account."
+        )
+    return found
+
+
+def _from_to(sizes: Mapping[str, int]) -> str:
+    """The smallest and the largest with their systems; nothing where all are equal."""
+    low, high = (pick(sizes, key=lambda name: sizes[name]) for pick in (min, max))
+    if sizes[low] == sizes[high]:
+        return ""
+    return f"from {count(sizes[low])} ({low}) to {count(sizes[high])} ({high})"
+
+
+def verdict(free: int, falling: int, pairs: int) -> str:
+    """Word for how many pairs are decided, without and with the assumption.
+
+    Examples
+    --------
+    >>> verdict(3, 3, 3), verdict(0, 3, 3), verdict(2, 2, 3)
+    ('decided', 'if falling', 'cannot tell')
+    """
+    if free == pairs:
+        return "decided"
+    return "if falling" if falling == pairs else "cannot tell"
+
+
+def sentence(
+    metric: str, word: str, systems: Sequence[str], values: Sequence[float], what: str,
+    method: str, range_of_first: tuple[float, float],
+) -> str:  # fmt: skip
+    """The page in at most 25 words.
+
+    Parameters
+    ----------
+    metric, word
+        As text, and the :func:`verdict`.
+    systems, values
+        Names and estimates, in the order of the data.
+    what, method
+        What the data are, such as "samples", and the estimator.
+    range_of_first
+        What is left open of the first system.
+    """
+    order = ranking(systems, values)
+    if len(systems) == 1:
+        return (
+            f"{alone(metric, systems[0], range_of_first)} Estimated ({method}): "
+            f"{percent(values[0])}."
+        )
+    if word == "decided":
+        return f"{metric} orders {order}, whatever the ranks behind these {what} were."
+    if word == "if falling":
+        return (
+            f"{metric} orders {order} if no rank is more frequent than a better one; these {what} "
+            "alone cannot tell."
+        )
+    hidden = f" Estimated ({method}): {order}." if len(systems) <= MOST_NAMED else ""
+    higher = "higher" if len(systems) == 2 else "highest"
+    return f"These {what} cannot tell which system has the {higher} {metric}.{hidden}"
+
+
+def alone(metric: str, system: str, span: tuple[float, float]) -> str:
+    """What is known of one system.
+
+    Examples
+    --------
+    >>> alone("Recall@10", "A", (0.012, 0.974))
+    'Recall@10 of A lies between 1.20 % and 97.40 %.'
+    >>> alone("AUC", "A", (0.5, 0.5))
+    'AUC of A is 50.00 %.'
+    """
+    low, high = map(percent, span)
+    where = f"is {low}" if low == high else f"lies between {low} and {high}"
+    return f"{metric} of {system} {where}."
+
+
+def table_sentence(metric: str, word: str, best: str | None, systems: int) -> str:
+    """The same of a printed table, which has bounds but no estimates.
+
+    Parameters
+    ----------
+    metric, word
+        As text, and the :func:`verdict`.
+    best
+        The system that is ahead of all others, where that is decided.
+    systems
+        How many there are, at least two.
+    """
+    if best is not None and word == "decided":
+        return f"{best} has the highest {metric}, whatever the ranks were."
+    if best is not None:
+        return (
+            f"{best} has the highest {metric} if no rank is more frequent than a better one; "
+            "the table alone cannot tell."
+        )
+    return f"This table cannot tell which system has the highest {metric} on all items."
+
+
+def span(low: float, high: float) -> str:
+    """A range of differences, in percentage points.
+
+    Examples
+    --------
+    >>> span(-0.0123, 0.2)
+    '−1.23 to +20.00 points'
+    """
+    return f"{100 * low:+.2f} to {100 * high:+.2f} points".replace("-", "−")
+
+
+def told(first: str, second: str, low: float, high: float) -> str:
+    """What a range of the difference decides.
+
+    Examples
+    --------
+    >>> told("A", "B", 0.01, 0.02), told("A", "B", -0.01, 0.02)
+    ('A is better', 'cannot tell')
+    """
+    return f"{first} is better" if low > 0 else f"{second} is better" if high < 0 else "cannot tell"
+
+
+Numbers = Mapping[Hashable, float]
+
+
+def best_gamma(best: Numbers, suggested: Numbers, metric: str) -> str:
+    """Which γ serves best, and how 1/|D| compares: rows of the table over γ."""
+    least, there = (float(row["mse"]) ** 0.5 for row in (best, suggested))
+    return (
+        f"The mean {metric} is off by least, {percent(least)}, at γ = {float(best['gamma']):.2g}; "
+        f"at γ = 1/|D| = {float(suggested['gamma']):.2g} by {percent(there)}."
+    )
+
+
+def price_of_gamma(smallest: Numbers) -> str:
+    """What the smallest γ costs."""
+    return (
+        "For ranks distributed as estimated here (shape-constrained MLE); vectors fitted to "
+        f"equally likely ranks. The price at γ = {gamma(smallest['gamma'])}: a largest entry of "
+        f"{float(smallest['largest']):,.3g} and a condition number of "
+        f"{float(smallest['condition']):.1e}."
+    )
+
+
+def about_example(users: int, m: int, seed: int) -> str:
+    """What the bundled sample is."""
+    return (
+        f"One run: for each of {count(users)} users {count(m)} negatives drawn from their own "
+        f"candidates, seed {seed}. Ranks by three recommenders on MovieLens 1M."
+    )

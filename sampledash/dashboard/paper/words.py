@@ -1,0 +1,107 @@
+"""Printed numbers beside ours, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sampledash.papers.steck_missing import Watched
+from sampledash.report.numbers import count, percent
+
+RULE = (
+    "Ours are exact expectations, not runs. A cell matches within its rounding and two standard "
+    "errors of the printed runs, mean and standard deviation both. Krichene & Rendle, KDD 2020."
+)
+CELL = {
+    1: "Printed → ours. Exact metrics of the toy recommenders, n = 10,000.",
+    2: "Printed → ours: mean ± standard deviation of one run. m = 99 with replacement.",
+    3: "Printed → ours, in %: mean ± standard deviation of one run. m = 100 drawn without "
+    "replacement from each user's own candidates; corrections fitted with replacement at "
+    "n = 3,541, the mean; ties of Z redrawn.",
+    4: "Printed → ours: in how many of 100 runs the pair is in its true order. Settings as for "
+    "Table 3.",
+}
+STECK = (
+    "**Training and testing of recommender systems on data missing not at random** (KDD 2010): "
+    "TOPK and ATOP, and what becomes of them on a sample."
+)
+MISSING = (
+    "**Eq. 6-7, watched.** A user has 20 relevant items among 1,000; on average a third of their "
+    "ratings is observed. Ranked among all items, do the observed ones tell about all?"
+)
+STECK_LEFT_OUT = (
+    "Outside the count: his Tables 2 and 3, which need the ratings of MovieLens and Netflix and "
+    "trained models; neither is part of the package."
+)
+
+
+def missing(times: int, found: Sequence[Watched]) -> str:
+    """What the observed ratings say of all."""
+    parts = [
+        f"{one.measure} reads {percent(one.observed)} instead of {percent(one.complete)}, "
+        f"{abs(one.off):.1f} standard errors off"
+        for one in found
+    ]
+    said = "; ".join(parts)
+    if times == 1:
+        return f"Missing at random: {said}, in 4,000 runs. The theorem holds."
+    return (
+        f"Observed {count(times)} times as often: {said}. Unbiased only if relevant ratings are "
+        "missing at random."
+    )
+
+
+def matched(number: int, total: int, *, short: bool = False) -> str:
+    """How many printed cells match.
+
+    Examples
+    --------
+    >>> matched(192, 204), matched(12, 12, short=True)
+    ('192 of 204 printed cells match,', '12 of 12 cells match.')
+    """
+    said = f"{number} of {total}"
+    return f"{said} cells match." if short else f"{said} printed cells match,"
+
+
+def holding(number: int, total: int) -> str:
+    """How many statements hold; the end of the sentence begun by :func:`matched`."""
+    return f"and {number} of {total} statements of the text hold."
+
+
+def cell(printed: str, value: float, spread: float | None, decimals: int, *, matched: bool) -> str:
+    """Printed and ours.
+
+    Examples
+    --------
+    >>> cell("66.19±0.25", 66.222, 0.256, 2, matched=True)
+    '66.19±0.25 → 66.22±0.26 ✓'
+    """
+    own = f"{value:.{decimals}f}"
+    if spread is not None:
+        own += f"±{spread:.{decimals}f}"
+    return f"{printed} → {own} ✓" if matched else f"**{printed} → {own} ≠**"
+
+
+def unmatched(name: str, printed: str, value: float) -> str:
+    """A cell that does not match."""
+    return f"{name.partition(', ')[2]} ({printed}, ours {value:.2f})"
+
+
+def why(reason: str, cells: Sequence[str]) -> str:
+    """Which cells do not match, and why."""
+    return f"{'; '.join(cells)}: **{reason or 'not explained'}**."
+
+
+def quoted(text: str) -> str:
+    """A statement in the paper's words."""
+    return f"“{text}”"
+
+
+def ours(value: float, what: str) -> str:
+    """Our number and what it is; rounding noise reads as 0."""
+    return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"
+
+
+def verdict(holds: bool, note: str) -> str:
+    """Whether a statement holds, and under which reading."""
+    sign = "✓ holds" if holds else "**≠ does not hold**"
+    return f"{sign}; {note}" if note else sign

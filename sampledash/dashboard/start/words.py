@@ -1,0 +1,83 @@
+"""The first page in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash.dashboard.consistency.words import negatives, ranking
+from sampledash.report.numbers import count
+
+Floats = NDArray[np.float64]
+
+ALL = "all candidates"
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
+
+
+def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> str:
+    """What sampling does to the order, as a headline.
+
+    Examples
+    --------
+    >>> headline("XYZ", np.array([1, 2, 3]), np.array([3, 2, 1]), 100)
+    'With 100 negatives the worst of three looks best'
+    >>> headline("XYZ", np.array([1, 2, 3]), np.array([1, 3, 2]), 10)
+    'With 10 negatives the best of three does not look best'
+    >>> headline("XYZ", np.array([1, 2, 3]), np.array([4, 5, 6]), 1000)
+    'With 1,000 negatives the order is right'
+    """
+    size = _NUMBERS.get(len(systems), count(len(systems)))
+    start = f"With {negatives(m)}"
+    if ranking(systems, sampled) == ranking(systems, exact):
+        return f"{start} the order is right"
+    if int(np.argmax(sampled)) == int(np.argmin(exact)):
+        return f"{start} the worst of {size} looks best"
+    if int(np.argmax(sampled)) != int(np.argmax(exact)):
+        return f"{start} the best of {size} does not look best"
+    return f"{start} the order is wrong"
+
+
+def step_title(systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
+    """The order at one place of the slider, with a sign.
+
+    Examples
+    --------
+    >>> step_title("XY", np.array([1, 2]), np.array([2, 1]))
+    '⇅ <b>wrong</b>: X > Y'
+    """
+    shown = ranking(systems, sampled)
+    right = shown == ranking(systems, exact)
+    return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'}: {shown}"
+
+
+def about(metric: str, candidates: tuple[int, int], right_from: int | None) -> str:
+    """What is drawn, and what to do.
+
+    Examples
+    --------
+    >>> about("AP", (5, 9), 7)[:72]
+    'AP of three recommenders on MovieLens 1M, 5 to 9 candidate movies a user'
+    """
+    end = (
+        f"the order is right from m\u00a0=\u00a0{count(right_from)}."
+        if right_from is not None
+        else "the order is never right."
+    )
+    return (
+        f"{metric} of three recommenders on MovieLens 1M, {count(candidates[0])} to "
+        f"{count(candidates[1])} candidate movies a user; each side on its own scale. "
+        f"**Move m: {end}**"
+    )
+
+
+DOORS = (
+    ("explore", "Explore", ":material/show_chart:",
+     "What does sampling do to a metric? Move n, m, k and watch it change."),
+    ("consistency", "Check my ranks", ":material/rule:",
+     "Is my comparison right? Upload ranks; get the verdict for every pair."),
+    ("correct", "Correct", ":material/build:",
+     "Only sampled ranks left? See what can be repaired, and what cannot."),
+)  # fmt: skip
+LEARN = "Learn it in nine short lessons, one question each"

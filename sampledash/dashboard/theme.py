@@ -1,0 +1,296 @@
+"""One look for all pictures: colours by meaning, axes, and names at the lines.
+
+A colour means the same thing on every page: metrics, systems, numbers of negatives and
+corrections each have their own. The hues are Okabe and Ito's, told apart with any colour vision,
+in a darker shade on white and a lighter one on black; a dash repeats what the colour says. The
+exact metric is always the dashed line in ink. Backgrounds are transparent: the page shows through.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from sampledash.metrics import Metric
+from sampledash.report.numbers import short_count
+
+FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Roboto, Helvetica, Arial, sans-serif'
+HEIGHT = 360
+
+
+@dataclass(frozen=True)
+class Look:
+    """The colours of one background."""
+
+    ink: str
+    muted: str
+    grid: str
+    paper: str  # behind hover labels
+    page: str  # behind everything
+    blue: str
+    vermillion: str
+    green: str
+    purple: str
+    orange: str
+    family: tuple[str, str]  # fewest negatives, most negatives
+
+
+LIGHT = Look(
+    ink="#1c2530", muted="#6a7683", grid="#e3e7eb", paper="#ffffff", page="#ffffff",
+    blue="#0072b2", vermillion="#d55e00", green="#00805d", purple="#a8528a", orange="#b07800",
+    family=("#4f97cf", "#063f73"),
+)  # fmt: skip
+DARK = Look(
+    ink="#f0f4f8", muted="#9aa6b2", grid="#2b3540", paper="#1a2129", page="#11161c",
+    blue="#5cb3f0", vermillion="#ff8a4c", green="#35c79b", purple="#e09bc6", orange="#f0b429",
+    family=("#4a8fc7", "#cfe8fb"),
+)  # fmt: skip
+
+_METRIC = {
+    "recall": "vermillion", "hit_rate": "vermillion", "precision": "orange", "topk": "orange",
+    "ap": "green", "rr": "green", "ndcg": "blue", "auc": "purple", "atop": "purple",
+}  # fmt: skip
+_CORRECTION = {
+    "uncorrected": ("vermillion", "solid"),
+    "rank-estimate": ("orange", "dashdot"),
+    "least-squares": ("purple", "dot"),
+    "monotone": ("green", "longdash"),
+    "bias-variance": ("blue", "solid"),
+}
+_SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
+_SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
+# Dashes belong to the exact line: truncated metrics take another pattern than their full form.
+EXACT_DASH = "6px,4px"
+
+
+def look(dark: bool) -> Look:
+    """Colours for a dark or a light background."""
+    return DARK if dark else LIGHT
+
+
+def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
+    """Line of the exact metric: dashed, in ink, on every page."""
+    return {"color": look(dark).ink, "dash": EXACT_DASH, "width": width}
+
+
+def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
+    """Line of a sampled metric: colour by its name, dash when it is truncated."""
+    truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
+    return {
+        "color": getattr(look(dark), _METRIC[metric.name]),
+        "dash": "longdashdot" if truncated else "solid",
+        "width": 3,
+    }
+
+
+def system_line(place: int, dark: bool) -> dict[str, Any]:
+    """Line of the system at this place of the legend."""
+    return {
+        "color": getattr(look(dark), _SYSTEM[place % len(_SYSTEM)]),
+        "dash": _SYSTEM_DASH[place // len(_SYSTEM) % len(_SYSTEM_DASH)],
+        "width": 2.5,
+    }
+
+
+def correction_line(name: str, dark: bool) -> dict[str, Any]:
+    """Line of a correction, by its recipe name such as ``"bias-variance"``."""
+    color, dash = _CORRECTION[name]
+    return {"color": getattr(look(dark), color), "dash": dash, "width": 2.5}
+
+
+def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
+    """Lines for growing numbers of negatives: the more, the closer to ink."""
+    start, end = (_rgb(c) for c in look(dark).family)
+    shares = np.linspace(0, 1, max(size, 2))[:size]
+    return [
+        {
+            "color": _hex([a + (b - a) * share for a, b in zip(start, end, strict=True)]),
+            "width": 2.5,
+        }
+        for share in shares
+    ]
+
+
+def faded(color: str, opacity: float) -> str:
+    """The same colour, see-through."""
+    return f"rgba({','.join(str(c) for c in _rgb(color))},{opacity:g})"
+
+
+def _rgb(color: str) -> list[int]:
+    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def _hex(parts: list[float]) -> str:
+    return "#" + "".join(f"{round(p):02x}" for p in parts)
+
+
+@lru_cache(maxsize=2)
+def template(dark: bool) -> go.layout.Template:
+    """The Plotly template of all pictures."""
+    c = look(dark)
+    axis = {
+        "gridcolor": c.grid, "zeroline": False, "linecolor": c.muted, "showline": True,
+        "ticks": "outside", "tickcolor": c.muted, "ticklen": 4, "automargin": True,
+        "tickfont": {"color": c.muted, "size": 13}, "title": {"font": {"size": 14}, "standoff": 8},
+    }  # fmt: skip
+    return go.layout.Template(
+        layout={
+            "font": {"family": FONT, "size": 14, "color": c.ink},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "colorway": [getattr(c, name) for name in _SYSTEM],
+            "xaxis": {**axis, "showgrid": False},
+            "yaxis": {**axis, "showline": False, "ticks": ""},
+            "hoverlabel": {
+                "bgcolor": c.paper,
+                "font": {"family": FONT, "color": c.ink, "size": 14},
+            },
+            "margin": {"l": 8, "r": 12, "t": 34, "b": 8},
+            "showlegend": False,
+            "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": c.muted, "activecolor": c.ink},
+        }
+    )
+
+
+def figure(
+    data: list[dict[str, Any]],
+    *,
+    dark: bool,
+    height: int = HEIGHT,
+    title: str = "",
+    title_color: str | None = None,
+    revision: str = "",
+    annotations: list[dict[str, Any]] | None = None,
+    shapes: list[dict[str, Any]] | None = None,
+    **layout: Any,
+) -> go.Figure:
+    """Put traces into a figure with the common look.
+
+    Parameters
+    ----------
+    data
+        Traces as Plotly dictionaries; SVG types only, at most 400 points each.
+    dark, height
+        Whether the page is dark, and the height in pixels.
+    title, title_color
+        Bold text over the left end of the plot, and its colour.
+    revision
+        ``uirevision``: what the reader did by hand lasts as long as this text stays the same.
+    annotations, shapes
+        As Plotly dictionaries.
+    layout
+        Further entries of the layout, such as ``xaxis`` and ``yaxis``.
+    """
+    # Checking every property takes seven times as long as all else: the tests do it.
+    return go.Figure(
+        data=data,
+        layout={
+            "template": template(dark),
+            "height": height,
+            "title": {
+                "text": f"<b>{title}</b>" if title else "",
+                "x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container",
+                "yanchor": "top", "pad": {"t": 4},
+                "font": {"size": 16, "color": title_color or look(dark).ink},
+            },
+            "uirevision": revision,
+            "hovermode": "x unified",
+            "dragmode": False,
+            "annotations": annotations or [],
+            "shapes": shapes or [],
+            **layout,
+        },
+        _validate=False,
+    )  # fmt: skip
+
+
+def rank_axis(
+    last: int, *, log: bool = True, title: str = "true rank", most: int = 6
+) -> dict[str, Any]:
+    """Horizontal axis over ranks 1..last; ``most`` bounds the labelled ticks."""
+    if not log:
+        return {
+            "title": {"text": title},
+            "range": [0, last * 1.02],
+            "tickformat": ",",
+            "nticks": most,
+        }
+    decades = np.arange(0, int(np.floor(np.log10(max(last, 1)))) + 1)
+    step = -(-len(decades) // most)
+    ticks = [10 ** int(e) for e in decades[::step]]
+    end = max(float(np.log10(max(last, 2))), 0.3)
+    return {
+        "title": {"text": title},
+        "type": "log",
+        "range": [-0.02 * end, end * 1.03],
+        "tickvals": ticks,
+        "ticktext": [short_count(t) for t in ticks],
+        "hoverformat": ",",
+    }
+
+
+def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> dict[str, Any]:
+    """Vertical axis in percent with up to two decimals; data are given in percent."""
+    room = 0.04 * (top - low)
+    return {
+        "title": {"text": title},
+        "range": [low - room / 2, top + room],
+        "tickformat": ",.2~f",
+        "ticksuffix": " %",
+        "nticks": 6,
+    }
+
+
+def name_at(
+    x: float, y: float, text: str, color: str, *, log: bool, side: str = "right", shift: int = 6
+) -> dict[str, Any]:
+    """A name written beside a line, in its colour, instead of a legend."""
+    return {
+        "x": float(np.log10(x)) if log else x,
+        "y": y,
+        "text": text,
+        "font": {"color": color, "size": 14},
+        "showarrow": False,
+        "xanchor": {"right": "left", "left": "right", "center": "center"}[side],
+        "xshift": {"right": shift, "left": -shift, "center": 0}[side],
+        "yanchor": "middle",
+    }
+
+
+def curve(x: Any, y: Any, line: dict[str, Any], name: str, **more: Any) -> dict[str, Any]:
+    """A line with its hover text, for :func:`figure`."""
+    return {
+        "type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "name": name,
+        "hovertemplate": hover(name), **more,
+    }  # fmt: skip
+
+
+def upright(at: float, color: str, **line: Any) -> dict[str, Any]:
+    """A thin line over the whole height, as a shape for :func:`figure`."""
+    return {
+        "type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper",
+        "line": {"color": color, "width": 1, **line}, "layer": "below",
+    }  # fmt: skip
+
+
+def dimmed(fig: go.Figure) -> go.Figure:
+    """The last good picture behind an error: still there, clearly not current."""
+    fig.update_traces(opacity=0.25)
+    fig.update_annotations(opacity=0.3)
+    fig.update_shapes(opacity=0.25)
+    return fig
+
+
+def hover(name: str, unit: str = " %", digits: int = 2) -> str:
+    """Hover text of one trace under the unified label."""
+    return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
+
+
+def in_percent(values: ArrayLike) -> np.ndarray[Any, Any]:
+    """Shares as percent, the unit of every vertical axis."""
+    return 100.0 * np.asarray(values, dtype=np.float64)

@@ -1,1 +1,0 @@
-"""Words and formulas for what is on the screen, made from its numbers."""

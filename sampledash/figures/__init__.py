@@ -1,1 +1,0 @@
-"""Pictures: pure functions that take arrays and return a Plotly figure."""

@@ -1,0 +1,189 @@
+"""How an evaluation samples and corrects: the options that all comparison functions share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypedDict, cast, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sampledash import checks, laws
+from sampledash.correction import Correction, among, as_correction, vector
+from sampledash.counts import Atoms, Ties, apart
+from sampledash.metrics import Metric
+from sampledash.ranksets import RankSet, require_ranks
+from sampledash.sampling import SCHEMES, Sampling, Scheme
+
+Floats = NDArray[np.float64]
+Weighting = Literal["instances", "relevant-items"]
+
+
+class Options(TypedDict, total=False):
+    """Keyword options of the comparison functions.
+
+    ``scheme`` is how negatives are drawn, ``"with-replacement"`` unless given; ``odds`` belongs to
+    ``"popularity"``, where a set has no ``mass_above`` of its own; ``correction`` is what is
+    applied to each sampled rank (``None``: uncorrected); ``fit_scheme`` is the law the correction
+    is fitted to (``None``: ``scheme``);
+    ``ties`` reads tied items as ``"expected"`` (random order, redrawn in each run),
+    ``"optimistic"`` or ``"pessimistic"``; ``weighting`` lets every instance weigh the same in the
+    mean (``"instances"``, eq. 1), or as much as it has relevant items (``"relevant-items"``).
+    """
+
+    scheme: Scheme
+    odds: float
+    correction: Correction | str | None
+    fit_scheme: Scheme | None
+    ties: Ties
+    weighting: Weighting
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Validated options."""
+
+    scheme: Scheme
+    odds: float
+    correction: Correction
+    fit_scheme: Scheme
+    ties: Ties
+    weighting: Weighting = "instances"
+
+    @classmethod
+    def of(cls, options: Options) -> Setting:
+        """Fill in the defaults and check every value."""
+        unknown = set(options) - set(Options.__annotations__)
+        if unknown:
+            known = ", ".join(Options.__annotations__)
+            raise TypeError(f"unknown option {min(unknown)!r}; known are {known}")
+        scheme = options.get("scheme", "with-replacement")
+        fit_scheme = options.get("fit_scheme") or scheme
+        checks.choice("scheme", scheme, SCHEMES)
+        checks.choice("fit_scheme", fit_scheme, SCHEMES)
+        odds = checks.real("odds", options.get("odds", 1.0), low=0, above=True)
+        if odds != 1 and "popularity" not in (scheme, fit_scheme):
+            raise ValueError(f"odds = {odds:g} applies to scheme 'popularity' only")
+        ties = checks.choice("ties", options.get("ties", "expected"), get_args(Ties))
+        weighting = checks.choice(
+            "weighting", options.get("weighting", "instances"), get_args(Weighting)
+        )
+        recipe = as_correction(options.get("correction"))
+        return cls(scheme, odds, recipe, fit_scheme, cast(Ties, ties), cast(Weighting, weighting))
+
+    @property
+    def without(self) -> bool:
+        """Whether negatives are distinct."""
+        return self.scheme == "without-replacement"
+
+    def check(self, ranks: RankSet, m: int) -> None:
+        """Refuse what cannot be sampled or corrected."""
+        require_ranks(ranks)
+        checks.integer("m", m, low=1)
+        negatives = ranks.atoms().negatives
+        if self.without and m > negatives[0] and np.all(negatives == negatives[0]):
+            raise ValueError(
+                f"m = {m} is too large without replacement: system {ranks.system!r} has "
+                f"{negatives[0]} negatives; take m <= {negatives[0]} or sample with replacement"
+            )
+        prior = self.correction.prior
+        if prior is not None and len(prior) != (n := _population(ranks.atoms())):
+            raise ValueError(
+                f"prior has {len(prior)} weights, but system {ranks.system!r} has n = {n} "
+                f"candidates (the mean, rounded): give one weight for each rank 1..{n}"
+            )
+        if self.scheme == "popularity" and ranks.mass_above is not None:
+            if self.correction.by_rank:
+                raise ValueError(
+                    f"correction {self.correction} of system {ranks.system!r} is not defined: with "
+                    "mass_above the rank does not determine the law of the sampled rank; use "
+                    "'uncorrected', or leave mass_above out to assume one odds for all"
+                )
+            if ranks.has_ties and self.ties != "optimistic":
+                raise ValueError(
+                    f"ties of system {ranks.system!r} need the weight of the tied items, which "
+                    "mass_above does not give; read them as ties='optimistic'"
+                )
+
+    def weights(self, atoms: Atoms, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
+        """Sampling weight above and below each atom; ``above`` replaces the atoms' own counts."""
+        if self.scheme == "popularity" and atoms.mass is not None:
+            return atoms.mass, 1 - atoms.mass
+        a = np.asarray(atoms.above if above is None else above, dtype=np.float64)
+        high, low = laws.weights(self.scheme, a, atoms.negatives - a, self.odds)
+        if self.scheme != "popularity":
+            return high, low
+        # As shares, which compare between the relevant items of one instance: what is drawn from
+        # above the first is above the second too, and each keeps the chance its odds give.
+        return high / (high + low), low / (high + low)
+
+    def instance_weights(self, atoms: Atoms) -> Floats:
+        """Weight in the mean of the instance that each atom belongs to: 1, or its |R|."""
+        if self.weighting == "relevant-items":
+            return atoms.relevant.astype(np.float64)
+        return np.ones(len(atoms))
+
+    def shares(self, atoms: Atoms, of: Atoms | None = None) -> Floats:
+        """Share in the mean over ``of`` (default: the same) of one instance of each atom."""
+        everyone = atoms if of is None else of
+        everyone = everyone[everyone.position == 1]
+        total = self.instance_weights(everyone) @ everyone.count
+        return np.asarray(self.instance_weights(atoms) / total)
+
+    def vector(self, metric: Metric, atoms: Atoms, m: int, position: int) -> Floats:
+        """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""
+        if metric.of_others and len(atoms.positions) > 1:
+            raise ValueError(
+                f"{metric} is not available here for several relevant items of one instance: take "
+                "AUC or Recall, or give each relevant item an instance of its own"
+            )
+        return self._vector(metric, atoms, m, position)[0]
+
+    def law_key(self, atoms: Atoms, m: int) -> object:
+        """Equal for atoms of rank sets of which equal ones have the same law and vector."""
+        if not self.correction.by_rank:
+            return atoms.mass is None
+        fitted = {j: self._fitted(atoms, m, j) for j in atoms.positions}
+        return atoms.mass is None, tuple(fitted.items())
+
+    def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
+        """What to beware of in the correction of these ranks, or None."""
+        return self._vector(metric, ranks.atoms(), m, 1)[1]
+
+    def _vector(
+        self, metric: Metric, atoms: Atoms, m: int, position: int
+    ) -> tuple[Floats, str | None]:
+        sampling = self._fitted(atoms, m, position)
+        return vector(among(self.correction, sampling.n), metric, sampling, position)
+
+    def _fitted(self, atoms: Atoms, m: int, position: int) -> Sampling:
+        """One sampling for all instances: the population at its rounded mean."""
+        here = atoms.position == position
+        mean = float(np.average(atoms.negatives[here], weights=atoms.count[here]))
+        n = int(np.floor(mean + 1.5))
+        if self.fit_scheme == "without-replacement":
+            n = max(n, m + 1)
+        return Sampling(
+            n, m, self.fit_scheme, self.odds if self.fit_scheme == "popularity" else 1.0
+        )
+
+
+def _population(atoms: Atoms) -> int:
+    """Candidates of an instance, the rounded mean."""
+    first = atoms[atoms.position == 1]
+    sizes = first.negatives + first.relevant
+    return int(np.floor(np.average(sizes, weights=first.count) + 0.5))
+
+
+def seen(metric: Metric, atoms: Atoms) -> Atoms:
+    """The relevant items as the metric ranks them: TOPK and ATOP each on its own."""
+    return apart(atoms) if metric.of_others else atoms
+
+
+def partition(metrics: Sequence[Metric]) -> list[list[int]]:
+    """Indices of metrics that rank alike: among the irrelevant items, or among all others."""
+    groups: dict[bool, list[int]] = {}
+    for i, metric in enumerate(metrics):
+        groups.setdefault(metric.of_others, []).append(i)
+    return list(groups.values())
