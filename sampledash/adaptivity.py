@@ -24,9 +24,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: Chance to be flagged where m was set beforehand, at most.
 LEVEL = 1e-3

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sampledash.types import Ints
 
-Ints = NDArray[np.int64]
 
 _REAL = (Real, Decimal)
 

@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Ties = Literal["expected", "optimistic", "pessimistic"]
 
 

@@ -13,8 +13,8 @@ from scipy.special import xlogy
 from sampledash import checks, laws
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampling import Sampling, require_sampling
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 
 def sampled_values(metric: Metric, m: int, position: int = 1) -> Floats:

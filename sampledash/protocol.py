@@ -15,8 +15,8 @@ from sampledash.counts import Atoms, Ties, apart
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampling import SCHEMES, Sampling, Scheme
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 Weighting = Literal["instances", "relevant-items"]
 
 

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sampledash import checks
 from sampledash.counts import Atoms, Ties, codes_of, counted, read_ties
 from sampledash.identity import ByDigest, digest_of
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -13,9 +13,8 @@ from sampledash import checks
 from sampledash.adaptivity import LEVEL, chance_if_set
 from sampledash.identity import ByDigest, digest_of
 from sampledash.sampling import Sampling, Scheme
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 #: Most places 1..m+1 that are counted, for each m that occurs.

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks, laws
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Scheme = Literal["with-replacement", "without-replacement", "popularity"]
 SCHEMES: tuple[str, ...] = get_args(Scheme)
 

@@ -17,8 +17,8 @@ from sampledash.protocol import Options, Setting, partition, seen
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 17  # draws of a batch: some tens of milliseconds
 

@@ -12,8 +12,8 @@ from math import comb, factorial, inf, log2, prod
 
 import numpy as np
 from numpy.typing import NDArray
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 WITH, WITHOUT, POPULARITY = "with-replacement", "without-replacement", "popularity"
 UNIFORM = (WITH, WITHOUT)

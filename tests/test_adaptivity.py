@@ -12,8 +12,8 @@ from sampledash.adaptivity import chance_if_set
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
 from tests.estimation.adaptive_cases import adaptive
+from sampledash.types import Ints
 
-Ints = NDArray[np.int64]
 Rule = Callable[[np.random.Generator, Ints], Ints]
 
 SET_BEFOREHAND: dict[str, tuple[int, Rule]] = {

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sampledash import laws
 from sampledash.counts import Atoms
 from sampledash.protocol import Setting
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 Late = dict[int, list[tuple[int, int, int]]]
 
 _CHUNK = 1 << 19  # entries of conditional sums held at a time

@@ -20,9 +20,8 @@ from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Setting, seen
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _FEW = 30  # below this many instances no normal approximation
 _SUPPORT = 5_000  # values of a sum kept apart in a convolution

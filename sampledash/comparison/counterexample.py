@@ -31,9 +31,8 @@ from sampledash.expectation import expected
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet
 from sampledash.sampling import Sampling, require_sampling
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _Copies = tuple[Ints, int]  # gaps, and how often each is taken
 
 _ALL = 128  # candidates up to this many are all tried as ranks

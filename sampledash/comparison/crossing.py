@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from sampledash.comparison import inversion
 from sampledash.comparison.chance import half_step, normal_chances, pair_chances
-from sampledash.comparison.curves import Progress, expected_means
+from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.redrawn import FEW
 from sampledash.metrics import Metric
 from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Progress
 
-Floats = NDArray[np.float64]
 
 _SMOOTH, _UNEVEN = 2.0, 1.2  # ratio of the values of m that are evaluated first, uncorrected or not
 _REFINED = 6  # rounds in which it is evaluated where the answer seems to be

@@ -25,10 +25,8 @@ from sampledash.counts import Atoms
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Setting, seen
 from sampledash.ranksets import RankSet, require_several
+from sampledash.types import Floats, Ints, Progress
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Progress = Callable[[float], None]
 
 _TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
 

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash.counts import Ties
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 22
 

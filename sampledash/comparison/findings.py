@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.comparison.curves import Progress, expected_means
+from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import mean, variances_of_mean
 from sampledash.comparison.order import EVERY, check_sets, largest_m
 from sampledash.comparison.verdict import COLUMNS
@@ -18,8 +18,8 @@ from sampledash.comparison.verdict import verdict as judge
 from sampledash.metrics import Metric, as_metrics
 from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Progress
 
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

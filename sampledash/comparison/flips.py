@@ -8,11 +8,11 @@ from typing import NamedTuple, Unpack
 
 import pandas as pd
 
-from sampledash.comparison.curves import Progress
 from sampledash.comparison.order import as_table, check_sets, largest_m, orders, true_order
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
+from sampledash.types import Progress
 
 
 class Flip(NamedTuple):

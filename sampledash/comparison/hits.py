@@ -20,9 +20,8 @@ from sampledash.counts import Atoms, read_ties, union
 from sampledash.metrics import Metric
 from sampledash.protocol import Setting, seen
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
 
 _MOST = 20_000  # instances of which the hits are convolved exactly

@@ -16,9 +16,8 @@ from sampledash.counts import Atoms, Ties, codes_of, read_ties
 from sampledash.metrics import Metric
 from sampledash.protocol import Setting, partition, seen
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def _starts(rows: Atoms) -> NDArray[np.intp]:

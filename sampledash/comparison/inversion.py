@@ -28,9 +28,8 @@ from sampledash.counts import Atoms, read_ties, union
 from sampledash.metrics import Metric
 from sampledash.protocol import Setting, seen
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Complex = NDArray[np.complex128]
 
 _REACH = 8.0  # standard deviations beyond which a difference weighs nothing

@@ -18,8 +18,8 @@ from sampledash.expectation import moments
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Setting, Weighting, partition, seen
 from sampledash.ranksets import RankSet, require_ranks
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 
 def mean(

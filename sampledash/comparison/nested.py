@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import laws
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _NOTHING = 1e-20  # a less likely count adds nothing to a covariance
 _STRAIGHT = 1e-14  # steps that differ by no more are equal

@@ -11,14 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.comparison.curves import Progress, expected_means
+from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.metrics import Metric
 from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet, require_several
+from sampledash.types import Floats, Ints, Progress
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m looked at unless asked for

@@ -13,16 +13,15 @@ from scipy.special import ndtri
 from sampledash import checks
 from sampledash.comparison.chance import half_step, normal_chances
 from sampledash.comparison.crossing import Search
-from sampledash.comparison.curves import Progress, expected_means
+from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, largest_m, true_order
 from sampledash.comparison.redrawn import sampled_values, spread_if_redrawn
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Ints, Progress
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Redraw = Literal["negatives", "both"]
 
 _MOST = 1e15  # more instances than that are no plan

@@ -24,9 +24,8 @@ from sampledash.counts import read_ties
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEW = 30  # below this many instances no normal approximation
 _RUNS = 20_000  # simulated runs there

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr, ndtr
 
-from sampledash.comparison.curves import Progress
 from sampledash.comparison.instances import classes_of
 from sampledash.comparison.order import TIED
+from sampledash.types import Floats, Ints, Progress
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ENUMERATED = 20  # instances with a difference: all 2^20 swaps are counted
 _BLOCK = 1 << 21  # entries of a block of random signs or weights: some ten milliseconds

@@ -33,9 +33,8 @@ from sampledash.counts import Atoms, read_ties
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _WIDER = 0.2  # half the density of the normal law at 0: half the chance of a tie, in such steps
 _NEGLIGIBLE = 1e-3  # share of the variance up to which covariances are bounded, not computed

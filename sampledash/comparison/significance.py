@@ -14,7 +14,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.comparison.curves import Progress
 from sampledash.comparison.instances import (
     common_order,
     instance_counts,
@@ -34,8 +33,8 @@ from sampledash.counts import Ties
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Setting, Weighting
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Progress
 
-Floats = NDArray[np.float64]
 
 
 class Interval(NamedTuple):

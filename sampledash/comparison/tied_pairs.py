@@ -20,8 +20,8 @@ from sampledash.comparison import ties
 from sampledash.comparison.chains import Late, thinned
 from sampledash.counts import Atoms
 from sampledash.protocol import Setting
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _CHUNK = 1 << 20  # entries of conditional expectations held at a time
 

@@ -16,8 +16,8 @@ from sampledash.correction.moments import integer_panel
 from sampledash.counts import Atoms
 from sampledash.metrics import Metric, places_within
 from sampledash.protocol import Setting, seen
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _TABLE = 10_000_000  # longest table of a metric over all counts above
 _FEW = 16  # tied items summed one by one

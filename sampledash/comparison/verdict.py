@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison.chance import pair_chances
-from sampledash.comparison.curves import Progress, expected_means
+from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import (
     Orders,
@@ -25,8 +25,8 @@ from sampledash.correction import Correction, as_corrections
 from sampledash.metrics import Metric, as_metrics
 from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Progress
 
-Floats = NDArray[np.float64]
 State = Literal["right", "wrong", "undecided", "tied"]
 
 COLUMNS = (

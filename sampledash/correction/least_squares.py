@@ -8,10 +8,9 @@ from scipy.optimize import nnls
 
 from sampledash import laws
 from sampledash.correction.moments import Nodes, normal_equations, triangular
+from sampledash.types import Flags, Floats
 
-Floats = NDArray[np.float64]
 
-Flags = NDArray[np.bool_]
 
 #: The smallest γ whose vector is right to 1e-5 of its largest entry; what is below counts as 0.
 SMALLEST_GAMMA = 1e-16

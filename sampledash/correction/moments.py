@@ -21,8 +21,8 @@ from scipy.linalg import eigh_tridiagonal
 from sampledash import laws
 from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _NODES = 16
 # Nodes of a panel of a law, its length in widths of the law, and its end over its start: a law that

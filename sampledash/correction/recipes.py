@@ -20,8 +20,8 @@ from sampledash.expectation import (
 )
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampling import Sampling, require_sampling
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 CorrectionName = Literal[
     "uncorrected", "rank-estimate", "least-squares", "monotone", "bias-variance"
 ]

@@ -49,8 +49,8 @@ from scipy.linalg import eigh_tridiagonal
 from sampledash import checks
 from sampledash.correction import moments
 from sampledash.sampling import Sampling, require_sampling
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

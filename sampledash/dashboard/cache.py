@@ -15,7 +15,6 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from sampledash.comparison.curves import Progress
 from sampledash.comparison.means import variances_of_mean
 from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
@@ -28,9 +27,8 @@ from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet
 from sampledash.sampling import parse_sampling
+from sampledash.types import Floats, Ints, Progress
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash.sampling import Sampling
+from sampledash.types import Ints
 
-Ints = NDArray[np.int64]
 
 
 def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:

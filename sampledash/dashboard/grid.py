@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
+from sampledash.types import Ints
 
-Ints = NDArray[np.int64]
 
 LIMIT = 400  # points a trace
 _HEAD = 60  # ranks 1.._HEAD are all there: the metrics live at the top

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 Box = tuple[float, float, float, float]  # left, low, right, high, in pixels
 
 # Plots on a phone and on a desk, in pixels: a place must do for both, the desk counting more.

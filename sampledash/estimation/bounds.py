@@ -13,14 +13,13 @@ from sampledash.estimation.bounds_cells import parts_of
 from sampledash.estimation.bounds_family import Family, Shape
 from sampledash.estimation.bounds_fit import Fitted, fitted, refuse_contradicted
 from sampledash.estimation.bounds_likelihood import likely
-from sampledash.estimation.bounds_programme import Programme, Progress
+from sampledash.estimation.bounds_programme import Programme
 from sampledash.estimation.bounds_region import mean_of_some, region
 from sampledash.estimation.mean_rank import interval_of_mean
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats, Ints, Progress
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _CONSTRAINTS = 200  # cumulative shares of one number of negatives that are constrained, at most
 

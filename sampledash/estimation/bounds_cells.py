@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _LEAST = 5.0  # instances in a cell, so that a squared error is nearly chi-square
 _CELLS = 200  # at most, for each number of negatives

@@ -18,9 +18,8 @@ from sampledash import laws
 from sampledash.correction.moments import integer_panel
 from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Shape = Literal["non-increasing"]
 
 _ROOM = 1 << 22  # entries of laws up to which every place is looked at

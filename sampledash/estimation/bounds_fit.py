@@ -36,8 +36,8 @@ from sampledash.estimation.bounds_family import Family, Shape
 from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _STIFF = 1e2  # weight of the equation of the probabilities, in largest entries of the others
 _SMOOTHING = 30

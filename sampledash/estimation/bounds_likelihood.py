@@ -37,8 +37,8 @@ from sampledash.estimation.bounds_family import Family
 from sampledash.estimation.bounds_fit import Fitted, nonnegative
 from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _STEPS = 60
 _CLOSE = 1e-3  # to the largest log-likelihood of all instances together

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, linprog
 
 from sampledash.estimation.bounds_family import Family
+from sampledash.types import Floats, Ints, Progress
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Progress = Callable[[float], None]
 
 #: How far a dual value may ask for more: the error of the result is not larger.
 _ENOUGH = 1e-9

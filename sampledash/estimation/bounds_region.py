@@ -42,8 +42,8 @@ from scipy.special import ndtri, rel_entr
 from sampledash.estimation.bounds_fit import Fitted, nonnegative
 from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 Profile = Callable[[float], tuple[float, float]]
 
 _EXACT = 1e-6  # standard error below which the metric of the instances counts as known

@@ -15,8 +15,8 @@ from sampledash.estimation.distributed import RankDistribution
 from sampledash.expectation import mean_and_variance, prior_weights
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampling import Sampling
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 GAMMAS = tuple(10.0 ** (-e / 4) for e in range(25))
 

@@ -11,8 +11,8 @@ from sampledash.correction.moments import integer_panel
 from sampledash.estimation import nodes
 from sampledash.estimation.nodes import Support
 from sampledash.metrics import Metric, as_metric
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 MOST_RANKS = 10**7  # that a probability is written out for
 

@@ -17,8 +17,8 @@ from sampledash.estimation.nodes import Support
 from sampledash.estimation.sample import Sample, sample_of, together
 from sampledash.estimation.steps import Steps
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
 METHODS: tuple[str, ...] = get_args(DistributionMethod)
 #: Those in which a rule that stops by what was drawn cancels.

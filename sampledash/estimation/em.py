@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 ITERATIONS = 100
 SHAPED_ITERATIONS = 50

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 ETA = 0.01
 _STEPS = 200

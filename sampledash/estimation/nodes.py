@@ -19,9 +19,8 @@ from scipy.sparse import csc_array
 from sampledash import laws
 from sampledash.correction.moments import integer_panel
 from sampledash.sampling import Scheme
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EVERY_RANK = 4_000  # candidates up to which every rank is a node
 _HEAD = 64  # ranks at both ends that are always nodes: the law is steepest there

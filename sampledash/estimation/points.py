@@ -23,8 +23,8 @@ from sampledash.estimation.sample import Sample, sample_of
 from sampledash.estimation.vectors import VectorMethod
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 Method = DistributionMethod | VectorMethod
 METHODS = (*distribution.METHODS, *vectors.METHODS)
 

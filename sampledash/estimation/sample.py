@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling, Scheme
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 
 def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:

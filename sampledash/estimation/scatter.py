@@ -23,8 +23,8 @@ from sampledash.estimation.sample import Sample
 from sampledash.estimation.steps import Steps
 from sampledash.estimation.vectors import VectorMethod
 from sampledash.metrics import Metric, as_metric
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 
 def standard_error(metric: Metric | str, sample: Sample, method: Correction | str) -> float:

@@ -12,8 +12,8 @@ from sampledash.estimation import em, nodes
 from sampledash.estimation.nodes import Support
 from sampledash.estimation.sample import Sample
 from sampledash.sampling import Scheme
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

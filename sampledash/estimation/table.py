@@ -15,8 +15,8 @@ from sampledash.estimation.bounds_programme import Programme
 from sampledash.expectation import sampled_values
 from sampledash.metrics import Metric, as_metric, parse_metric
 from sampledash.sampling import Sampling, Scheme
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _MOST_DECIMALS = 12
 _ERRORS = 2.0  # standard errors that a printed mean may be off

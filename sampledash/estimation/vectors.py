@@ -29,8 +29,8 @@ from sampledash.estimation.distribution import DistributionMethod, fitted, requi
 from sampledash.estimation.sample import sample_of, together
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 VectorMethod = Literal["bv-mle", "bv-mes", "bv-monotone-mle", "mn"]
 METHODS: tuple[str, ...] = get_args(VectorMethod)
 OWN_GAMMA = 0.01

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 MetricName = Literal["auc", "precision", "recall", "ap", "ndcg", "rr", "hit_rate", "topk", "atop"]
 
 

@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
 from sampledash.metrics.kinds import KINDS, MetricName
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def places_within(share: float, others: ArrayLike) -> Ints:

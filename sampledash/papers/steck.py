@@ -23,9 +23,8 @@ from sampledash import checks
 from sampledash.counts import Atoms
 from sampledash.protocol import Weighting
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TiedAt = Literal["optimistic", "mid", "pessimistic"]
 
 _TIED = {"optimistic": 0.0, "mid": 0.5, "pessimistic": 1.0}

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
 from sampledash.papers.steck import shares
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 
 def observed_measures(

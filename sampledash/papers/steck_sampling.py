@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from sampledash import checks, laws
 from sampledash.metrics import places_within
 from sampledash.papers.steck import shares
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _TOO_MANY = ": the others are drawn without replacement, there are n - 1"
 

@@ -22,10 +22,9 @@ from sampledash.metrics import parse_metric
 from sampledash.papers.printed import Cell, cells
 from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats, Progress
 
-Floats = NDArray[np.float64]
 Load = Callable[[str], Sequence[RankSet]]
-Progress = Callable[[float], None]
 
 #: A number counts as matched up to this many standard errors, and the print's rounding.
 ERRORS = 2.0

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from sampledash.papers import text_movielens, text_theory, text_toy
 from sampledash.papers.findings import Finding
 from sampledash.papers.printed import MOVIELENS
-from sampledash.papers.tables import Load, Match, Progress, match
+from sampledash.papers.tables import Load, Match, match
+from sampledash.types import Progress
 
 
 def check_text(

@@ -13,8 +13,8 @@ from sampledash.expectation import expected, posterior
 from sampledash.metrics import parse_metric
 from sampledash.papers.findings import Finding
 from sampledash.sampling import SCHEMES, Sampling, Scheme
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _N = 10_000  # candidates in Figures 1, 3 and 4
 _TOP_HEAVY = ("AP", "NDCG", "Recall@10")

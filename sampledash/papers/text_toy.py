@@ -15,8 +15,8 @@ from sampledash.papers.findings import Finding
 from sampledash.papers.printed import METRICS_12
 from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _DRAWN = 99  # negatives in section 4.2
 _CLOSE = 0.005  # what a reader of Figure 2 cannot tell apart

@@ -12,10 +12,10 @@ import pandas as pd
 from sampledash import checks
 from sampledash.ranksets import RankSet
 from sampledash.readers.align import Index, Instances, aligned
-from sampledash.readers.cells import Ints
 from sampledash.readers.choose import Systems, chosen, with_distinct_names
 from sampledash.readers.errors import MissingCandidates, ReadError, ZeroBasedRanks
 from sampledash.readers.rows import Facts, Rows
+from sampledash.types import Ints
 
 
 def assembled(

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from sampledash.checks import TOO_LARGE, is_numeral, not_a_number, shown
 from sampledash.readers.errors import ReadError
 from sampledash.readers.limits import LONGEST_NAME, check_labels, check_name
+from sampledash.types import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Place = Callable[[int], str]  # row of the series -> where that cell is
 
 

@@ -14,7 +14,6 @@ from sampledash.ranksets import RankSet
 from sampledash.readers import limits
 from sampledash.readers.align import Instances
 from sampledash.readers.assemble import assembled
-from sampledash.readers.cells import Ints
 from sampledash.readers.choose import Systems, distinct_files, distinct_names
 from sampledash.readers.contents import kind_of, load
 from sampledash.readers.errors import ReadError
@@ -26,6 +25,7 @@ from sampledash.readers.rows import Rows
 from sampledash.readers.summary import Summary, describe
 from sampledash.readers.tables import read_table
 from sampledash.readers.trec import Qrels, Run, read_qrels, read_run, trec_kind
+from sampledash.types import Ints
 
 Source = str | Path | BinaryIO
 

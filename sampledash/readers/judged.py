@@ -10,11 +10,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.readers.cells import Ints
 from sampledash.readers.errors import CensoredItems, MissingCandidates, ReadError
 from sampledash.readers.limits import check_ranks
 from sampledash.readers.rows import Facts, Rows, several
 from sampledash.readers.trec import Qrels, Run
+from sampledash.types import Ints
 
 Censored = Literal["refuse", "tied", "left-out"]
 

@@ -12,16 +12,7 @@ from numpy.typing import NDArray
 
 from sampledash.checks import MOST_INSTANCES, shown
 from sampledash.readers.arrays import stem_of
-from sampledash.readers.cells import (
-    Floats,
-    Ints,
-    Place,
-    compact,
-    has_numbers,
-    labels,
-    numbers,
-    whole,
-)
+from sampledash.readers.cells import Place, compact, has_numbers, labels, numbers, whole
 from sampledash.readers.columns import ALIASES, SAMPLED, Role, is_true_rank
 from sampledash.readers.errors import NoRankColumn, ReadError
 from sampledash.readers.limits import (
@@ -32,6 +23,7 @@ from sampledash.readers.limits import (
 )
 from sampledash.readers.rows import Facts, Repetition, Rows, counted_within, several
 from sampledash.readers.tables import Table
+from sampledash.types import Floats, Ints
 
 _RANK = "a whole number from 1"
 _WIDE_RANK = (

@@ -11,7 +11,6 @@ import numpy as np
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.ranksets import RankSet
 from sampledash.readers.align import Instances
-from sampledash.readers.cells import Ints
 from sampledash.readers.choose import Systems
 from sampledash.readers.columns import Role, role_of
 from sampledash.readers.errors import ReadError
@@ -22,6 +21,7 @@ from sampledash.readers.repetitions import Runs
 from sampledash.readers.rows import Facts, Rows
 from sampledash.readers.said import NAMES, SAID, one_value
 from sampledash.readers.tables import text_table
+from sampledash.types import Ints
 
 _NAME = "pasted text"
 # A line, or a part between semicolons, such as "n = 3706", "# m: 100" or "m = 100, n = 3706".

@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.readers.cells import Ints
 from sampledash.readers.limits import check_systems
 from sampledash.readers.rows import Repetition, Rows, counted_within, listed
+from sampledash.types import Ints
 
 Runs = Literal["averaged", "apart"]
 

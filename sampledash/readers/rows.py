@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampledash.readers.cells import Floats, Ints
 from sampledash.readers.columns import Role
 from sampledash.readers.errors import ReadError
 from sampledash.readers.limits import check_name, check_systems
+from sampledash.types import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.readers.cells import Ints
 from sampledash.readers.choose import Systems, chosen, with_distinct_names
 from sampledash.readers.columns import SAMPLED, Role, is_true_rank
 from sampledash.readers.errors import (
@@ -23,6 +22,7 @@ from sampledash.readers.repetitions import Runs, settled
 from sampledash.readers.rows import Rows
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
+from sampledash.types import Ints
 
 
 def read_sampled_ranks(

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from sampledash.checks import is_numeral, shown
 from sampledash.readers import limits
-from sampledash.readers.cells import Floats, Ints, labels, numbers, whole
+from sampledash.readers.cells import labels, numbers, whole
 from sampledash.readers.columns import role_of
 from sampledash.readers.contents import check_utf8
 from sampledash.readers.errors import ReadError
 from sampledash.readers.fast import SMALL, arrow_table
 from sampledash.readers.limits import check_lines, check_rows, check_systems, lines_of
+from sampledash.types import Floats, Ints
 
 Kind = Literal["run", "qrels"]
 FIELDS: dict[Kind, tuple[str, ...]] = {

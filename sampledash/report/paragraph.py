@@ -14,8 +14,8 @@ from sampledash.comparison.order import TIED
 from sampledash.report import paragraph_order as paper_order
 from sampledash.report.numbers import count
 from sampledash.report.style import MOVIELENS, PAPER, Style, listed, phrases
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _NAMED = 4  # systems that are named one by one, with their values
 _VALUES = 6  # values that are written out

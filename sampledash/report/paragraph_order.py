@@ -13,8 +13,8 @@ from sampledash.comparison.order import TIED
 from sampledash.comparison.verdict import CONFIDENT
 from sampledash.report.numbers import count
 from sampledash.report.style import Style, all_of, listed, phrases
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 _PAIRS = 3  # pairs that are named
 _METRICS = 5  # metrics that are told apart

@@ -18,9 +18,8 @@ from sampledash.sampledranks import SampledRankSet
 from tests.benchmarks.core import Result
 from tests.estimation.adaptive_cases import adaptive
 from tests.estimation.bounds_cases import falling
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 N = 3706
 RULES = ((100, 3200, 1), (20, 320, 2))

@@ -19,8 +19,8 @@ from tests.benchmarks.bounds_floor import floor, hardest
 from tests.benchmarks.core import Result, timed
 from tests.estimation.bounds_cases import FALLING, averaged, brute, drawn, falling
 from tests.oracles import WITH, dense_law
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 SHAPES = (None, "non-increasing")
 METRICS = ("Recall@10", "NDCG@10", "AUC")
 MISSES = 0.07  # share of 95 % intervals that may miss the exact metric

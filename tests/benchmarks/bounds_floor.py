@@ -27,9 +27,8 @@ from sampledash.estimation.bounds_family import Family, Shape
 from sampledash.estimation.bounds_fit import nonnegative
 from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

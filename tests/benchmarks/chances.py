@@ -24,8 +24,8 @@ from sampledash.protocol import Setting
 from sampledash.simulation import batches
 from tests.benchmarks.core import Result, timed
 from tests.oracles import POPULARITY, WITH, WITHOUT
+from sampledash.types import Ints
 
-Ints = NDArray[np.int64]
 
 MASS = "mass above"  # popularity with the weight above each item given
 SCHEMES = (WITH, WITHOUT, POPULARITY, MASS)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sampledash as sd
+from sampledash.types import Floats
 from tests.oracles import (
     WITH,
     WITHOUT,
@@ -23,7 +24,6 @@ from tests.oracles import (
     dense_target,
 )  # fmt: skip
 
-Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 

@@ -22,8 +22,8 @@ from sampledash.estimation.vectors import prior_method, weighed
 from sampledash.sampledranks import SampledRankSet
 from tests.benchmarks.core import Result, timed
 from tests.oracles import WITH
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 METRICS = ("Recall@10", "NDCG@10", "AP")
 CUTOFFS = tuple(f"Recall@{k}" for k in range(1, 51))

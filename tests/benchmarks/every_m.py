@@ -22,8 +22,8 @@ from scipy.optimize import nnls
 import sampledash as sd
 from tests.benchmarks.core import Result, timed
 from tests.oracles import POPULARITY, SCHEMES, WITHOUT, by_definition, item_scale, item_value
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 Row = tuple[int, tuple[int, ...]]  # n and the ranks of the relevant items
 
 METRICS: list[tuple[str, int | None]] = [

@@ -17,9 +17,8 @@ import sampledash as sd
 from sampledash.comparison import probability_if_redrawn, probability_if_shared
 from tests.benchmarks.core import Result, timed
 from tests.oracles import UNIFORM, WITH
+from sampledash.types import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 METRICS = ("AP@5", "AP", "NDCG@10", "NDCG", "Recall@5", "Precision@3", "RR", "AUC")
 CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "rank estimate")

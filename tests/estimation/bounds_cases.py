@@ -10,8 +10,8 @@ from sampledash import laws
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
 from tests.oracles import dense_law, dense_target, item_scale
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 
 def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:

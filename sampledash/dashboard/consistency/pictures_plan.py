@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from sampledash.dashboard import theme
 from sampledash.report.numbers import in_runs
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ROW = 34  # pixels of a pair in a dot plot
 QUARTERS = [0, 25, 50, 75, 100]  # per cent

@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.chance import probability_of_order
-from sampledash.comparison.curves import Progress
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.dashboard import charts, controls, takeaway
 from sampledash.dashboard.consistency import pictures as consistency
@@ -18,6 +17,7 @@ from sampledash.dashboard.consistency import words_sure as words
 from sampledash.dashboard.consistency.closer import Part
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.report.numbers import count, in_runs
+from sampledash.types import Progress
 
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
 DEFAULTS: dict[str, Any] = {"wanted": "95 %"}

@@ -24,8 +24,8 @@ from sampledash.dashboard.consistency.result import Scene
 from sampledash.dashboard.ranks.source import escaped
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.report.numbers import count, percent
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
 DEFAULTS: dict[str, Any] = {"repeats": "200", "seed": 1}

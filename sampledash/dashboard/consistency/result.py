@@ -19,9 +19,8 @@ from sampledash.metrics import Metric
 from sampledash.protocol import Options, Setting
 from sampledash.ranksets import RankSet
 from sampledash.report.numbers import count
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling
 

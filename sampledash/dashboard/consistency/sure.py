@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from sampledash.comparison.curves import Progress
 from sampledash.comparison.redrawn import probability_if_redrawn
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
@@ -23,6 +22,7 @@ from sampledash.dashboard.ranks import source as rank_source
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.ranksets import RankSet
 from sampledash.report.numbers import in_runs
+from sampledash.types import Progress
 
 Bounds = dict[int, tuple[float, float]]  # by pair
 

@@ -22,8 +22,8 @@ from sampledash.dashboard.ranks.source import escaped
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.dashboard.state import current
 from sampledash.report.numbers import count, percent
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 NAMES = ("How sure", "Repeat it", "Numbers")
 NUMBERS = ("Means", "Flips", "Distribution")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sampledash.comparison.order import TIED
 from sampledash.report.numbers import count, in_runs, percent, tex_count
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 MOST_NAMED = 3  # systems that a sentence can name one by one
 MOST_FLIPS = 6  # flips that a sentence can name one by one

@@ -15,8 +15,8 @@ from sampledash.dashboard.correct.weights import weights_of_file, weights_of_tex
 from sampledash.dashboard.ranks.held import LOST, Held, held, lost
 from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.report.numbers import count
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 KEY = "weights"  # of the typed text, in the session and the address
 IN_LINK = 1_000  # characters up to which it travels in a link

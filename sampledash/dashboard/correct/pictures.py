@@ -16,9 +16,8 @@ from sampledash.dashboard.correct.words import root
 from sampledash.dashboard.grid import rank_grid
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, gamma, short_count
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _FLOOR = 1e-3  # percent; less than that is nothing, and a logarithmic axis would stretch it
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from sampledash.correction import Correction
 from sampledash.readers import example
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 UNIFORM, REAL, OWN = "uniform", "as X, Y, Z rank", "own weights"
 POWERS = {"1/√rank": 0.5, "1/rank": 1.0}

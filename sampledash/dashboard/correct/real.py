@@ -20,8 +20,8 @@ from sampledash.protocol import Setting
 from sampledash.ranksets import RankSet
 from sampledash.readers import example
 from sampledash.report.numbers import count
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 DATA = "movielens-xyz"
 MOST = 2_000  # largest m drawn, and at which corrections are fitted

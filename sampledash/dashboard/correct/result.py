@@ -19,8 +19,8 @@ from sampledash.dashboard.ranks.trouble import Trouble
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count
 from sampledash.sampling import Sampling
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 # As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
 RECIPES = {

@@ -16,8 +16,8 @@ from sampledash.dashboard.correct.result import Scene, with_progress
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.report.numbers import count, gamma
 from sampledash.sampling import Sampling, parse_sampling
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 Point = tuple[str, str]  # a correction and a sampling, as texts
 
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)

@@ -14,9 +14,8 @@ from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.pictures import plain
 from sampledash.report.numbers import gamma as written
 from sampledash.report.numbers import percent
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Range = tuple[float, float]
 
 _ROW = 58  # pixels of a system

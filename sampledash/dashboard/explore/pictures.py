@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from sampledash.dashboard import labels, theme
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Pair = tuple[float, float]
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from sampledash.dashboard import theme
 from sampledash.dashboard.grid import LIMIT
 from sampledash.report.numbers import count
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 _FEW = 10  # bars

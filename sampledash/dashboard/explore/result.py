@@ -20,9 +20,8 @@ from sampledash.dashboard.state import Settings
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count
 from sampledash.sampling import Sampling
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Curve = tuple[Floats, Floats, Floats]  # exact, expected, standard deviation
 
 LIVE, MOST = 2_000, 10_000  # negatives: recomputed at once, and at all

@@ -14,8 +14,8 @@ from sampledash.dashboard.grid import rank_grid
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count
 from sampledash.sampling import Sampling
+from sampledash.types import Ints
 
-Ints = NDArray[np.int64]
 
 NAMES = ("One draw", "Law", "Family")
 FAMILY = (10, 100, 1_000)

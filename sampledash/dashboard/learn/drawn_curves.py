@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from sampledash.dashboard import theme
 from sampledash.dashboard.learn import drawn as learn
 from sampledash.report.numbers import percent
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Line = dict[str, Any]
 
 

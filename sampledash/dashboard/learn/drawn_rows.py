@@ -13,9 +13,8 @@ from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.pictures import plain
 from sampledash.dashboard.learn import drawn as learn
 from sampledash.report.numbers import count
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Range = tuple[float, float]
 
 _LIFT = 0.3  # of a row: how far the dots of one row are spread

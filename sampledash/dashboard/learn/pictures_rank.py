@@ -26,9 +26,8 @@ from sampledash.expectation import expected
 from sampledash.metrics import Metric, parse_metric
 from sampledash.report.numbers import count, decimal, percent
 from sampledash.sampling import Sampling
+from sampledash.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SHARP = ("AUC", "NDCG", "AP", "Recall@10")
 VISITED = (1, 2, 3, 5, 10, 11, 20, 50, 100, 101, 200, 500, 1000)

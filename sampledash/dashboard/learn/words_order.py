@@ -17,8 +17,8 @@ from sampledash.readers import EXAMPLES, example
 from sampledash.report.numbers import count, in_runs, percent
 from sampledash.sampling import Sampling, Scheme
 from sampledash.simulation import simulate
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 TABLE_M = 99  # negatives in Table 2
 M, RUNS, SEED = 100, 20, 1

@@ -15,8 +15,8 @@ from sampledash.dashboard.start import pictures as figures
 from sampledash.dashboard.start import words
 from sampledash.readers import example
 from sampledash.sampling import Scheme
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 METRIC, DATA, M = "Recall@10", "movielens-xyz", 100
 SCHEME: Scheme = "without-replacement"

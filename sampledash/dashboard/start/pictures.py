@@ -14,8 +14,8 @@ from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.pictures import plain
 from sampledash.dashboard.learn import drawn as learn
 from sampledash.report.numbers import count, percent
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 
 def heights(values: Floats) -> Floats:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sampledash.dashboard.consistency.words import negatives, ranking
 from sampledash.report.numbers import count
+from sampledash.types import Floats
 
-Floats = NDArray[np.float64]
 
 ALL = "all candidates"
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
