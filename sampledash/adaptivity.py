@@ -22,10 +22,9 @@ Statistical Review 1978 (correlation with several mean scores).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln
-from sampledash.types import Floats, Ints
 
+from sampledash.types import Floats, Ints
 
 #: Chance to be flagged where m was set beforehand, at most.
 LEVEL = 1e-3

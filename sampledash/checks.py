@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sampledash.types import Ints
 
+from sampledash.types import Ints
 
 _REAL = (Real, Decimal)
 

@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
 from sampledash.types import Floats, Ints
 
 Ties = Literal["expected", "optimistic", "pessimistic"]
 
 
 @dataclass(frozen=True)
-class Atoms:
+class RankCounts:
     """Distinct relevant items of a rank set and how often each occurs; one array entry per atom.
 
     A relevant item that is the ``position``-th of ``relevant`` ones has ``above`` of ``negatives``
@@ -42,7 +43,7 @@ class Atoms:
         """The positions that occur, 1 first."""
         return [int(j) for j in np.unique(self.position)]
 
-    def __getitem__(self, keep: NDArray[Any]) -> Atoms:
+    def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
         size = int(np.count_nonzero(keep)) if keep.dtype == bool else len(keep)
 
         def kept(column: NDArray[Any]) -> NDArray[Any]:
@@ -51,7 +52,7 @@ class Atoms:
                 return np.asarray(column[keep])
             return column[:size] if size <= len(column) else np.broadcast_to(column[0], size)
 
-        return Atoms(
+        return RankCounts(
             kept(self.above), kept(self.negatives), kept(self.tied), kept(self.position),
             kept(self.relevant), None if self.mass is None else kept(self.mass), kept(self.count),
         )  # fmt: skip
@@ -105,7 +106,7 @@ def _distinct(columns: Sequence[NDArray[Any]], count: Floats) -> tuple[Ints, Flo
     return first.astype(np.int64), np.bincount(inverse, count, len(first)).astype(np.float64)
 
 
-def union(parts: Sequence[Atoms]) -> tuple[Atoms, list[Ints]]:
+def union(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
     """Atoms that have a law of their own among those of several rank sets.
 
     Returns
@@ -113,7 +114,7 @@ def union(parts: Sequence[Atoms]) -> tuple[Atoms, list[Ints]]:
     The distinct ones, counts summed, ``relevant`` meaningless; and where those of each part are.
     """
     fields = ("above", "negatives", "tied", "position", "relevant", "count")
-    whole = Atoms(
+    whole = RankCounts(
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields},
         mass=None if parts[0].mass is None else np.concatenate([part.mass for part in parts]),
     )
@@ -124,7 +125,7 @@ def union(parts: Sequence[Atoms]) -> tuple[Atoms, list[Ints]]:
     return replace(whole[first], count=count), np.split(inverse, ends)
 
 
-def read_ties(atoms: Atoms, ties: Ties) -> Atoms:
+def read_ties(atoms: RankCounts, ties: Ties) -> RankCounts:
     """Keep the tied blocks ("expected"), or put the relevant item first or last in them."""
     if ties == "expected":
         return atoms
@@ -132,7 +133,7 @@ def read_ties(atoms: Atoms, ties: Ties) -> Atoms:
     return replace(atoms, above=above, tied=np.zeros_like(atoms.tied))
 
 
-def apart(atoms: Atoms) -> Atoms:
+def apart(atoms: RankCounts) -> RankCounts:
     """Every relevant item as an instance of its own, the other relevant ones among its negatives.
 
     So TOPK and ATOP are defined, and so Steck draws: from all other items.
@@ -147,20 +148,20 @@ def apart(atoms: Atoms) -> Atoms:
     )
 
 
-def _columns(atoms: Atoms) -> list[NDArray[Any]]:
+def _columns(atoms: RankCounts) -> list[NDArray[Any]]:
     columns: list[NDArray[Any]] = [
         atoms.position, atoms.relevant, atoms.tied, atoms.negatives, atoms.above,
     ]  # fmt: skip
     return columns if atoms.mass is None else [*columns, atoms.mass]
 
 
-def counted(rows: Atoms) -> Atoms:
+def counted(rows: RankCounts) -> RankCounts:
     """Join equal rows, adding their counts."""
     keep, count = _distinct(_columns(rows), rows.count)
     return replace(rows[keep], count=count)
 
 
-def pairs(rows: Atoms) -> tuple[Atoms, Atoms]:
+def pairs(rows: RankCounts) -> tuple[RankCounts, RankCounts]:
     """Pairs of relevant items of one instance, joined where equal.
 
     ``rows`` are sorted by instance and position. Two aligned sets of atoms: the better ranked item
@@ -177,7 +178,7 @@ def pairs(rows: Atoms) -> tuple[Atoms, Atoms]:
     return replace(upper[keep], count=count), replace(lower[keep], count=count)
 
 
-def expanded(rows: Atoms) -> Atoms:
+def expanded(rows: RankCounts) -> RankCounts:
     """Repeat each instance as often as its count; ``rows`` are sorted by instance and position."""
     starts = np.flatnonzero(rows.position == 1)
     times = rows.count[starts].astype(np.int64)

@@ -7,14 +7,13 @@ serves one sampling, rank sets whose rows have their own n, and weights known pe
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from sampledash import checks, laws
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats
-
 
 
 def sampled_values(metric: Metric, m: int, position: int = 1) -> Floats:

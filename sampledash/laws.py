@@ -21,8 +21,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
-from sampledash.types import Floats, Ints
 
+from sampledash.types import Floats, Ints
 
 _CHUNK = 1 << 20  # entries of a law matrix held at a time: a few MiB, so that it stays in cache
 _SIGMAS = 12  # half width of a law's window; beyond lies less than 1e-30

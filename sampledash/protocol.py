@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict, cast, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sampledash import checks, laws
 from sampledash.correction import Correction, among, as_correction, vector
-from sampledash.counts import Atoms, Ties, apart
+from sampledash.counts import RankCounts, Ties, apart
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampling import SCHEMES, Sampling, Scheme
@@ -41,7 +41,7 @@ class Options(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Setting:
+class Protocol:
     """Validated options."""
 
     scheme: Scheme
@@ -52,7 +52,7 @@ class Setting:
     weighting: Weighting = "instances"
 
     @classmethod
-    def of(cls, options: Options) -> Setting:
+    def of(cls, options: Options) -> Protocol:
         """Fill in the defaults and check every value."""
         unknown = set(options) - set(Options.__annotations__)
         if unknown:
@@ -106,7 +106,7 @@ class Setting:
                     "mass_above does not give; read them as ties='optimistic'"
                 )
 
-    def weights(self, atoms: Atoms, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
+    def weights(self, atoms: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Sampling weight above and below each atom; ``above`` replaces the atoms' own counts."""
         if self.scheme == "popularity" and atoms.mass is not None:
             return atoms.mass, 1 - atoms.mass
@@ -118,20 +118,20 @@ class Setting:
         # above the first is above the second too, and each keeps the chance its odds give.
         return high / (high + low), low / (high + low)
 
-    def instance_weights(self, atoms: Atoms) -> Floats:
+    def instance_weights(self, atoms: RankCounts) -> Floats:
         """Weight in the mean of the instance that each atom belongs to: 1, or its |R|."""
         if self.weighting == "relevant-items":
             return atoms.relevant.astype(np.float64)
         return np.ones(len(atoms))
 
-    def shares(self, atoms: Atoms, of: Atoms | None = None) -> Floats:
+    def shares(self, atoms: RankCounts, of: RankCounts | None = None) -> Floats:
         """Share in the mean over ``of`` (default: the same) of one instance of each atom."""
         everyone = atoms if of is None else of
         everyone = everyone[everyone.position == 1]
         total = self.instance_weights(everyone) @ everyone.count
         return np.asarray(self.instance_weights(atoms) / total)
 
-    def vector(self, metric: Metric, atoms: Atoms, m: int, position: int) -> Floats:
+    def vector(self, metric: Metric, atoms: RankCounts, m: int, position: int) -> Floats:
         """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""
         if metric.of_others and len(atoms.positions) > 1:
             raise ValueError(
@@ -140,7 +140,7 @@ class Setting:
             )
         return self._vector(metric, atoms, m, position)[0]
 
-    def law_key(self, atoms: Atoms, m: int) -> object:
+    def law_key(self, atoms: RankCounts, m: int) -> object:
         """Equal for atoms of rank sets of which equal ones have the same law and vector."""
         if not self.correction.by_rank:
             return atoms.mass is None
@@ -152,12 +152,12 @@ class Setting:
         return self._vector(metric, ranks.atoms(), m, 1)[1]
 
     def _vector(
-        self, metric: Metric, atoms: Atoms, m: int, position: int
+        self, metric: Metric, atoms: RankCounts, m: int, position: int
     ) -> tuple[Floats, str | None]:
         sampling = self._fitted(atoms, m, position)
         return vector(among(self.correction, sampling.n), metric, sampling, position)
 
-    def _fitted(self, atoms: Atoms, m: int, position: int) -> Sampling:
+    def _fitted(self, atoms: RankCounts, m: int, position: int) -> Sampling:
         """One sampling for all instances: the population at its rounded mean."""
         here = atoms.position == position
         mean = float(np.average(atoms.negatives[here], weights=atoms.count[here]))
@@ -169,14 +169,14 @@ class Setting:
         )
 
 
-def _population(atoms: Atoms) -> int:
+def _population(atoms: RankCounts) -> int:
     """Candidates of an instance, the rounded mean."""
     first = atoms[atoms.position == 1]
     sizes = first.negatives + first.relevant
     return int(np.floor(np.average(sizes, weights=first.count) + 0.5))
 
 
-def seen(metric: Metric, atoms: Atoms) -> Atoms:
+def seen(metric: Metric, atoms: RankCounts) -> RankCounts:
     """The relevant items as the metric ranks them: TOPK and ATOP each on its own."""
     return apart(atoms) if metric.of_others else atoms
 

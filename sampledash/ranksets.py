@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.counts import Atoms, Ties, codes_of, counted, read_ties
+from sampledash.counts import RankCounts, Ties, codes_of, counted, read_ties
 from sampledash.identity import ByDigest, digest_of
 from sampledash.types import Floats, Ints
-
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -214,7 +213,7 @@ class RankSet(ByDigest):
         """Largest number of irrelevant candidates of an instance, n - |R|."""
         return int(np.max(self.n[self._order[0]] - self._order[2]))
 
-    def atoms(self, ties: Ties = "expected") -> Atoms:
+    def atoms(self, ties: Ties = "expected") -> RankCounts:
         """Reduce to counts over (n, rank, ties, position, |R|).
 
         Parameters
@@ -226,18 +225,18 @@ class RankSet(ByDigest):
         checks.choice("ties", ties, ("expected", "optimistic", "pessimistic"))
         return _atoms(self, ties if self.has_ties else "expected")
 
-    def rows(self) -> Atoms:
+    def rows(self) -> RankCounts:
         """One atom per row, sorted by instance and position."""
         order, position, relevant = self._order
         mass = None if self.mass_above is None else self.mass_above[order]
-        return Atoms(
+        return RankCounts(
             self.ranks[order] - position, self.n[order] - relevant, self.ties[order],
             position, relevant, mass, self.counts[order],
         )  # fmt: skip
 
 
 @lru_cache(maxsize=64)
-def _atoms(ranks: RankSet, ties: Ties) -> Atoms:
+def _atoms(ranks: RankSet, ties: Ties) -> RankCounts:
     return counted(read_ties(ranks.rows(), ties))
 
 

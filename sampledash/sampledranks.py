@@ -15,8 +15,6 @@ from sampledash.identity import ByDigest, digest_of
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Ints
 
-
-
 #: Most places 1..m+1 that are counted, for each m that occurs.
 MOST_PLACES = 10_000_000
 

@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.counts import Atoms, expanded, read_ties
+from sampledash.counts import RankCounts, expanded, read_ties
 from sampledash.laws import draw_above
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Setting, partition, seen
+from sampledash.protocol import Options, Protocol, partition, seen
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
 from sampledash.types import Floats
-
 
 _BLOCK = 1 << 17  # draws of a batch: some tens of milliseconds
 
@@ -55,7 +54,7 @@ def simulate(
     """
     m = checks.integer("m", m, low=1)
     repeats = checks.integer("repeats", repeats, low=1)
-    return runs(as_metric(metric), ranks, m, repeats, rng, Setting.of(options))
+    return runs(as_metric(metric), ranks, m, repeats, rng, Protocol.of(options))
 
 
 def runs(
@@ -64,10 +63,10 @@ def runs(
     m: int,
     repeats: int,
     rng: np.random.Generator,
-    setting: Setting,
+    protocol: Protocol,
 ) -> Floats:
     """:func:`simulate` with validated options."""
-    done = list(batches([metric], ranks, m, repeats, rng, setting))
+    done = list(batches([metric], ranks, m, repeats, rng, protocol))
     return np.concatenate(done)[:, 0]
 
 
@@ -77,7 +76,7 @@ def batches(
     m: int,
     repeats: int,
     rng: np.random.Generator,
-    setting: Setting,
+    protocol: Protocol,
 ) -> Iterator[Floats]:
     """Yield blocks of runs, (some, metrics) each: all metrics of a run see the same negatives.
 
@@ -85,20 +84,20 @@ def batches(
     second, so that a page can show progress and be stopped between. Their sizes depend on the rank
     set only: the same generator gives the same runs.
     """
-    setting.check(ranks, m)
+    protocol.check(ranks, m)
     checks.generator(rng)
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
-    atoms = ranks.atoms(setting.ties)
-    rows = expanded(read_ties(ranks.rows(), setting.ties))
-    values = [Contributions.of(metric, rows, atoms, m, setting) for metric in metrics]
+    atoms = ranks.atoms(protocol.ties)
+    rows = expanded(read_ties(ranks.rows(), protocol.ties))
+    values = [Contributions.of(metric, rows, atoms, m, protocol) for metric in metrics]
     step = max(1, _BLOCK // len(rows))
     for start in range(0, repeats, step):
         size = min(step, repeats - start)
         sums = np.empty((size, len(metrics)))
         for x in partition(metrics):
             ranked = seen(metrics[x[0]], rows)
-            sums[:, x] = run_sums([values[i] for i in x], ranked, m, size, setting, rng)
+            sums[:, x] = run_sums([values[i] for i in x], ranked, m, size, protocol, rng)
         yield sums
 
 
@@ -112,17 +111,17 @@ class Contributions:
 
     @classmethod
     def of(
-        cls, metric: Metric, rows: Atoms, atoms: Atoms, m: int, setting: Setting
+        cls, metric: Metric, rows: RankCounts, atoms: RankCounts, m: int, protocol: Protocol
     ) -> Contributions:
         """Contributions of all ``rows``; corrections are fitted to ``atoms``."""
         last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
         ranked = seen(metric, atoms)
-        vectors = [setting.vector(metric, ranked, m, j) for j in range(1, last + 1)]
-        return cls(metric, vectors, metric.scales(rows.relevant) * setting.shares(rows))
+        vectors = [protocol.vector(metric, ranked, m, j) for j in range(1, last + 1)]
+        return cls(metric, vectors, metric.scales(rows.relevant) * protocol.shares(rows))
 
     def add(
         self, total: Floats, count: NDArray[np.int64], above: NDArray[np.int64],
-        rows: Atoms, at: NDArray[np.intp], exact: NDArray[np.bool_],
+        rows: RankCounts, at: NDArray[np.intp], exact: NDArray[np.bool_],
     ) -> None:  # fmt: skip
         """Add what the rows ``at``, all of one position, contribute in each run."""
         position = int(rows.position[at[0]])
@@ -137,10 +136,10 @@ class Contributions:
 
 def run_sums(
     values: Sequence[Contributions],
-    rows: Atoms,
+    rows: RankCounts,
     m: int,
     runs: int,
-    setting: Setting,
+    protocol: Protocol,
     rng: np.random.Generator,
 ) -> Floats:
     """Sums of all contributions in each run, (runs, metrics).
@@ -150,7 +149,7 @@ def run_sums(
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    drawn = np.minimum(m, rows.negatives) if setting.without else np.full(len(rows), m)
+    drawn = np.minimum(m, rows.negatives) if protocol.without else np.full(len(rows), m)
     total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
     # From the last relevant item of an instance to its first: given how many drawn items lie above
@@ -158,24 +157,24 @@ def run_sums(
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
         here = rows[at]
-        a, b = setting.weights(here, above[:, at])
+        a, b = protocol.weights(here, above[:, at])
         is_last = here.relevant == j
         count = np.empty((runs, len(at)), dtype=np.int64)
         a, b = np.broadcast_to(a, count.shape), np.broadcast_to(b, count.shape)
         count[:, is_last] = draw_above(
-            setting.scheme, drawn[at[is_last]], a[:, is_last], b[:, is_last], rng
+            protocol.scheme, drawn[at[is_last]], a[:, is_last], b[:, is_last], rng
         )
         inner = at[~is_last]
         if len(inner):
             below_next = rows[inner + 1]
-            next_a, _ = setting.weights(below_next, above[:, inner + 1])
+            next_a, _ = protocol.weights(below_next, above[:, inner + 1])
             between = np.maximum(np.broadcast_to(next_a, (runs, len(inner))) - a[:, ~is_last], 0)
             empty = (between == 0) & (a[:, ~is_last] == 0)
             count[:, ~is_last] = draw_above(
-                setting.scheme, sampled[:, inner + 1], a[:, ~is_last], between + empty, rng
+                protocol.scheme, sampled[:, inner + 1], a[:, ~is_last], between + empty, rng
             )
         sampled[:, at] = count
-        exact = (here.negatives < m) if setting.without else np.zeros(len(at), dtype=bool)
+        exact = (here.negatives < m) if protocol.without else np.zeros(len(at), dtype=bool)
         for row, each in zip(total, values, strict=True):
             each.add(row, count, above, rows, at, exact)
     return total.T
@@ -215,7 +214,7 @@ def sample_ranks(
     """
     require_ranks(ranks)
     checks.generator(rng)
-    setting = Setting.of({"scheme": scheme})
+    protocol = Protocol.of({"scheme": scheme})
     if ranks.max_relevant > 1 or scheme == "popularity":
         what = "several relevant items in one instance" if ranks.max_relevant > 1 else scheme
         raise ValueError(f"system {ranks.system!r}: {what} has no one sampled rank per instance")
@@ -223,9 +222,9 @@ def sample_ranks(
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     m = checks.integer("m", m, low=1)
     rows = expanded(ranks.rows())
-    drawn = np.minimum(m, rows.negatives) if setting.without else np.full(len(rows), m)
+    drawn = np.minimum(m, rows.negatives) if protocol.without else np.full(len(rows), m)
     above = rows.above + rng.integers(0, rows.tied + 1)
-    count = draw_above(scheme, drawn, *setting.weights(rows, above), rng)
+    count = draw_above(scheme, drawn, *protocol.weights(rows, above), rng)
     labels = np.repeat(ranks.instances, ranks.counts.astype(np.int64))
     return SampledRankSet(
         ranks.system, count + 1, rows.negatives + 1, drawn, scheme=fit_scheme, instances=labels

@@ -11,9 +11,8 @@ from itertools import combinations, combinations_with_replacement, product
 from math import comb, factorial, inf, log2, prod
 
 import numpy as np
-from numpy.typing import NDArray
-from sampledash.types import Floats
 
+from sampledash.types import Floats
 
 WITH, WITHOUT, POPULARITY = "with-replacement", "without-replacement", "popularity"
 UNIFORM = (WITH, WITHOUT)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sampledash.adaptivity import chance_if_set
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
-from tests.estimation.adaptive_cases import adaptive
 from sampledash.types import Ints
+from tests.estimation.adaptive_cases import adaptive
 
 Rule = Callable[[np.random.Generator, Ints], Ints]
 

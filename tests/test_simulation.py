@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from sampledash.simulation import batches
 from tests.oracles import POPULARITY, WITH, WITHOUT
 
@@ -95,9 +95,9 @@ def test_wrong_input() -> None:
 
 def test_batches_are_the_runs_in_pieces_with_all_metrics_of_one_draw() -> None:
     rs = sd.RankSet("S", np.random.default_rng(0).integers(1, 2000, 3000), 2000)
-    setting = Setting.of({"scheme": WITHOUT})
+    protocol = Protocol.of({"scheme": WITHOUT})
     metrics = [sd.parse_metric(name) for name in ("Recall@10", "Precision@10", "AP")]
-    blocks = list(batches(metrics, rs, 50, 100, np.random.default_rng(4), setting))
+    blocks = list(batches(metrics, rs, 50, 100, np.random.default_rng(4), protocol))
     assert len(blocks) > 1  # a page can stop between
     together = np.concatenate(blocks)
     assert together.shape == (100, 3)

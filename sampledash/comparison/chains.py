@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import laws
-from sampledash.counts import Atoms
-from sampledash.protocol import Setting
+from sampledash.counts import RankCounts
+from sampledash.protocol import Protocol
 from sampledash.types import Floats
 
 Late = dict[int, list[tuple[int, int, int]]]
@@ -26,7 +26,7 @@ _CHUNK = 1 << 19  # entries of conditional sums held at a time
 
 
 def summed_covariances(
-    rows: Atoms, starts: NDArray[np.intp], m: int, setting: Setting, vectors: Floats
+    rows: RankCounts, starts: NDArray[np.intp], m: int, protocol: Protocol, vectors: Floats
 ) -> Floats:
     """Sum of the covariances of all pairs of relevant items, per instance.
 
@@ -36,7 +36,7 @@ def summed_covariances(
         One atom per relevant item, sorted by instance and position; without ties.
     starts
         First row of each instance asked for; without replacement with at least m negatives.
-    m, setting
+    m, protocol
         Number and scheme of draws.
     vectors
         Values of the counts 0..m above the first, second, ... item: shape (items, m + 1, c).
@@ -45,7 +45,7 @@ def summed_covariances(
     -------
     Array of shape (instances, c).
     """
-    above, below = setting.weights(rows)
+    above, below = protocol.weights(rows)
     width = vectors.shape[2]
     found = np.empty((len(starts), width))
     longest = np.argsort(-rows.relevant[starts], kind="stable")
@@ -59,8 +59,8 @@ def summed_covariances(
             live = int(np.sum(size > j))  # the others are done
             at = first[:live] + j
             if j:
-                both = given(setting.scheme, m, above[at - 1], above[at], both[:live])
-            p = laws.law(setting.scheme, m, above[at], below[at])
+                both = given(protocol.scheme, m, above[at - 1], above[at], both[:live])
+            p = laws.law(protocol.scheme, m, above[at], below[at])
             value = vectors[j] - (p @ vectors[j])[:, None]
             both[:, :, width:] += value * both[:, :, :width]
             both[:, :, :width] += value

@@ -8,7 +8,6 @@ from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from sampledash import checks, simulation
@@ -18,10 +17,9 @@ from sampledash.comparison.hits import Law, half_unit, law_of_hits, weights
 from sampledash.comparison.means import moments_of_sets, variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Setting, seen
+from sampledash.protocol import Options, Protocol, seen
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
-
 
 _FEW = 30  # below this many instances no normal approximation
 _SUPPORT = 5_000  # values of a sum kept apart in a convolution
@@ -66,14 +64,14 @@ def probability_of_order(
     with the exact mean and variance.
     """
     check_sets(sets)
-    metric, m, setting = as_metric(metric), checks.integer("m", m, low=1), Setting.of(options)
-    pairs = true_order(metric, sets, setting)
-    means = expected_means([metric], sets, [m], setting)[0]
+    metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
+    pairs = true_order(metric, sets, protocol)
+    means = expected_means([metric], sets, [m], protocol)[0]
     return as_table(
         {
             "better": [sets[i].system for i, _, _ in pairs],
             "worse": [sets[j].system for _, j, _ in pairs],
-            "probability": list(pair_chances([metric], sets, m, [pairs], means, setting)[0]),
+            "probability": list(pair_chances([metric], sets, m, [pairs], means, protocol)[0]),
         }
     )
 
@@ -84,22 +82,22 @@ def pair_chances(
     m: int,
     pairs: Sequence[Sequence[tuple[int, int, int]]],
     means: Floats,
-    setting: Setting,
+    protocol: Protocol,
 ) -> list[list[float]]:
     """Chance of each (better, worse, truth) of each metric; NaN where truth is 0.
 
     ``means`` holds the expected means at m, shape (systems, metrics).
     """
-    moments = moments_of_sets(metrics, sets, m, setting)
+    moments = moments_of_sets(metrics, sets, m, protocol)
     exact = [
-        _exact_laws(metrics, ranks, m, setting, i, moments[i][0]) for i, ranks in enumerate(sets)
+        _exact_laws(metrics, ranks, m, protocol, i, moments[i][0]) for i, ranks in enumerate(sets)
     ]
     unknown = [x for x in range(len(metrics)) if any(laws[x] is None for laws in exact)]
     deviations = np.zeros(means.shape)
     if unknown:
         chosen = [metrics[x] for x in unknown]
         known = [(mean[unknown], variance[unknown]) for mean, variance in moments]
-        deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, setting, known))
+        deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, protocol, known))
     chances = []
     for x, metric in enumerate(metrics):
         i, j, truth = np.array(pairs[x]).T
@@ -107,7 +105,7 @@ def pair_chances(
         left = np.flatnonzero(np.isnan(found) & (truth != 0))
         if len(left):
             found[left] = _chances_of_sums(
-                metric, sets, m, setting, i[left], j[left], means[:, x], deviations[:, x]
+                metric, sets, m, protocol, i[left], j[left], means[:, x], deviations[:, x]
             )
         chances.append(np.where(truth == 0, np.nan, found).tolist())
     return chances
@@ -117,7 +115,7 @@ def _chances_of_sums(
     metric: Metric,
     sets: Sequence[RankSet],
     m: int,
-    setting: Setting,
+    protocol: Protocol,
     first: Ints,
     second: Ints,
     means: Floats,
@@ -126,18 +124,18 @@ def _chances_of_sums(
     """P(mean of first > mean of second): by inversion, or the normal law where that is as good."""
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
-    units = np.array([half_unit(metric, ranks, setting, m) for ranks in sets])
+    units = np.array([half_unit(metric, ranks, protocol, m) for ranks in sets])
     # Two lattices of different steps have next to no ties.
     same = np.abs(units[first] - units[second]) <= 1e-9 * units[first]
     step = np.where(same, units[first], 0.0)
     found = normal_chances(difference, deviation, step)
     # No skewness is larger than the largest term over the deviation.
-    terms = np.array([inversion.largest_term(metric, ranks, m, setting) for ranks in sets])
+    terms = np.array([inversion.largest_term(metric, ranks, m, protocol) for ranks in sets])
     rough = np.maximum(terms[first], terms[second]) > ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
     if len(at):
         found[at] = inversion.chances_above(
-            metric, sets, m, setting, first[at], second[at], (difference - step)[at],
+            metric, sets, m, protocol, first[at], second[at], (difference - step)[at],
             deviation[at], shift=step[at],
         )  # fmt: skip
     return found
@@ -151,23 +149,23 @@ def normal_chances(difference: Floats, deviation: Floats, step: Floats | float =
 
 
 def half_step(
-    metric: Metric, first: RankSet, second: RankSet, setting: Setting, m: int | None = None
+    metric: Metric, first: RankSet, second: RankSet, protocol: Protocol, m: int | None = None
 ) -> float:
     """Half the lattice step of the difference of two means, else 0; of hits at any m."""
-    units = [half_unit(metric, ranks, setting, m) for ranks in (first, second)]
+    units = [half_unit(metric, ranks, protocol, m) for ranks in (first, second)]
     return units[0] if abs(units[0] - units[1]) <= 1e-9 * units[0] else 0.0
 
 
 def law_of_mean(
-    metric: Metric, ranks: RankSet, m: int, setting: Setting, stream: int = 0
+    metric: Metric, ranks: RankSet, m: int, protocol: Protocol, stream: int = 0
 ) -> Law | None:
     """Values of the mean of one run, increasing, and their probabilities; None: take a normal.
 
     ``stream`` numbers the seeded runs that stand for a law, so that those of two systems differ.
     """
-    law = _exact_laws([metric], ranks, m, setting, stream)[0]
+    law = _exact_laws([metric], ranks, m, protocol, stream)[0]
     if law is None and ranks.n_instances < _FEW and inversion.applies(metric, ranks):
-        return _on_grid(_single_laws(metric, ranks, m, setting))
+        return _on_grid(_single_laws(metric, ranks, m, protocol))
     return law
 
 
@@ -175,7 +173,7 @@ def _exact_laws(
     metrics: Sequence[Metric],
     ranks: RankSet,
     m: int,
-    setting: Setting,
+    protocol: Protocol,
     stream: int,
     means: Floats | None = None,
 ) -> list[Law | None]:
@@ -184,29 +182,29 @@ def _exact_laws(
     ``means``: those of the metrics' atoms, if they are known.
     """
     each = [None] * len(metrics) if means is None else means
-    laws = [law_of_hits(x, ranks, m, setting, mean) for x, mean in zip(metrics, each, strict=True)]
+    laws = [law_of_hits(x, ranks, m, protocol, mean) for x, mean in zip(metrics, each, strict=True)]
     if np.any(ranks.counts != np.floor(ranks.counts)):
         return laws
     left = [x for x, law in enumerate(laws) if law is None]
     if ranks.n_instances < _FEW:
         for x in left:
             if inversion.applies(metrics[x], ranks):
-                laws[x] = _convolved(metrics[x], ranks, m, setting)
+                laws[x] = _convolved(metrics[x], ranks, m, protocol)
     left = [x for x in left if not inversion.applies(metrics[x], ranks)]
     rows = float(np.sum(ranks.counts))
     if left and (ranks.n_instances < _FEW or rows * _RUNS <= _DRAWS):
         rng = np.random.default_rng([0, stream])
         chosen = [metrics[x] for x in left]
         number = int(np.clip(2 * _DRAWS / rows, _RUNS // 10, _RUNS))
-        runs = np.concatenate(list(simulation.batches(chosen, ranks, m, number, rng, setting)))
+        runs = np.concatenate(list(simulation.batches(chosen, ranks, m, number, rng, protocol)))
         for column, x in zip(runs.T, left, strict=True):
             laws[x] = _merged(column, np.full(number, 1 / number))
     return laws
 
 
-def _convolved(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> Law | None:
+def _convolved(metric: Metric, ranks: RankSet, m: int, protocol: Protocol) -> Law | None:
     """Law of a mean that takes few values."""
-    parts = _single_laws(metric, ranks, m, setting)
+    parts = _single_laws(metric, ranks, m, protocol)
     # Values of one lattice join; of others the sums differ but for the order of the terms.
     steps = np.diff(np.unique(np.concatenate([each for each, _, _ in parts])))
     most, terms = max(len(each) for each, _, _ in parts), int(ranks.n_instances)
@@ -224,21 +222,21 @@ def _convolved(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> Law 
 
 
 def _single_laws(
-    metric: Metric, ranks: RankSet, m: int, setting: Setting
+    metric: Metric, ranks: RankSet, m: int, protocol: Protocol
 ) -> list[tuple[Floats, Floats, int]]:
     """Values, probabilities and count of what the first relevant items contribute to the mean."""
-    everyone = ranks.atoms(setting.ties)
+    everyone = ranks.atoms(protocol.ties)
     atoms = seen(metric, everyone)
-    vector = setting.vector(metric, atoms, m, 1)
-    factor = weights(metric, everyone, setting)
-    full = atoms.negatives < m if setting.without else np.zeros(len(atoms), dtype=bool)
+    vector = protocol.vector(metric, atoms, m, 1)
+    factor = weights(metric, everyone, protocol)
+    full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
     found = []
     for i in np.flatnonzero((atoms.position == 1) & full):
         above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
         each = metric.of_above(above, atoms.negatives[i])
         found.append((i, each, np.full(len(each), 1 / len(each))))
     at = np.flatnonzero((atoms.position == 1) & ~full)
-    for picked, p in ties.atom_laws(setting, m, atoms[at]):
+    for picked, p in ties.atom_laws(protocol, m, atoms[at]):
         found += [(i, vector, row) for i, row in zip(at[picked], p, strict=True)]
     return [
         (each[p > _NOTHING] * factor[i], p[p > _NOTHING], int(atoms.count[i]))

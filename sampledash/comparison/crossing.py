@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.comparison import inversion
 from sampledash.comparison.chance import half_step, normal_chances, pair_chances
@@ -13,10 +12,9 @@ from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.redrawn import FEW
 from sampledash.metrics import Metric
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Progress
-
 
 _SMOOTH, _UNEVEN = 2.0, 1.2  # ratio of the values of m that are evaluated first, uncorrected or not
 _REFINED = 6  # rounds in which it is evaluated where the answer seems to be
@@ -31,20 +29,20 @@ class Search:
     """Expected means and scatters over m that all pairs share, evaluated as far as needed."""
 
     def __init__(
-        self, metric: Metric, sets: Sequence[RankSet], setting: Setting, top: int,
+        self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol, top: int,
         probability: float, progress: Progress | None,
     ) -> None:  # fmt: skip
-        self.metric, self.sets, self.setting, self.top = metric, sets, setting, top
+        self.metric, self.sets, self.protocol, self.top = metric, sets, protocol, top
         self.probability, self.progress = probability, progress
         # TOPK jumps wherever its place on the sample does.
-        smooth = setting.correction.name == "uncorrected" and metric.share is None
+        smooth = protocol.correction.name == "uncorrected" and metric.share is None
         self.ratio = _SMOOTH if smooth else _UNEVEN
         self.every: Floats | None = None  # means at m = 1, 2, ..., where that is cheap
-        if setting.correction.name in ("uncorrected", "rank-estimate"):
+        if protocol.correction.name in ("uncorrected", "rank-estimate"):
             self.every = expected_means(
-                [metric], sets, range(1, top + 1), setting, lambda part: self.report(0.2 * part)
+                [metric], sets, range(1, top + 1), protocol, lambda part: self.report(0.2 * part)
             )[:, :, 0]
-        shares = [setting.shares(ranks.atoms(setting.ties)) for ranks in sets]
+        shares = [protocol.shares(ranks.atoms(protocol.ties)) for ranks in sets]
         self.largest_share = np.array([float(share.max()) for share in shares])
         self.knots: dict[int, tuple[Floats, Floats]] = {}  # m: means and variances
 
@@ -83,8 +81,8 @@ class Search:
         if self.every is not None:
             means = self.every[m - 1, [i, j]][:, None]
         else:
-            means = expected_means([self.metric], both, [m], self.setting)[0]
-        chance = pair_chances([self.metric], both, m, [[(0, 1, 1)]], means, self.setting)[0][0]
+            means = expected_means([self.metric], both, [m], self.protocol)[0]
+        chance = pair_chances([self.metric], both, m, [[(0, 1, 1)]], means, self.protocol)[0][0]
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:
@@ -126,15 +124,15 @@ class Search:
         missing = [x for x in used if np.isnan(variances[x])]
         if missing:
             sets = [self.sets[x] for x in missing]
-            variances[missing] = variances_of_means([self.metric], sets, m, self.setting)[:, 0]
+            variances[missing] = variances_of_means([self.metric], sets, m, self.protocol)[:, 0]
             if self.every is None:
-                means[missing] = expected_means([self.metric], sets, [m], self.setting)[0, :, 0]
+                means[missing] = expected_means([self.metric], sets, [m], self.protocol)[0, :, 0]
             else:
                 means[missing] = self.every[m - 1, missing]
         return means, variances
 
     def _normal(self, i: int, j: int, difference: Floats, variance: Floats) -> Floats:
-        step = half_step(self.metric, self.sets[i], self.sets[j], self.setting)
+        step = half_step(self.metric, self.sets[i], self.sets[j], self.protocol)
         return normal_chances(difference, np.sqrt(variance), step)
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:

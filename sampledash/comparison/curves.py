@@ -11,7 +11,7 @@ when m reaches the number of its negatives: no law is evaluated at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 
 from sampledash import checks, laws
 from sampledash.comparison import ties
-from sampledash.counts import Atoms
+from sampledash.counts import RankCounts
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Setting, seen
+from sampledash.protocol import Options, Protocol, seen
 from sampledash.ranksets import RankSet, require_several
 from sampledash.types import Floats, Ints, Progress
-
 
 _TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
 
@@ -37,7 +36,7 @@ class _Lane:
 
     system: int
     position: int
-    atoms: Atoms
+    atoms: RankCounts
     weight: Floats
 
 
@@ -49,7 +48,7 @@ def expected_means(
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m_values: Sequence[int],
-    setting: Setting,
+    protocol: Protocol,
     progress: Progress | None = None,
 ) -> Floats:
     """Expected mean of every metric and system at every m: shape (len(m_values), systems, metrics).
@@ -59,8 +58,8 @@ def expected_means(
     wanted = np.unique(np.asarray(m_values, dtype=np.int64))
     m_max = int(wanted[-1])
     for ranks in sets:
-        setting.check(ranks, m_max)
-    all_atoms = [ranks.atoms(setting.ties) for ranks in sets]
+        protocol.check(ranks, m_max)
+    all_atoms = [ranks.atoms(protocol.ties) for ranks in sets]
     result = np.zeros((len(wanted), len(sets), len(metrics)))
     # One group of lanes for all metrics that weigh |R| relevant items alike.
     groups: dict[tuple[object, ...], list[int]] = {}
@@ -73,7 +72,7 @@ def expected_means(
             scale = {size: metrics[members[0]].scale(size) for size in sizes}
             factor = np.array([scale[int(r)] for r in np.arange(max(sizes) + 1) if r in scale])
             share = factor[np.searchsorted(sizes, atoms.relevant)] * atoms.count
-            share = share * setting.shares(atoms)
+            share = share * protocol.shares(atoms)
             here = ranked[system]
             lanes += [
                 _Lane(system, j, here[here.position == j], share[here.position == j])
@@ -85,7 +84,7 @@ def expected_means(
                 progress((done + part) / len(groups))
 
         chosen = [metrics[i] for i in members]
-        result[:, :, members] = _sweep(chosen, len(sets), lanes, ranked, wanted, setting, report)
+        result[:, :, members] = _sweep(chosen, len(sets), lanes, ranked, wanted, protocol, report)
     return result[np.searchsorted(wanted, np.asarray(m_values, dtype=np.int64))]
 
 
@@ -93,20 +92,20 @@ def _sweep(
     metrics: Sequence[Metric],
     systems: int,
     lanes: Sequence[_Lane],
-    all_atoms: Sequence[Atoms],
+    all_atoms: Sequence[RankCounts],
     wanted: Ints,
-    setting: Setting,
+    protocol: Protocol,
     report: Progress,
 ) -> Floats:
     """Thin all lanes together from the largest m to the smallest; see the module's text."""
     m_max = int(wanted[-1])
     result = np.zeros((len(wanted), systems, len(metrics)))
     sampled = [
-        lane.atoms.negatives > m_max if setting.without else np.ones(len(lane.atoms), dtype=bool)
+        lane.atoms.negatives > m_max if protocol.without else np.ones(len(lane.atoms), dtype=bool)
         for lane in lanes
     ]
     parts = [(lane.atoms[now], lane.weight[now]) for lane, now in zip(lanes, sampled, strict=True)]
-    thinned = _histograms(parts, m_max, setting)
+    thinned = _histograms(parts, m_max, protocol)
     active = np.array([weight.sum() for _, weight in parts])  # the rest is exact
     arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
     for row, lane in enumerate(lanes):
@@ -125,11 +124,11 @@ def _sweep(
             result[:, lane.system, i] += total[np.searchsorted(sizes, wanted, side="left")]
     systems_of = np.array([lane.system for lane in lanes])
     static = None
-    if not setting.correction.by_rank:
+    if not protocol.correction.by_rank:
         static = _static_values(metrics, lanes, m_max)
     s = np.arange(m_max + 1, dtype=np.float64)
     top = m_max
-    if setting.without:  # beyond all numbers of negatives everything is exact
+    if protocol.without:  # beyond all numbers of negatives everything is exact
         top = min(m_max, max(int(lane.atoms.negatives.max()) for lane in lanes))
     low, index = int(wanted[0]), int(np.searchsorted(wanted, top, side="right")) - 1
     for m in range(top, low - 1, -1):
@@ -141,7 +140,7 @@ def _sweep(
             if static is not None:
                 values = _uncorrected(metrics, lanes, thinned, active, static, m)
             else:
-                values = _corrected(metrics, lanes, all_atoms, thinned, setting, m)
+                values = _corrected(metrics, lanes, all_atoms, thinned, protocol, m)
             np.add.at(result[index], systems_of, values)
             report(1 - index / len(wanted))
             index -= 1
@@ -154,7 +153,7 @@ def _sweep(
     return result
 
 
-def _arrive(histogram: Floats, atoms: Atoms, weight: Floats) -> float:
+def _arrive(histogram: Floats, atoms: RankCounts, weight: Floats) -> float:
     """Add instances whose negatives are now all sampled: their count above is the true one."""
     if not atoms.tied.any():
         histogram += np.bincount(atoms.above, weights=weight, minlength=len(histogram))
@@ -165,23 +164,23 @@ def _arrive(histogram: Floats, atoms: Atoms, weight: Floats) -> float:
     return float(weight.sum())
 
 
-def _histograms(parts: Sequence[tuple[Atoms, Floats]], m: int, setting: Setting) -> Floats:
+def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Protocol) -> Floats:
     """Histogram of the sampled count above of each part (atoms, weight): (parts, m + 1)."""
     total = np.zeros((len(parts), m + 1))
     smooth = []
     for row, (atoms, weight) in enumerate(parts):
         plain = atoms.tied == 0
-        above, below = setting.weights(atoms[plain])
+        above, below = protocol.weights(atoms[plain])
         weights = weight[plain]
-        if not np.all(plain) and setting.without:
-            for picked, p in ties.atom_laws(setting, m, atoms[~plain]):
+        if not np.all(plain) and protocol.without:
+            for picked, p in ties.atom_laws(protocol, m, atoms[~plain]):
                 total[row] += weight[~plain][picked] @ p
         elif not np.all(plain):
-            owner, *tied, part = ties.nodes(setting, m, atoms[~plain])
+            owner, *tied, part = ties.nodes(protocol, m, atoms[~plain])
             above, below = np.r_[above, tied[0]], np.r_[below, tied[1]]
             weights = np.r_[weights, weight[~plain][owner] * part]
         smooth.append((above, below, weights))
-    return total + laws.mixtures(setting.scheme, m, smooth)
+    return total + laws.mixtures(protocol.scheme, m, smooth)
 
 
 def _static_values(
@@ -227,9 +226,9 @@ def _uncorrected(
 def _corrected(
     metrics: Sequence[Metric],
     lanes: Sequence[_Lane],
-    all_atoms: Sequence[Atoms],
+    all_atoms: Sequence[RankCounts],
     thinned: Floats,
-    setting: Setting,
+    protocol: Protocol,
     m: int,
 ) -> Floats:
     """The same with the vector of the correction fitted at m."""
@@ -238,7 +237,7 @@ def _corrected(
         for i, metric in enumerate(metrics):
             if metric.first_only and lane.position > 1:
                 continue
-            fitted = setting.vector(metric, all_atoms[lane.system], m, lane.position)
+            fitted = protocol.vector(metric, all_atoms[lane.system], m, lane.position)
             values[row, i] = thinned[row, : m + 1] @ fitted
     return values
 
@@ -272,6 +271,6 @@ def curve(
     """
     require_several(sets)
     values = [checks.integer("m", m, low=1) for m in checks.several("m_values", m_values, "m")]
-    means = expected_means([as_metric(metric)], sets, values, Setting.of(options), progress)
+    means = expected_means([as_metric(metric)], sets, values, Protocol.of(options), progress)
     index = pd.Index(values, name="m")
     return pd.DataFrame(means[:, :, 0], index=index, columns=[rs.system for rs in sets])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sampledash.counts import Ties
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats
-
 
 _BLOCK = 1 << 22
 

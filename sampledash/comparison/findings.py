@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison.curves import expected_means
@@ -16,10 +15,9 @@ from sampledash.comparison.order import EVERY, check_sets, largest_m
 from sampledash.comparison.verdict import COLUMNS
 from sampledash.comparison.verdict import verdict as judge
 from sampledash.metrics import Metric, as_metrics
-from sampledash.protocol import Options, Setting
+from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Progress
-
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +58,9 @@ class Findings:
     m_values: tuple[int, ...] | None = None
 
     @property
-    def setting(self) -> Setting:
+    def protocol(self) -> Protocol:
         """The options with their defaults."""
-        return Setting.of(self.options)
+        return Protocol.of(self.options)
 
     @property
     def systems(self) -> list[str]:
@@ -72,7 +70,7 @@ class Findings:
     @property
     def every_m(self) -> bool:
         """Whether the order was evaluated at every m up to ``m_max``."""
-        name = self.setting.correction.name
+        name = self.protocol.correction.name
         if name == "uncorrected":
             return True
         if self.m_values is None:
@@ -129,13 +127,13 @@ def findings(
     """
     check_sets(sets)
     chosen, m = tuple(as_metrics(metrics)), checks.integer("m", m, low=1)
-    setting = Setting.of(options)
-    m_max = largest_m(sets, None, setting) if m_max is None else m_max
+    protocol = Protocol.of(options)
+    m_max = largest_m(sets, None, protocol) if m_max is None else m_max
     if verdict is None:
         rest = options.copy()
         rest.pop("correction", None)
         verdict = judge(
-            chosen, sets, m, [setting.correction],
+            chosen, sets, m, [protocol.correction],
             m_max=m_max, m_values=m_values, progress=progress, **rest,
         )  # fmt: skip
     rows = len(chosen) * len(sets) * (len(sets) - 1) // 2
@@ -147,14 +145,14 @@ def findings(
     if exact is None:
         exact = np.array(
             [
-                [mean(x, ranks, ties=setting.ties, weighting=setting.weighting) for x in chosen]
+                [mean(x, ranks, ties=protocol.ties, weighting=protocol.weighting) for x in chosen]
                 for ranks in sets
             ]
         )
     if expected is None:
-        expected = expected_means(chosen, sets, [m], setting)[0]
+        expected = expected_means(chosen, sets, [m], protocol)[0]
     if std is None:
-        std = np.array([_std(chosen, ranks, m, setting) for ranks in sets])
+        std = np.array([_std(chosen, ranks, m, protocol) for ranks in sets])
     shape = len(sets), len(chosen)
     ladder = None if m_values is None else tuple(int(value) for value in m_values)
     return Findings(
@@ -164,9 +162,9 @@ def findings(
     )  # fmt: skip
 
 
-def _std(metrics: Sequence[Metric], ranks: RankSet, m: int, setting: Setting) -> Floats:
+def _std(metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol) -> Floats:
     try:
-        return np.sqrt(variances_of_mean(metrics, ranks, m, setting))
+        return np.sqrt(variances_of_mean(metrics, ranks, m, protocol))
     except ValueError:  # several tied relevant items in one instance: no scatter, the rest holds
         return np.full(len(metrics), np.nan)
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from sampledash.comparison.order import as_table, check_sets, largest_m, orders, true_order
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Setting
+from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Progress
 
@@ -52,8 +52,8 @@ def flips(
     to 1e-12 are ties; leaving a tie is no flip.
     """
     check_sets(sets)
-    setting = Setting.of(options)
-    found = orders([as_metric(metric)], sets, largest_m(sets, m_max, setting), setting, progress)
+    protocol = Protocol.of(options)
+    found = orders([as_metric(metric)], sets, largest_m(sets, m_max, protocol), protocol, progress)
     return [
         Flip(sets[i].system, sets[j].system, m)
         for i, j in combinations(range(len(sets)), 2)
@@ -79,9 +79,9 @@ def right_from(
     the order is not right at the largest m, or where the exact metric ties the pair.
     """
     check_sets(sets)
-    metric, setting = as_metric(metric), Setting.of(options)
-    found = orders([metric], sets, largest_m(sets, m_max, setting), setting, progress)
-    pairs = true_order(metric, sets, setting)
+    metric, protocol = as_metric(metric), Protocol.of(options)
+    found = orders([metric], sets, largest_m(sets, m_max, protocol), protocol, progress)
+    pairs = true_order(metric, sets, protocol)
     return as_table(
         {
             "better": [sets[i].system for i, _, _ in pairs],

@@ -13,12 +13,11 @@ from math import gcd, lcm
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.comparison.means import atom_moments
-from sampledash.counts import Atoms, read_ties, union
+from sampledash.counts import RankCounts, read_ties, union
 from sampledash.metrics import Metric
-from sampledash.protocol import Setting, seen
+from sampledash.protocol import Protocol, seen
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
 
@@ -56,7 +55,7 @@ class _Counts(NamedTuple):
 
 
 def hits_of(
-    metric: Metric, ranks: RankSet, m: int, setting: Setting, means: Floats | None = None
+    metric: Metric, ranks: RankSet, m: int, protocol: Protocol, means: Floats | None = None
 ) -> list[Hits] | None:
     """Hits of the instances; ``None`` where items can do more, or counts are not whole.
 
@@ -65,21 +64,21 @@ def hits_of(
     if np.any(ranks.counts != np.floor(ranks.counts)):
         return None
     last = 1 if metric.first_only or metric.of_others else ranks.max_relevant
-    levels = _levels(metric, ranks, m, setting, last)
+    levels = _levels(metric, ranks, m, protocol, last)
     if levels is None:
         return None
     low, gap = levels
     if ranks.max_relevant == 1:
-        rows = ranks.atoms(setting.ties)
+        rows = ranks.atoms(protocol.ties)
         mean = means
     else:
-        rows, mean = read_ties(ranks.rows(), setting.ties), None
+        rows, mean = read_ties(ranks.rows(), protocol.ties), None
     ranked = seen(metric, rows)
     starts = np.flatnonzero(ranked.position == 1)
     if mean is None:
         joined, (at,) = union([ranked])
-        mean = atom_moments([metric], joined, m, setting)[0][0][at]
-    share = setting.shares(rows)
+        mean = atom_moments([metric], joined, m, protocol)[0][0][at]
+    share = protocol.shares(rows)
     result = []
     for size in np.unique(rows.relevant).tolist():
         here = starts[rows.relevant[starts] == size]
@@ -95,14 +94,14 @@ def hits_of(
 
 
 def law_of_hits(
-    metric: Metric, ranks: RankSet, m: int, setting: Setting, means: Floats | None = None
+    metric: Metric, ranks: RankSet, m: int, protocol: Protocol, means: Floats | None = None
 ) -> Law | None:
     """Values of the mean of one run, increasing, and their probabilities.
 
     ``None`` where items can do more than hit or miss, hits have no common measure, counts are not
     whole, or there are too many. ``means``: those of the atoms, if they are known.
     """
-    hits = hits_of(metric, ranks, m, setting, means) if ranks.n_instances <= _MOST else None
+    hits = hits_of(metric, ranks, m, protocol, means) if ranks.n_instances <= _MOST else None
     if hits is None:
         return None
     lattice = _lattice([np.diff(part.values) for part in hits])
@@ -123,7 +122,7 @@ def law_of_hits(
     return values[total.mass > 0], total.mass[total.mass > 0]
 
 
-def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = None) -> float:
+def half_unit(metric: Metric, ranks: RankSet, protocol: Protocol, m: int | None = None) -> float:
     """Half the lattice step of the mean of one run, 0 if it has none.
 
     Hits have one at any m; that of AUC, which counts items, and that of a corrected value, which
@@ -131,23 +130,23 @@ def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = 
     """
     if np.any(ranks.counts != np.floor(ranks.counts)):
         return 0.0
-    recipe = setting.correction
+    recipe = protocol.correction
     counts = not recipe.by_rank or (recipe.name == "rank-estimate" and recipe.rounding == "floor")
-    atoms = ranks.atoms(setting.ties)
+    atoms = ranks.atoms(protocol.ties)
     if metric.on_lattice and counts:
-        lattice = _lattice([np.array([w]) for w in np.unique(weights(metric, atoms, setting))])
+        lattice = _lattice([np.array([w]) for w in np.unique(weights(metric, atoms, protocol))])
         return 0.0 if lattice is None else lattice[0] / 2
-    exact = setting.without and m is not None and bool(np.any(atoms.negatives < m))
-    worth = weights(metric, atoms, setting)
+    exact = protocol.without and m is not None and bool(np.any(atoms.negatives < m))
+    worth = weights(metric, atoms, protocol)
     if m is None or exact or np.ptp(worth) > 1e-12 * worth[0]:
         return 0.0
     ranked = seen(metric, atoms)
     if not metric.linear and (ranks.max_relevant == 1 or metric.first_only):
-        levels = np.unique(np.round(setting.vector(metric, ranked, m, 1), 12))
+        levels = np.unique(np.round(protocol.vector(metric, ranked, m, 1), 12))
         return float(worth[0] * np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
     if not metric.linear:
         return 0.0
-    steps = np.diff([setting.vector(metric, ranked, m, j) for j in ranked.positions])
+    steps = np.diff([protocol.vector(metric, ranked, m, j) for j in ranked.positions])
     # Corrected or not, every draw may count alike; of one item, or it would shift the lattice.
     alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
         ranks.max_relevant == 1 or not recipe.by_rank
@@ -155,23 +154,23 @@ def half_unit(metric: Metric, ranks: RankSet, setting: Setting, m: int | None = 
     return float(worth[0] * np.abs(steps[0, 0])) / 2 if alike else 0.0
 
 
-def weights(metric: Metric, atoms: Atoms, setting: Setting) -> Floats:
+def weights(metric: Metric, atoms: RankCounts, protocol: Protocol) -> Floats:
     """Factor on what each atom contributes to the mean."""
-    return np.asarray(metric.scales(atoms.relevant) * setting.shares(atoms))
+    return np.asarray(metric.scales(atoms.relevant) * protocol.shares(atoms))
 
 
 def _levels(
-    metric: Metric, ranks: RankSet, m: int, setting: Setting, last: int
+    metric: Metric, ranks: RankSet, m: int, protocol: Protocol, last: int
 ) -> tuple[Floats, Floats] | None:
     """Contribution of a miss and what a hit adds, per position, if there is nothing else.
 
     And if, where an item hits, those before it must hit too.
     """
-    atoms = seen(metric, ranks.atoms(setting.ties))
-    vectors = np.array([setting.vector(metric, atoms, m, j) for j in range(1, last + 1)])
+    atoms = seen(metric, ranks.atoms(protocol.ties))
+    vectors = np.array([protocol.vector(metric, atoms, m, j) for j in range(1, last + 1)])
     if metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
         low, gap = np.zeros(last), np.ones(last)
-    elif setting.without and np.any(atoms.negatives < m):
+    elif protocol.without and np.any(atoms.negatives < m):
         return None  # exact contributions are other ones
     else:
         low, gap = vectors[:, -1], vectors[:, 0] - vectors[:, -1]

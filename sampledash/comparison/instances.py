@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from sampledash.comparison import ties as tied
 from sampledash.comparison.means import atom_moments
 from sampledash.comparison.nested import nested_covariances
-from sampledash.counts import Atoms, Ties, codes_of, read_ties
+from sampledash.counts import RankCounts, Ties, codes_of, read_ties
 from sampledash.metrics import Metric
-from sampledash.protocol import Setting, partition, seen
+from sampledash.protocol import Protocol, partition, seen
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
 
 
-
-def _starts(rows: Atoms) -> NDArray[np.intp]:
+def _starts(rows: RankCounts) -> NDArray[np.intp]:
     return np.flatnonzero(rows.position == 1)
 
 
@@ -30,10 +29,10 @@ def instance_counts(ranks: RankSet) -> Floats:
     return rows.count[_starts(rows)]
 
 
-def instance_weights(ranks: RankSet, setting: Setting) -> Floats:
+def instance_weights(ranks: RankSet, protocol: Protocol) -> Floats:
     """Weight of each instance in the mean, 1 or its number of relevant items: shape (D,)."""
     rows = ranks.rows()
-    return setting.instance_weights(rows[_starts(rows)])
+    return protocol.instance_weights(rows[_starts(rows)])
 
 
 def instance_labels(ranks: RankSet) -> NDArray[Any]:
@@ -71,7 +70,7 @@ def instance_values(metrics: Sequence[Metric], ranks: RankSet, ties: Ties) -> Fl
 
 
 def instance_moments(
-    metrics: Sequence[Metric], ranks: RankSet, m: int, setting: Setting
+    metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
     """Mean and variance of the sampled, possibly corrected, metric of each instance.
 
@@ -83,7 +82,7 @@ def instance_moments(
         True ranks.
     m
         Sampled negatives per instance.
-    setting
+    protocol
         How the evaluation samples and corrects.
 
     Returns
@@ -101,37 +100,37 @@ def instance_moments(
     Laws are evaluated once for each distinct relevant item, and covariances once for each distinct
     pair of relevant items of one instance.
     """
-    setting.check(ranks, m)
-    rows = read_ties(ranks.rows(), setting.ties)
+    protocol.check(ranks, m)
+    rows = read_ties(ranks.rows(), protocol.ties)
     mean, variance = np.empty((2, len(metrics), len(_starts(rows))))
     for x in partition(metrics):
-        mean[x], variance[x] = _moments([metrics[i] for i in x], ranks, rows, m, setting)
+        mean[x], variance[x] = _moments([metrics[i] for i in x], ranks, rows, m, protocol)
     return mean, np.maximum(variance, 0.0)
 
 
 def _moments(
-    metrics: Sequence[Metric], ranks: RankSet, rows: Atoms, m: int, setting: Setting
+    metrics: Sequence[Metric], ranks: RankSet, rows: RankCounts, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
     """The same for metrics that rank the relevant items alike."""
     atoms, inverse = _distinct(seen(metrics[0], rows))
     starts = _starts(rows)
-    means, variances = atom_moments(metrics, atoms, m, setting)
+    means, variances = atom_moments(metrics, atoms, m, protocol)
     scales = np.array([metric.scales(rows.relevant) for metric in metrics])
     mean = np.add.reduceat(means[:, inverse] * scales, starts, axis=1)
     variance = np.add.reduceat(variances[:, inverse] * scales**2, starts, axis=1)
     several = [i for i, metric in enumerate(metrics) if not (metric.first_only or metric.of_others)]
     if ranks.max_relevant > 1 and several:
-        if ranks.has_ties and setting.ties == "expected":
+        if ranks.has_ties and protocol.ties == "expected":
             raise ValueError(
                 f"system {ranks.system!r} has ties and several relevant items in one instance: the "
                 "scatter is available for ties='optimistic' or 'pessimistic'"
             )
         chosen = [metrics[i] for i in several]
-        variance[several] += 2 * _covariances(chosen, rows, atoms, m, setting)
+        variance[several] += 2 * _covariances(chosen, rows, atoms, m, protocol)
     return mean, variance
 
 
-def partners(first: RankSet, second: RankSet, setting: Setting) -> Ints | None:
+def partners(first: RankSet, second: RankSet, protocol: Protocol) -> Ints | None:
     """Index of each instance of ``first`` among those of ``second``; None: they do not pair up.
 
     Two rank sets pair up when they hold the same instance labels, each with the same count and
@@ -150,19 +149,19 @@ def partners(first: RankSet, second: RankSet, setting: Setting) -> Ints | None:
         if np.any(at < 0):
             return None
     counts = instance_counts(first), instance_counts(second)
-    weights = instance_weights(first, setting), instance_weights(second, setting)
+    weights = instance_weights(first, protocol), instance_weights(second, protocol)
     if not all(np.array_equal(x, y[at]) for x, y in (counts, weights)):
         return None
     unlabelled = np.array_equal(labels[0], np.arange(len(at)))
     return None if unlabelled and np.any(counts[0] != 1) else at
 
 
-def common_order(sets: Sequence[RankSet], setting: Setting) -> list[list[tuple[int, Ints]]]:
+def common_order(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
     """Groups of rank sets that pair up: (index of the set, its instances in a common order)."""
     groups: list[list[tuple[int, Ints]]] = []
     for i, ranks in enumerate(sets):
         for group in groups:
-            at = partners(sets[group[0][0]], ranks, setting)
+            at = partners(sets[group[0][0]], ranks, protocol)
             if at is not None:
                 group.append((i, at))
                 break
@@ -183,14 +182,14 @@ def classes_of(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
     return first.astype(np.int64), inverse.astype(np.int64)
 
 
-def _columns(rows: Atoms) -> list[NDArray[Any]]:
+def _columns(rows: RankCounts) -> list[NDArray[Any]]:
     columns: list[NDArray[Any]] = [
         rows.position, rows.relevant, rows.tied, rows.negatives, rows.above,
     ]  # fmt: skip
     return columns if rows.mass is None else [*columns, rows.mass]
 
 
-def _distinct(rows: Atoms) -> tuple[Atoms, Ints]:
+def _distinct(rows: RankCounts) -> tuple[RankCounts, Ints]:
     """Distinct atoms with their counts, and which of them each row is."""
     first, inverse = classes_of(_columns(rows))
     count = np.bincount(inverse, rows.count, len(first)).astype(np.float64)
@@ -198,18 +197,18 @@ def _distinct(rows: Atoms) -> tuple[Atoms, Ints]:
 
 
 def _covariances(
-    metrics: Sequence[Metric], rows: Atoms, atoms: Atoms, m: int, setting: Setting
+    metrics: Sequence[Metric], rows: RankCounts, atoms: RankCounts, m: int, protocol: Protocol
 ) -> Floats:
     """Summed covariances between the relevant items of each instance: (metrics, D)."""
     starts = _starts(rows)
     owner = np.repeat(np.arange(len(starts)), rows.relevant[starts])
     total = np.zeros((len(metrics), len(starts)))
     vectors = {
-        j: np.column_stack([setting.vector(metric, atoms, m, j) for metric in metrics])
+        j: np.column_stack([protocol.vector(metric, atoms, m, j) for metric in metrics])
         for j in atoms.positions
     }
-    above, below = setting.weights(rows)
-    sampled = rows.negatives >= m if setting.without else np.ones(len(rows), dtype=bool)
+    above, below = protocol.weights(rows)
+    sampled = rows.negatives >= m if protocol.without else np.ones(len(rows), dtype=bool)
     for i in atoms.positions:
         upper = np.flatnonzero((rows.position == i) & (rows.relevant > i) & sampled)
         for j in range(i + 1, int(rows.relevant.max()) + 1):
@@ -220,7 +219,7 @@ def _covariances(
             first, inverse = classes_of([above[upper], above[lower], below[lower]])
             a, b, outside = above[upper][first], above[lower][first], below[lower][first]
             found = nested_covariances(
-                setting.scheme, m, np.minimum(a, b), b, outside, vectors[i], vectors[j]
+                protocol.scheme, m, np.minimum(a, b), b, outside, vectors[i], vectors[j]
             )
             each = np.einsum("pcc->cp", found)[:, inverse]
             for x, metric in enumerate(metrics):

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from sampledash.comparison import ties
 from sampledash.comparison.hits import hits_of, weights
-from sampledash.counts import Atoms, read_ties, union
+from sampledash.counts import RankCounts, read_ties, union
 from sampledash.metrics import Metric
-from sampledash.protocol import Setting, seen
+from sampledash.protocol import Protocol, seen
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
 
@@ -51,7 +51,7 @@ def applies(metric: Metric, ranks: RankSet) -> bool:
     return alone and bool(np.all(ranks.counts == np.floor(ranks.counts)))
 
 
-def largest_term(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> float:
+def largest_term(metric: Metric, ranks: RankSet, m: int, protocol: Protocol) -> float:
     """Largest range of an independent part of the mean; NaN where its law is not known.
 
     Or where it would take too long, and there are so many instances that it need not. A part is
@@ -59,28 +59,28 @@ def largest_term(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> fl
     hypergeometric count is a sum of independent hits too, as a binomial one is.
     """
     if not applies(metric, ranks):
-        hits = hits_of(metric, ranks, m, setting)
+        hits = hits_of(metric, ranks, m, protocol)
         return np.nan if hits is None else float(max(np.ptp(part.values) for part in hits))
-    everyone = ranks.atoms(setting.ties)
+    everyone = ranks.atoms(protocol.ties)
     atoms = seen(metric, everyone)
-    vector = setting.vector(metric, atoms, m, 1)
+    vector = protocol.vector(metric, atoms, m, 1)
     if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
         return np.nan
     steps = np.diff(vector)
-    if setting.without and np.any(atoms.negatives < m):  # exact values of tied items
+    if protocol.without and np.any(atoms.negatives < m):  # exact values of tied items
         span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
     elif np.ptp(steps) <= 1e-14 * np.abs(steps).max() and not np.any(atoms.tied):
         span = float(np.abs(steps[0]))
     else:
         span = float(np.ptp(vector))
-    return float(weights(metric, everyone, setting)[atoms.position == 1].max()) * span
+    return float(weights(metric, everyone, protocol)[atoms.position == 1].max()) * span
 
 
 def chances_above(
     metric: Metric,
     sets: Sequence[RankSet],
     m: int,
-    setting: Setting,
+    protocol: Protocol,
     first: Ints,
     second: Ints,
     difference: Floats,
@@ -91,7 +91,7 @@ def chances_above(
 
     Parameters
     ----------
-    metric, sets, m, setting
+    metric, sets, m, protocol
         What is evaluated; one relevant item per instance, a metric that looks at the first, or
         items that can only hit or miss. Counts are whole numbers.
     first, second
@@ -117,10 +117,10 @@ def chances_above(
         if len(now):
             used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)
             some = [sets[i] for i in used]
-            laws = sum(len(ranks.atoms(setting.ties)) for ranks in some)
+            laws = sum(len(ranks.atoms(protocol.ties)) for ranks in some)
             i, j = np.split(at, 2)
             found[now] = inverted(
-                partial(characteristic, metric, some, m, setting),
+                partial(characteristic, metric, some, m, protocol),
                 laws, i, j, top, shift[now],
             )  # fmt: skip
     return np.clip(found, 0.0, 1.0)
@@ -182,7 +182,7 @@ def inverted(
 
 
 def characteristic(
-    metric: Metric, sets: Sequence[RankSet], m: int, setting: Setting, frequencies: Floats
+    metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol, frequencies: Floats
 ) -> Complex:
     """Characteristic function of the mean of one run: shape (systems, frequencies).
 
@@ -190,65 +190,65 @@ def characteristic(
     """
     product = np.ones((len(sets), len(frequencies)), dtype=np.complex128)
     # Systems with the same weights share the laws of equal ranks.
-    groups: dict[tuple[Hashable, float], list[tuple[int, Atoms]]] = {}
+    groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for system, ranks in enumerate(sets):
         if not applies(metric, ranks):
-            for part in hits_of(metric, ranks, m, setting) or ():
+            for part in hits_of(metric, ranks, m, protocol) or ():
                 own = _waves(part.values, frequencies)
                 product[system] *= _power_product(np.asarray(part.law @ own), part.times)
             continue
-        everyone = ranks.atoms(setting.ties)
+        everyone = ranks.atoms(protocol.ties)
         atoms = seen(metric, everyone)
-        factor = np.where(atoms.position == 1, weights(metric, everyone, setting), np.nan)
-        key = setting.law_key(atoms, m)
+        factor = np.where(atoms.position == 1, weights(metric, everyone, protocol), np.nan)
+        key = protocol.law_key(atoms, m)
         for weight in np.unique(factor[atoms.position == 1]).tolist():
             groups.setdefault((key, weight), []).append((system, atoms[factor == weight]))
     for (_, weight), members in groups.items():
-        first = sets[members[0][0]].atoms(setting.ties)
-        vector = setting.vector(metric, seen(metric, first), m, 1)
+        first = sets[members[0][0]].atoms(protocol.ties)
+        vector = protocol.vector(metric, seen(metric, first), m, 1)
         joined, places = union([atoms for _, atoms in members])
         counts = np.zeros((len(members), len(joined)), dtype=np.int64)
         for row, (_, atoms), at in zip(counts, members, places, strict=True):
             np.add.at(row, at, atoms.count.astype(np.int64))
-        for rows, waves in transformed(metric, joined, vector, m, setting, weight * frequencies):
+        for rows, waves in transformed(metric, joined, vector, m, protocol, weight * frequencies):
             for row, (system, _) in zip(counts[:, rows], members, strict=True):
                 product[system] *= _power_product(waves, row)
     return product
 
 
-def first_items(metric: Metric, ranks: RankSet, order: Ints, setting: Setting) -> Atoms:
+def first_items(metric: Metric, ranks: RankSet, order: Ints, protocol: Protocol) -> RankCounts:
     """The first relevant item of each instance, in an order: shape (D,)."""
-    rows = seen(metric, read_ties(ranks.rows(), setting.ties))
+    rows = seen(metric, read_ties(ranks.rows(), protocol.ties))
     return rows[np.flatnonzero(rows.position == 1)[order]]
 
 
 def instance_waves(
-    metric: Metric, ranks: RankSet, order: Ints, m: int, setting: Setting, frequencies: Floats
+    metric: Metric, ranks: RankSet, order: Ints, m: int, protocol: Protocol, frequencies: Floats
 ) -> Complex:
     """Characteristic function of each instance's sampled value: shape (D, frequencies)."""
-    vector = setting.vector(metric, seen(metric, ranks.atoms(setting.ties)), m, 1)
-    joined, (at,) = union([first_items(metric, ranks, order, setting)])
+    vector = protocol.vector(metric, seen(metric, ranks.atoms(protocol.ties)), m, 1)
+    joined, (at,) = union([first_items(metric, ranks, order, protocol)])
     waves = np.empty((len(joined), len(frequencies)), dtype=np.complex128)
     scaled = metric.scale(1) * frequencies
-    for rows, block in transformed(metric, joined, vector, m, setting, scaled):
+    for rows, block in transformed(metric, joined, vector, m, protocol, scaled):
         waves[rows] = block
     return waves[at]
 
 
-def instance_span(metric: Metric, ranks: RankSet, m: int, setting: Setting) -> float:
+def instance_span(metric: Metric, ranks: RankSet, m: int, protocol: Protocol) -> float:
     """Largest difference of two sampled values of an instance.
 
     NaN where the values do not follow from the first relevant items, counts are not whole, or laws
     are so many that the normal law is as good in less time.
     """
-    atoms = seen(metric, ranks.atoms(setting.ties))
+    atoms = seen(metric, ranks.atoms(protocol.ties))
     if not applies(metric, ranks) or len(ranks.ranks) > _INSTANCES:
         return np.nan
-    vector = setting.vector(metric, atoms, m, 1)
+    vector = protocol.vector(metric, atoms, m, 1)
     if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
         return np.nan
     ends = np.r_[vector.min(), vector.max()]
-    if setting.without and np.any(atoms.negatives < m):  # those have exact values, in 0..1
+    if protocol.without and np.any(atoms.negatives < m):  # those have exact values, in 0..1
         ends = np.r_[min(ends[0], 0.0), max(ends[1], 1.0)]
     return float(metric.scale(1) * np.ptp(ends))
 
@@ -268,10 +268,15 @@ def _power_product(values: Complex, counts: Ints) -> Complex:
 
 
 def transformed(
-    metric: Metric, atoms: Atoms, vector: Floats, m: int, setting: Setting, frequencies: Floats
+    metric: Metric,
+    atoms: RankCounts,
+    vector: Floats,
+    m: int,
+    protocol: Protocol,
+    frequencies: Floats,
 ) -> Iterator[tuple[Ints, Complex]]:
     """Blocks of atoms and their characteristic functions: (some,), (some, frequencies)."""
-    full = atoms.negatives < m if setting.without else np.zeros(len(atoms), dtype=bool)
+    full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
     plain = np.flatnonzero(full & (atoms.tied == 0))
     if len(plain):
         exact = ties.exact_values(metric, atoms[plain])
@@ -286,7 +291,7 @@ def transformed(
     starts = np.searchsorted(level[order], np.arange(len(levels)))
     waves = _waves(levels, frequencies).view(np.float64)
     step = max(1, _BLOCK // (2 * len(frequencies)))
-    for picked, p in ties.atom_laws(setting, m, atoms[at]):
+    for picked, p in ties.atom_laws(protocol, m, atoms[at]):
         shares = np.add.reduceat(p[:, order], starts, axis=1)
         for start in range(0, len(picked), step):
             rows = slice(start, start + step)

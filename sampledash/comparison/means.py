@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison import ties
 from sampledash.comparison.chains import summed_covariances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.tied_pairs import tied_covariances
-from sampledash.counts import Atoms, Ties, pairs, read_ties, union
+from sampledash.counts import RankCounts, Ties, pairs, read_ties, union
 from sampledash.expectation import moments
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Setting, Weighting, partition, seen
+from sampledash.protocol import Options, Protocol, Weighting, partition, seen
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.types import Floats
-
 
 
 def mean(
@@ -44,16 +42,16 @@ def mean(
         ``"relevant-items"``: it weighs as much as it has relevant items.
     """
     require_ranks(ranks)
-    setting = Setting.of({"ties": ties, "weighting": weighting})
-    return float(exact_means([as_metric(metric)], [ranks], setting)[0, 0])
+    protocol = Protocol.of({"ties": ties, "weighting": weighting})
+    return float(exact_means([as_metric(metric)], [ranks], protocol)[0, 0])
 
 
-def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], setting: Setting) -> Floats:
+def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Protocol) -> Floats:
     """Exact mean of every metric (eq. 1), shape (systems, metrics)."""
     means = np.empty((len(sets), len(metrics)))
     for i, ranks in enumerate(sets):
-        atoms = ranks.atoms(setting.ties)
-        weight = setting.shares(atoms) * atoms.count
+        atoms = ranks.atoms(protocol.ties)
+        weight = protocol.shares(atoms) * atoms.count
         for x, metric in enumerate(metrics):
             values = ties.exact_values(metric, atoms) * metric.scales(atoms.relevant)
             means[i, x] = values @ weight
@@ -84,7 +82,7 @@ def expected_mean(
     """
     require_ranks(ranks)
     m = checks.integer("m", m, low=1)
-    return float(expected_means([as_metric(metric)], [ranks], [m], Setting.of(options))[0, 0, 0])
+    return float(expected_means([as_metric(metric)], [ranks], [m], Protocol.of(options))[0, 0, 0])
 
 
 def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[Options]) -> float:
@@ -97,22 +95,22 @@ def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[
     This is the scatter of one sampled run about its expectation. It says nothing about how far
     that expectation is from the exact metric.
     """
-    m, setting = checks.integer("m", m, low=1), Setting.of(options)
-    return float(np.sqrt(variances_of_mean([as_metric(metric)], ranks, m, setting)[0]))
+    m, protocol = checks.integer("m", m, low=1), Protocol.of(options)
+    return float(np.sqrt(variances_of_mean([as_metric(metric)], ranks, m, protocol)[0]))
 
 
 def variances_of_mean(
-    metrics: Sequence[Metric], ranks: RankSet, m: int, setting: Setting
+    metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
 ) -> Floats:
     """Variance of the mean of each metric in one run, shape (metrics,)."""
-    return np.asarray(variances_of_means(metrics, [ranks], m, setting)[0])
+    return np.asarray(variances_of_means(metrics, [ranks], m, protocol)[0])
 
 
 def variances_of_means(
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m: int,
-    setting: Setting,
+    protocol: Protocol,
     moments: Sequence[tuple[Floats, Floats]] | None = None,
 ) -> Floats:
     """Variance of the mean of each system and metric in one run, shape (systems, metrics).
@@ -120,52 +118,52 @@ def variances_of_means(
     ``moments``: :func:`moments_of_sets` of the same, if they are known.
     """
     if moments is None:
-        moments = moments_of_sets(metrics, sets, m, setting)
+        moments = moments_of_sets(metrics, sets, m, protocol)
     total = np.empty((len(sets), len(metrics)))
     several = [x for x, metric in enumerate(metrics) if not (metric.first_only or metric.of_others)]
     for i, ranks in enumerate(sets):
-        atoms = ranks.atoms(setting.ties)
-        share = setting.shares(atoms)
+        atoms = ranks.atoms(protocol.ties)
+        share = protocol.shares(atoms)
         for x, metric in enumerate(metrics):
             weight = (metric.scales(atoms.relevant) * share) ** 2 * atoms.count
             total[i, x] = moments[i][1][x] @ weight
         if ranks.max_relevant > 1 and several:
             chosen = [metrics[x] for x in several]
-            total[i, several] += 2 * _pair_covariances(chosen, ranks, atoms, m, setting)
+            total[i, several] += 2 * _pair_covariances(chosen, ranks, atoms, m, protocol)
     return np.maximum(total, 0.0)
 
 
 def moments_of_sets(
-    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, setting: Setting
+    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[tuple[Floats, Floats]]:
     """:func:`atom_moments` of the atoms of each system, (metrics, atoms) each.
 
     Systems that share a correction share the laws of equal ranks.
     """
     for ranks in sets:
-        setting.check(ranks, m)
-    everyone = [ranks.atoms(setting.ties) for ranks in sets]
+        protocol.check(ranks, m)
+    everyone = [ranks.atoms(protocol.ties) for ranks in sets]
     found = [(np.empty(shape), np.empty(shape)) for shape in
              ((len(metrics), len(atoms)) for atoms in everyone)]  # fmt: skip
     for x in partition(metrics):
         some, groups = [metrics[i] for i in x], dict[object, list[int]]()
         ranked = [seen(some[0], atoms) for atoms in everyone]
         for i, atoms in enumerate(ranked):
-            groups.setdefault(setting.law_key(atoms, m), []).append(i)
+            groups.setdefault(protocol.law_key(atoms, m), []).append(i)
         for members in groups.values():
             joined, places = union([ranked[i] for i in members])
-            means, variances = atom_moments(some, joined, m, setting)
+            means, variances = atom_moments(some, joined, m, protocol)
             for i, at in zip(members, places, strict=True):
                 found[i][0][x], found[i][1][x] = means[:, at], variances[:, at]
     return found
 
 
 def atom_moments(
-    metrics: Sequence[Metric], atoms: Atoms, m: int, setting: Setting
+    metrics: Sequence[Metric], atoms: RankCounts, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
     """Mean and variance of each atom's contribution (before ``scale``): (metrics, atoms) each."""
     means, variances = np.zeros((2, len(metrics), len(atoms)))
-    full = atoms.negatives < m if setting.without else np.zeros(len(atoms), dtype=bool)
+    full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
     for i, metric in enumerate(metrics):
         if np.any(full):
             means[i, full] = ties.exact_values(metric, atoms[full])
@@ -175,8 +173,8 @@ def atom_moments(
         counted = [i for i, metric in enumerate(metrics) if j == 1 or not metric.first_only]
         if not len(at) or not counted:
             continue
-        vectors = [setting.vector(metrics[i], atoms, m, j) for i in counted]
-        for picked, p in ties.atom_laws(setting, m, atoms[at]):
+        vectors = [protocol.vector(metrics[i], atoms, m, j) for i in counted]
+        for picked, p in ties.atom_laws(protocol, m, atoms[at]):
             rows = at[picked]
             for i, vector in zip(counted, vectors, strict=True):
                 means[i, rows], variances[i, rows] = moments(p, vector)
@@ -184,38 +182,38 @@ def atom_moments(
 
 
 def _pair_covariances(
-    metrics: Sequence[Metric], ranks: RankSet, atoms: Atoms, m: int, setting: Setting
+    metrics: Sequence[Metric], ranks: RankSet, atoms: RankCounts, m: int, protocol: Protocol
 ) -> Floats:
     """Covariances between the relevant items of an instance, as they enter the mean: (metrics,)."""
-    rows = read_ties(ranks.rows(), setting.ties)
+    rows = read_ties(ranks.rows(), protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
     tied = np.add.reduceat(rows.tied, starts) > 0
     relevant = rows.relevant[starts]
     wanted = relevant > 1
-    if setting.without:
+    if protocol.without:
         wanted &= rows.negatives[starts] >= m
-    if setting.scheme == "popularity" and np.any(tied & wanted):
+    if protocol.scheme == "popularity" and np.any(tied & wanted):
         raise ValueError(
             f"system {ranks.system!r} has ties and several relevant items in one instance: with "
             "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
         )
     vectors = np.array(
-        [[setting.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]
+        [[protocol.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]
     ).swapaxes(1, 2)
 
-    def weights(some: Atoms) -> Floats:
+    def weights(some: RankCounts) -> Floats:
         scales = np.column_stack([metric.scales(some.relevant) for metric in metrics])
         return np.asarray(
-            some.count[:, None] * (scales * setting.shares(some, atoms)[:, None]) ** 2
+            some.count[:, None] * (scales * protocol.shares(some, atoms)[:, None]) ** 2
         )
 
     total = np.zeros(len(metrics))
     here = starts[wanted & ~tied]
     if len(here):
-        found = summed_covariances(rows, here, m, setting, vectors)
+        found = summed_covariances(rows, here, m, protocol, vectors)
         total += np.sum(weights(rows[here]) * found, axis=0)
     if np.any(wanted & tied):
         upper, lower = pairs(rows[np.repeat(wanted & tied, relevant)])
-        found = tied_covariances(setting, m, upper, lower, vectors)
+        found = tied_covariances(protocol, m, upper, lower, vectors)
         total += np.sum(weights(lower) * found, axis=0)
     return total

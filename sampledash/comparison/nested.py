@@ -9,11 +9,9 @@ two relevant items of one list, and the extreme one of two systems that see the 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash import laws
 from sampledash.types import Floats
-
 
 _NOTHING = 1e-20  # a less likely count adds nothing to a covariance
 _STRAIGHT = 1e-14  # steps that differ by no more are equal

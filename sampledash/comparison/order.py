@@ -8,16 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.metrics import Metric
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet, require_several
 from sampledash.types import Floats, Ints, Progress
-
 
 TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m looked at unless asked for
@@ -39,20 +37,20 @@ def check_sets(sets: Sequence[RankSet]) -> None:
         raise ValueError(f"a comparison needs at least two systems, got {len(sets)}")
 
 
-def largest_m(sets: Sequence[RankSet], m_max: int | None, setting: Setting) -> int:
+def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) -> int:
     """Default and limit of m: the largest n - 1, capped at 20,000.
 
     Without replacement no more than there are negatives, where a system has one n for all.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
-    if setting.without:
+    if protocol.without:
         negatives = [ranks.atoms().negatives for ranks in sets]
         same = [int(size[0]) for size in negatives if np.all(size == size[0])]
         top = min([max(int(size.max()) for size in negatives), *same])
     if m_max is None:
         return min(top, M_CAP)
     m_max = checks.integer("m_max", m_max, low=1)
-    return min(m_max, top) if setting.without else m_max
+    return min(m_max, top) if protocol.without else m_max
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ def orders(
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m_max: int,
-    setting: Setting,
+    protocol: Protocol,
     progress: Progress | None = None,
     m_values: Sequence[int] | None = None,
 ) -> Orders:
@@ -139,7 +137,7 @@ def orders(
     by bisection wherever the order of a pair changes between neighbours. ``m_values`` replaces
     these values for every correction; uncorrected keeps every m.
     """
-    name = setting.correction.name
+    name = protocol.correction.name
     if name != "uncorrected" and m_values is not None:
         values = np.unique(np.asarray(m_values, dtype=np.int64))
     elif name in ("uncorrected", "rank-estimate") or m_max <= EVERY:
@@ -157,14 +155,14 @@ def orders(
             progress(min(done, 1.0))
 
     means = expected_means(
-        metrics, sets, values.tolist(), setting, lambda part: report(first * part)
+        metrics, sets, values.tolist(), protocol, lambda part: report(first * part)
     )
     result = Orders(values, means)
     for step in itertools.count(1):
         middle = _between_changes(result, len(sets))
         if not len(middle):
             break
-        means = expected_means(metrics, sets, middle.tolist(), setting)
+        means = expected_means(metrics, sets, middle.tolist(), protocol)
         report(first + (1 - first) * step / rounds)
         values = np.r_[result.m_values, middle]
         order = np.argsort(values)
@@ -189,10 +187,10 @@ def _between_changes(found: Orders, systems: int) -> Ints:
 
 
 def true_order(
-    metric: Metric, sets: Sequence[RankSet], setting: Setting
+    metric: Metric, sets: Sequence[RankSet], protocol: Protocol
 ) -> list[tuple[int, int, int]]:
     """Pairs (better, worse, truth): truth 1, or 0 where the exact metric ties them."""
-    return true_pairs(exact_means([metric], sets, setting)[:, 0])
+    return true_pairs(exact_means([metric], sets, protocol)[:, 0])
 
 
 def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:

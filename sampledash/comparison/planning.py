@@ -7,7 +7,6 @@ from typing import Literal, Unpack, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sampledash import checks
@@ -18,9 +17,9 @@ from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, largest_m, true_order
 from sampledash.comparison.redrawn import sampled_values, spread_if_redrawn
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Setting
+from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
-from sampledash.types import Floats, Ints, Progress
+from sampledash.types import Progress
 
 Redraw = Literal["negatives", "both"]
 
@@ -75,11 +74,11 @@ def negatives_needed(
     :func:`~sampledash.probability_if_redrawn` for that of the instances.
     """
     check_sets(sets)
-    metric, setting = as_metric(metric), Setting.of(options)
+    metric, protocol = as_metric(metric), Protocol.of(options)
     probability = checks.real("probability", probability, low=0, high=1, above=True)
-    top = largest_m(sets, m_max, setting)
-    pairs = true_order(metric, sets, setting)
-    search = Search(metric, sets, setting, top, probability, progress)
+    top = largest_m(sets, m_max, protocol)
+    pairs = true_order(metric, sets, protocol)
+    search = Search(metric, sets, protocol, top, probability, progress)
     live = search.shown_at_top([(i, j) for i, j, truth in pairs if truth])
     search.descend(live)
     found = search.crossings(live)
@@ -138,23 +137,23 @@ def instances_needed(
     """
     check_sets(sets)
     checks.choice("redraw", redraw, get_args(Redraw))
-    metric, m, setting = as_metric(metric), checks.integer("m", m, low=1), Setting.of(options)
+    metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     probability = checks.real("probability", probability, low=0, high=1, above=True)
-    pairs = true_order(metric, sets, setting)
-    means = expected_means([metric], sets, [m], setting)[0, :, 0]
+    pairs = true_order(metric, sets, protocol)
+    means = expected_means([metric], sets, [m], protocol)[0, :, 0]
     sizes = np.array([ranks.n_instances for ranks in sets])
     values = None
     if redraw == "both":
-        values = sampled_values(metric, sets, m, setting)
+        values = sampled_values(metric, sets, m, protocol)
     else:
-        scatter = variances_of_means([metric], sets, m, setting)[:, 0] * sizes
+        scatter = variances_of_means([metric], sets, m, protocol)[:, 0] * sizes
     needed: list[int | None] = []
     for done, (i, j, truth) in enumerate(pairs):
         if values is not None:
             one = spread_if_redrawn(values[i], values[j], one=True)
         else:
             one = float(scatter[i] + scatter[j])
-        step = half_step(metric, sets[i], sets[j], setting) * float(max(sizes[i], sizes[j]))
+        step = half_step(metric, sets[i], sets[j], protocol) * float(max(sizes[i], sizes[j]))
         difference = float(means[i] - means[j]) if truth else 0.0
         needed.append(_instances(difference, one, step, probability))
         if progress is not None:

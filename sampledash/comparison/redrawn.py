@@ -22,10 +22,9 @@ from sampledash.comparison.instances import (
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.counts import read_ties
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Setting
+from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
-
 
 FEW = 30  # below this many instances no normal approximation
 _RUNS = 20_000  # simulated runs there
@@ -67,14 +66,14 @@ class Sampled:
 
 
 def sampled_values(
-    metric: Metric, sets: Sequence[RankSet], m: int, setting: Setting
+    metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[Sampled]:
     """Sampled values of each system, those of paired systems in a common order."""
     found: dict[int, Sampled] = {}
-    for number, group in enumerate(common_order(sets, setting)):
+    for number, group in enumerate(common_order(sets, protocol)):
         for i, at in group:
-            mean, variance = instance_moments([metric], sets[i], m, setting)
-            weights, counts = instance_weights(sets[i], setting), instance_counts(sets[i])
+            mean, variance = instance_moments([metric], sets[i], m, protocol)
+            weights, counts = instance_weights(sets[i], protocol), instance_counts(sets[i])
             found[i] = Sampled(number, at, mean[0, at], variance[0, at], weights[at], counts[at])
     return [found[i] for i in range(len(sets))]
 
@@ -145,9 +144,9 @@ def probability_if_redrawn(
     Krichene & Rendle, KDD 2020, section 7.
     """
     check_sets(sets)
-    metric, m, setting = as_metric(metric), checks.integer("m", m, low=1), Setting.of(options)
-    pairs = true_order(metric, sets, setting)
-    values = sampled_values(metric, sets, m, setting)
+    metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
+    pairs = true_order(metric, sets, protocol)
+    values = sampled_values(metric, sets, m, protocol)
     simulated: dict[int, Floats] = {}
 
     def chance(i: int, j: int) -> float:
@@ -155,14 +154,14 @@ def probability_if_redrawn(
         if min(first.size, second.size) < FEW and _whole(first) and _whole(second):
             for x in (i, j):
                 if x not in simulated:
-                    simulated[x] = _runs(metric, sets[x], values[x], m, setting, x)
+                    simulated[x] = _runs(metric, sets[x], values[x], m, protocol, x)
             return float(np.mean(simulated[i] - simulated[j] > TIED))
         deviation = float(np.sqrt(spread_if_redrawn(first, second)))
-        step = half_step(metric, sets[i], sets[j], setting, m)
+        step = half_step(metric, sets[i], sets[j], protocol, m)
         both = [sets[i], sets[j]]
         alike = deviation > 0 and all(np.ptp(x.weights) == 0 for x in (first, second))
-        if alike and largest_move(metric, both, (first, second), m, setting) > _ROUGH * deviation:
-            return _inverted(metric, both, (first, second), m, setting, deviation, step)
+        if alike and largest_move(metric, both, (first, second), m, protocol) > _ROUGH * deviation:
+            return _inverted(metric, both, (first, second), m, protocol, deviation, step)
         difference = np.array([first.average - second.average])
         return float(normal_chances(difference, np.array([deviation]), step)[0])
 
@@ -176,11 +175,11 @@ def probability_if_redrawn(
 
 
 def largest_move(
-    metric: Metric, sets: Sequence[RankSet], values: Sequence[Sampled], m: int, setting: Setting
+    metric: Metric, sets: Sequence[RankSet], values: Sequence[Sampled], m: int, protocol: Protocol
 ) -> float:
     """How far one sampled value can move the mean of a system; NaN where that is not known."""
     moves = [
-        inversion.instance_span(metric, ranks, m, setting)
+        inversion.instance_span(metric, ranks, m, protocol)
         * float(x.weights.max() / (x.weights @ x.counts))
         for ranks, x in zip(sets, values, strict=True)
     ]
@@ -192,7 +191,7 @@ def _inverted(
     sets: Sequence[RankSet],
     values: Sequence[Sampled],
     m: int,
-    setting: Setting,
+    protocol: Protocol,
     deviation: float,
     step: float,
 ) -> float:
@@ -200,7 +199,7 @@ def _inverted(
 
     def transform(frequencies: Floats) -> NDArray[np.complex128]:
         first, second = (
-            inversion.instance_waves(metric, ranks, x.order, m, setting, frequencies / x.size)
+            inversion.instance_waves(metric, ranks, x.order, m, protocol, frequencies / x.size)
             for ranks, x in zip(sets, values, strict=True)
         )
         shares = [x.counts / x.size for x in values]
@@ -223,7 +222,7 @@ def _whole(values: Sampled) -> bool:
 
 
 def _runs(
-    metric: Metric, ranks: RankSet, values: Sampled, m: int, setting: Setting, system: int
+    metric: Metric, ranks: RankSet, values: Sampled, m: int, protocol: Protocol, system: int
 ) -> Floats:
     """Means of simulated runs with redrawn instances, the same ones for paired systems."""
     negatives = np.random.default_rng([1, system])
@@ -235,7 +234,7 @@ def _runs(
     drawn = np.random.default_rng([0, values.group]).choice(
         len(values.counts), (_RUNS, size), p=values.counts / values.size
     )
-    atoms, rows = ranks.atoms(setting.ties), read_ties(ranks.rows(), setting.ties)
+    atoms, rows = ranks.atoms(protocol.ties), read_ties(ranks.rows(), protocol.ties)
     ends = np.r_[np.flatnonzero(rows.position == 1), len(rows)]
     total, weight = np.zeros(_RUNS), np.zeros(_RUNS)
     for u, at in enumerate(values.order.tolist()):
@@ -244,8 +243,8 @@ def _runs(
             continue
         one = rows[np.arange(ends[at], ends[at + 1])]
         one = replace(one, count=np.ones(len(one)))
-        contributions = simulation.Contributions.of(metric, one, atoms, m, setting)
-        each = simulation.run_sums([contributions], one, m, len(runs), setting, negatives)
+        contributions = simulation.Contributions.of(metric, one, atoms, m, protocol)
+        each = simulation.run_sums([contributions], one, m, len(runs), protocol, negatives)
         total += np.bincount(runs, values.weights[u] * each[:, 0], _RUNS)
         weight += np.bincount(runs, np.full(len(runs), values.weights[u]), _RUNS)
     return total / weight

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import bdtr, ndtr
 
 from sampledash.comparison.instances import classes_of
 from sampledash.comparison.order import TIED
 from sampledash.types import Floats, Ints, Progress
-
 
 _ENUMERATED = 20  # instances with a difference: all 2^20 swaps are counted
 _BLOCK = 1 << 21  # entries of a block of random signs or weights: some ten milliseconds

@@ -29,12 +29,11 @@ from sampledash.comparison.instances import classes_of, partners
 from sampledash.comparison.nested import nested_covariances
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.comparison.redrawn import FEW, Sampled, largest_move, sampled_values
-from sampledash.counts import Atoms, read_ties
+from sampledash.counts import RankCounts, read_ties
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Setting
+from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
-
 
 _WIDER = 0.2  # half the density of the normal law at 0: half the chance of a tie, in such steps
 _NEGLIGIBLE = 1e-3  # share of the variance up to which covariances are bounded, not computed
@@ -88,11 +87,11 @@ def probability_if_shared(
     marginal distributions are fixed, 1982.
     """
     check_sets(sets)
-    metric, m, setting = as_metric(metric), checks.integer("m", m, low=1), Setting.of(options)
-    pairs = true_order(metric, sets, setting)
-    values = sampled_values(metric, sets, m, setting)
+    metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
+    pairs = true_order(metric, sets, protocol)
+    values = sampled_values(metric, sets, m, protocol)
     bounds = [
-        _bounds(metric, (sets[i], sets[j]), (values[i], values[j]), m, setting, truth)
+        _bounds(metric, (sets[i], sets[j]), (values[i], values[j]), m, protocol, truth)
         for i, j, truth in pairs
     ]
     table = as_table(
@@ -111,7 +110,7 @@ def _bounds(
     sets: tuple[RankSet, RankSet],
     values: tuple[Sampled, Sampled],
     m: int,
-    setting: Setting,
+    protocol: Protocol,
     truth: int,
 ) -> tuple[float, float]:
     first, second = values
@@ -126,7 +125,7 @@ def _bounds(
     smallest = np.argsort(limit * weight)
     left_out = np.cumsum((limit * weight)[smallest]) <= _NEGLIGIBLE * float(apart @ weight)
     matters[smallest[left_out]] = False
-    least, most = covariance_bounds(metric, *sets, m, setting, matters)
+    least, most = covariance_bounds(metric, *sets, m, protocol, matters)
     if not truth:
         return float("nan"), float("nan")
     least = np.where(matters, np.maximum(least, -limit), -limit)
@@ -134,14 +133,14 @@ def _bounds(
     difference = first.average - second.average
     variances = [max(float((apart - 2 * c) @ weight), 0.0) for c in (most, least)]
     if first.size < FEW:
-        laws = [law_of_mean(metric, ranks, m, setting, i) for i, ranks in enumerate(sets)]
+        laws = [law_of_mean(metric, ranks, m, protocol, i) for i, ranks in enumerate(sets)]
         if laws[0] is not None and laws[1] is not None:
             return _any_coupling(laws[0], laws[1], difference, variances[1])
-    step = half_step(metric, *sets, setting, m)
+    step = half_step(metric, *sets, protocol, m)
     deviations = np.sqrt(_clean(variances, apart @ weight))
     found = normal_chances(np.full(2, difference), deviations, step)
     # Ties of the means and skewness, of which the normal law knows nothing.
-    move = largest_move(metric, sets, values, m, setting)
+    move = largest_move(metric, sets, values, m, protocol)
     certain = (deviations == 0) | np.isnan(move)
     off = np.where(certain, 0.0, _WIDER * move / np.where(certain, 1.0, deviations))
     return max(float((found - off).min()), 0.0), min(float((found + off).max()), 1.0)
@@ -182,7 +181,7 @@ def covariance_bounds(
     first: RankSet,
     second: RankSet,
     m: int,
-    setting: Setting,
+    protocol: Protocol,
     wanted: NDArray[np.bool_] | None = None,
 ) -> tuple[Floats, Floats]:
     """Smallest and largest covariance of the two sampled values of each instance, (D,) each.
@@ -191,13 +190,13 @@ def covariance_bounds(
     of the module says what is proved; parts of a corrected value that rise with the sampled rank
     are bounded apart from those that fall.
     """
-    here, there = _aligned(first, second, setting)
+    here, there = _aligned(first, second, protocol)
     starts = np.flatnonzero(here.position == 1)
     owner = np.repeat(np.arange(len(starts)), here.relevant[starts])
     low, high = np.zeros((2, len(starts)))
-    atoms = [ranks.atoms(setting.ties) for ranks in (first, second)]
+    atoms = [ranks.atoms(protocol.ties) for ranks in (first, second)]
     last = 1 if metric.first_only else int(here.relevant.max())
-    sampled = here.negatives >= m if setting.without else np.ones(len(here), dtype=bool)
+    sampled = here.negatives >= m if protocol.without else np.ones(len(here), dtype=bool)
     if wanted is not None:
         sampled &= wanted[owner]
     for i, j in product(range(1, last + 1), repeat=2):
@@ -206,21 +205,21 @@ def covariance_bounds(
             continue
         right = left + (j - i)
         vectors = [
-            setting.vector(metric, rows, m, k) for rows, k in zip(atoms, (i, j), strict=True)
+            protocol.vector(metric, rows, m, k) for rows, k in zip(atoms, (i, j), strict=True)
         ]
         scales = np.array([metric.scale(r) for r in range(1, int(here.relevant.max()) + 1)])
         scale = scales[here.relevant[left] - 1] ** 2
         for total, part in zip(
-            (low, high), _item_bounds(here[left], there[right], vectors, m, setting), strict=True
+            (low, high), _item_bounds(here[left], there[right], vectors, m, protocol), strict=True
         ):
             total += np.bincount(owner[left], scale * part, len(starts))
     return low, high
 
 
-def _aligned(first: RankSet, second: RankSet, setting: Setting) -> tuple[Atoms, Atoms]:
+def _aligned(first: RankSet, second: RankSet, protocol: Protocol) -> tuple[RankCounts, RankCounts]:
     """Rows of two systems in the order of the first; refuses systems that share no negatives."""
-    at = partners(first, second, setting)
-    here, there = (read_ties(ranks.rows(), setting.ties) for ranks in (first, second))
+    at = partners(first, second, protocol)
+    here, there = (read_ties(ranks.rows(), protocol.ties) for ranks in (first, second))
     if at is not None:
         starts, begin = np.flatnonzero(here.position == 1), np.flatnonzero(there.position == 1)[at]
         size = here.relevant[starts]
@@ -240,25 +239,25 @@ def _nothing_shared(first: RankSet, second: RankSet) -> ValueError:
 
 
 def _item_bounds(
-    left: Atoms, right: Atoms, vectors: Sequence[Floats], m: int, setting: Setting
+    left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
     """Bounds on the covariance of one relevant item's values under two systems: (rows,) each."""
-    above, below = setting.weights(left)
-    other, rest = setting.weights(right)
+    above, below = protocol.weights(left)
+    other, rest = protocol.weights(right)
     distinct, inverse = classes_of([above, below, other, rest, left.tied, right.tied])
     a, below_a, b, below_b = (x[distinct] for x in (above, below, other, rest))
     low, high = np.zeros((2, len(distinct)))
     tied = (left.tied[distinct] > 0) | (right.tied[distinct] > 0)
     if np.any(tied):
         low[tied], high[tied] = _coupled(
-            left[distinct[tied]], right[distinct[tied]], vectors, m, setting
+            left[distinct[tied]], right[distinct[tied]], vectors, m, protocol
         )
     free = np.flatnonzero(~tied)
     f, g = (_parts(vector) for vector in vectors)
     largest, smallest = np.zeros((2, len(free), f.shape[1], g.shape[1]))
 
     def of(at: Ints, inner: Floats, outer: Floats, outside: Floats, x: Floats, y: Floats) -> Floats:
-        return nested_covariances(setting.scheme, m, inner[at], outer[at], outside[at], x, y)
+        return nested_covariances(protocol.scheme, m, inner[at], outer[at], outside[at], x, y)
 
     for result, inside, sets, h in (
         (largest, a[free] <= b[free], (b, below_b), g),
@@ -281,14 +280,14 @@ def _parts(vector: Floats) -> Floats:
 
 
 def _coupled(
-    left: Atoms, right: Atoms, vectors: Sequence[Floats], m: int, setting: Setting
+    left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
     """Bounds of Frechet and Hoeffding: values that rise together, or one as the other falls."""
     size = m + 1
     laws = []
     for atoms in (left, right):
         p = np.empty((len(atoms), size))
-        for rows, block in ties.atom_laws(setting, m, atoms):
+        for rows, block in ties.atom_laws(protocol, m, atoms):
             p[rows] = block
         laws.append(p)
     orders = [np.argsort(vector, kind="stable") for vector in vectors]

@@ -31,10 +31,9 @@ from sampledash.comparison.resampling import (
 )
 from sampledash.counts import Ties
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Setting, Weighting
+from sampledash.protocol import Protocol, Weighting
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Progress
-
 
 
 class Interval(NamedTuple):
@@ -107,16 +106,16 @@ def significance(
     """
     check_sets(sets)
     checks.generator(rng)
-    metric, setting = as_metric(metric), Setting.of({"ties": ties, "weighting": weighting})
+    metric, protocol = as_metric(metric), Protocol.of({"ties": ties, "weighting": weighting})
     resamples = checks.integer("resamples", resamples, low=100)
     confidence = checks.real("confidence", confidence, low=0, above=True)
     if confidence >= 1:
         raise ValueError(f"confidence must be below 1, got {confidence:g}")
-    groups = [_group(metric, sets, members, setting) for members in common_order(sets, setting)]
+    groups = [_group(metric, sets, members, protocol) for members in common_order(sets, protocol)]
     home = {i: (g, row) for g, group in enumerate(groups) for row, i in enumerate(group.members)}
-    pairs = true_pairs(exact_means([metric], sets, setting)[:, 0])
+    pairs = true_pairs(exact_means([metric], sets, protocol)[:, 0])
     report = _Steps(progress, len(groups) * 2 + 1)
-    exact = exact_means([metric], sets, setting)[:, 0]
+    exact = exact_means([metric], sets, protocol)[:, 0]
     resampled = [
         resampled_means(group, resamples, rng, report.step(i)) for i, group in enumerate(groups)
     ]
@@ -181,7 +180,7 @@ class _Steps:
 
 def _group(
     metric: Metric, sets: Sequence[RankSet], members: Sequence[tuple[int, NDArray[np.int64]]],
-    setting: Setting,
+    protocol: Protocol,
 ) -> Group:  # fmt: skip
     """Values of the systems that pair up, in a common order of their instances."""
     first = sets[members[0][0]]
@@ -192,11 +191,11 @@ def _group(
                 f"counts of system {sets[i].system!r} must be whole numbers to test over "
                 f"instances, got {bad[0]:g}: round them or leave them out"
             )
-    values = [instance_values([metric], sets[i], setting.ties)[0, at] for i, at in members]
+    values = [instance_values([metric], sets[i], protocol.ties)[0, at] for i, at in members]
     return Group(
         [i for i, _ in members],
         np.array(values),
-        instance_weights(first, setting),
+        instance_weights(first, protocol),
         instance_counts(first).astype(np.int64),
     )
 

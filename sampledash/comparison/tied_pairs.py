@@ -13,27 +13,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash import laws
 from sampledash.comparison import ties
 from sampledash.comparison.chains import Late, thinned
-from sampledash.counts import Atoms
-from sampledash.protocol import Setting
+from sampledash.counts import RankCounts
+from sampledash.protocol import Protocol
 from sampledash.types import Floats
-
 
 _CHUNK = 1 << 20  # entries of conditional expectations held at a time
 
 
 def tied_covariances(
-    setting: Setting, m: int, upper: Atoms, lower: Atoms, vectors: Floats
+    protocol: Protocol, m: int, upper: RankCounts, lower: RankCounts, vectors: Floats
 ) -> Floats:
     """Covariances of the contributions of pairs of relevant items, the order of ties random.
 
     Parameters
     ----------
-    setting, m
+    protocol, m
         A uniform scheme, and the number of draws; without replacement no more than negatives.
     upper, lower
         The better and the worse ranked item of each pair.
@@ -50,14 +48,14 @@ def tied_covariances(
         rows = np.arange(start, min(start + step, len(upper)))
         high, low = upper[rows], lower[rows]
         within = replace(high, negatives=high.above + high.tied)
-        f = _conditional(setting, m, within, vectors[high.position - 1])
+        f = _conditional(protocol, m, within, vectors[high.position - 1])
         certain = replace(
             low, above=within.negatives, negatives=low.above, tied=np.zeros_like(low.tied)
         )
-        f = _conditional(setting, m, certain, f)
+        f = _conditional(protocol, m, certain, f)
         rest = replace(low, above=np.zeros_like(low.above), negatives=low.negatives - low.above)
-        g = _conditional(setting, m, rest, vectors[low.position - 1], beyond=True)
-        p = laws.law(setting.scheme, m, low.above, low.negatives - low.above)
+        g = _conditional(protocol, m, rest, vectors[low.position - 1], beyond=True)
+        p = laws.law(protocol.scheme, m, low.above, low.negatives - low.above)
         f -= np.einsum("pw,pwc->pc", p, f)[:, None]
         g -= np.einsum("pw,pwc->pc", p, g)[:, None]
         result[rows] = np.einsum("pw,pwc,pwc->pc", p, f, g)
@@ -65,16 +63,16 @@ def tied_covariances(
 
 
 def _conditional(
-    setting: Setting, m: int, atoms: Atoms, values: Floats, *, beyond: bool = False
+    protocol: Protocol, m: int, atoms: RankCounts, values: Floats, *, beyond: bool = False
 ) -> Floats:
     """Expected value of the count above, given that t of the atoms' items are drawn: (p, m+1, c).
 
     Entry t is that of t draws; or, with ``beyond``, of m - t draws, which count from t on.
     """
     law = np.zeros((len(atoms), m + 1))
-    now = atoms.negatives >= (m if setting.without else 1)
+    now = atoms.negatives >= (m if protocol.without else 1)
     at = np.flatnonzero(now)
-    for picked, p in ties.atom_laws(setting, m, atoms[at]):
+    for picked, p in ties.atom_laws(protocol, m, atoms[at]):
         law[at[picked]] = p
     late: Late = {m: [(row, 0, 0) for row in np.flatnonzero(atoms.negatives == 0).tolist()]}
     for row in np.flatnonzero(~now & (atoms.negatives > 0)).tolist():

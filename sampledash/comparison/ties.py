@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from sampledash import laws
 from sampledash.correction.moments import integer_panel
-from sampledash.counts import Atoms
+from sampledash.counts import RankCounts
 from sampledash.metrics import Metric, places_within
-from sampledash.protocol import Setting, seen
+from sampledash.protocol import Protocol, seen
 from sampledash.types import Floats
-
 
 _TABLE = 10_000_000  # longest table of a metric over all counts above
 _FEW = 16  # tied items summed one by one
@@ -25,7 +24,7 @@ _CHUNK = 1 << 20  # entries of a block of laws
 _CANCELS = 1e3  # largest factor on a difference of two cumulative laws
 
 
-def exact_values(metric: Metric, atoms: Atoms) -> Floats:
+def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
     """Exact metric of each atom (before ``scale``), averaged over the order of its ties."""
     atoms = seen(metric, atoms)
     values = np.empty(len(atoms))
@@ -44,7 +43,7 @@ def exact_values(metric: Metric, atoms: Atoms) -> Floats:
     return values
 
 
-def exact_variances(metric: Metric, atoms: Atoms) -> Floats:
+def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
     """Variance of the exact metric (before ``scale``) over the order of the ties."""
     atoms = seen(metric, atoms)
     values = np.zeros(len(atoms))
@@ -95,20 +94,22 @@ def _integers(first: int, tied: int, cut: int | None) -> tuple[Floats, Floats]:
     return np.concatenate(counts), np.concatenate(weights) / (tied + 1)
 
 
-def atom_laws(setting: Setting, m: int, atoms: Atoms) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+def atom_laws(
+    protocol: Protocol, m: int, atoms: RankCounts
+) -> Iterator[tuple[NDArray[np.intp], Floats]]:
     """Yield blocks (indices of atoms, law of the sampled count above over 0..m).
 
     All atoms must have at least m negatives when sampling is without replacement.
     """
     plain = np.flatnonzero(atoms.tied == 0)
-    above, below = setting.weights(atoms[plain])
-    order = np.argsort(laws.modes(setting.scheme, m, above, below), kind="stable")
+    above, below = protocol.weights(atoms[plain])
+    order = np.argsort(laws.modes(protocol.scheme, m, above, below), kind="stable")
     plain, above, below = plain[order], above[order], below[order]
-    for rows, p in laws.law_chunks(setting.scheme, m, above, below):
+    for rows, p in laws.law_chunks(protocol.scheme, m, above, below):
         yield plain[rows], p
     tied = np.flatnonzero(atoms.tied)
     factor = (atoms.negatives[tied] + 1) / ((m + 1) * (atoms.tied[tied] + 1.0))
-    closed = setting.without & (atoms.tied[tied] >= _FEW) & (factor <= _CANCELS)
+    closed = protocol.without & (atoms.tied[tied] >= _FEW) & (factor <= _CANCELS)
     step = max(1, _CHUNK // (m + 2))
     for start in range(0, int(closed.sum()), step):
         some = tied[closed][start : start + step]
@@ -117,26 +118,26 @@ def atom_laws(setting: Setting, m: int, atoms: Atoms) -> Iterator[tuple[NDArray[
     step = max(1, step // 64)
     for start in range(0, int((~closed).sum()), step):
         some = tied[~closed][start : start + step]
-        owner, above, below, weights = nodes(setting, m, atoms[some])
+        owner, above, below, weights = nodes(protocol, m, atoms[some])
         total = np.zeros((len(some), m + 1))
-        for part, p in laws.law_chunks(setting.scheme, m, above, below):
+        for part, p in laws.law_chunks(protocol.scheme, m, above, below):
             first = np.flatnonzero(np.r_[True, np.diff(owner[part]) > 0])
             total[owner[part][first]] += np.add.reduceat(p * weights[part, None], first, axis=0)
         yield some, total
 
 
 def nodes(
-    setting: Setting, m: int, atoms: Atoms
+    protocol: Protocol, m: int, atoms: RankCounts
 ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
     """Nodes for the laws of tied atoms: index of the atom, weight above, below, and of the node."""
-    found = [_law_nodes(setting, m, atoms[np.array([i])]) for i in range(len(atoms))]
+    found = [_law_nodes(protocol, m, atoms[np.array([i])]) for i in range(len(atoms))]
     owner = np.repeat(np.arange(len(atoms)), [len(above) for above, _ in found])
     above = np.concatenate([above for above, _ in found])
-    a, b = setting.weights(atoms[owner], above)
+    a, b = protocol.weights(atoms[owner], above)
     return owner, a, b, np.concatenate([weights for _, weights in found])
 
 
-def _tied_hypergeometric(m: int, atoms: Atoms) -> Floats:
+def _tied_hypergeometric(m: int, atoms: RankCounts) -> Floats:
     """Hypergeometric laws averaged over a range of counts above, in closed form.
 
     Summed over K <= x, C(K, s) C(N-K, m-s) counts the (m+1)-subsets of N+1 places whose (s+1)-th
@@ -153,16 +154,16 @@ def _tied_hypergeometric(m: int, atoms: Atoms) -> Floats:
     return np.maximum(difference * factor[:, None], 0.0)
 
 
-def _law_nodes(setting: Setting, m: int, one: Atoms) -> tuple[Floats, Floats]:
+def _law_nodes(protocol: Protocol, m: int, one: RankCounts) -> tuple[Floats, Floats]:
     """Nodes and weights for the mean over one tied range of a law, which is smooth in the count."""
     first, last = int(one.above[0]), int(one.above[0] + one.tied[0])
-    total, odds = int(one.negatives[0]), setting.odds
+    total, odds = int(one.negatives[0]), protocol.odds
     above, weights = [], []
     while first <= last:
         angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + 1 / np.sqrt(m)
         q = np.sin(min(angle, np.pi / 2)) ** 2
         end = min(last, max(first + _FEW - 1, int(total * q / (odds * (1 - q) + q))))
-        if setting.without and (first < m or end > total - m):
+        if protocol.without and (first < m or end > total - m):
             end = min(last, first + _FEW - 1)  # near the ends the law is no polynomial between
         # Few different lengths: each needs a Gauss rule of its own.
         drop = max((end - first + 1).bit_length() - 4, 0)

@@ -7,7 +7,6 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison.chance import pair_chances
@@ -23,7 +22,7 @@ from sampledash.comparison.order import (
 )
 from sampledash.correction import Correction, as_corrections
 from sampledash.metrics import Metric, as_metrics
-from sampledash.protocol import Options, Setting
+from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Progress
 
@@ -57,7 +56,7 @@ def judged(
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m: int,
-    setting: Setting,
+    protocol: Protocol,
     exact: Floats | None = None,
 ) -> dict[str, list[Any]]:
     """Verdict at one m, from orders that were found over all m before; see :func:`verdict`.
@@ -67,11 +66,11 @@ def judged(
     """
     sampled = found.at(m)
     if sampled is None:
-        sampled = expected_means(metrics, sets, [m], setting)[0]
+        sampled = expected_means(metrics, sets, [m], protocol)[0]
     if exact is None:
-        exact = exact_means(metrics, sets, setting)
+        exact = exact_means(metrics, sets, protocol)
     pairs = [true_pairs(exact[:, x]) for x in range(len(metrics))]
-    chances = pair_chances(metrics, sets, m, pairs, sampled, setting)
+    chances = pair_chances(metrics, sets, m, pairs, sampled, protocol)
     names = np.array([ranks.system for ranks in sets], dtype=object)
     i, j, truth = np.array(pairs).transpose(2, 0, 1)  # (metrics, pairs) each
     x = np.arange(len(metrics))[:, None]
@@ -83,7 +82,7 @@ def judged(
     known = (right > 0) & (truth != 0)
     return {
         "metric": [str(metric) for metric in metrics for _ in range(i.shape[1])],
-        "correction": [str(setting.correction)] * i.size,
+        "correction": [str(protocol.correction)] * i.size,
         "better": names[i.ravel()].tolist(),
         "worse": names[j.ravel()].tolist(),
         "exact": (exact[i, x] - exact[j, x]).ravel().tolist(),
@@ -156,13 +155,13 @@ def verdict(
     recipes = as_corrections(corrections)
     for step, recipe in enumerate(recipes):
         with_recipe: Options = {**options, "correction": recipe}
-        setting = Setting.of(with_recipe)
+        protocol = Protocol.of(with_recipe)
 
         def report(part: float, step: int = step) -> None:
             if progress is not None:
                 progress((step + part) / len(recipes))
 
-        top = largest_m(sets, m_max, setting)
-        found = orders(chosen, sets, top, setting, report, values)
-        tables.append(as_frame(judged(found, chosen, sets, m, setting)))
+        top = largest_m(sets, m_max, protocol)
+        found = orders(chosen, sets, top, protocol, report, values)
+        tables.append(as_frame(judged(found, chosen, sets, m, protocol)))
     return pd.concat(tables, ignore_index=True)

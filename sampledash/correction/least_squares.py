@@ -10,8 +10,6 @@ from sampledash import laws
 from sampledash.correction.moments import Nodes, normal_equations, triangular
 from sampledash.types import Flags, Floats
 
-
-
 #: The smallest γ whose vector is right to 1e-5 of its largest entry; what is below counts as 0.
 SMALLEST_GAMMA = 1e-16
 

@@ -23,7 +23,6 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
 from sampledash.types import Floats
 
-
 _NODES = 16
 # Nodes of a panel of a law, its length in widths of the law, and its end over its start: a law that
 # is no polynomial of the rank takes short panels.

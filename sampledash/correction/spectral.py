@@ -43,14 +43,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
 from sampledash import checks
 from sampledash.correction import moments
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats
-
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from sampledash.comparison.means import variances_of_mean
 from sampledash.comparison.order import Orders
@@ -24,10 +23,10 @@ from sampledash.expectation import moments, sampled_values
 from sampledash.expectation import posterior as core_posterior
 from sampledash.laws import law_chunks
 from sampledash.metrics import Metric, parse_metric
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
 from sampledash.sampling import parse_sampling
-from sampledash.types import Floats, Ints, Progress
+from sampledash.types import Floats, Progress
 
 T = TypeVar("T")
 
@@ -149,7 +148,7 @@ def orders(
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m_max: int,
-    setting: Setting,
+    protocol: Protocol,
     *,
     shared: bool,
     progress: Progress | None = None,
@@ -158,7 +157,7 @@ def orders(
     """Orders over all m (``comparison.order.orders``); ``key`` names ranks, metrics and setting."""
 
     def make() -> Orders:
-        found = find_orders(metrics, sets, m_max, setting, progress, m_values)
+        found = find_orders(metrics, sets, m_max, protocol, progress, m_values)
         return Orders(_frozen(found.m_values), _frozen(found.means))
 
     return kept(f"orders|{key}|{m_max}|{m_values}", make, shared=shared, large=True)
@@ -169,14 +168,14 @@ def scatter(
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m: int,
-    setting: Setting,
+    protocol: Protocol,
     *,
     shared: bool,
 ) -> Floats:
     """Standard deviation of every mean at one m: shape (systems, metrics)."""
 
     def make() -> Floats:
-        rows = [variances_of_mean(metrics, ranks, m, setting) for ranks in sets]
+        rows = [variances_of_mean(metrics, ranks, m, protocol) for ranks in sets]
         result: Floats = _frozen(np.sqrt(np.array(rows)))
         return result
 

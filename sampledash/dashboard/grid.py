@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
 from sampledash.types import Ints
-
 
 LIMIT = 400  # points a trace
 _HEAD = 60  # ranks 1.._HEAD are all there: the metrics live at the top

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
 from sampledash.types import Floats
 
 Box = tuple[float, float, float, float]  # left, low, right, high, in pixels

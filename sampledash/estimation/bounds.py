@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from sampledash import checks
@@ -18,8 +17,7 @@ from sampledash.estimation.bounds_region import mean_of_some, region
 from sampledash.estimation.mean_rank import interval_of_mean
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
-from sampledash.types import Floats, Ints, Progress
-
+from sampledash.types import Ints, Progress
 
 _CONSTRAINTS = 200  # cumulative shares of one number of negatives that are constrained, at most
 

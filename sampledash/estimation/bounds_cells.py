@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats, Ints
-
 
 _LEAST = 5.0  # instances in a cell, so that a squared error is nearly chi-square
 _CELLS = 200  # at most, for each number of negatives

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash import laws
 from sampledash.correction.moments import integer_panel

@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 from scipy.special import chdtri
@@ -37,7 +36,6 @@ from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Floats
-
 
 _STIFF = 1e2  # weight of the equation of the probabilities, in largest entries of the others
 _SMOOTHING = 30

@@ -31,14 +31,12 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.estimation.bounds_family import Family
 from sampledash.estimation.bounds_fit import Fitted, nonnegative
 from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats
-
 
 _STEPS = 60
 _CLOSE = 1e-3  # to the largest log-likelihood of all instances together

@@ -7,16 +7,13 @@ for, until none does: the result is that of the programme over all places.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, linprog
 
 from sampledash.estimation.bounds_family import Family
 from sampledash.types import Floats, Ints, Progress
-
 
 #: How far a dual value may ask for more: the error of the result is not larger.
 _ENOUGH = 1e-9

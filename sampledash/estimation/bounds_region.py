@@ -35,14 +35,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtri, rel_entr
 
 from sampledash.estimation.bounds_fit import Fitted, nonnegative
 from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
-from sampledash.types import Floats
 
 Profile = Callable[[float], tuple[float, float]]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sampledash import checks
 from sampledash.correction import Fit, correction
@@ -16,7 +16,6 @@ from sampledash.expectation import mean_and_variance, prior_weights
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampling import Sampling
 from sampledash.types import Floats
-
 
 GAMMAS = tuple(10.0 ** (-e / 4) for e in range(25))
 

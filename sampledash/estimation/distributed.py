@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.correction.moments import integer_panel
 from sampledash.estimation import nodes
 from sampledash.estimation.nodes import Support
 from sampledash.metrics import Metric, as_metric
 from sampledash.types import Floats
-
 
 MOST_RANKS = 10**7  # that a probability is written out for
 

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.estimation import em, nodes

@@ -21,9 +21,8 @@ Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-from sampledash.types import Floats
 
+from sampledash.types import Floats
 
 ITERATIONS = 100
 SHAPED_ITERATIONS = 50

@@ -20,9 +20,8 @@ Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-from sampledash.types import Floats
 
+from sampledash.types import Floats
 
 ETA = 0.01
 _STEPS = 200

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from sampledash import laws
 from sampledash.correction.moments import integer_panel
 from sampledash.sampling import Scheme
 from sampledash.types import Floats, Ints
-
 
 EVERY_RANK = 4_000  # candidates up to which every rank is a node
 _HEAD = 64  # ranks at both ends that are always nodes: the law is steepest there

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.correction import Correction, as_correction

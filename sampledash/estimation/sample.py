@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats
-
 
 
 def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.correction import Correction
 from sampledash.estimation import distribution, em, nodes, vectors
@@ -24,7 +23,6 @@ from sampledash.estimation.steps import Steps
 from sampledash.estimation.vectors import VectorMethod
 from sampledash.metrics import Metric, as_metric
 from sampledash.types import Floats
-
 
 
 def standard_error(metric: Metric | str, sample: Sample, method: Correction | str) -> float:

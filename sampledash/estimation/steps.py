@@ -15,7 +15,6 @@ from sampledash.sampling import Scheme
 from sampledash.types import Floats
 
 
-
 @dataclass(frozen=True, eq=False)
 class Steps:
     """Non-increasing distributions: mixtures of uniforms on the first ranks.

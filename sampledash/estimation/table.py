@@ -17,7 +17,6 @@ from sampledash.metrics import Metric, as_metric, parse_metric
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats
 
-
 _MOST_DECIMALS = 12
 _ERRORS = 2.0  # standard errors that a printed mean may be off
 
@@ -209,14 +208,14 @@ def _complaint(
     metric: Metric, table: Printed, sampling: Sampling, shape: Shape | None, name: str
 ) -> str:
     """One sentence on values that no ranks can produce: which one, and what the others leave it."""
-    setting = f"n = {sampling.n} and m = {sampling.m}"
+    protocol = f"n = {sampling.n} and m = {sampling.m}"
     if shape is not None and np.all(
         _programme(metric, table, sampling, None).nearest().missed == 0
     ):
         off = _programme(metric, table, sampling, shape).nearest().missed
         shown = _listed(table, np.flatnonzero(off))
         return (
-            f"shape {shape!r} contradicts {name} {shown} with {setting}: other rank distributions "
+            f"shape {shape!r} contradicts {name} {shown} with {protocol}: other rank distributions "
             "can produce the table, so leave shape out"
         )
     for i in np.argsort(-np.abs(_programme(metric, table, sampling, shape).nearest().missed)):
@@ -227,13 +226,13 @@ def _complaint(
         if low is not None and high is not None:
             digits = max(0, round(-np.log10(2 * table.half[i])))
             return (
-                f"{name} {table.names[i]!r} is {table.values[i]:.{digits}f}, but with {setting} "
+                f"{name} {table.names[i]!r} is {table.values[i]:.{digits}f}, but with {protocol} "
                 f"the other values leave it {max(low.value, 0.0):.{digits}f} to "
                 f"{min(-high.value, 1.0):.{digits}f}: check it, the others, n and m"
             )
     off = _programme(metric, table, sampling, shape).nearest().missed
     return (
-        f"{name} holds values that no ranks can produce together with {setting}, nearest to it "
+        f"{name} holds values that no ranks can produce together with {protocol}, nearest to it "
         f"without {_listed(table, np.flatnonzero(off))}: check them, n and m"
     )
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash import checks, laws
 from sampledash.correction import Fit, correction

@@ -20,7 +20,6 @@ from sampledash.metrics.kinds import KINDS, MetricName
 from sampledash.types import Floats, Ints
 
 
-
 def places_within(share: float, others: ArrayLike) -> Ints:
     """Lowest place that counts: TOPK(share) among ``others`` items is Recall at this place.
 

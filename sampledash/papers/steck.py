@@ -17,13 +17,13 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sampledash import checks
-from sampledash.counts import Atoms
+from sampledash.counts import RankCounts
 from sampledash.protocol import Weighting
 from sampledash.ranksets import RankSet
-from sampledash.types import Floats, Ints
+from sampledash.types import Floats
 
 TiedAt = Literal["optimistic", "mid", "pessimistic"]
 
@@ -128,7 +128,7 @@ def _list_of(relevant: int, n: int) -> tuple[int, int]:
     return n, checks.integer("relevant", relevant, low=1, high=n - 1)
 
 
-def _rows(ranks: RankSet, ties: TiedAt) -> tuple[Atoms, Floats]:
+def _rows(ranks: RankSet, ties: TiedAt) -> tuple[RankCounts, Floats]:
     """Rows of the rank set and the share of the other items above each."""
     checks.choice("ties", ties, get_args(TiedAt))
     rows = ranks.rows()
@@ -136,7 +136,7 @@ def _rows(ranks: RankSet, ties: TiedAt) -> tuple[Atoms, Floats]:
     return rows, np.asarray(above / (rows.negatives + rows.relevant - 1))
 
 
-def _average(values: Floats, rows: Atoms, weighting: Weighting) -> float:
+def _average(values: Floats, rows: RankCounts, weighting: Weighting) -> float:
     """Mean over the pairs of user and item, or over the users' means."""
     checks.choice("weighting", weighting, get_args(Weighting))
     each = rows.count / rows.relevant if weighting == "instances" else rows.count

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sampledash import checks
 from sampledash.papers.steck import shares
 from sampledash.types import Floats
-
 
 
 def observed_measures(

@@ -13,13 +13,12 @@ T being that order statistic: a mixture of Recalls, most of them at a place that
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sampledash import checks, laws
 from sampledash.metrics import places_within
 from sampledash.papers.steck import shares
 from sampledash.types import Floats
-
 
 _TOO_MANY = ": the others are drawn without replacement, there are n - 1"
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.curves import expected_means
@@ -20,7 +19,7 @@ from sampledash.comparison.means import exact_means, variances_of_means
 from sampledash.correction import parse_correction
 from sampledash.metrics import parse_metric
 from sampledash.papers.printed import Cell, cells
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Progress
 
@@ -131,24 +130,24 @@ def _column(here: Sequence[Cell], sets: Sequence[RankSet]) -> Iterator[Match]:
     first = here[0]
     names = list(dict.fromkeys(cell.metric for cell in here))
     metrics = [parse_metric(name) for name in names]
-    setting = Setting.of({"scheme": first.scheme, "fit_scheme": first.fit_scheme})
+    protocol = Protocol.of({"scheme": first.scheme, "fit_scheme": first.fit_scheme})
     scale = 100.0 if first.table == 3 else 1.0
     if first.m is None:
-        means = scale * exact_means(metrics, sets, setting)
+        means = scale * exact_means(metrics, sets, protocol)
         # Beyond all negatives only the order of the ties is left to chance.
         last = max(ranks.max_negatives for ranks in sets) + 1
         tied = any(ranks.has_ties for ranks in sets)
-        scatter = variances_of_means(metrics, sets, last, setting) if tied else 0 * means
+        scatter = variances_of_means(metrics, sets, last, protocol) if tied else 0 * means
     else:
         correction = parse_correction(first.column)
-        setting = Setting.of(
+        protocol = Protocol.of(
             {"scheme": first.scheme, "fit_scheme": first.fit_scheme, "correction": correction}
         )
-        means = scale * expected_means(metrics, sets, [first.m], setting)[0]
+        means = scale * expected_means(metrics, sets, [first.m], protocol)[0]
         if first.table == 4:
-            yield from _counts(here, sets, names, first.m, means, setting)
+            yield from _counts(here, sets, names, first.m, means, protocol)
             return
-        scatter = variances_of_means(metrics, sets, first.m, setting)
+        scatter = variances_of_means(metrics, sets, first.m, protocol)
     spreads = scale * np.sqrt(scatter)
     systems = [ranks.system for ranks in sets]
     for cell in here:
@@ -168,11 +167,11 @@ def _counts(
     names: Sequence[str],
     m: int,
     means: Floats,
-    setting: Setting,
+    protocol: Protocol,
 ) -> Iterator[Match]:
     """Table 4: in how many of the runs a pair is in its true order."""
     metrics = [parse_metric(name) for name in names]
-    exact = exact_means(metrics, sets, setting)
+    exact = exact_means(metrics, sets, protocol)
     systems = [ranks.system for ranks in sets]
     rows = list(dict.fromkeys(cell.row for cell in here))
     places = [tuple(map(systems.index, row)) for row in rows]
@@ -180,7 +179,7 @@ def _counts(
         [(i, j, 1) if exact[i, x] > exact[j, x] else (j, i, 1) for i, j in places]
         for x in range(len(metrics))
     ]
-    chances = pair_chances(metrics, sets, m, pairs, means, setting)
+    chances = pair_chances(metrics, sets, m, pairs, means, protocol)
     for cell in here:
         chance = chances[names.index(cell.metric)][rows.index(cell.row)]
         runs = cell.runs or 0

@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.correction import correction
 from sampledash.expectation import expected, posterior
@@ -14,7 +13,6 @@ from sampledash.metrics import parse_metric
 from sampledash.papers.findings import Finding
 from sampledash.sampling import SCHEMES, Sampling, Scheme
 from sampledash.types import Floats
-
 
 _N = 10_000  # candidates in Figures 1, 3 and 4
 _TOP_HEAVY = ("AP", "NDCG", "Recall@10")

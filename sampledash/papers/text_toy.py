@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.metrics import parse_metric
 from sampledash.papers.findings import Finding
 from sampledash.papers.printed import METRICS_12
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats
-
 
 _DRAWN = 99  # negatives in section 4.2
 _CLOSE = 0.005  # what a reader of Figure 2 cannot tell apart
@@ -25,10 +23,10 @@ _CLOSE = 0.005  # what a reader of Figure 2 cannot tell apart
 def check(abc: Sequence[RankSet]) -> list[Finding]:
     """Every statement about A, B and C, in the order of the text."""
     metrics = [parse_metric(name) for name in METRICS_12]
-    setting = Setting.of({})
-    exact = exact_means(metrics, abc, setting)
+    protocol = Protocol.of({})
+    exact = exact_means(metrics, abc, protocol)
     every = np.arange(1, 10_000)
-    means = expected_means(metrics, abc, every.tolist(), setting)
+    means = expected_means(metrics, abc, every.tolist(), protocol)
     return [*_table_2(exact, means[_DRAWN - 1]), *_figure_2(exact, means)]
 
 

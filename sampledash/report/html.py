@@ -200,22 +200,24 @@ def _table(table: pd.DataFrame) -> str:
 
 
 def _settings(findings: Findings) -> pd.DataFrame:
-    setting = findings.setting
-    scheme = setting.scheme.replace("-", " ")
-    if setting.scheme == "popularity":
-        scheme = f"by popularity, with replacement, odds {setting.odds:g}"
+    protocol = findings.protocol
+    scheme = protocol.scheme.replace("-", " ")
+    if protocol.scheme == "popularity":
+        scheme = f"by popularity, with replacement, odds {protocol.odds:g}"
     rows = {
         "Metrics": ", ".join(map(str, findings.metrics)),
         "Negatives m": count(findings.m),
         "Drawn": scheme,
-        "Correction": str(setting.correction),
+        "Correction": str(protocol.correction),
     }
-    if setting.correction.by_rank:
-        rows["Correction fitted to"] = f"the law of sampling {setting.fit_scheme.replace('-', ' ')}"
+    if protocol.correction.by_rank:
+        rows["Correction fitted to"] = (
+            f"the law of sampling {protocol.fit_scheme.replace('-', ' ')}"
+        )
     if any(ranks.has_ties for ranks in findings.sets):
-        rows["Ties"] = _TIES[setting.ties]
+        rows["Ties"] = _TIES[protocol.ties]
     if any(ranks.max_relevant > 1 for ranks in findings.sets):
-        rows["Weight of an instance"] = _WEIGHTS[setting.weighting]
+        rows["Weight of an instance"] = _WEIGHTS[protocol.weighting]
     rows["Largest m looked at"] = count(findings.m_max)
     return pd.DataFrame({"Setting": list(rows), "Value": list(rows.values())})
 

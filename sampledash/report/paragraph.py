@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 import sampledash
 from sampledash.comparison.findings import Findings
@@ -15,7 +14,6 @@ from sampledash.report import paragraph_order as paper_order
 from sampledash.report.numbers import count
 from sampledash.report.style import MOVIELENS, PAPER, Style, listed, phrases
 from sampledash.types import Floats
-
 
 _NAMED = 4  # systems that are named one by one, with their values
 _VALUES = 6  # values that are written out
@@ -75,9 +73,9 @@ def _full_ranking(f: Findings, say: Style) -> str:
             "expected": ", ties in random order",
             "optimistic": ", relevant items first among ties",
             "pessimistic": ", relevant items last among ties",
-        }[f.setting.ties]
+        }[f.protocol.ties]
     if most > 1:
-        micro = f.setting.weighting == "relevant-items"
+        micro = f.protocol.weighting == "relevant-items"
         mean = ", weighted by relevant items," if micro else ", averaged over instances,"
     items = "item" if most == 1 else f"items (up to {count(most)})"
     return (
@@ -134,10 +132,10 @@ def _best(f: Findings, means: Floats, say: Style) -> str:
 def _sampled(f: Findings, ordered: list[pd.DataFrame], say: Style) -> str:
     """What the sampled metric is in expectation, and the pairs that it orders otherwise."""
     negatives = "negative" if f.m == 1 else "negatives"
-    short = f.setting.without and any(np.any(x.atoms().negatives < f.m) for x in f.sets)
+    short = f.protocol.without and any(np.any(x.atoms().negatives < f.m) for x in f.sets)
     fewer = " (all of them where there are fewer)" if short else ""
     start = f"With {count(f.m)} {negatives} per instance instead{fewer}, {_drawn(f)}"
-    recipe = f.setting.correction
+    recipe = f.protocol.correction
     if recipe.name != "uncorrected":
         label = {
             "rank-estimate": "the rank estimate",
@@ -147,8 +145,8 @@ def _sampled(f: Findings, ordered: list[pd.DataFrame], say: Style) -> str:
         }[recipe.name]
         if recipe.gamma is not None:
             label += f" with {say.symbol('γ', recipe.gamma)}"
-        if f.setting.fit_scheme != f.setting.scheme:
-            fitted = f.setting.fit_scheme.replace("-", " ")
+        if f.protocol.fit_scheme != f.protocol.scheme:
+            fitted = f.protocol.fit_scheme.replace("-", " ")
             label += f" fitted to sampling {'by ' if fitted == 'popularity' else ''}{fitted}"
         start += f", and {label}"
     start += f"{say.cite(PAPER)},"
@@ -163,20 +161,20 @@ def _sampled(f: Findings, ordered: list[pd.DataFrame], say: Style) -> str:
 
 
 def _drawn(f: Findings) -> str:
-    if f.setting.scheme != "popularity":
-        return f"sampled uniformly {f.setting.scheme.replace('-', ' ')}"
+    if f.protocol.scheme != "popularity":
+        return f"sampled uniformly {f.protocol.scheme.replace('-', ' ')}"
     drawn = "sampled with replacement by popularity"
     if any(ranks.mass_above is not None for ranks in f.sets):
         return drawn
     return (
-        f"{drawn} (items ranked above the relevant one drawn {f.setting.odds:g} times as often as "
+        f"{drawn} (items ranked above the relevant one drawn {f.protocol.odds:g} times as often as "
         "those below it)"
     )
 
 
 def _limits(f: Findings, say: Style) -> str:
     """What the numbers rest on, and what they do not say."""
-    recipe = f.setting.correction
+    recipe = f.protocol.correction
     prior = ""
     if recipe.by_rank and recipe.name != "rank-estimate":
         prior = f" with {'a uniform' if recipe.prior is None else 'our own'} prior over the ranks"

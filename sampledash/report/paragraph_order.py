@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sampledash.comparison.findings import Findings
 from sampledash.comparison.order import TIED
@@ -14,7 +13,6 @@ from sampledash.comparison.verdict import CONFIDENT
 from sampledash.report.numbers import count
 from sampledash.report.style import Style, all_of, listed, phrases
 from sampledash.types import Floats
-
 
 _PAIRS = 3  # pairs that are named
 _METRICS = 5  # metrics that are told apart

@@ -10,7 +10,7 @@ import sampledash
 from sampledash.comparison.findings import Findings
 from sampledash.comparison.order import EVERY
 from sampledash.correction import Correction
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 
 
 def python_script(findings: Findings) -> str:
@@ -25,7 +25,7 @@ def python_script(findings: Findings) -> str:
     -----
     Names of systems reach the script within ``findings.python`` only, where they are quoted.
     """
-    setting = findings.setting
+    protocol = findings.protocol
     scatter = bool(np.isfinite(findings.std).all())
     lines = [
         f"# Sampled against exact metrics, for sampledash {sampledash.__version__}.",
@@ -35,14 +35,14 @@ def python_script(findings: Findings) -> str:
         f"sets = {findings.python}",
         f"metrics = {[str(metric) for metric in findings.metrics]!r}",
         f"m = {findings.m}  # sampled negatives",
-        f"options = {_options(setting)!r}",
-        f"correction = {_correction(setting.correction)}",
+        f"options = {_options(protocol)!r}",
+        f"correction = {_correction(protocol.correction)}",
         "how = {**options, 'correction': correction}",
         "",
         "for metric in metrics:",
         "    print(metric)",
         "    for ranks in sets:",
-        f"        exact = sd.mean(metric, ranks{_reading(setting)})",
+        f"        exact = sd.mean(metric, ranks{_reading(protocol)})",
         "        sampled = sd.expected_mean(metric, ranks, m, **how)",
         *(["        std = sd.std_of_mean(metric, ranks, m, **how)"] if scatter else []),
         '        print(f"  {ranks.system!r}: exact {exact:.2%},", end=" ")',
@@ -56,25 +56,25 @@ def python_script(findings: Findings) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _options(setting: Setting) -> dict[str, object]:
+def _options(protocol: Protocol) -> dict[str, object]:
     """The scheme, and what is not the default."""
-    options: dict[str, object] = {"scheme": setting.scheme}
-    if setting.odds != 1:
-        options["odds"] = setting.odds
-    if setting.fit_scheme != setting.scheme:
-        options["fit_scheme"] = setting.fit_scheme
-    if setting.ties != "expected":
-        options["ties"] = setting.ties
-    if setting.weighting != "instances":
-        options["weighting"] = setting.weighting
+    options: dict[str, object] = {"scheme": protocol.scheme}
+    if protocol.odds != 1:
+        options["odds"] = protocol.odds
+    if protocol.fit_scheme != protocol.scheme:
+        options["fit_scheme"] = protocol.fit_scheme
+    if protocol.ties != "expected":
+        options["ties"] = protocol.ties
+    if protocol.weighting != "instances":
+        options["weighting"] = protocol.weighting
     return options
 
 
-def _reading(setting: Setting) -> str:
+def _reading(protocol: Protocol) -> str:
     """Arguments of the exact mean: how ties are read and what instances weigh."""
     return "".join(
         f", {name}={value!r}"
-        for name, value in _options(setting).items()
+        for name, value in _options(protocol).items()
         if name in ("ties", "weighting")
     )
 
@@ -99,7 +99,7 @@ def _verdict(findings: Findings) -> list[str]:
 
 def _ladder(findings: Findings) -> list[str]:
     """Argument for the values of m that were evaluated, where they are not the default."""
-    values, name = sorted(set(findings.m_values or ())), findings.setting.correction.name
+    values, name = sorted(set(findings.m_values or ())), findings.protocol.correction.name
     default = findings.every_m and (findings.m_max <= EVERY or name == "rank-estimate")
     if not values or default or name == "uncorrected":
         return []

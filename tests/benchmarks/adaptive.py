@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.estimation.bounds import bounds
 from sampledash.estimation.bounds_family import Family
@@ -15,11 +14,10 @@ from sampledash.estimation.bounds_likelihood import likely
 from sampledash.estimation.bounds_region import region
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats, Ints
 from tests.benchmarks.core import Result
 from tests.estimation.adaptive_cases import adaptive
 from tests.estimation.bounds_cases import falling
-from sampledash.types import Floats, Ints
-
 
 N = 3706
 RULES = ((100, 3200, 1), (20, 320, 2))

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sampledash as sd
 from sampledash.estimation.bounds import bounds
 from sampledash.estimation.intervals import compare, interval
 from sampledash.metrics import as_metric
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats
 from tests.benchmarks.bounds_floor import floor, hardest
 from tests.benchmarks.core import Result, timed
 from tests.estimation.bounds_cases import FALLING, averaged, brute, drawn, falling
 from tests.oracles import WITH, dense_law
-from sampledash.types import Floats
 
 SHAPES = (None, "non-increasing")
 METRICS = ("Recall@10", "NDCG@10", "AUC")

@@ -19,7 +19,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
@@ -28,7 +27,6 @@ from sampledash.estimation.bounds_fit import nonnegative
 from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats, Ints
-
 
 
 @dataclass(frozen=True)

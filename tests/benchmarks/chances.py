@@ -14,18 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sampledash as sd
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.order import true_order
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from sampledash.simulation import batches
+from sampledash.types import Ints
 from tests.benchmarks.core import Result, timed
 from tests.oracles import POPULARITY, WITH, WITHOUT
-from sampledash.types import Ints
-
 
 MASS = "mass above"  # popularity with the weight above each item given
 SCHEMES = (WITH, WITHOUT, POPULARITY, MASS)
@@ -153,13 +151,13 @@ class Cell:
 
 def cells(case: Case, correction: str | None, runs: int = RUNS) -> Iterator[Cell]:
     """All metrics of one case; those that the exact metric ties are left out."""
-    setting = Setting.of(case.options(correction))
+    protocol = Protocol.of(case.options(correction))
     sets, metrics = case.sets(), [sd.parse_metric(text) for text in METRICS]
-    means = expected_means(metrics, sets, [case.m], setting)[0]
-    pairs = [true_order(metric, sets, setting) for metric in metrics]
-    chances = pair_chances(metrics, sets, case.m, pairs, means, setting)
+    means = expected_means(metrics, sets, [case.m], protocol)[0]
+    pairs = [true_order(metric, sets, protocol) for metric in metrics]
+    chances = pair_chances(metrics, sets, case.m, pairs, means, protocol)
     rng = np.random.default_rng([7, case.size, case.seed])
-    drawn = [np.concatenate(list(batches(metrics, rs, case.m, runs, rng, setting))) for rs in sets]
+    drawn = [np.concatenate(list(batches(metrics, rs, case.m, runs, rng, protocol))) for rs in sets]
     seeded = any(rs.max_relevant > 1 for rs in sets) and len(sets[0]) * SEEDED <= 4_000_000
     for x, text in enumerate(METRICS):
         better, worse, truth = pairs[x][0]

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sampledash as sd
 from sampledash.estimation import distribution, point
@@ -20,10 +19,9 @@ from sampledash.estimation.distribution import RankDistribution, estimate_distri
 from sampledash.estimation.sample import Sample
 from sampledash.estimation.vectors import prior_method, weighed
 from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats
 from tests.benchmarks.core import Result, timed
 from tests.oracles import WITH
-from sampledash.types import Floats
-
 
 METRICS = ("Recall@10", "NDCG@10", "AP")
 CUTOFFS = tuple(f"Recall@{k}" for k in range(1, 51))

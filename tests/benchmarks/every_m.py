@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 import sampledash as sd
+from sampledash.types import Floats
 from tests.benchmarks.core import Result, timed
 from tests.oracles import POPULARITY, SCHEMES, WITHOUT, by_definition, item_scale, item_value
-from sampledash.types import Floats
 
 Row = tuple[int, tuple[int, ...]]  # n and the ranks of the relevant items
 

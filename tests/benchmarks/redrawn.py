@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sampledash as sd
 from sampledash.comparison import probability_if_redrawn, probability_if_shared
+from sampledash.types import Floats, Ints
 from tests.benchmarks.core import Result, timed
 from tests.oracles import UNIFORM, WITH
-from sampledash.types import Floats, Ints
-
 
 METRICS = ("AP@5", "AP", "NDCG@10", "NDCG", "Recall@5", "Precision@3", "RR", "AUC")
 CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "rank estimate")

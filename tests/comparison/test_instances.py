@@ -17,7 +17,7 @@ from sampledash.comparison.instances import (
     instance_weights,
     partners,
 )
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from tests.oracles import METRICS, POPULARITY, SCHEMES, WITHOUT, by_definition, samples
 
 
@@ -51,9 +51,9 @@ def test_moments_by_enumeration(scheme: str, data: st.DataObject) -> None:
     if scheme == WITHOUT and len({n - len(ranks) for ranks, n in rows}) == 1:
         m = min(m, rows[0][1] - len(rows[0][0]))
     odds = 2.0 if scheme == POPULARITY else 1.0
-    setting = Setting.of({"scheme": scheme, "odds": odds})
+    protocol = Protocol.of({"scheme": scheme, "odds": odds})
     metrics = [sd.metric(name, k=k) for name, k in METRICS]
-    means, variances = instance_moments(metrics, _set_of("P", rows), m, setting)
+    means, variances = instance_moments(metrics, _set_of("P", rows), m, protocol)
     exact = instance_values(metrics, _set_of("P", rows), "expected")
     for u, (ranks, n) in enumerate(rows):
         drawn = min(m, n - len(ranks)) if scheme == WITHOUT else m
@@ -77,17 +77,17 @@ def test_ties_average_over_their_order() -> None:
     assert found[1] == pytest.approx([1 / 4, 1, 0])
     assert instance_values(metrics, ranks, "pessimistic")[0] == pytest.approx([1 / 5, 1, 1 / 6])
     # m = 1 without replacement: the item is first unless the one drawn item lies above.
-    setting = Setting.of({"scheme": WITHOUT})
-    means, variances = instance_moments([metrics[0]], ranks, 1, setting)
+    protocol = Protocol.of({"scheme": WITHOUT})
+    means, variances = instance_moments([metrics[0]], ranks, 1, protocol)
     chance = np.array([(1 + 2 + 3 + 4) / 4 / 5, 0, (4 + 5) / 2 / 5])
     assert means[0] == pytest.approx(1 - chance / 2)
     assert variances[0] == pytest.approx(chance * (1 - chance) / 4)
 
 
 def test_sums_are_those_of_the_mean(xyz: list[sd.RankSet]) -> None:
-    setting = Setting.of({"scheme": WITHOUT, "correction": "BV 0.1"})
+    protocol = Protocol.of({"scheme": WITHOUT, "correction": "BV 0.1"})
     metrics = [sd.parse_metric(x) for x in ("NDCG@10", "AUC")]
-    means, variances = instance_moments(metrics, xyz[0], 50, setting)
+    means, variances = instance_moments(metrics, xyz[0], 50, protocol)
     size = len(means[0])
     for x, metric in enumerate(metrics):
         options = {"scheme": WITHOUT, "correction": "BV 0.1"}
@@ -97,39 +97,39 @@ def test_sums_are_those_of_the_mean(xyz: list[sd.RankSet]) -> None:
 
 
 def test_what_is_refused() -> None:
-    setting = Setting.of({})
+    protocol = Protocol.of({})
     tied = sd.RankSet("P", [1, 4, 2], 9, instances=["a", "a", "b"], ties=[0, 2, 0])
     with pytest.raises(ValueError, match="'P' has ties and several relevant items"):
-        instance_moments([sd.metric("ap")], tied, 3, setting)
-    assert instance_moments([sd.metric("rr")], tied, 3, setting)[0].shape == (1, 2)
+        instance_moments([sd.metric("ap")], tied, 3, protocol)
+    assert instance_moments([sd.metric("rr")], tied, 3, protocol)[0].shape == (1, 2)
     with pytest.raises(ValueError, match="m = 9 is too large"):
         instance_moments(
-            [sd.metric("ap")], sd.RankSet("P", [1], 9), 9, Setting.of({"scheme": WITHOUT})
+            [sd.metric("ap")], sd.RankSet("P", [1], 9), 9, Protocol.of({"scheme": WITHOUT})
         )
 
 
 def test_counts_and_weights() -> None:
     ranks = sd.RankSet("P", [3, 1, 5], 9, instances=["b", "a", "b"], counts=[2, 1, 2])
     assert instance_counts(ranks).tolist() == [2, 1]
-    assert instance_weights(ranks, Setting.of({})).tolist() == [1, 1]
-    by_items = Setting.of({"weighting": "relevant-items"})
+    assert instance_weights(ranks, Protocol.of({})).tolist() == [1, 1]
+    by_items = Protocol.of({"weighting": "relevant-items"})
     assert instance_weights(ranks, by_items).tolist() == [2, 1]
 
 
 def test_pairing() -> None:
-    setting, by_items = Setting.of({}), Setting.of({"weighting": "relevant-items"})
+    protocol, by_items = Protocol.of({}), Protocol.of({"weighting": "relevant-items"})
     first = sd.RankSet("P", [1, 2, 3], 9, instances=["a", "b", "c"])
     second = sd.RankSet("Q", [4, 5, 6], 9, instances=["c", "a", "b"])
-    assert partners(first, second, setting).tolist() == [1, 2, 0]
-    assert partners(first, sd.RankSet("Q", [4, 5, 6], 9, instances=list("abd")), setting) is None
-    assert partners(first, sd.RankSet("Q", [4, 5], 9, instances=list("ab")), setting) is None
+    assert partners(first, second, protocol).tolist() == [1, 2, 0]
+    assert partners(first, sd.RankSet("Q", [4, 5, 6], 9, instances=list("abd")), protocol) is None
+    assert partners(first, sd.RankSet("Q", [4, 5], 9, instances=list("ab")), protocol) is None
     # Without labels: in their order, but rows of a histogram are no instances.
     bare = sd.RankSet("P", [1, 2], 9), sd.RankSet("Q", [3, 4], 9)
-    assert partners(*bare, setting).tolist() == [0, 1]
+    assert partners(*bare, protocol).tolist() == [0, 1]
     counted = [sd.RankSet(name, [1, 2], 9, counts=[5, 1]) for name in "PQ"]
-    assert partners(*counted, setting) is None
+    assert partners(*counted, protocol) is None
     named = [sd.RankSet(x, [1, 2], 9, counts=[5, 1], instances=["u", "v"]) for x in "PQ"]
-    assert partners(*named, setting).tolist() == [0, 1]
+    assert partners(*named, protocol).tolist() == [0, 1]
     more = sd.RankSet("Q", [4, 5, 6, 7], 9, instances=["c", "a", "b", "b"])
-    assert partners(first, more, setting).tolist() == [1, 2, 0]
+    assert partners(first, more, protocol).tolist() == [1, 2, 0]
     assert partners(first, more, by_items) is None

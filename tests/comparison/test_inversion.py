@@ -13,7 +13,7 @@ from scipy.stats import norm
 import sampledash as sd
 from sampledash.comparison import chance, inversion
 from sampledash.comparison.hits import half_unit, law_of_hits
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from tests.oracles import SCHEMES, WITH, WITHOUT, by_definition, dense_law, samples
 
 
@@ -25,16 +25,16 @@ def pair(size: int, n: int, powers: tuple[float, float], seed: int) -> list[sd.R
     ]
 
 
-def inverted(metric: str, sets: list[sd.RankSet], m: int, setting: Setting) -> float:
+def inverted(metric: str, sets: list[sd.RankSet], m: int, protocol: Protocol) -> float:
     """P(first > second) by inversion, whatever else there would be."""
-    options: dict[str, Any] = {"scheme": setting.scheme, "correction": setting.correction}
-    options["odds"] = setting.odds
+    options: dict[str, Any] = {"scheme": protocol.scheme, "correction": protocol.correction}
+    options["odds"] = protocol.odds
     mean = [sd.expected_mean(metric, rs, m, **options) for rs in sets]
     std = [sd.std_of_mean(metric, rs, m, **options) for rs in sets]
     none = np.zeros(1)
     return float(
         inversion.chances_above(
-            sd.parse_metric(metric), sets, m, setting, np.array([0]), np.array([1]),
+            sd.parse_metric(metric), sets, m, protocol, np.array([0]), np.array([1]),
             none + mean[0] - mean[1], none + np.hypot(*std), none,
         )[0]
     )  # fmt: skip
@@ -45,7 +45,7 @@ def inverted(metric: str, sets: list[sd.RankSet], m: int, setting: Setting) -> f
 def test_inversion_finds_the_convolved_chance_of_hits(size: int, n: int, correction: str) -> None:
     # A lattice with many ties: the hardest for it.
     sets, m = pair(size, n, (2.0, 2.1), size + n), 50
-    setting = Setting.of({"scheme": WITHOUT, "correction": correction})
+    protocol = Protocol.of({"scheme": WITHOUT, "correction": correction})
     fit = sd.parse_correction(correction).fit("Recall@10", sd.Sampling(n, m, WITHOUT))
     hit = dense_law(n, m, WITHOUT)[np.concatenate([rs.ranks for rs in sets]) - 1] @ fit.values
     laws = []
@@ -55,7 +55,7 @@ def test_inversion_finds_the_convolved_chance_of_hits(size: int, n: int, correct
             law = np.convolve(law, [1 - p, p])
         laws.append(law)
     true = sum(laws[0][i] * laws[1][:i].sum() for i in range(size + 1))
-    assert inverted("Recall@10", sets, m, setting) == pytest.approx(true, abs=1e-6)
+    assert inverted("Recall@10", sets, m, protocol) == pytest.approx(true, abs=1e-6)
 
 
 @pytest.mark.parametrize("metric", ["NDCG@3", "AP", "RR", "AUC"])
@@ -76,7 +76,7 @@ def test_inversion_of_a_handful_of_instances(metric: str, size: int) -> None:
         found.append((np.array(list(total)), np.array(list(total.values()))))
     (a, p), (b, q) = found
     true = float(p @ (a[:, None] - b > 1e-9) @ q)
-    ours = inverted(metric, sets, m, Setting.of({}))
+    ours = inverted(metric, sets, m, Protocol.of({}))
     # Values nearer to each other than the last frequency resolves count by half.
     near = float(p @ ((np.abs(a[:, None] - b) > 1e-9) & (np.abs(a[:, None] - b) < 1e-3)) @ q)
     assert ours == pytest.approx(true, abs=2e-3 + near / 2)
@@ -93,13 +93,13 @@ def test_a_rare_large_value_does_not_drown_the_rest() -> None:
         for name, power in (("P", 1.15), ("Q", 1.0))
     ]
     options: dict[str, Any] = {"scheme": SCHEMES[2], "odds": 2.0, "correction": "CLS"}
-    setting = Setting.of(options)
+    protocol = Protocol.of(options)
     runs = [
         sd.simulate("AP", rs, m, 20_000, np.random.default_rng(i), **options)
         for i, rs in enumerate(sets)
     ]
     share = np.mean(runs[0] - runs[1] > 1e-12)
-    ours = inverted("AP", sets, m, setting)
+    ours = inverted("AP", sets, m, protocol)
     assert abs(ours - share) <= 4 * np.sqrt(0.25 / 20_000)
     z = (runs[0].mean() - runs[1].mean()) / np.hypot(runs[0].std(), runs[1].std())
     assert abs(norm.cdf(z) - share) > 0.02  # what the normal law would miss
@@ -110,7 +110,7 @@ def test_many_alike_instances_are_near_normal() -> None:
     mean = [sd.expected_mean("NDCG", rs, 30) for rs in sets]
     std = [sd.std_of_mean("NDCG", rs, 30) for rs in sets]
     z = (mean[0] - mean[1]) / np.hypot(*std)
-    ours = inverted("NDCG", sets, 30, Setting.of({}))
+    ours = inverted("NDCG", sets, 30, Protocol.of({}))
     assert ours == pytest.approx(norm.cdf(z), abs=0.003)
 
 
@@ -134,8 +134,8 @@ def test_law_of_hits_by_enumeration(metric: str, scheme: str, weighting: str) ->
         "S", [r for _, each in rows for r in each], [n for n, each in rows for _ in each],
         instances=[i for i, (_, each) in enumerate(rows) for _ in each],
     )  # fmt: skip
-    setting = Setting.of({"scheme": scheme, "weighting": weighting})
-    found = law_of_hits(name, rs, m, setting)
+    protocol = Protocol.of({"scheme": scheme, "weighting": weighting})
+    found = law_of_hits(name, rs, m, protocol)
     assert found is not None
     assert np.all(np.diff(found[0]) > 0)
     likely = found[1] > 1e-15
@@ -143,7 +143,7 @@ def test_law_of_hits_by_enumeration(metric: str, scheme: str, weighting: str) ->
     assert found[0][likely] == pytest.approx([v for v, _ in true], abs=1e-9)
     assert found[1][likely] == pytest.approx([p for _, p in true], abs=1e-13)
     # Values of the lattice lie a multiple of its step apart.
-    places = np.diff(found[0]) / (2 * half_unit(name, rs, setting))
+    places = np.diff(found[0]) / (2 * half_unit(name, rs, protocol))
     assert places == pytest.approx(np.round(places), abs=1e-9)
 
 
@@ -153,7 +153,7 @@ def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
     rs = pair(25, 3000, (3.0, 1.0), 8)[0]
     options: dict[str, Any] = {"scheme": scheme} | ({"odds": 2.0} if scheme == SCHEMES[2] else {})
     for metric in ("AP", "NDCG", "AUC", "NDCG@10"):
-        law = chance.law_of_mean(sd.parse_metric(metric), rs, 200, Setting.of(options))
+        law = chance.law_of_mean(sd.parse_metric(metric), rs, 200, Protocol.of(options))
         assert law is not None
         values, mass = law
         assert mass.sum() == pytest.approx(1, abs=1e-12)

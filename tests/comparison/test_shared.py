@@ -10,7 +10,7 @@ import pytest
 import sampledash as sd
 from sampledash.comparison import probability_if_shared
 from sampledash.comparison.shared import covariance_bounds
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from tests.benchmarks.redrawn import Case, off_shared
 from tests.oracles import METRICS, WITH, WITHOUT, by_definition
 
@@ -74,7 +74,7 @@ def test_covariances_lie_between_attained_ends(
     for name, k in METRICS:
         found = all_covariances(name, k, first, second, n, m, scheme)
         low, high = covariance_bounds(
-            sd.metric(name, k=k), *sets, m, Setting.of({"scheme": scheme})
+            sd.metric(name, k=k), *sets, m, Protocol.of({"scheme": scheme})
         )
         assert low[0] == pytest.approx(found.min(), abs=1e-12)
         assert high[0] == pytest.approx(found.max(), abs=1e-12)
@@ -89,7 +89,7 @@ def test_corrected_values(correction: str, scheme: str) -> None:
     samples = np.array(draws(n - 1, m, scheme))
     for first, second in ((3, 4), (2, 7), (6, 6)):
         sets = [sd.RankSet("P", [first], n), sd.RankSet("Q", [second], n)]
-        low, high = covariance_bounds(sd.metric("recall", k=2), *sets, m, Setting.of(options))
+        low, high = covariance_bounds(sd.metric("recall", k=2), *sets, m, Protocol.of(options))
         x = fit((samples < first - 1).sum(axis=1) + 1)
         found = []
         for above in combinations(range(n - 1), second - 1):
@@ -105,7 +105,7 @@ def test_ties_are_bounded() -> None:
     # P stands at 2, 3 or 4, in an order of its own; Q at 3. All sets of two items above Q.
     n, m = 7, 2
     sets = [sd.RankSet("P", [2], n, ties=[2]), sd.RankSet("Q", [3], n)]
-    low, high = covariance_bounds(sd.metric("ap"), *sets, m, Setting.of({"scheme": WITHOUT}))
+    low, high = covariance_bounds(sd.metric("ap"), *sets, m, Protocol.of({"scheme": WITHOUT}))
     samples = np.array(draws(n - 1, m, WITHOUT))
     found = []
     for above in combinations(range(n - 1), 2):

@@ -10,7 +10,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard.correct import priors
-from sampledash.dashboard.correct.result import ask
+from sampledash.dashboard.correct.scene import ask
 from sampledash.dashboard.state import DEFAULTS as SHARED
 from sampledash.report.numbers import percent
 from sampledash.report.vectors import read_vector_json, vector_json

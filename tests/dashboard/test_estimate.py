@@ -11,7 +11,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard.estimate.parts import estimates_table
-from sampledash.dashboard.estimate.result import Asked, look
+from sampledash.dashboard.estimate.scene import Asked, look
 from sampledash.dashboard.estimate.source import Sampled
 from sampledash.dashboard.estimate.table import bounds_table
 from sampledash.estimation.intervals import interval

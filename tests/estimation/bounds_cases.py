@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from sampledash import laws
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
-from tests.oracles import dense_law, dense_target, item_scale
 from sampledash.types import Floats
-
+from tests.oracles import dense_law, dense_target, item_scale
 
 
 def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:

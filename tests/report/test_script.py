@@ -45,17 +45,17 @@ def check(found, folder, *, alone=False):
     assert imports == ["import sampledash as sd"]
     assert set(re.findall(r"\bsd\.(\w+)", script)) <= set(sd.__all__)
     printed = run(script, folder, alone=alone)
-    setting = found.setting
+    protocol = found.protocol
     how = {
-        "scheme": setting.scheme, "odds": setting.odds, "ties": setting.ties,
-        "weighting": setting.weighting, "fit_scheme": setting.fit_scheme,
+        "scheme": protocol.scheme, "odds": protocol.odds, "ties": protocol.ties,
+        "weighting": protocol.weighting, "fit_scheme": protocol.fit_scheme,
     }  # fmt: skip
     expected = []
     for metric in found.metrics:
         for rs in found.sets:
-            exact = sd.mean(metric, rs, ties=setting.ties, weighting=setting.weighting)
-            sampled = sd.expected_mean(metric, rs, found.m, correction=setting.correction, **how)
-            std = sd.std_of_mean(metric, rs, found.m, correction=setting.correction, **how)
+            exact = sd.mean(metric, rs, ties=protocol.ties, weighting=protocol.weighting)
+            sampled = sd.expected_mean(metric, rs, found.m, correction=protocol.correction, **how)
+            std = sd.std_of_mean(metric, rs, found.m, correction=protocol.correction, **how)
             expected.append(
                 f"  {rs.system!r}: exact {exact:.2%}, sampled {sampled:.2%} +- {std:.2%}"
             )
@@ -63,7 +63,7 @@ def check(found, folder, *, alone=False):
     means = [line for line in lines if re.match(r"  ['\"].*: exact ", line)]
     assert means == expected
     table = sd.verdict(
-        found.metrics, found.sets, found.m, [setting.correction], m_max=found.m_max,
+        found.metrics, found.sets, found.m, [protocol.correction], m_max=found.m_max,
         m_values=found.m_values, **how,
     )  # fmt: skip
     assert lines[-len(table) - 1 :] == table.to_string(index=False).splitlines()

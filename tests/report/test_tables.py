@@ -11,7 +11,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.report.tables import MISSING_TEX, as_csv, as_latex, as_markdown
-from tests.explain.test_escape import NASTY, read_markdown, read_tex
+from tests.report.test_escape import NASTY, read_markdown, read_tex
 
 
 class Interval(NamedTuple):

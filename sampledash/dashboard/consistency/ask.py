@@ -13,11 +13,11 @@ from sampledash.comparison.verdict import judged
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache, controls, state
 from sampledash.dashboard.consistency.result import Asked, Scene
-from sampledash.dashboard.explore.result import LIVE
+from sampledash.dashboard.explore.scene import LIVE
 from sampledash.dashboard.ranks.source import Source
 from sampledash.dashboard.ranks.trouble import Trouble
 from sampledash.metrics import Metric
-from sampledash.protocol import Options, Setting, Weighting
+from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.ranksets import RankSet
 from sampledash.report.numbers import count
 
@@ -76,9 +76,9 @@ def ask(source: Source) -> Asked:
         options["ties"] = state.value("ties", DEFAULTS)
     if several(source.sets):
         options["weighting"] = WEIGHTINGS[state.value("weighting", DEFAULTS)]
-    setting = Setting.of(options)
+    protocol = Protocol.of(options)
     for ranks in source.sets:
-        setting.check(ranks, settings.m)
+        protocol.check(ranks, settings.m)
     most = LIVE if needs_fit(chosen) else M_CAP
     if settings.m > most:
         what = f"this page corrects with {chosen}" if most == LIVE else "this page looks at"
@@ -116,17 +116,17 @@ def find(asked: Asked) -> tuple[Orders, int]:
 
     Also the number of values of m of the quick look, 0 if every m was looked at.
     """
-    setting, sets = asked.setting, asked.sets
-    m_max = max(largest_m(sets, None, setting), min(asked.m, M_CAP))
+    protocol, sets = asked.protocol, asked.sets
+    m_max = max(largest_m(sets, None, protocol), min(asked.m, M_CAP))
     values, ladder = None, 0
-    if needs_fit(setting.correction):
+    if needs_fit(protocol.correction):
         ladder = len(quick_ladder(m_max))
         values = sorted({*quick_ladder(m_max), asked.m})
     with controls.progress(
-        "Looking at every m" if values is None else f"Fitting {setting.correction} over m"
+        "Looking at every m" if values is None else f"Fitting {protocol.correction} over m"
     ) as report:
         found = cache.orders(
-            asked.key, asked.metrics, sets, m_max, setting, shared=asked.source.bundled,
+            asked.key, asked.metrics, sets, m_max, protocol, shared=asked.source.bundled,
             progress=report, m_values=values,
         )  # fmt: skip
     return found, ladder
@@ -135,15 +135,15 @@ def find(asked: Asked) -> tuple[Orders, int]:
 def look(asked: Asked) -> Scene:
     """Compute, or take from the cache, what is shown. Only the verdict depends on m."""
     found, ladder = find(asked)
-    source, setting = asked.source, asked.setting
+    source, protocol = asked.source, asked.protocol
     exact = cache.kept(
         f"exact|{asked.key}",
-        lambda: exact_means(asked.metrics, asked.sets, setting),
+        lambda: exact_means(asked.metrics, asked.sets, protocol),
         shared=source.bundled,
     )
     columns = cache.kept(
         f"verdict|{asked.key}|{asked.m}",
-        lambda: judged(found, asked.metrics, asked.sets, asked.m, setting, exact),
+        lambda: judged(found, asked.metrics, asked.sets, asked.m, protocol, exact),
         shared=source.bundled,
     )
     return Scene(asked, found, exact, columns, ladder)

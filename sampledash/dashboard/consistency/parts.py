@@ -33,7 +33,7 @@ def headline(scene: Scene) -> None:
     if said := words.looked_at(scene.ladder, scene.m_max, scene.capped):
         st.caption(said)
     metric, first = scene.asked.metrics[x], scene.asked.sets[0]
-    if beware := scene.asked.setting.note(metric, first, scene.asked.m):
+    if beware := scene.asked.protocol.note(metric, first, scene.asked.m):
         st.caption(f"{metric}: {beware}")
 
 

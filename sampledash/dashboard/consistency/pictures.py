@@ -14,7 +14,6 @@ from sampledash.dashboard.consistency.words import MOST_FLIPS, tile
 from sampledash.report.numbers import count, in_runs, percent, shortened
 from sampledash.types import Floats, Ints
 
-
 WIDE = 4  # metrics up to which a tile holds words, on a phone too
 MOST_POINTS = 160  # of a curve over m, besides its flips
 

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from sampledash.dashboard import theme
 from sampledash.report.numbers import in_runs
 from sampledash.types import Floats, Ints
-
 
 _ROW = 34  # pixels of a pair in a dot plot
 QUARTERS = [0, 25, 50, 75, 100]  # per cent

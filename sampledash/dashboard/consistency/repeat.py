@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from sampledash import simulation
 from sampledash.comparison import chance
@@ -25,7 +24,6 @@ from sampledash.dashboard.ranks.source import escaped
 from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats
-
 
 REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
 DEFAULTS: dict[str, Any] = {"repeats": "200", "seed": 1}
@@ -50,7 +48,7 @@ class Runs:
         work = [
             simulation.batches(
                 asked.metrics, ranks, asked.m, repeats, np.random.default_rng([seed, i]),
-                asked.setting,
+                asked.protocol,
             )
             for i, ranks in zip(part.systems, part.sets, strict=True)
         ]  # fmt: skip
@@ -224,7 +222,7 @@ def _stds(part: Part) -> Floats:
     asked = part.scene.asked
     try:
         return cache.scatter(
-            f"{asked.key}|{part.systems}", asked.metrics, part.sets, asked.m, asked.setting,
+            f"{asked.key}|{part.systems}", asked.metrics, part.sets, asked.m, asked.protocol,
             shared=asked.source.bundled,
         )  # fmt: skip
     except ValueError:  # several tied relevant items in one instance
@@ -238,7 +236,7 @@ def _law(part: Part, place: int) -> planning.Law:
     exact = part.get(
         f"law|{part.x}|{system}",
         lambda: chance.law_of_mean(
-            part.metric, part.sets[place], asked.m, asked.setting, stream=system
+            part.metric, part.sets[place], asked.m, asked.protocol, stream=system
         ),
     )
     values, mass = exact if exact is not None else (None, None)

@@ -16,11 +16,10 @@ from sampledash.comparison.verdict import as_frame
 from sampledash.correction import Correction
 from sampledash.dashboard.ranks.source import Source, shown
 from sampledash.metrics import Metric
-from sampledash.protocol import Options, Setting
+from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.report.numbers import count
 from sampledash.types import Floats, Ints
-
 
 CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling
 
@@ -40,19 +39,19 @@ class Asked:
         return self.source.sets
 
     @property
-    def setting(self) -> Setting:
+    def protocol(self) -> Protocol:
         """The options, checked."""
-        return Setting.of(self.options)
+        return Protocol.of(self.options)
 
     @property
     def recipe(self) -> Correction:
         """The correction of the page."""
-        return self.setting.correction
+        return self.protocol.correction
 
     @property
     def key(self) -> str:
         """Text that is the same only for the same question, m apart."""
-        return f"{self.source.key}|{self.metrics}|{self.setting}"
+        return f"{self.source.key}|{self.metrics}|{self.protocol}"
 
     def with_correction(self, recipe: Correction) -> Asked:
         """The same under another correction."""
@@ -212,7 +211,7 @@ class Scene:
         atoms = sets[0].atoms()
         first = atoms.position == 1
         short = float(atoms.count[first & (atoms.negatives < self.asked.m)].sum())
-        if self.asked.setting.without and short:
+        if self.asked.protocol.without and short:
             return (
                 f"{count(short)} of {count(atoms.instances)} instances have fewer than "
                 f"{count(self.asked.m)} negatives: they are ranked among all of theirs."

@@ -189,10 +189,10 @@ def significance_table(part: Part, report: Progress | None = None) -> pd.DataFra
     asked = part.scene.asked
 
     def make() -> pd.DataFrame:
-        setting = asked.setting
+        protocol = asked.protocol
         found = significance(
             part.metric, part.sets, np.random.default_rng(SEED), progress=report,
-            ties=setting.ties, weighting=setting.weighting,
+            ties=protocol.ties, weighting=protocol.weighting,
         )  # fmt: skip
         again = probability_if_redrawn(part.metric, part.sets, asked.m, **asked.options)
         return found.merge(again, on=["better", "worse"]).assign(metric=str(part.metric))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from sampledash.comparison.distribution import rank_distribution_at
 from sampledash.comparison.order import Orders
@@ -23,7 +22,6 @@ from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.dashboard.state import current
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats
-
 
 NAMES = ("How sure", "Repeat it", "Numbers")
 NUMBERS = ("Means", "Flips", "Distribution")
@@ -64,7 +62,7 @@ def stds(scene: Scene) -> Floats:
     asked = scene.asked
     try:
         return cache.scatter(
-            asked.key, asked.metrics, asked.sets, asked.m, asked.setting,
+            asked.key, asked.metrics, asked.sets, asked.m, asked.protocol,
             shared=asked.source.bundled,
         )  # fmt: skip
     except ValueError:  # several tied relevant items in one instance
@@ -200,7 +198,7 @@ def distribution_view(scene: Scene, pair: int) -> None:
         key="distribution_view", bind="query-params",
     )  # fmt: skip
     edges = figures.rank_edges(largest, top=view == RANKS[1])
-    ties = scene.asked.setting.ties
+    ties = scene.asked.protocol.ties
     shares = np.column_stack([rank_distribution_at(ranks, edges, ties=ties) for ranks in sets])
     shares = np.diff(shares, axis=0, prepend=0.0)
     charts.show(

@@ -14,7 +14,7 @@ from sampledash.dashboard.consistency import words
 from sampledash.dashboard.consistency import words_sure as sure
 from sampledash.dashboard.consistency.result import Scene
 from sampledash.dashboard.ranks import source as rank_source
-from sampledash.protocol import Options, Setting
+from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.report.numbers import count, percent
 from sampledash.sampling import Sampling
@@ -39,20 +39,20 @@ def why(scene: Scene, x: int) -> None:
 
 
 def _smallest(scene: Scene, x: int) -> None:
-    asked, metric, setting = scene.asked, scene.asked.metrics[x], scene.asked.setting
+    asked, metric, protocol = scene.asked, scene.asked.metrics[x], scene.asked.protocol
     st.markdown(f"##### Smallest counterexample for {metric}, uncorrected")
     n = max(int(ranks.n.max()) for ranks in asked.sets)
-    m = min(asked.m, n - 1) if setting.without else asked.m
-    sampling = Sampling(n, m, setting.scheme, setting.odds)
+    m = min(asked.m, n - 1) if protocol.without else asked.m
+    sampling = Sampling(n, m, protocol.scheme, protocol.odds)
     found: tuple[RankSet, RankSet] | None = cache.kept(
         f"counterexample|{metric}|{sampling}", lambda: counterexample(metric, sampling), shared=True
     )
     if found is None:
-        every = metric.linear and setting.scheme != "popularity"
+        every = metric.linear and protocol.scheme != "popularity"
         st.markdown(sure.NO_COUNTEREXAMPLE if every else sure.NONE.format(metric=metric))
         return
-    options: Options = {"scheme": setting.scheme, "odds": setting.odds}
-    plain = Setting.of(options)
+    options: Options = {"scheme": protocol.scheme, "odds": protocol.odds}
+    plain = Protocol.of(options)
     exact = exact_means([metric], found, plain)[:, 0]
     sampled = expected_means([metric], found, [m], plain)[0, :, 0]
     st.markdown(sure.counterexample(found[0].system, found[1].system, str(metric), m))

@@ -13,7 +13,6 @@ from sampledash.comparison.order import TIED
 from sampledash.report.numbers import count, in_runs, percent, tex_count
 from sampledash.types import Floats
 
-
 MOST_NAMED = 3  # systems that a sentence can name one by one
 MOST_FLIPS = 6  # flips that a sentence can name one by one
 STATES = {  # state -> icon, colour name, sign

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from sampledash.dashboard import cache, state
 from sampledash.dashboard.correct.weights import weights_of_file, weights_of_text
@@ -16,7 +15,6 @@ from sampledash.dashboard.ranks.held import LOST, Held, held, lost
 from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.report.numbers import count
 from sampledash.types import Floats
-
 
 KEY = "weights"  # of the typed text, in the session and the address
 IN_LINK = 1_000  # characters up to which it travels in a link

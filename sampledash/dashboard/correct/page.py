@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.dashboard import controls
 from sampledash.dashboard.correct import own, parts, tabs
-from sampledash.dashboard.correct import result as scenes
+from sampledash.dashboard.correct import scene as scenes
 
 
 def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from sampledash.dashboard import charts, controls, state
 from sampledash.dashboard.correct import own, priors, sees, words
 from sampledash.dashboard.correct import pictures as figures
 from sampledash.dashboard.correct import tabs as correct_tabs
-from sampledash.dashboard.correct.result import DEFAULTS, RECIPES, SIZES, TAKEN, Scene
+from sampledash.dashboard.correct.scene import DEFAULTS, RECIPES, SIZES, TAKEN, Scene
 from sampledash.dashboard.estimate.words import cutoff_holds_all
 from sampledash.report import numbers as text
 from sampledash.report.numbers import count

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from sampledash.correction import Correction
 from sampledash.dashboard import labels, theme
@@ -17,7 +16,6 @@ from sampledash.dashboard.grid import rank_grid
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
-
 
 _FLOOR = 1e-3  # percent; less than that is nothing, and a logarithmic axis would stretch it
 

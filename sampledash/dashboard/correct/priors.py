@@ -14,7 +14,6 @@ from sampledash.correction import Correction
 from sampledash.readers import example
 from sampledash.types import Floats
 
-
 UNIFORM, REAL, OWN = "uniform", "as X, Y, Z rank", "own weights"
 POWERS = {"1/√rank": 0.5, "1/rank": 1.0}
 PRIORS = (UNIFORM, *POWERS, REAL, OWN)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import mean
@@ -14,14 +13,13 @@ from sampledash.correction import Correction
 from sampledash.dashboard import cache, caveats, charts
 from sampledash.dashboard.consistency import pictures as figures
 from sampledash.dashboard.correct import words
-from sampledash.dashboard.correct.result import Scene
+from sampledash.dashboard.correct.scene import Scene
 from sampledash.metrics import Metric
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
 from sampledash.readers import example
 from sampledash.report.numbers import count
 from sampledash.types import Floats
-
 
 DATA = "movielens-xyz"
 MOST = 2_000  # largest m drawn, and at which corrections are fitted
@@ -32,9 +30,9 @@ def _sets() -> list[RankSet]:
     return example(DATA)
 
 
-def setting(recipe: Correction) -> Setting:
+def protocol(recipe: Correction) -> Protocol:
     """As in the paper: drawn without replacement, fitted with replacement."""
-    return Setting.of(
+    return Protocol.of(
         {"scheme": "without-replacement", "fit_scheme": "with-replacement", "correction": recipe}
     )
 
@@ -55,7 +53,7 @@ def tab(scene: Scene) -> None:
             sets[i].system, sets[j].system, plain.right_from(i, j, 0, 1),
             fitted.right_from(i, j, 0, 1),
         )
-        for i, j, truth in true_order(metric, sets, setting(recipe)) if truth
+        for i, j, truth in true_order(metric, sets, protocol(recipe)) if truth
     ]  # fmt: skip
     st.markdown(f"**{words.real_ranks(recipe, settled, MOST)}**")
     st.html(figures.legend([ranks.system for ranks in sets], dark=charts.is_dark()))
@@ -68,7 +66,7 @@ def tab(scene: Scene) -> None:
 
 def _orders(metric: Metric, recipe: Correction) -> Orders:
     """The orders over every m, or where each m takes a fit, up to ``MOST``."""
-    chosen = setting(recipe)
+    chosen = protocol(recipe)
     m_max = largest_m(_sets(), None, chosen) if recipe == Correction() else MOST
     return cache.orders(
         f"{DATA}|{metric}|{chosen}|{m_max}", (metric,), _sets(), m_max, chosen, shared=True
@@ -78,7 +76,7 @@ def _orders(metric: Metric, recipe: Correction) -> Orders:
 def curves_of(metric: Metric, recipe: Correction, m: int) -> None:
     """Draw one correction over m, with the present m; shaded where some pair is wrong."""
     sets, found, m = _sets(), _orders(metric, recipe), min(m, MOST)
-    pairs = [(i, j) for i, j, truth in true_order(metric, sets, setting(recipe)) if truth]
+    pairs = [(i, j) for i, j, truth in true_order(metric, sets, protocol(recipe)) if truth]
     keep = found.m_values <= MOST
     flips = sorted({x for i, j in pairs for x in found.flips(i, j, 0) if x <= MOST})
     wrong = np.any([found.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
@@ -120,7 +118,7 @@ def _table(metric: Metric, recipe: Correction, m: int) -> None:
 
 
 def _numbers(metric: Metric, recipe: Correction, m: int) -> tuple[Floats, Floats]:
-    sets, chosen = _sets(), setting(recipe)
+    sets, chosen = _sets(), protocol(recipe)
     key = f"{DATA}|{metric}|{chosen}|{m}"
     scatter = cache.scatter(key, (metric,), sets, m, chosen, shared=True)
     return expected_means([metric], sets, [m], chosen)[0, :, 0], scatter[:, 0]

@@ -9,7 +9,7 @@ import streamlit as st
 from sampledash.correction.spectral import resolution, retained
 from sampledash.dashboard import charts
 from sampledash.dashboard.correct import words_sees as words
-from sampledash.dashboard.correct.result import Scene
+from sampledash.dashboard.correct.scene import Scene
 from sampledash.dashboard.estimate import pictures as figures
 from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.dashboard.state import spelled

@@ -11,7 +11,7 @@ import streamlit as st
 from sampledash.correction import Correction
 from sampledash.dashboard.correct import real, sees, tradeoff, words
 from sampledash.dashboard.correct import words_code as code
-from sampledash.dashboard.correct.result import Scene
+from sampledash.dashboard.correct.scene import Scene
 from sampledash.report.numbers import count
 
 NAMES = ("Vector", "What it costs", "What a sample can see")

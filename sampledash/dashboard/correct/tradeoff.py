@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from sampledash.correction import Correction, correction, parse_correction
 from sampledash.dashboard import charts
 from sampledash.dashboard.correct import pictures as figures
 from sampledash.dashboard.correct import priors, words
-from sampledash.dashboard.correct.result import Scene, with_progress
-from sampledash.dashboard.explore.result import LIVE
+from sampledash.dashboard.correct.scene import Scene, with_progress
+from sampledash.dashboard.explore.scene import LIVE
 from sampledash.report.numbers import count, gamma
 from sampledash.sampling import Sampling, parse_sampling
 from sampledash.types import Floats

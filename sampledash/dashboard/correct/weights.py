@@ -6,14 +6,12 @@ import re
 from io import BytesIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.readers.arrays import load_array
 from sampledash.readers.contents import check_utf8, kind_of, load
 from sampledash.readers.errors import ReadError
 from sampledash.types import Floats
-
 
 _LONGEST = 10_000_000  # characters: a hundred for each of the most ranks
 _MOST = 200_000  # numbers: a rank and a weight for each of the most ranks

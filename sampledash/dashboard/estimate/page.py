@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.dashboard import controls, state
 from sampledash.dashboard.correct.parts import metric_choice
 from sampledash.dashboard.estimate import known, parts, source, table
-from sampledash.dashboard.estimate import result as scenes
+from sampledash.dashboard.estimate import scene as scenes
 from sampledash.dashboard.ranks.trouble import Trouble
 
 POPULARITY = (

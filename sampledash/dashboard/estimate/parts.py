@@ -12,7 +12,7 @@ from sampledash.comparison.distribution import rank_distribution_at
 from sampledash.dashboard import caveats, charts, state, takeaway
 from sampledash.dashboard.estimate import pictures as figures
 from sampledash.dashboard.estimate import words
-from sampledash.dashboard.estimate.result import METHODS, Scene
+from sampledash.dashboard.estimate.scene import METHODS, Scene
 from sampledash.dashboard.estimate.source import SOURCES
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.ranks.trouble import escaped

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.pictures import plain

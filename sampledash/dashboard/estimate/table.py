@@ -11,7 +11,7 @@ import streamlit as st
 from sampledash.comparison.means import expected_mean
 from sampledash.dashboard import cache, charts, controls, state, takeaway
 from sampledash.dashboard.estimate import pictures as figures
-from sampledash.dashboard.estimate import result as scenes
+from sampledash.dashboard.estimate import scene as scenes
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.estimate.pictures import Range, Row
 from sampledash.dashboard.ranks.trouble import escaped

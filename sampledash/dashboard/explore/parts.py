@@ -10,7 +10,7 @@ from sampledash.dashboard import charts, controls, state
 from sampledash.dashboard.explore import pictures as figures
 from sampledash.dashboard.explore import tabs as explore_tabs
 from sampledash.dashboard.explore import words
-from sampledash.dashboard.explore.result import DEFAULTS, VIEWS, Scene
+from sampledash.dashboard.explore.scene import DEFAULTS, VIEWS, Scene
 from sampledash.report.numbers import decimal, percent
 
 

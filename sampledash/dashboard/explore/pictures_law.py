@@ -6,14 +6,11 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from sampledash.dashboard import theme
 from sampledash.dashboard.grid import LIMIT
 from sampledash.report.numbers import count
 from sampledash.types import Floats, Ints
-
-
 
 _FEW = 10  # bars
 

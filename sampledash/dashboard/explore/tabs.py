@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from sampledash.dashboard import cache, charts, draws, state
 from sampledash.dashboard.explore import pictures as figures
@@ -15,7 +14,6 @@ from sampledash.metrics import Metric
 from sampledash.report.numbers import count
 from sampledash.sampling import Sampling
 from sampledash.types import Ints
-
 
 NAMES = ("One draw", "Law", "Family")
 FAMILY = (10, 100, 1_000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from sampledash.dashboard import draws as drawing
 from sampledash.dashboard import (
@@ -27,7 +26,6 @@ from sampledash.metrics import Metric, parse_metric
 from sampledash.report.numbers import count, decimal, percent
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints
-
 
 SHARP = ("AUC", "NDCG", "AP", "Recall@10")
 VISITED = (1, 2, 3, 5, 10, 11, 20, 50, 100, 101, 200, 500, 1000)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from pandas import DataFrame
 
 from sampledash.comparison import counterexample, expected_mean, mean, right_from, std_of_mean
@@ -18,7 +17,6 @@ from sampledash.report.numbers import count, in_runs, percent
 from sampledash.sampling import Sampling, Scheme
 from sampledash.simulation import simulate
 from sampledash.types import Floats
-
 
 TABLE_M = 99  # negatives in Table 2
 M, RUNS, SEED = 100, 20, 1

@@ -6,7 +6,7 @@ import streamlit as st
 
 from sampledash.dashboard import controls
 from sampledash.dashboard.explore import parts as explore_parts
-from sampledash.dashboard.explore import result as explore_scene
+from sampledash.dashboard.explore import scene as explore_scene
 
 controls.sidebar(unused={"gamma": "corrections"}, page_defaults=explore_scene.DEFAULTS)
 controls.link_notes()

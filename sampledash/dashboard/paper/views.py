@@ -9,7 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.dashboard import takeaway
-from sampledash.dashboard.paper import checked, missing, pictures, words
+from sampledash.dashboard.paper import checked, missing, words
+from sampledash.dashboard.paper import redrawn as pictures
 from sampledash.papers import Finding, Match, findings_as_table, matches_as_table
 from sampledash.papers.printed import METRICS_34
 

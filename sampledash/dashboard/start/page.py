@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from numpy.typing import NDArray
 
 from sampledash.comparison import curve, mean, right_from
 from sampledash.dashboard import charts
@@ -16,7 +15,6 @@ from sampledash.dashboard.start import words
 from sampledash.readers import example
 from sampledash.sampling import Scheme
 from sampledash.types import Floats
-
 
 METRIC, DATA, M = "Recall@10", "movielens-xyz", 100
 SCHEME: Scheme = "without-replacement"

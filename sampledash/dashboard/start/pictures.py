@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.pictures import plain
 from sampledash.dashboard.learn import drawn as learn
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats
-
 
 
 def heights(values: Floats) -> Floats:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash.dashboard.consistency.words import negatives, ranking
 from sampledash.report.numbers import count
 from sampledash.types import Floats
-
 
 ALL = "all candidates"
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}

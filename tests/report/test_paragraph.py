@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sampledash as sd
 from sampledash.comparison.findings import findings
 from sampledash.report.paragraph import paragraph, uses_movielens
-from tests.explain.test_escape import NASTY, read_tex
+from tests.report.test_escape import NASTY, read_tex
 from tests.report.made import movielens, of_ranks, several
 
 WITHOUT = {"scheme": "without-replacement"}

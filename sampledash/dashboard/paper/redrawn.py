@@ -19,7 +19,7 @@ from sampledash.dashboard.explore import pictures as explore
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.paper import checked
 from sampledash.metrics import Metric, parse_metric
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from sampledash.sampling import Sampling, Scheme
 
 N, M = 10_000, 100
@@ -53,9 +53,9 @@ def figure_1() -> None:
 def _over_m(name: str, metric: Metric, recipe: Correction, m_max: int, at: int) -> None:
     sets = list(checked.load(name))
     scheme: Scheme = "with-replacement" if name == "paper-abc" else "without-replacement"
-    setting = Setting.of({"scheme": scheme, "correction": recipe})
+    protocol = Protocol.of({"scheme": scheme, "correction": recipe})
     found = cache.orders(
-        f"paper|{name}|{metric}|{recipe}", (metric,), sets, m_max, setting, shared=True
+        f"paper|{name}|{metric}|{recipe}", (metric,), sets, m_max, protocol, shared=True
     )
     grid = consistency.m_grid(m_max, [at])
     charts.show(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.protocol import Setting
+from sampledash.protocol import Protocol
 from tests.oracles import POPULARITY, WITH, WITHOUT, dense_bias_variance, dense_law, dense_target
 
 PAIR = [sd.RankSet("P", [1, 4, 9], 10), sd.RankSet("Q", [2, 3, 8], 10)]
@@ -24,11 +24,11 @@ CALLS = {
 
 
 def test_defaults() -> None:
-    s = Setting.of({})
+    s = Protocol.of({})
     assert (s.scheme, s.odds, s.fit_scheme, s.ties) == (WITH, 1.0, WITH, "expected")
     assert str(s.correction) == "uncorrected"
-    assert Setting.of({"scheme": WITHOUT}).fit_scheme == WITHOUT
-    assert Setting.of({"scheme": WITHOUT, "fit_scheme": WITH}).fit_scheme == WITH
+    assert Protocol.of({"scheme": WITHOUT}).fit_scheme == WITHOUT
+    assert Protocol.of({"scheme": WITHOUT, "fit_scheme": WITH}).fit_scheme == WITH
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -121,7 +121,7 @@ def test_a_correction_is_fitted_once_at_the_rounded_mean_of_n() -> None:
 def test_paper_sets_are_fitted_at_3541(xyz: list[sd.RankSet]) -> None:
     # 3,541 is the mean of n_candidates, rounded.
     atoms = xyz[0].atoms()
-    fitted = Setting.of({"correction": "BV 0.1"}).vector(sd.parse_metric("AP"), atoms, 100, 1)
+    fitted = Protocol.of({"correction": "BV 0.1"}).vector(sd.parse_metric("AP"), atoms, 100, 1)
     other = sd.correction("BV").fit("AP", sd.Sampling(3541, 100)).values
     assert np.array_equal(fitted, other)
     assert int(np.floor(np.mean(xyz[0].n) + 0.5)) == 3541
@@ -130,8 +130,8 @@ def test_paper_sets_are_fitted_at_3541(xyz: list[sd.RankSet]) -> None:
 def test_note_warns_of_least_squares() -> None:
     rs = sd.RankSet("N", [5, 40, 60], 5000)
     metric = sd.parse_metric("AP")
-    assert "ill-conditioned" in str(Setting.of({"correction": "LS"}).note(metric, rs, 100))
-    assert Setting.of({"correction": "BV 0.1"}).note(metric, rs, 100) is None
+    assert "ill-conditioned" in str(Protocol.of({"correction": "LS"}).note(metric, rs, 100))
+    assert Protocol.of({"correction": "BV 0.1"}).note(metric, rs, 100) is None
 
 
 RANKS = sd.RankSet("A", [1, 2], 10)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from sampledash.dashboard import cache, grid, state
 from sampledash.dashboard.explore import words

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from sampledash.correction import Correction, Fit, correction
 from sampledash.dashboard import cache, grid, state
 from sampledash.dashboard.correct import own, priors, words
-from sampledash.dashboard.explore.result import LIVE, MOST, Problem
+from sampledash.dashboard.explore.scene import LIVE, MOST, Problem
 from sampledash.dashboard.ranks.trouble import Trouble
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count
 from sampledash.sampling import Sampling
 from sampledash.types import Floats
-
 
 # As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
 RECIPES = {
