@@ -36,7 +36,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy loads, as app.py has it
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy loads, as app.py has it: two move digits
 
 import numpy as np
 import pandas as pd
@@ -714,7 +714,8 @@ PASTED = (
     "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482",
     "system,instance,rank,n_candidates,ties\nA,1,3,90,2\nA,1,9,90,0\nA,2,40,80,1\nB,1,1,90,0\n"
     "B,1,30,90,3\nB,2,12,80,4", "A: 1 2; B: 3 4; n = 9", "A: 0 1\nB: 1 2\nn = 9", "1 2 3",
-    "A: 5 80 7 31; B: 6 3 90 12; C: 20 20 20 20; n = 200", "A: 1;;", "run 1: 5 6\nrun 2: 7 8\nn = 99",
+    "A: 5 80 7 31; B: 6 3 90 12; C: 20 20 20 20; n = 200", "A: 1;;",
+    "run 1: 5 6\nrun 2: 7 8\nn = 99",
 )  # fmt: skip
 SAMPLED = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30",
@@ -818,7 +819,8 @@ def links() -> list[Link]:
     ]
     found += [
         _link("consistency", answers="Numbers", numbers_view="Distribution",
-              distribution_view="the top", why="true", pair="X, Z", also_k=[1, 50], metrics=["AP@k"]),
+              distribution_view="the top", why="true", pair="X, Z", also_k=[1, 50],
+              metrics=["AP@k"]),
         _link("consistency", answers="Repeat it", source=toy, repeats="500", seed=4),
         _link("consistency", source=toy, scheme="with replacement", m=99, sure_view="Plan",
               wanted="80 %"),
@@ -832,7 +834,8 @@ def links() -> list[Link]:
     how = KNOWN["correct"]
     found += [_link("correct", sheet=x, costs=c, sees=v) for x, c, v in (
         ("Vector", "On real ranks", "over m"), ("What it costs", "Bias and variance", "over γ"),
-        ("What it costs", "On real ranks", "over γ"), ("What a sample can see", "On real ranks", "over γ"),
+        ("What it costs", "On real ranks", "over γ"),
+        ("What a sample can see", "On real ranks", "over γ"),
         ("What a sample can see", "On real ranks", "over m"),
     )]  # fmt: skip
     found += [_link("correct", prior=x, n=1000, m=50, metric="NDCG@k") for x in how["prior"]]
@@ -843,7 +846,8 @@ def links() -> list[Link]:
         _link("correct", scheme="popularity", odds=4), _link("correct", m=5, n=5, gamma=-1),
         _link("correct", what="Sampled ranks", estimate_tab="True ranks", estimator="MES"),
         _link("correct", what="Sampled ranks", estimate_tab="Which γ", draw_seed=2),
-        _link("correct", what="Sampled ranks", estimates_view="Pairs", metric="AUC", estimator="BV"),
+        _link("correct", what="Sampled ranks", estimates_view="Pairs", metric="AUC",
+              estimator="BV"),
         *(_link("correct", what="Sampled ranks", sampled_source="Paste sampled ranks", sampled=x)
           for x in SAMPLED),
         _link("correct", what="Sampled ranks", sampled_source="Paste sampled ranks",
