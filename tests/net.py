@@ -893,7 +893,7 @@ HOLDS = ("expander", "popover", "tab", "dialog")
 
 def _key(text: str) -> str:
     """A key without what changes from one process to the next."""
-    return re.sub(r"-?[0-9]{6,}|[0-9a-f]{8,}", "#", text.split("-", 2)[-1])
+    return re.sub(r"-*[0-9]{6,}|[0-9a-f]{8,}", "#", text.split("-", 2)[-1])
 
 
 def _decoded(value: Any) -> Any:
@@ -1077,9 +1077,13 @@ def pack(everything: Said) -> str:
     records = {}
     for name, record in everything.items():
         parts = groupby(record.items(), lambda pair: pair[0].split(" ")[:2])
-        records[name] = [
-            elements.place([atoms.place(x) for pair in part for x in pair]) for _, part in parts
-        ]
+        records[name] = []
+        for pairs in (list(part) for _, part in parts):
+            head = pairs[0][0]
+            while not all(path.startswith(head) for path, _ in pairs):
+                head = head[:-1]
+            tails = [atoms.place(x) for path, atom in pairs for x in (path[len(head) :], atom)]
+            records[name].append(elements.place([atoms.place(head), *tails]))
     packed = {"atoms": atoms, "elements": elements, "records": records}
     return json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
 
@@ -1090,8 +1094,10 @@ def unpack(text: str) -> Said:
     atoms, elements = packed["atoms"], packed["elements"]
     found: Said = {}
     for name, parts in packed["records"].items():
-        flat = [atoms[x] for part in parts for x in elements[part]]
-        found[name] = dict(zip(flat[::2], flat[1::2], strict=True))
+        found[name] = {}
+        for head, *tails in ([atoms[x] for x in elements[part]] for part in parts):
+            pairs = zip(tails[::2], tails[1::2], strict=True)
+            found[name].update((head + tail, atom) for tail, atom in pairs)
     return found
 
 
