@@ -106,7 +106,7 @@ def _distinct(columns: Sequence[NDArray[Any]], count: Floats) -> tuple[Ints, Flo
     return first.astype(np.int64), np.bincount(inverse, count, len(first)).astype(np.float64)
 
 
-def union(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
+def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
     """Atoms that have a law of their own among those of several rank sets.
 
     Returns
@@ -125,7 +125,7 @@ def union(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
     return replace(whole[first], count=count), np.split(inverse, ends)
 
 
-def read_ties(atoms: RankCounts, ties: Ties) -> RankCounts:
+def resolve_ties(atoms: RankCounts, ties: Ties) -> RankCounts:
     """Keep the tied blocks ("expected"), or put the relevant item first or last in them."""
     if ties == "expected":
         return atoms
@@ -133,7 +133,7 @@ def read_ties(atoms: RankCounts, ties: Ties) -> RankCounts:
     return replace(atoms, above=above, tied=np.zeros_like(atoms.tied))
 
 
-def apart(atoms: RankCounts) -> RankCounts:
+def one_item_per_instance(atoms: RankCounts) -> RankCounts:
     """Every relevant item as an instance of its own, the other relevant ones among its negatives.
 
     So TOPK and ATOP are defined, and so Steck draws: from all other items.
@@ -178,7 +178,7 @@ def pairs(rows: RankCounts) -> tuple[RankCounts, RankCounts]:
     return replace(upper[keep], count=count), replace(lower[keep], count=count)
 
 
-def expanded(rows: RankCounts) -> RankCounts:
+def repeat_by_count(rows: RankCounts) -> RankCounts:
     """Repeat each instance as often as its count; ``rows`` are sorted by instance and position."""
     starts = np.flatnonzero(rows.position == 1)
     times = rows.count[starts].astype(np.int64)

@@ -24,7 +24,7 @@ def sampled_values(metric: Metric, m: int, position: int = 1) -> Floats:
 def mean_of(vector: Floats, scheme: str, m: int, above: Floats, below: Floats) -> Floats:
     """Expectation of ``vector[sampled rank - 1]`` per row; ``vector`` (m + 1,) or (m + 1, c)."""
     result = np.empty((len(above), *vector.shape[1:]))
-    for rows, p in laws.law_chunks(scheme, m, above, below):
+    for rows, p in laws.pmf_chunks(scheme, m, above, below):
         result[rows] = p @ vector
     return result
 
@@ -34,7 +34,7 @@ def mean_and_variance(
 ) -> tuple[Floats, Floats]:
     """Expectation and variance of ``vector[sampled rank - 1]`` per row."""
     mean, variance = np.empty(len(above)), np.empty(len(above))
-    for rows, p in laws.law_chunks(scheme, m, above, below):
+    for rows, p in laws.pmf_chunks(scheme, m, above, below):
         mean[rows], variance[rows] = moments(p, vector)
     return mean, variance
 
@@ -205,7 +205,7 @@ def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
     return np.asarray(array / array.sum())
 
 
-def prior_among(prior: Floats, n: int) -> Floats:
+def resize_prior(prior: Floats, n: int) -> Floats:
     """The same prior for lists of ``n`` candidates: shape (n,).
 
     Rank r of N stands for the part (r-1)/N..r/N of the list, and its weight is spread over that

@@ -32,7 +32,7 @@ _MANY = 400  # rows from which a law is evaluated count by count
 _TINY = 1e-290  # thinner tails are left out: subnormal arithmetic is a hundred times slower
 
 
-def law(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
+def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
     """Probabilities of 0..max(m) drawn items above, one row per (m, above, below).
 
     Parameters
@@ -56,7 +56,7 @@ def law(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
     return _outward(scheme, draws, a, b, s, mode)
 
 
-def law_window(
+def pmf_window(
     scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
 ) -> tuple[Ints, Floats]:
     """Where each row's window begins and its law there: shapes (rows,) and (rows, width).
@@ -70,7 +70,7 @@ def law_window(
     return first[:, 0].astype(np.int64), _outward(scheme, draws, a, b, s, mode)
 
 
-def compressed(
+def merge_shares(
     m: int, above: Floats, below: Floats, weight: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Replace many binomial laws by few with the same weighted sum.
@@ -115,13 +115,15 @@ def compressed(
     return np.sin(angles) ** 2, np.cos(angles) ** 2, totals[used].ravel()
 
 
-def mixtures(scheme: str, m: int, parts: Sequence[tuple[Floats, Floats, Floats]]) -> Floats:
+def weighted_pmf_sums(
+    scheme: str, m: int, parts: Sequence[tuple[Floats, Floats, Floats]]
+) -> Floats:
     """Weighted sums of laws, one per part (above, below, weight): shape (parts, m + 1).
 
     A law that several parts need is evaluated once.
     """
     if scheme != "without-replacement":
-        parts = [compressed(m, *part) for part in parts]
+        parts = [merge_shares(m, *part) for part in parts]
     both = np.concatenate([above + 1j * below for above, below, _ in parts])
     distinct, row = np.unique(both, return_inverse=True)
     owner = np.repeat(np.arange(len(parts)), [len(weight) for *_, weight in parts])
@@ -135,9 +137,9 @@ def mixtures(scheme: str, m: int, parts: Sequence[tuple[Floats, Floats, Floats]]
         rows = slice(start, start + step)
         above, below = distinct[rows].real, distinct[rows].imag
         if width > m / 2:
-            p = law(scheme, m, above, below)
+            p = pmf(scheme, m, above, below)
         else:
-            first, window = law_window(scheme, m, above, below, width)
+            first, window = pmf_window(scheme, m, above, below, width)
             p = np.zeros((len(above), m + 1))
             np.put_along_axis(p, first[:, None] + np.arange(width), window, axis=1)
         total += shares[:, rows] @ p
@@ -219,12 +221,12 @@ def _faint(p: Floats) -> int:
     return int(np.argmax(live)) if live.any() else len(p)
 
 
-def law_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tuple[slice, Floats]]:
-    """Yield :func:`law` in blocks of rows, so that memory does not grow with the rows."""
+def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tuple[slice, Floats]]:
+    """Yield :func:`pmf` in blocks of rows, so that memory does not grow with the rows."""
     step = max(1, _CHUNK // (m + 1))
     for start in range(0, len(above), step):
         rows = slice(start, start + step)
-        yield rows, law(scheme, m, above[rows], below[rows])
+        yield rows, pmf(scheme, m, above[rows], below[rows])
 
 
 def weights(scheme: str, above: ArrayLike, below: ArrayLike, odds: float) -> tuple[Floats, Floats]:
@@ -253,12 +255,12 @@ def draw_above(
     flat = [np.broadcast_to(np.asarray(x), shape).ravel() for x in (draws, a_int, b_int)]
     result = np.empty(len(flat[0]), dtype=np.int64)
     for i, (m_i, a_i, b_i) in enumerate(zip(*flat, strict=True)):
-        steps = np.cumsum(law(scheme, m_i, a_i, b_i)[0])
+        steps = np.cumsum(pmf(scheme, m_i, a_i, b_i)[0])
         result[i] = min(np.searchsorted(steps, rng.random(), side="right"), m_i)
     return result.reshape(shape)
 
 
-def extended(scheme: str, m: int, above: Floats, below: Floats) -> NDArray[np.longdouble]:
+def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray[np.longdouble]:
     """Laws in extended precision, shape (rows, m + 1), one draw after the other.
 
     Sums of positive terms: every probability keeps all its digits, however small. Takes m² steps a

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampledash import checks, laws
-from sampledash.correction import Correction, among, as_correction, vector
-from sampledash.counts import RankCounts, Ties, apart
+from sampledash.correction import Correction, as_correction, vector, with_prior_for
+from sampledash.counts import RankCounts, Ties, one_item_per_instance
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampling import SCHEMES, Sampling, Scheme
@@ -155,7 +155,7 @@ class Protocol:
         self, metric: Metric, atoms: RankCounts, m: int, position: int
     ) -> tuple[Floats, str | None]:
         sampling = self._fitted(atoms, m, position)
-        return vector(among(self.correction, sampling.n), metric, sampling, position)
+        return vector(with_prior_for(self.correction, sampling.n), metric, sampling, position)
 
     def _fitted(self, atoms: RankCounts, m: int, position: int) -> Sampling:
         """One sampling for all instances: the population at its rounded mean."""
@@ -176,12 +176,12 @@ def _population(atoms: RankCounts) -> int:
     return int(np.floor(np.average(sizes, weights=first.count) + 0.5))
 
 
-def seen(metric: Metric, atoms: RankCounts) -> RankCounts:
+def as_ranked_by(metric: Metric, atoms: RankCounts) -> RankCounts:
     """The relevant items as the metric ranks them: TOPK and ATOP each on its own."""
-    return apart(atoms) if metric.of_others else atoms
+    return one_item_per_instance(atoms) if metric.of_others else atoms
 
 
-def partition(metrics: Sequence[Metric]) -> list[list[int]]:
+def group_by_candidate_set(metrics: Sequence[Metric]) -> list[list[int]]:
     """Indices of metrics that rank alike: among the irrelevant items, or among all others."""
     groups: dict[bool, list[int]] = {}
     for i, metric in enumerate(metrics):

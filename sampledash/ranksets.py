@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.counts import RankCounts, Ties, codes_of, counted, read_ties
+from sampledash.counts import RankCounts, Ties, codes_of, counted, resolve_ties
 from sampledash.identity import ByDigest, digest_of
 from sampledash.types import Floats, Ints
 
@@ -237,7 +237,7 @@ class RankSet(ByDigest):
 
 @lru_cache(maxsize=64)
 def _atoms(ranks: RankSet, ties: Ties) -> RankCounts:
-    return counted(read_ties(ranks.rows(), ties))
+    return counted(resolve_ties(ranks.rows(), ties))
 
 
 def require_ranks(value: object) -> None:

@@ -91,7 +91,7 @@ class Sampling:
         gives shape (m + 1,).
         """
         above, below = self.weights(rank)
-        rows = laws.law(self.scheme, self.m, above.ravel(), below.ravel())
+        rows = laws.pmf(self.scheme, self.m, above.ravel(), below.ravel())
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw(self, rank: ArrayLike, rng: np.random.Generator) -> Ints:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.counts import RankCounts, expanded, read_ties
+from sampledash.counts import RankCounts, repeat_by_count, resolve_ties
 from sampledash.laws import draw_above
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Protocol, partition, seen
+from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
@@ -89,14 +89,14 @@ def batches(
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     atoms = ranks.atoms(protocol.ties)
-    rows = expanded(read_ties(ranks.rows(), protocol.ties))
+    rows = repeat_by_count(resolve_ties(ranks.rows(), protocol.ties))
     values = [Contributions.of(metric, rows, atoms, m, protocol) for metric in metrics]
     step = max(1, _BLOCK // len(rows))
     for start in range(0, repeats, step):
         size = min(step, repeats - start)
         sums = np.empty((size, len(metrics)))
-        for x in partition(metrics):
-            ranked = seen(metrics[x[0]], rows)
+        for x in group_by_candidate_set(metrics):
+            ranked = as_ranked_by(metrics[x[0]], rows)
             sums[:, x] = run_sums([values[i] for i in x], ranked, m, size, protocol, rng)
         yield sums
 
@@ -115,7 +115,7 @@ class Contributions:
     ) -> Contributions:
         """Contributions of all ``rows``; corrections are fitted to ``atoms``."""
         last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
-        ranked = seen(metric, atoms)
+        ranked = as_ranked_by(metric, atoms)
         vectors = [protocol.vector(metric, ranked, m, j) for j in range(1, last + 1)]
         return cls(metric, vectors, metric.scales(rows.relevant) * protocol.shares(rows))
 
@@ -221,7 +221,7 @@ def sample_ranks(
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     m = checks.integer("m", m, low=1)
-    rows = expanded(ranks.rows())
+    rows = repeat_by_count(ranks.rows())
     drawn = np.minimum(m, rows.negatives) if protocol.without else np.full(len(rows), m)
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(scheme, drawn, *protocol.weights(rows, above), rng)

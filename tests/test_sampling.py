@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.laws import law, law_window
+from sampledash.laws import pmf, pmf_window
 from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT, dense_law, exact_law
 
 
@@ -102,8 +102,8 @@ def test_window_holds_the_law(scheme: str) -> None:
     n, m, width = 100_000, 4000, 1000
     above = np.array([0, 1, 50, 20_000, 50_000, 99_000, 99_999], dtype=float)
     below = n - 1 - above
-    full = law(scheme, m, above, below)
-    first, part = law_window(scheme, m, above, below, width)
+    full = pmf(scheme, m, above, below)
+    first, part = pmf_window(scheme, m, above, below, width)
     assert part.shape == (len(above), width)
     for i, start in enumerate(first):
         assert 0 <= start <= m - width + 1
@@ -114,7 +114,7 @@ def test_window_holds_the_law(scheme: str) -> None:
 def test_rows_may_have_their_own_number_of_draws() -> None:
     m = np.array([0, 1, 3, 5])
     above = np.full(4, 4.0)
-    p = law(WITHOUT, m, above, np.full(4, 5.0))
+    p = pmf(WITHOUT, m, above, np.full(4, 5.0))
     for row, draws in zip(p, m, strict=True):
         exact = [float(x) for x in exact_law(10, 5, int(draws), WITHOUT)]
         assert row == pytest.approx(exact + [0.0] * (5 - draws), rel=1e-14)

@@ -60,7 +60,7 @@ def summed_covariances(
             at = first[:live] + j
             if j:
                 both = given(protocol.scheme, m, above[at - 1], above[at], both[:live])
-            p = laws.law(protocol.scheme, m, above[at], below[at])
+            p = laws.pmf(protocol.scheme, m, above[at], below[at])
             value = vectors[j] - (p @ vectors[j])[:, None]
             both[:, :, width:] += value * both[:, :, :width]
             both[:, :, :width] += value
@@ -87,7 +87,7 @@ def given(scheme: str, m: int, inner: Floats, outer: Floats, values: Floats) -> 
     law = np.zeros((len(inner), m + 1))
     now = outer >= (m if scheme == "without-replacement" else np.finfo(float).tiny)
     if np.any(now):
-        law[now] = laws.law(scheme, m, inner[now], np.maximum(outer[now] - inner[now], 0.0))
+        law[now] = laws.pmf(scheme, m, inner[now], np.maximum(outer[now] - inner[now], 0.0))
     late: Late = {m: [(row, 0, 0) for row in np.flatnonzero(outer == 0).tolist()]}
     for row in np.flatnonzero(~now & (outer > 0)).tolist():
         late.setdefault(int(outer[row]), []).append((row, int(inner[row]), int(inner[row])))

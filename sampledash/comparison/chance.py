@@ -17,7 +17,7 @@ from sampledash.comparison.hits import Law, half_unit, law_of_hits, weights
 from sampledash.comparison.means import moments_of_sets, variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Protocol, seen
+from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
 
@@ -148,7 +148,7 @@ def normal_chances(difference: Floats, deviation: Floats, step: Floats | float =
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
 
 
-def half_step(
+def continuity_correction(
     metric: Metric, first: RankSet, second: RankSet, protocol: Protocol, m: int | None = None
 ) -> float:
     """Half the lattice step of the difference of two means, else 0; of hits at any m."""
@@ -226,7 +226,7 @@ def _single_laws(
 ) -> list[tuple[Floats, Floats, int]]:
     """Values, probabilities and count of what the first relevant items contribute to the mean."""
     everyone = ranks.atoms(protocol.ties)
-    atoms = seen(metric, everyone)
+    atoms = as_ranked_by(metric, everyone)
     vector = protocol.vector(metric, atoms, m, 1)
     factor = weights(metric, everyone, protocol)
     full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)

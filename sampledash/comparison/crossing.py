@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sampledash.comparison import inversion
-from sampledash.comparison.chance import half_step, normal_chances, pair_chances
+from sampledash.comparison.chance import continuity_correction, normal_chances, pair_chances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.redrawn import FEW
@@ -132,7 +132,7 @@ class Search:
         return means, variances
 
     def _normal(self, i: int, j: int, difference: Floats, variance: Floats) -> Floats:
-        step = half_step(self.metric, self.sets[i], self.sets[j], self.protocol)
+        step = continuity_correction(self.metric, self.sets[i], self.sets[j], self.protocol)
         return normal_chances(difference, np.sqrt(variance), step)
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:

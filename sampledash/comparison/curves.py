@@ -23,7 +23,7 @@ from sampledash import checks, laws
 from sampledash.comparison import ties
 from sampledash.counts import RankCounts
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Protocol, seen
+from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.ranksets import RankSet, require_several
 from sampledash.types import Floats, Ints, Progress
 
@@ -67,7 +67,7 @@ def expected_means(
     for i, metric in enumerate(metrics):
         groups.setdefault((metric.of_others, *_scale_key(metric, sizes)), []).append(i)
     for done, members in enumerate(groups.values()):
-        lanes, ranked = [], [seen(metrics[members[0]], atoms) for atoms in all_atoms]
+        lanes, ranked = [], [as_ranked_by(metrics[members[0]], atoms) for atoms in all_atoms]
         for system, atoms in enumerate(all_atoms):
             scale = {size: metrics[members[0]].scale(size) for size in sizes}
             factor = np.array([scale[int(r)] for r in np.arange(max(sizes) + 1) if r in scale])
@@ -180,7 +180,7 @@ def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Pr
             above, below = np.r_[above, tied[0]], np.r_[below, tied[1]]
             weights = np.r_[weights, weight[~plain][owner] * part]
         smooth.append((above, below, weights))
-    return total + laws.mixtures(protocol.scheme, m, smooth)
+    return total + laws.weighted_pmf_sums(protocol.scheme, m, smooth)
 
 
 def _static_values(

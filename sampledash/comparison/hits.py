@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sampledash.comparison.means import atom_moments
-from sampledash.counts import RankCounts, read_ties, union
+from sampledash.counts import RankCounts, distinct_over_systems, resolve_ties
 from sampledash.metrics import Metric
-from sampledash.protocol import Protocol, seen
+from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
 
@@ -72,11 +72,11 @@ def hits_of(
         rows = ranks.atoms(protocol.ties)
         mean = means
     else:
-        rows, mean = read_ties(ranks.rows(), protocol.ties), None
-    ranked = seen(metric, rows)
+        rows, mean = resolve_ties(ranks.rows(), protocol.ties), None
+    ranked = as_ranked_by(metric, rows)
     starts = np.flatnonzero(ranked.position == 1)
     if mean is None:
-        joined, (at,) = union([ranked])
+        joined, (at,) = distinct_over_systems([ranked])
         mean = atom_moments([metric], joined, m, protocol)[0][0][at]
     share = protocol.shares(rows)
     result = []
@@ -140,7 +140,7 @@ def half_unit(metric: Metric, ranks: RankSet, protocol: Protocol, m: int | None 
     worth = weights(metric, atoms, protocol)
     if m is None or exact or np.ptp(worth) > 1e-12 * worth[0]:
         return 0.0
-    ranked = seen(metric, atoms)
+    ranked = as_ranked_by(metric, atoms)
     if not metric.linear and (ranks.max_relevant == 1 or metric.first_only):
         levels = np.unique(np.round(protocol.vector(metric, ranked, m, 1), 12))
         return float(worth[0] * np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
@@ -166,7 +166,7 @@ def _levels(
 
     And if, where an item hits, those before it must hit too.
     """
-    atoms = seen(metric, ranks.atoms(protocol.ties))
+    atoms = as_ranked_by(metric, ranks.atoms(protocol.ties))
     vectors = np.array([protocol.vector(metric, atoms, m, j) for j in range(1, last + 1)])
     if metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
         low, gap = np.zeros(last), np.ones(last)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sampledash.comparison import ties as tied
 from sampledash.comparison.means import atom_moments
 from sampledash.comparison.nested import nested_covariances
-from sampledash.counts import RankCounts, Ties, codes_of, read_ties
+from sampledash.counts import RankCounts, Ties, codes_of, resolve_ties
 from sampledash.metrics import Metric
-from sampledash.protocol import Protocol, partition, seen
+from sampledash.protocol import Protocol, as_ranked_by, group_by_candidate_set
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
 
@@ -59,7 +59,7 @@ def instance_values(metrics: Sequence[Metric], ranks: RankSet, ties: Ties) -> Fl
     -------
     Array of shape (metrics, D), instances in the order of their first rows in ``ranks``.
     """
-    rows = read_ties(ranks.rows(), ties)
+    rows = resolve_ties(ranks.rows(), ties)
     atoms, inverse = _distinct(rows)
     starts = _starts(rows)
     values = np.empty((len(metrics), len(starts)))
@@ -101,9 +101,9 @@ def instance_moments(
     pair of relevant items of one instance.
     """
     protocol.check(ranks, m)
-    rows = read_ties(ranks.rows(), protocol.ties)
+    rows = resolve_ties(ranks.rows(), protocol.ties)
     mean, variance = np.empty((2, len(metrics), len(_starts(rows))))
-    for x in partition(metrics):
+    for x in group_by_candidate_set(metrics):
         mean[x], variance[x] = _moments([metrics[i] for i in x], ranks, rows, m, protocol)
     return mean, np.maximum(variance, 0.0)
 
@@ -112,7 +112,7 @@ def _moments(
     metrics: Sequence[Metric], ranks: RankSet, rows: RankCounts, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
     """The same for metrics that rank the relevant items alike."""
-    atoms, inverse = _distinct(seen(metrics[0], rows))
+    atoms, inverse = _distinct(as_ranked_by(metrics[0], rows))
     starts = _starts(rows)
     means, variances = atom_moments(metrics, atoms, m, protocol)
     scales = np.array([metric.scales(rows.relevant) for metric in metrics])
@@ -130,7 +130,7 @@ def _moments(
     return mean, variance
 
 
-def partners(first: RankSet, second: RankSet, protocol: Protocol) -> Ints | None:
+def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints | None:
     """Index of each instance of ``first`` among those of ``second``; None: they do not pair up.
 
     Two rank sets pair up when they hold the same instance labels, each with the same count and
@@ -156,12 +156,12 @@ def partners(first: RankSet, second: RankSet, protocol: Protocol) -> Ints | None
     return None if unlabelled and np.any(counts[0] != 1) else at
 
 
-def common_order(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
+def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
     """Groups of rank sets that pair up: (index of the set, its instances in a common order)."""
     groups: list[list[tuple[int, Ints]]] = []
     for i, ranks in enumerate(sets):
         for group in groups:
-            at = partners(sets[group[0][0]], ranks, protocol)
+            at = match_instances(sets[group[0][0]], ranks, protocol)
             if at is not None:
                 group.append((i, at))
                 break
@@ -170,7 +170,7 @@ def common_order(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple
     return groups
 
 
-def classes_of(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
+def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
     """Distinct rows of a table: index of one row of each, and the class of every row."""
     code = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
@@ -191,7 +191,7 @@ def _columns(rows: RankCounts) -> list[NDArray[Any]]:
 
 def _distinct(rows: RankCounts) -> tuple[RankCounts, Ints]:
     """Distinct atoms with their counts, and which of them each row is."""
-    first, inverse = classes_of(_columns(rows))
+    first, inverse = unique_rows(_columns(rows))
     count = np.bincount(inverse, rows.count, len(first)).astype(np.float64)
     return replace(rows[first], count=count), inverse
 
@@ -216,7 +216,7 @@ def _covariances(
             if not len(upper):
                 break
             lower = upper + (j - i)
-            first, inverse = classes_of([above[upper], above[lower], below[lower]])
+            first, inverse = unique_rows([above[upper], above[lower], below[lower]])
             a, b, outside = above[upper][first], above[lower][first], below[lower][first]
             found = nested_covariances(
                 protocol.scheme, m, np.minimum(a, b), b, outside, vectors[i], vectors[j]

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from sampledash.comparison import ties
 from sampledash.comparison.hits import hits_of, weights
-from sampledash.counts import RankCounts, read_ties, union
+from sampledash.counts import RankCounts, distinct_over_systems, resolve_ties
 from sampledash.metrics import Metric
-from sampledash.protocol import Protocol, seen
+from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
 
@@ -62,7 +62,7 @@ def largest_term(metric: Metric, ranks: RankSet, m: int, protocol: Protocol) -> 
         hits = hits_of(metric, ranks, m, protocol)
         return np.nan if hits is None else float(max(np.ptp(part.values) for part in hits))
     everyone = ranks.atoms(protocol.ties)
-    atoms = seen(metric, everyone)
+    atoms = as_ranked_by(metric, everyone)
     vector = protocol.vector(metric, atoms, m, 1)
     if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
         return np.nan
@@ -198,15 +198,15 @@ def characteristic(
                 product[system] *= _power_product(np.asarray(part.law @ own), part.times)
             continue
         everyone = ranks.atoms(protocol.ties)
-        atoms = seen(metric, everyone)
+        atoms = as_ranked_by(metric, everyone)
         factor = np.where(atoms.position == 1, weights(metric, everyone, protocol), np.nan)
         key = protocol.law_key(atoms, m)
         for weight in np.unique(factor[atoms.position == 1]).tolist():
             groups.setdefault((key, weight), []).append((system, atoms[factor == weight]))
     for (_, weight), members in groups.items():
         first = sets[members[0][0]].atoms(protocol.ties)
-        vector = protocol.vector(metric, seen(metric, first), m, 1)
-        joined, places = union([atoms for _, atoms in members])
+        vector = protocol.vector(metric, as_ranked_by(metric, first), m, 1)
+        joined, places = distinct_over_systems([atoms for _, atoms in members])
         counts = np.zeros((len(members), len(joined)), dtype=np.int64)
         for row, (_, atoms), at in zip(counts, members, places, strict=True):
             np.add.at(row, at, atoms.count.astype(np.int64))
@@ -218,7 +218,7 @@ def characteristic(
 
 def first_items(metric: Metric, ranks: RankSet, order: Ints, protocol: Protocol) -> RankCounts:
     """The first relevant item of each instance, in an order: shape (D,)."""
-    rows = seen(metric, read_ties(ranks.rows(), protocol.ties))
+    rows = as_ranked_by(metric, resolve_ties(ranks.rows(), protocol.ties))
     return rows[np.flatnonzero(rows.position == 1)[order]]
 
 
@@ -226,8 +226,8 @@ def instance_waves(
     metric: Metric, ranks: RankSet, order: Ints, m: int, protocol: Protocol, frequencies: Floats
 ) -> Complex:
     """Characteristic function of each instance's sampled value: shape (D, frequencies)."""
-    vector = protocol.vector(metric, seen(metric, ranks.atoms(protocol.ties)), m, 1)
-    joined, (at,) = union([first_items(metric, ranks, order, protocol)])
+    vector = protocol.vector(metric, as_ranked_by(metric, ranks.atoms(protocol.ties)), m, 1)
+    joined, (at,) = distinct_over_systems([first_items(metric, ranks, order, protocol)])
     waves = np.empty((len(joined), len(frequencies)), dtype=np.complex128)
     scaled = metric.scale(1) * frequencies
     for rows, block in transformed(metric, joined, vector, m, protocol, scaled):
@@ -241,7 +241,7 @@ def instance_span(metric: Metric, ranks: RankSet, m: int, protocol: Protocol) ->
     NaN where the values do not follow from the first relevant items, counts are not whole, or laws
     are so many that the normal law is as good in less time.
     """
-    atoms = seen(metric, ranks.atoms(protocol.ties))
+    atoms = as_ranked_by(metric, ranks.atoms(protocol.ties))
     if not applies(metric, ranks) or len(ranks.ranks) > _INSTANCES:
         return np.nan
     vector = protocol.vector(metric, atoms, m, 1)

@@ -12,10 +12,10 @@ from sampledash.comparison import ties
 from sampledash.comparison.chains import summed_covariances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.tied_pairs import tied_covariances
-from sampledash.counts import RankCounts, Ties, pairs, read_ties, union
+from sampledash.counts import RankCounts, Ties, distinct_over_systems, pairs, resolve_ties
 from sampledash.expectation import moments
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Protocol, Weighting, partition, seen
+from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by, group_by_candidate_set
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.types import Floats
 
@@ -145,13 +145,13 @@ def moments_of_sets(
     everyone = [ranks.atoms(protocol.ties) for ranks in sets]
     found = [(np.empty(shape), np.empty(shape)) for shape in
              ((len(metrics), len(atoms)) for atoms in everyone)]  # fmt: skip
-    for x in partition(metrics):
+    for x in group_by_candidate_set(metrics):
         some, groups = [metrics[i] for i in x], dict[object, list[int]]()
-        ranked = [seen(some[0], atoms) for atoms in everyone]
+        ranked = [as_ranked_by(some[0], atoms) for atoms in everyone]
         for i, atoms in enumerate(ranked):
             groups.setdefault(protocol.law_key(atoms, m), []).append(i)
         for members in groups.values():
-            joined, places = union([ranked[i] for i in members])
+            joined, places = distinct_over_systems([ranked[i] for i in members])
             means, variances = atom_moments(some, joined, m, protocol)
             for i, at in zip(members, places, strict=True):
                 found[i][0][x], found[i][1][x] = means[:, at], variances[:, at]
@@ -185,7 +185,7 @@ def _pair_covariances(
     metrics: Sequence[Metric], ranks: RankSet, atoms: RankCounts, m: int, protocol: Protocol
 ) -> Floats:
     """Covariances between the relevant items of an instance, as they enter the mean: (metrics,)."""
-    rows = read_ties(ranks.rows(), protocol.ties)
+    rows = resolve_ties(ranks.rows(), protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
     tied = np.add.reduceat(rows.tied, starts) > 0
     relevant = rows.relevant[starts]

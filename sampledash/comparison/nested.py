@@ -82,7 +82,7 @@ def nested_covariances(
 def _laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
     """Laws of all rows, equal ones evaluated once: (rows, m + 1)."""
     _, first, inverse = np.unique(above + 1j * below, return_index=True, return_inverse=True)
-    return laws.law(scheme, m, above[first], below[first])[inverse]
+    return laws.pmf(scheme, m, above[first], below[first])[inverse]
 
 
 def _conditional_means(

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from sampledash import checks
-from sampledash.comparison.chance import half_step, normal_chances
+from sampledash.comparison.chance import continuity_correction, normal_chances
 from sampledash.comparison.crossing import Search
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import variances_of_means
@@ -153,7 +153,9 @@ def instances_needed(
             one = spread_if_redrawn(values[i], values[j], one=True)
         else:
             one = float(scatter[i] + scatter[j])
-        step = half_step(metric, sets[i], sets[j], protocol) * float(max(sizes[i], sizes[j]))
+        step = continuity_correction(metric, sets[i], sets[j], protocol) * float(
+            max(sizes[i], sizes[j])
+        )
         difference = float(means[i] - means[j]) if truth else 0.0
         needed.append(_instances(difference, one, step, probability))
         if progress is not None:

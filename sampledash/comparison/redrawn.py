@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from sampledash import checks, simulation
 from sampledash.comparison import inversion
-from sampledash.comparison.chance import half_step, normal_chances
+from sampledash.comparison.chance import continuity_correction, normal_chances
 from sampledash.comparison.instances import (
-    common_order,
     instance_counts,
     instance_moments,
     instance_weights,
+    paired_groups,
 )
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
-from sampledash.counts import read_ties
+from sampledash.counts import resolve_ties
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
@@ -70,7 +70,7 @@ def sampled_values(
 ) -> list[Sampled]:
     """Sampled values of each system, those of paired systems in a common order."""
     found: dict[int, Sampled] = {}
-    for number, group in enumerate(common_order(sets, protocol)):
+    for number, group in enumerate(paired_groups(sets, protocol)):
         for i, at in group:
             mean, variance = instance_moments([metric], sets[i], m, protocol)
             weights, counts = instance_weights(sets[i], protocol), instance_counts(sets[i])
@@ -157,7 +157,7 @@ def probability_if_redrawn(
                     simulated[x] = _runs(metric, sets[x], values[x], m, protocol, x)
             return float(np.mean(simulated[i] - simulated[j] > TIED))
         deviation = float(np.sqrt(spread_if_redrawn(first, second)))
-        step = half_step(metric, sets[i], sets[j], protocol, m)
+        step = continuity_correction(metric, sets[i], sets[j], protocol, m)
         both = [sets[i], sets[j]]
         alike = deviation > 0 and all(np.ptp(x.weights) == 0 for x in (first, second))
         if alike and largest_move(metric, both, (first, second), m, protocol) > _ROUGH * deviation:
@@ -234,7 +234,7 @@ def _runs(
     drawn = np.random.default_rng([0, values.group]).choice(
         len(values.counts), (_RUNS, size), p=values.counts / values.size
     )
-    atoms, rows = ranks.atoms(protocol.ties), read_ties(ranks.rows(), protocol.ties)
+    atoms, rows = ranks.atoms(protocol.ties), resolve_ties(ranks.rows(), protocol.ties)
     ends = np.r_[np.flatnonzero(rows.position == 1), len(rows)]
     total, weight = np.zeros(_RUNS), np.zeros(_RUNS)
     for u, at in enumerate(values.order.tolist()):

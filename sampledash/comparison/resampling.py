@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, ndtr
 
-from sampledash.comparison.instances import classes_of
+from sampledash.comparison.instances import unique_rows
 from sampledash.comparison.order import TIED
 from sampledash.types import Floats, Ints, Progress
 
@@ -47,7 +47,7 @@ class Group:
 
     def reduced(self) -> Group:
         """Join equal instances where that makes drawing them cheaper, else spread their counts."""
-        first, inverse = classes_of([*self.values, self.weights])
+        first, inverse = unique_rows([*self.values, self.weights])
         counts = np.bincount(inverse, self.counts, len(first)).astype(np.int64)
         if _GROUPED * len(first) <= counts.sum():
             return Group(self.members, self.values[:, first], self.weights[first], counts)
@@ -143,7 +143,7 @@ def swap_test(
     values = np.r_[left.values[first], right.values[second]]
     weights = np.r_[left.weights, right.weights]
     counts = np.r_[left.counts, right.counts]
-    distinct, inverse = classes_of([values, weights])
+    distinct, inverse = unique_rows([values, weights])
     pooled = np.bincount(inverse, counts, len(distinct)).astype(np.int64)
     value, weight = values[distinct], weights[distinct]
     if len(distinct) == 1:

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison import ties
-from sampledash.comparison.chance import half_step, law_of_mean, normal_chances
+from sampledash.comparison.chance import continuity_correction, law_of_mean, normal_chances
 from sampledash.comparison.hits import Law
-from sampledash.comparison.instances import classes_of, partners
+from sampledash.comparison.instances import match_instances, unique_rows
 from sampledash.comparison.nested import nested_covariances
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.comparison.redrawn import FEW, Sampled, largest_move, sampled_values
-from sampledash.counts import RankCounts, read_ties
+from sampledash.counts import RankCounts, resolve_ties
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
@@ -136,7 +136,7 @@ def _bounds(
         laws = [law_of_mean(metric, ranks, m, protocol, i) for i, ranks in enumerate(sets)]
         if laws[0] is not None and laws[1] is not None:
             return _any_coupling(laws[0], laws[1], difference, variances[1])
-    step = half_step(metric, *sets, protocol, m)
+    step = continuity_correction(metric, *sets, protocol, m)
     deviations = np.sqrt(_clean(variances, apart @ weight))
     found = normal_chances(np.full(2, difference), deviations, step)
     # Ties of the means and skewness, of which the normal law knows nothing.
@@ -218,8 +218,8 @@ def covariance_bounds(
 
 def _aligned(first: RankSet, second: RankSet, protocol: Protocol) -> tuple[RankCounts, RankCounts]:
     """Rows of two systems in the order of the first; refuses systems that share no negatives."""
-    at = partners(first, second, protocol)
-    here, there = (read_ties(ranks.rows(), protocol.ties) for ranks in (first, second))
+    at = match_instances(first, second, protocol)
+    here, there = (resolve_ties(ranks.rows(), protocol.ties) for ranks in (first, second))
     if at is not None:
         starts, begin = np.flatnonzero(here.position == 1), np.flatnonzero(there.position == 1)[at]
         size = here.relevant[starts]
@@ -244,7 +244,7 @@ def _item_bounds(
     """Bounds on the covariance of one relevant item's values under two systems: (rows,) each."""
     above, below = protocol.weights(left)
     other, rest = protocol.weights(right)
-    distinct, inverse = classes_of([above, below, other, rest, left.tied, right.tied])
+    distinct, inverse = unique_rows([above, below, other, rest, left.tied, right.tied])
     a, below_a, b, below_b = (x[distinct] for x in (above, below, other, rest))
     low, high = np.zeros((2, len(distinct)))
     tied = (left.tied[distinct] > 0) | (right.tied[distinct] > 0)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison.instances import (
-    common_order,
     instance_counts,
     instance_values,
     instance_weights,
+    paired_groups,
 )
 from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import TIED, as_table, check_sets, true_pairs
@@ -111,7 +111,7 @@ def significance(
     confidence = checks.real("confidence", confidence, low=0, above=True)
     if confidence >= 1:
         raise ValueError(f"confidence must be below 1, got {confidence:g}")
-    groups = [_group(metric, sets, members, protocol) for members in common_order(sets, protocol)]
+    groups = [_group(metric, sets, members, protocol) for members in paired_groups(sets, protocol)]
     home = {i: (g, row) for g, group in enumerate(groups) for row, i in enumerate(group.members)}
     pairs = true_pairs(exact_means([metric], sets, protocol)[:, 0])
     report = _Steps(progress, len(groups) * 2 + 1)

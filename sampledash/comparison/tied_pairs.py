@@ -55,7 +55,7 @@ def tied_covariances(
         f = _conditional(protocol, m, certain, f)
         rest = replace(low, above=np.zeros_like(low.above), negatives=low.negatives - low.above)
         g = _conditional(protocol, m, rest, vectors[low.position - 1], beyond=True)
-        p = laws.law(protocol.scheme, m, low.above, low.negatives - low.above)
+        p = laws.pmf(protocol.scheme, m, low.above, low.negatives - low.above)
         f -= np.einsum("pw,pwc->pc", p, f)[:, None]
         g -= np.einsum("pw,pwc->pc", p, g)[:, None]
         result[rows] = np.einsum("pw,pwc,pwc->pc", p, f, g)

@@ -15,7 +15,7 @@ from sampledash import laws
 from sampledash.correction.moments import integer_panel
 from sampledash.counts import RankCounts
 from sampledash.metrics import Metric, places_within
-from sampledash.protocol import Protocol, seen
+from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.types import Floats
 
 _TABLE = 10_000_000  # longest table of a metric over all counts above
@@ -26,7 +26,7 @@ _CANCELS = 1e3  # largest factor on a difference of two cumulative laws
 
 def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
     """Exact metric of each atom (before ``scale``), averaged over the order of its ties."""
-    atoms = seen(metric, atoms)
+    atoms = as_ranked_by(metric, atoms)
     values = np.empty(len(atoms))
     for j in atoms.positions:
         at = atoms.position == j
@@ -45,7 +45,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
     """Variance of the exact metric (before ``scale``) over the order of the ties."""
-    atoms = seen(metric, atoms)
+    atoms = as_ranked_by(metric, atoms)
     values = np.zeros(len(atoms))
     for i in np.flatnonzero(atoms.tied):
         above, tied = int(atoms.above[i]), int(atoms.tied[i])
@@ -105,7 +105,7 @@ def atom_laws(
     above, below = protocol.weights(atoms[plain])
     order = np.argsort(laws.modes(protocol.scheme, m, above, below), kind="stable")
     plain, above, below = plain[order], above[order], below[order]
-    for rows, p in laws.law_chunks(protocol.scheme, m, above, below):
+    for rows, p in laws.pmf_chunks(protocol.scheme, m, above, below):
         yield plain[rows], p
     tied = np.flatnonzero(atoms.tied)
     factor = (atoms.negatives[tied] + 1) / ((m + 1) * (atoms.tied[tied] + 1.0))
@@ -120,7 +120,7 @@ def atom_laws(
         some = tied[~closed][start : start + step]
         owner, above, below, weights = nodes(protocol, m, atoms[some])
         total = np.zeros((len(some), m + 1))
-        for part, p in laws.law_chunks(protocol.scheme, m, above, below):
+        for part, p in laws.pmf_chunks(protocol.scheme, m, above, below):
             first = np.flatnonzero(np.r_[True, np.diff(owner[part]) > 0])
             total[owner[part][first]] += np.add.reduceat(p * weights[part, None], first, axis=0)
         yield some, total
@@ -146,7 +146,7 @@ def _tied_hypergeometric(m: int, atoms: RankCounts) -> Floats:
     places = atoms.negatives + 1
 
     def tail(x: NDArray[np.int64]) -> Floats:
-        p = laws.law("without-replacement", m + 1, x, places - x)
+        p = laws.pmf("without-replacement", m + 1, x, places - x)
         return np.cumsum(p[:, :0:-1], axis=1)[:, ::-1]
 
     factor = places / ((m + 1) * (atoms.tied + 1.0))

@@ -51,7 +51,7 @@ def state_of(truth: int, sampled: int, probability: float) -> State:
     return "undecided"
 
 
-def judged(
+def verdict_at_m(
     found: Orders,
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
@@ -163,5 +163,5 @@ def verdict(
 
         top = largest_m(sets, m_max, protocol)
         found = orders(chosen, sets, top, protocol, report, values)
-        tables.append(as_frame(judged(found, chosen, sets, m, protocol)))
+        tables.append(as_frame(verdict_at_m(found, chosen, sets, m, protocol)))
     return pd.concat(tables, ignore_index=True)

@@ -6,15 +6,15 @@ from sampledash.correction.names import (
     correction,
     parse_correction,
 )
-from sampledash.correction.recipes import Correction, Fit, among, vector
+from sampledash.correction.recipes import Correction, Fit, vector, with_prior_for
 
 __all__ = [
     "Correction",
     "Fit",
-    "among",
     "as_correction",
     "as_corrections",
     "correction",
     "parse_correction",
     "vector",
+    "with_prior_for",
 ]

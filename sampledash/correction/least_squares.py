@@ -60,7 +60,7 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats, seen: Flag
     target: NDArray[np.float64] | NDArray[np.longdouble] = at.target
     if len(at.above) * s.m**2 <= _EXTENDED:
         above, below = laws.weights(s.scheme, at.above, s.n - 1 - at.above, s.odds)
-        extended = [(slice(None), laws.extended(s.scheme, s.m, above, below))]
+        extended = [(slice(None), laws.pmf_longdouble(s.scheme, s.m, above, below))]
         target = at.extended_target()
     for _ in range(_ROUNDS):
         rest = np.zeros(len(scale), dtype=np.longdouble)

@@ -127,7 +127,7 @@ class Grid:
     def _evaluated(self) -> Iterator[tuple[slice, Floats]]:
         s = self.sampling
         above, below = laws.weights(s.scheme, self.above, s.n - 1 - self.above, s.odds)
-        return laws.law_chunks(s.scheme, s.m, above, below)
+        return laws.pmf_chunks(s.scheme, s.m, above, below)
 
     @cached_property
     def _kept(self) -> Floats | None:

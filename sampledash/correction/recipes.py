@@ -14,8 +14,8 @@ from sampledash.correction import least_squares, moments
 from sampledash.expectation import (
     mean_and_variance,
     mean_of,
-    prior_among,
     prior_weights,
+    resize_prior,
     sampled_values,
 )
 from sampledash.metrics import Metric, as_metric
@@ -52,7 +52,7 @@ class Correction:
     -----
     Relevant items are ranked among fewer candidates where there are several of them, or where
     instances have their own n: there rank r of n stands for the part (r-1)/n..r/n of the list, and
-    its weight is spread over that part evenly (:func:`~sampledash.expectation.prior_among`).
+    its weight is spread over that part evenly (:func:`~sampledash.expectation.resize_prior`).
     """
 
     name: CorrectionName = "uncorrected"
@@ -182,11 +182,11 @@ class Fit:
 
 
 @lru_cache(maxsize=64)
-def among(recipe: Correction, n: int) -> Correction:
+def with_prior_for(recipe: Correction, n: int) -> Correction:
     """The same correction for lists of ``n`` candidates: its prior, if any, is fitted to them."""
     if recipe.prior is None or len(recipe.prior) == n:
         return recipe
-    return replace(recipe, prior=prior_among(recipe.prior, n))
+    return replace(recipe, prior=resize_prior(recipe.prior, n))
 
 
 @lru_cache(maxsize=1024)

@@ -21,7 +21,7 @@ from sampledash.correction import Fit, parse_correction
 from sampledash.dashboard.correct import priors
 from sampledash.expectation import moments, sampled_values
 from sampledash.expectation import posterior as core_posterior
-from sampledash.laws import law_chunks
+from sampledash.laws import pmf_chunks
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
@@ -48,7 +48,7 @@ def curves(metrics: tuple[str, ...], sampling: str, ranks: bytes) -> tuple[Float
     grid = np.frombuffer(ranks, dtype=np.int64)
     values = [sampled_values(metric, drawn.m) * metric.scale(1) for metric in chosen]
     mean, variance = np.empty((2, len(chosen), len(grid)))
-    for rows, p in law_chunks(drawn.scheme, drawn.m, *drawn.weights(grid)):
+    for rows, p in pmf_chunks(drawn.scheme, drawn.m, *drawn.weights(grid)):
         for place, vector in enumerate(values):
             mean[place, rows], variance[place, rows] = moments(p, vector)
     exact = np.array([metric(grid, drawn.n) for metric in chosen])

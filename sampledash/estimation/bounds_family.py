@@ -92,7 +92,7 @@ class Family:
         """Rows of point masses; ``above`` may lie between the ranks."""
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
-            chunks = laws.law_chunks(s.scheme, s.m, above, s.n - 1 - above)
+            chunks = laws.pmf_chunks(s.scheme, s.m, above, s.n - 1 - above)
             parts.append(np.vstack([p if reading is None else p @ reading for _, p in chunks]))
         exact = self.metric.of_above(above, self.n - 1) * self.metric.scale(1)
         if self.joint:

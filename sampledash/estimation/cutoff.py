@@ -93,7 +93,7 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = "with-re
     for start in range(0, len(weight), step):
         rows = slice(start, start + step)
         draws = m if scheme == "with-replacement" else np.minimum(m, rank[1][rows] - 1)
-        law = laws.law(scheme, np.broadcast_to(draws, weight[rows].shape), above[rows], below[rows])
+        law = laws.pmf(scheme, np.broadcast_to(draws, weight[rows].shape), above[rows], below[rows])
         chance += float(weight[rows] @ law[:, :k].sum(axis=1))
     order = np.argsort(rank[0], kind="stable")
     recall = np.cumsum(weight[order])

@@ -70,7 +70,7 @@ class Support:
 
     def law_chunks(self, m: int) -> Iterator[tuple[slice, Floats]]:
         """The same in blocks of nodes, so that not all of it is held."""
-        return laws.law_chunks(self.scheme, m, self.above, self.n - 1 - self.above)
+        return laws.pmf_chunks(self.scheme, m, self.above, self.n - 1 - self.above)
 
     def sums_to(self, m: int, ends: Ints) -> Floats:
         """Sums of the law over the first 1..end ranks, for each end: shape (ends, m + 1).

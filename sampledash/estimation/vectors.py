@@ -147,7 +147,7 @@ def learned_values(
     """
     above, ranks, mass = prior.at(metric)
     s = prior.support
-    rows = s.law(m) if above is s.above else laws.law(s.scheme, m, above, s.n - 1 - above)
+    rows = s.law(m) if above is s.above else laws.pmf(s.scheme, m, above, s.n - 1 - above)
     target = metric.of_above(above, s.n - 1) * metric.scale(1)
     variance = ranks / instances if gamma is None else gamma * mass
     return weighed(rows, mass, variance, target[:, None])[:, 0]

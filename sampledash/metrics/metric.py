@@ -161,7 +161,7 @@ class Metric:
     def of_others(self) -> bool:
         """Whether a relevant item is ranked among all other items, relevant ones too.
 
-        Each is then an instance of its own, see :func:`sampledash.counts.apart`.
+        Each is then an instance of its own, see :func:`sampledash.counts.one_item_per_instance`.
         """
         return self.name in ("atop", "topk")
 

@@ -62,7 +62,7 @@ def _mean_over_samples(values: Floats, rank: ArrayLike, n: ArrayLike, m: int) ->
     above = checks.ranks("rank", rank, size) - 1
     rows, below = above.ravel(), (size - 1 - above).ravel()
     mean = np.empty(len(rows))
-    for picked, p in laws.law_chunks(
+    for picked, p in laws.pmf_chunks(
         "without-replacement", m, rows.astype(np.float64), below.astype(np.float64)
     ):
         mean[picked] = p @ values

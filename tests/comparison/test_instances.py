@@ -15,7 +15,7 @@ from sampledash.comparison.instances import (
     instance_moments,
     instance_values,
     instance_weights,
-    partners,
+    match_instances,
 )
 from sampledash.protocol import Protocol
 from tests.oracles import METRICS, POPULARITY, SCHEMES, WITHOUT, by_definition, samples
@@ -120,16 +120,21 @@ def test_pairing() -> None:
     protocol, by_items = Protocol.of({}), Protocol.of({"weighting": "relevant-items"})
     first = sd.RankSet("P", [1, 2, 3], 9, instances=["a", "b", "c"])
     second = sd.RankSet("Q", [4, 5, 6], 9, instances=["c", "a", "b"])
-    assert partners(first, second, protocol).tolist() == [1, 2, 0]
-    assert partners(first, sd.RankSet("Q", [4, 5, 6], 9, instances=list("abd")), protocol) is None
-    assert partners(first, sd.RankSet("Q", [4, 5], 9, instances=list("ab")), protocol) is None
+    assert match_instances(first, second, protocol).tolist() == [1, 2, 0]
+    assert (
+        match_instances(first, sd.RankSet("Q", [4, 5, 6], 9, instances=list("abd")), protocol)
+        is None
+    )
+    assert (
+        match_instances(first, sd.RankSet("Q", [4, 5], 9, instances=list("ab")), protocol) is None
+    )
     # Without labels: in their order, but rows of a histogram are no instances.
     bare = sd.RankSet("P", [1, 2], 9), sd.RankSet("Q", [3, 4], 9)
-    assert partners(*bare, protocol).tolist() == [0, 1]
+    assert match_instances(*bare, protocol).tolist() == [0, 1]
     counted = [sd.RankSet(name, [1, 2], 9, counts=[5, 1]) for name in "PQ"]
-    assert partners(*counted, protocol) is None
+    assert match_instances(*counted, protocol) is None
     named = [sd.RankSet(x, [1, 2], 9, counts=[5, 1], instances=["u", "v"]) for x in "PQ"]
-    assert partners(*named, protocol).tolist() == [0, 1]
+    assert match_instances(*named, protocol).tolist() == [0, 1]
     more = sd.RankSet("Q", [4, 5, 6, 7], 9, instances=["c", "a", "b", "b"])
-    assert partners(first, more, protocol).tolist() == [1, 2, 0]
-    assert partners(first, more, by_items) is None
+    assert match_instances(first, more, protocol).tolist() == [1, 2, 0]
+    assert match_instances(first, more, by_items) is None

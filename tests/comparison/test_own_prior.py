@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.expectation import prior_among
+from sampledash.expectation import resize_prior
 from tests.oracles import WITH, WITHOUT, dense_bias_variance, dense_law, dense_target
 
 MIXED = sd.RankSet("M", [3, 5, 9], n=20, instances=["a", "a", "b"])
@@ -26,7 +26,7 @@ def test_weight_is_spread_over_parts_of_the_list(prior: list[int], n: int) -> No
         return max(min(high, Fraction(r + 1, size)) - low, Fraction(0)) * size
 
     true = [float(sum(p * common(i, r) for r, p in enumerate(prior))) for i in range(n)]
-    found = prior_among(np.array(prior, dtype=float), n)
+    found = resize_prior(np.array(prior, dtype=float), n)
     np.testing.assert_allclose(found, true, rtol=1e-14)
     assert found.sum() == pytest.approx(sum(prior))
 
@@ -39,7 +39,7 @@ def one_dropped(prior: np.ndarray) -> np.ndarray:
 
 
 def test_one_candidate_less_is_one_dropped_at_random() -> None:
-    np.testing.assert_allclose(prior_among(RISING, 19), one_dropped(RISING), rtol=1e-14)
+    np.testing.assert_allclose(resize_prior(RISING, 19), one_dropped(RISING), rtol=1e-14)
 
 
 @pytest.mark.parametrize("scheme", [WITH, WITHOUT])

@@ -16,7 +16,7 @@ def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
     """Mean counts of infinitely many runs without replacement at each instance's own n."""
     own, times = np.unique(np.stack([ranks.n, ranks.ranks]), axis=1, return_counts=True)
     above = own[1].astype(float) - 1
-    p = laws.law("without-replacement", m, above, own[0] - 1 - above)
+    p = laws.pmf("without-replacement", m, above, own[0] - 1 - above)
     return SampledRankSet(ranks.system, np.arange(1, m + 2), n, m, counts=times @ p)
 
 

@@ -82,7 +82,7 @@ def solved(matrix: list[list[Decimal]], rhs: list[list[Decimal]]) -> list[list[D
 def test_laws_in_extended_precision(scheme: str) -> None:
     n, m = 40, 17
     above = np.arange(n, dtype=np.float64)
-    ours = laws.extended(scheme, m, above, n - 1 - above)
+    ours = laws.pmf_longdouble(scheme, m, above, n - 1 - above)
     for r, row in enumerate(ours, start=1):
         exact = [np.longdouble(p.numerator) / p.denominator for p in exact_law(n, r, m, scheme)]
         assert np.all(np.abs(row - exact) <= 50 * np.finfo(np.longdouble).eps * np.array(exact))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import sampledash as sd
 from sampledash.comparison.findings import findings
 from sampledash.report.paragraph import paragraph, uses_movielens
-from tests.report.test_escape import NASTY, read_tex
 from tests.report.made import movielens, of_ranks, several
+from tests.report.test_escape import NASTY, read_tex
 
 WITHOUT = {"scheme": "without-replacement"}
 LIMITS = (

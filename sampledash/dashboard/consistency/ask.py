@@ -9,7 +9,7 @@ import streamlit as st
 
 from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import M_CAP, Orders, largest_m, quick_ladder
-from sampledash.comparison.verdict import judged
+from sampledash.comparison.verdict import verdict_at_m
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache, controls, state
 from sampledash.dashboard.consistency.result import Asked, Scene
@@ -143,7 +143,7 @@ def look(asked: Asked) -> Scene:
     )
     columns = cache.kept(
         f"verdict|{asked.key}|{asked.m}",
-        lambda: judged(found, asked.metrics, asked.sets, asked.m, protocol, exact),
+        lambda: verdict_at_m(found, asked.metrics, asked.sets, asked.m, protocol, exact),
         shared=source.bundled,
     )
     return Scene(asked, found, exact, columns, ladder)
