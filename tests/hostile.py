@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from sampledash import RankSet, SampledRankSet
-from sampledash.dashboard.correct.weights import weights_of_file
+from sampledash.dashboard.correct.custom_prior import weights_of_file
 from sampledash.readers import (
     parse_rank_text,
     read_printed,

@@ -7,7 +7,7 @@ stays in its session.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from threading import Event, Lock
 from typing import Any, TypeVar
 
@@ -17,8 +17,6 @@ import streamlit as st
 from sampledash.comparison.means import variances_of_mean
 from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
-from sampledash.correction import Fit, parse_correction
-from sampledash.dashboard.correct import priors
 from sampledash.expectation import moments, sampled_values
 from sampledash.expectation import posterior as core_posterior
 from sampledash.laws import pmf_chunks
@@ -79,11 +77,11 @@ class Shelf:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._held: OrderedDict[str, Any] = OrderedDict()
-        self._making: dict[str, Event] = {}
+        self._held: OrderedDict[Hashable, Any] = OrderedDict()
+        self._making: dict[Hashable, Event] = {}
         self._lock = Lock()
 
-    def get(self, name: str, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
+    def get(self, name: Hashable, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
         """The result of this name, made if there is none; one that fails is not kept.
 
         ``wait`` is called every tenth of a second while another makes it; it may raise.
@@ -119,7 +117,7 @@ _SHARED = {True: Shelf(48), False: Shelf(512)}
 _OWN = {True: 6, False: 96}
 
 
-def kept(name: str, make: Callable[[], T], *, shared: bool, large: bool = False) -> T:
+def kept(name: Hashable, make: Callable[[], T], *, shared: bool, large: bool = False) -> T:
     """Look a result up by name, or make it.
 
     Unlike Streamlit's caches ``make`` may write to the page, such as a progress bar, and may be
@@ -128,7 +126,7 @@ def kept(name: str, make: Callable[[], T], *, shared: bool, large: bool = False)
     Parameters
     ----------
     name
-        Names ranks (by digest), metrics, setting and whatever else the result depends on.
+        A tuple of what the result depends on: rank sets, metrics, protocol, choices.
     shared
         Whether the ranks are bundled, so that the result may serve other sessions.
     large
@@ -180,20 +178,3 @@ def scatter(
         return result
 
     return kept(f"scatter|{key}|{m}", make, shared=shared)
-
-
-@st.cache_resource(max_entries=512, show_spinner="Fitting the correction", show_time=True)
-def fitted(metric: str, correction: str, sampling: str, prior: str) -> tuple[Fit, float, float]:
-    """A corrected metric with its squared bias and variance, averaged over a named prior."""
-    drawn = parse_sampling(sampling)
-    recipe = priors.fitted_to(parse_correction(correction), prior, drawn.n)
-    fit = recipe.fit(parse_metric(metric), drawn)
-    return fit, *fit.risk(priors.weights(prior, drawn.n))
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def corrected(metric: str, correction: str, sampling: str, prior: str, ranks: bytes) -> Floats:
-    """Expected corrected metric at each rank (int64, as bytes)."""
-    fit, _, _ = fitted(metric, correction, sampling, prior)
-    result: Floats = _frozen(fit.expected(np.frombuffer(ranks, dtype=np.int64)))
-    return result

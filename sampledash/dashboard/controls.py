@@ -8,7 +8,7 @@ bound would reset the widget): what cannot be is told by the page.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
@@ -223,6 +223,34 @@ def _field(key: str, label: str, unused: str) -> None:
         help=HELP[key],
         disabled=bool(unused),
     )
+
+
+def segments(
+    label: str,
+    names: Iterable[str],
+    key: str,
+    *,
+    default: str | None = None,
+    help: str | None = None,
+    hidden: bool = False,
+) -> str:
+    """Draw a choice of one name, bound to the address; the first unless ``default`` is another.
+
+    ``hidden``: whether the label is for screen readers only.
+    """
+    offered = list(names)
+    first = offered[0] if default is None else default
+    chosen = st.segmented_control(
+        label,
+        offered,
+        default=first,
+        required=True,
+        key=key,
+        bind="query-params",
+        help=help,
+        label_visibility="collapsed" if hidden else "visible",
+    )
+    return chosen or first
 
 
 def metric_chips() -> None:

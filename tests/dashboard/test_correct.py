@@ -7,10 +7,9 @@ from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
+from sampledash.dashboard.correct.result import Prior, check, stretched
 
 import sampledash as sd
-from sampledash.dashboard.correct import priors
-from sampledash.dashboard.correct.scene import ask
 from sampledash.dashboard.state import DEFAULTS as SHARED
 from sampledash.report.numbers import percent
 from sampledash.report.vectors import read_vector_json, vector_json
@@ -98,10 +97,10 @@ def test_vector_on_the_screen_is_the_reference(reference, chip, metric, k, take,
 
 
 def test_downloaded_json_reads_back_to_the_vector_of_the_page():
-    scene = ask({**SHARED, "gamma": 0.01}, {
+    question = check({**SHARED, "gamma": 0.01}, {
         "metric": "AP", "take": "BV", "drawn": [], "instances": "100",
         "prior": "uniform"})  # fmt: skip
-    back = read_vector_json(vector_json(scene.fit()))
+    back = read_vector_json(vector_json(question.fit()))
     direct = sd.correction("BV", gamma=0.01).fit(
         "AP", sd.Sampling(10_000, 100, "without-replacement")
     )
@@ -212,7 +211,7 @@ def test_wrong_weights_get_one_sentence_and_the_last_good_picture():
 def test_the_cost_of_own_weights_at_another_n_is_that_of_the_stretched_ones():
     # Of ranks at n = 50: at n = 100 each weight is shared by two ranks.
     own = 1 / np.arange(1, 51)
-    assert priors.resized(own, 100) == pytest.approx(np.repeat(own / 2, 2))
+    assert Prior("own weights", own.tobytes()).weights(100) == pytest.approx(np.repeat(own / 2, 2))
     at = page(
         prior="own weights", n="50", m="5", metric="AP", sheet="What it costs",
         weights=" ".join(map(repr, own.tolist())),
@@ -248,12 +247,12 @@ def test_a_cutoff_that_leaves_nothing_out_is_told(query, sentence):
 
 def test_the_prior_of_real_ranks_is_their_histogram_stretched():
     n = 700
+    some = [sd.RankSet(x.system, x.ranks[:200], x.n[:200]) for x in sd.example("movielens-xyz")]
     true, ends = np.zeros(n), np.arange(n + 1) / n
-    for ranks in sd.example("movielens-xyz"):
-        for rank, size in zip(ranks.ranks[:200], ranks.n[:200], strict=True):
+    for one in some:
+        for rank, size in zip(one.ranks, one.n, strict=True):
             true += np.diff(np.clip(ends * size - (rank - 1), 0, 1))
-    found = priors.stretched([(s.ranks[:200], s.n[:200]) for s in sd.example("movielens-xyz")], n)
-    assert found == pytest.approx(true, abs=1e-8)
+    assert stretched(some, n) == pytest.approx(true, abs=1e-8)
 
 
 def test_figure_6_on_real_ranks():

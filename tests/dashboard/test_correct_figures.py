@@ -62,11 +62,11 @@ def _box(note, fig, width=500.0, height=380.0):
 @pytest.mark.parametrize("m", [1, 20, 100, 2_000])
 def test_vector_draws_at_most_400_points(m):
     sampling = sd.Sampling(10_000, m)
-    shown = figures.sampled_ranks(m)
+    vectors = {x: x.fit("AP", sampling).values for x in RECIPES}
+    fig = figures.vector(sd.metric("ap"), vectors, focus=BV)
+    shown = np.asarray(named(fig)["BV 0.1"].x)
     assert shown[0] == 1
     assert shown[-1] == m + 1
-    vectors = {x: x.fit("AP", sampling).values for x in RECIPES}
-    fig = figures.vector(sd.metric("ap"), shown, vectors, focus=BV)
     assert all(len(trace.x) <= LIMIT for trace in fig.data)
     np.testing.assert_allclose(np.asarray(named(fig)["BV 0.1"].y), 100 * vectors[BV][shown - 1])
 
@@ -74,7 +74,7 @@ def test_vector_draws_at_most_400_points(m):
 def test_exploding_vector_does_not_flatten_the_one_in_focus():
     ls = sd.correction("LS")
     vectors = {x: x.fit("AP", SAMPLING).values for x in (*RECIPES, ls)}
-    fig = figures.vector(sd.metric("ap"), figures.sampled_ranks(100), vectors, focus=BV)
+    fig = figures.vector(sd.metric("ap"), vectors, focus=BV)
     assert abs(fig.layout.yaxis.range[1]) < 200
 
 

@@ -6,7 +6,6 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard.correct import words
-from sampledash.dashboard.correct import words_code as code
 from sampledash.dashboard.correct.words import Settled
 
 BV = sd.correction("BV", gamma=0.1)
@@ -92,5 +91,5 @@ def test_suggested_gamma_is_one_over_the_instances():
 def test_python_lines_give_the_same_vector(name):
     made = fit(name, n=300, m=20)
     space: dict[str, object] = {}
-    exec(code.script(made), space)
+    exec(words.script(made), space)
     assert space["fit"].values.tobytes() == made.values.tobytes()

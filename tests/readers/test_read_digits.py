@@ -7,7 +7,7 @@ import io
 import pytest
 
 from sampledash.dashboard import state
-from sampledash.dashboard.correct.weights import weights_of_text
+from sampledash.dashboard.correct.custom_prior import weights_of_text
 from sampledash.metrics import parse_metric
 from sampledash.readers import ReadError, parse_rank_text, read_printed, read_rank_sets
 from sampledash.readers.limits import MOST_PRINTED, MOST_TYPED

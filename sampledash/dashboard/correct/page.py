@@ -3,49 +3,277 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.dashboard import controls
-from sampledash.dashboard.correct import own, parts, tabs
-from sampledash.dashboard.correct import scene as scenes
+from sampledash.correction import Correction
+from sampledash.dashboard import charts, controls, state
+from sampledash.dashboard.correct import custom_prior, pictures, tabs, words
+from sampledash.dashboard.correct.result import (
+    DEFAULTS,
+    OWN,
+    PRIORS,
+    RECIPES,
+    SIZES,
+    TAKEN,
+    TEX,
+    UNIFORM,
+    Question,
+    check,
+)
+from sampledash.dashboard.estimate.words import cutoff_holds_all
+from sampledash.dashboard.explore.scene import LIVE, Problem
+from sampledash.dashboard.ranks.trouble import Trouble
+from sampledash.report import numbers as text
+from sampledash.report.numbers import count
+from sampledash.report.vectors import vector_csv, vector_json
+
+LINK: dict[str, Any] = {**DEFAULTS, **tabs.DEFAULTS, "why": False}
+# What a link can choose, and the default.
+OFFERED: state.Offered = {
+    key: (names, LINK[key])
+    for key, names in {
+        "metric": state.CHIPS,
+        "take": TAKEN,
+        "drawn": RECIPES,
+        "instances": SIZES,
+        "prior": PRIORS,
+        **tabs.OFFERED,
+    }.items()
+}
+LACKING = (
+    "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
+    "short ones."
+)
+_GOOD, _AGREED = "_correct_good", "_correct_agreed"
 
 
 def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw it; ``headline`` is the place of the sentence, ``defaults`` those of the whole page."""
     notes = st.container()
-    parts.metric_choice()
+    metric_choice()
     picture, narrow = st.container(), st.container()
-    given = parts.choices()
-    understood = st.container()
-    strip = st.container()
+    given = _choices()
+    understood, strip = st.container(), st.container()
     # After the page's own choices: only what is known then can be undone.
-    controls.sidebar(page_defaults={**defaults, **scenes.DEFAULTS, own.KEY: ""})
+    controls.sidebar(page_defaults={**defaults, **DEFAULTS, custom_prior.KEY: ""})
     with notes:
         controls.link_notes()
     with narrow:
         controls.narrow_m()
-    scene, problem = scenes.scene(given)
+    q, problem = _question(given)
     with headline:
         if problem is None:
-            st.markdown(f"### {scene.sentence()}")
-            parts.warnings(scene)
+            st.markdown(f"### {_sentence(q)}")
+            _warnings(q)
         else:
             problem.show()
     with picture:
-        parts.picture(scene, dim=problem is not None)
+        _picture(q, dim=problem is not None)
     if problem is not None:
         return
-    if scene.weights is not None:
+    if q.prior.custom:
         with understood:
-            own.note(scene.weights)
+            custom_prior.note(np.frombuffer(q.prior.custom))
     with strip:
-        parts.numbers(scene)
+        _numbers(q)
     with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
-        parts.why(scene)
+        _why(q)
     with st.container(horizontal=True):
-        controls.copy_link({**defaults, **parts.LINK, **own.in_link()})
-        parts.downloads(scene)
-    tabs.show(scene)
+        own = {custom_prior.KEY: ""} if custom_prior.KEY in st.query_params else {}
+        controls.copy_link({**defaults, **LINK, **own})
+        fit = q.fit()
+        name = "-".join(f"sampledash {q.metric} {q.taken} m {q.sampling.m}".split())
+        controls.download("Vector as CSV", lambda: vector_csv(fit), f"{name}.csv", "text/csv")
+        controls.download(
+            "Vector as JSON", lambda: vector_json(fit), f"{name}.json", "application/json"
+        )
+    tabs.show(q)
+
+
+def metric_choice() -> None:
+    """The one metric of the page."""
+    st.pills(
+        "Metric",
+        list(state.CHIPS),
+        default=DEFAULTS["metric"],
+        required=True,
+        key="metric",
+        bind="query-params",
+        wrap=True,
+        help="The metric that is corrected.",
+    )
+
+
+def _choices() -> custom_prior.Given | None:
+    """The corrections in the pictures, the one taken away, |D|, the prior; own weights for it."""
+    left, middle, right = st.columns([41, 32, 27])
+    left.pills(
+        "Corrections",
+        list(RECIPES),
+        selection_mode="multi",
+        default=DEFAULTS["drawn"],
+        key="drawn",
+        bind="query-params",
+        wrap=True,
+        help="Rank estimate: the metric at the scaled-up rank. CLS: least squares among vectors "
+        "that never rise. BV: bias² + γ · variance, with the γ of the sidebar. LS: bias only, "
+        "γ = 0.",
+    )
+    with middle:
+        controls.segments(
+            "Take away",
+            TAKEN,
+            "take",
+            default=DEFAULTS["take"],
+            help="The correction of the sentence, the numbers and the download.",
+        )
+    right.select_slider(
+        "|D|, instances",
+        list(SIZES),
+        value=DEFAULTS["instances"],
+        key="instances",
+        bind="query-params",
+        help="Over how many instances, such as users, the mean is taken: it divides the variance.",
+    )
+    about = (
+        "How often each true rank is thought to occur: CLS, BV and LS weigh their errors by it, "
+        "and so do the averages here."
+    )
+    if controls.segments("Prior", PRIORS, "prior", help=about) == OWN:
+        return custom_prior.choose()
+    custom_prior.put_in_address("")
+    return None
+
+
+def _question(given: custom_prior.Given | None) -> tuple[Question, Problem | Trouble | None]:
+    """The question that is asked, its fits made; or the last good one with what is wrong."""
+    chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
+    shared = {key: state.value(key) for key in state.DEFAULTS}
+    if chosen["prior"] == OWN and given is None:
+        return _last_good(), Trouble(LACKING, asking=True)
+    try:
+        q = check(shared, chosen, given)
+        if q.sampling.m > LIVE and (wait := _to_agree(q)) is not None:
+            return _last_good(), wait
+        recipes = dict.fromkeys((Correction(), *q.drawn))
+        with controls.progress("Fitting the corrections") as report:
+            for done, recipe in enumerate(recipes):
+                report(done / len(recipes))
+                q.expected(recipe)
+                q.risk(recipe)
+    except ValueError as error:
+        return _last_good(), Trouble(state.spelled(error))
+    st.session_state[_GOOD] = q
+    return q, None
+
+
+def _last_good() -> Question:
+    good: Question | None = st.session_state.get(_GOOD)
+    return check(state.DEFAULTS, DEFAULTS) if good is None else good
+
+
+def _to_agree(q: Question) -> Problem | None:
+    """What takes long starts with a click."""
+    agreed: set[str] = st.session_state.setdefault(_AGREED, set())
+    key = f"{q.metric}, {q.sampling}, {', '.join(map(str, q.drawn))}"
+    if key in agreed:
+        return None
+    m = count(q.sampling.m)
+    return Problem(
+        f"m = {m} takes up to a minute for each fit: "
+        f"up to m = {count(LIVE)} the picture follows by itself.",
+        f"Compute m = {m}",
+        lambda: agreed.add(key),
+    )
+
+
+def _sentence(q: Question) -> str:
+    before = q.risk(Correction())[0] ** 0.5
+    bias2, variance = q.risk()
+    scatter = (variance / q.instances) ** 0.5
+    return words.sentence(q.metric, q.sampling.m, q.taken, before, bias2**0.5, scatter, q.instances)
+
+
+def _warnings(q: Question) -> None:
+    if cutoff := cutoff_holds_all(q.metric, q.sampling.n, q.sampling.m):
+        st.warning(cutoff, icon=":material/warning:")
+    if note := q.fit().note:
+        st.warning(text.spell(note), icon=":material/warning:")
+    if q.note:
+        st.caption(q.note)
+
+
+def _picture(q: Question, *, dim: bool) -> None:
+    """Expectation against truth large; beside it the vector and what each correction costs."""
+    dark = charts.is_dark()
+    large, small = st.container(key="panels").columns([5, 3])
+    exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
+    vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
+    with large:
+        charts.show(
+            pictures.expectation(q.metric, q.ranks, exact, curves, focus=q.taken, dark=dark),
+            key="correct_expectation",
+            dim=dim,
+            alt=words.picture(q.metric, q.sampling, q.drawn),
+        )
+    with small:
+        charts.show(
+            pictures.vector(q.metric, vectors, focus=q.taken, dark=dark),
+            key="correct_vector",
+            dim=dim,
+            alt=f"Value reported for each sampled rank. {words.vector_note(q.fit())}",
+        )
+        charts.show(
+            pictures.risks(risks, instances=q.instances, dark=dark),
+            key="correct_risks",
+            dim=dim,
+            alt=words.risks(risks, q.instances),
+        )
+
+
+def _numbers(q: Question) -> None:
+    """The strip: four numbers of the correction that is taken away."""
+    bias2, variance = q.risk()
+    values = q.fit().values
+    before = q.risk(Correction())[0] ** 0.5
+    nothing = replace(q.fit(), values=0 * values).risk()[0] ** 0.5
+    over = "all ranks, each weighing the same"
+    if q.prior.name != UNIFORM:
+        says = "own weights say" if q.prior.custom else f"the prior {q.prior.name} says"
+        over = f"the ranks, weighing as {says}"
+    strip = {
+        "Average bias": (
+            bias2**0.5,
+            f"Root mean square over {over}. Uncorrected: {words.size(before)}; reporting 0 always: "
+            f"{words.size(nothing)}. The mean over any number of instances keeps its bias.",
+        ),
+        "Scatter of one draw": (
+            variance**0.5,
+            "Standard deviation for one instance, averaged over the ranks in the same way.",
+        ),
+        f"Scatter over {count(q.instances)}": (
+            (variance / q.instances) ** 0.5,
+            "Standard deviation of the mean over |D| instances.",
+        ),
+        "Largest value": (
+            float(values.max()),
+            f"Of the vector. Its smallest is {words.size(float(values.min()))}.",
+        ),
+    }
+    places = st.container(key="strip").columns(len(strip))
+    for place, (label, (value, about)) in zip(places, strip.items(), strict=True):
+        place.metric(label, words.size(value), help=about)
+
+
+def _why(q: Question) -> None:
+    """The formula, with the numbers of the page in it."""
+    st.markdown(words.gamma_meaning(q.taken, q.instances))
+    for step in words.formula(q.fit(), *q.risk(), prior=TEX[q.prior.name]):
+        st.latex(step)
+    st.markdown(words.AVERAGES if q.prior.name == UNIFORM else words.AVERAGES_BY_PRIOR)
+    st.caption(words.FORMULAS)

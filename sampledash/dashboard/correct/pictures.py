@@ -1,8 +1,8 @@
-"""Pictures of the Correct page."""
+"""Pictures of the Correct page; shares come in, percent is drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,6 @@ from sampledash.types import Floats, Ints
 _FLOOR = 1e-3  # percent; less than that is nothing, and a logarithmic axis would stretch it
 
 
-def sampled_ranks(m: int) -> Ints:
-    """Sampled ranks at which a vector is drawn: at most 400, all of the first ones."""
-    return rank_grid(m + 1)
-
-
 def expectation(
     metric: Metric,
     ranks: Ints,
@@ -39,124 +34,108 @@ def expectation(
 
     Parameters
     ----------
-    metric
-        Names the picture.
     ranks, exact
         Increasing true ranks, at most 400, and the exact metric there.
     curves
-        Correction -> its expectation at ``ranks``, as shares.
+        Correction -> its expectation at ``ranks``.
     focus
         The correction that is taken away: its line is thicker and on top.
-    dark, height
-        Look of the page and height in pixels.
     """
     c = theme.look(dark)
     ordered = sorted(curves, key=lambda x: x == focus)
-    y = [theme.in_percent(curves[x]) for x in ordered]
-    y_exact = theme.in_percent(exact)
-    low, top = _range([y_exact, *y], about=float(np.ptp(y_exact)))
-    data = [theme.curve(ranks, y_exact, theme.exact_line(dark, 2.5), "exact")]
-    for recipe, values in zip(ordered, y, strict=True):
-        data.append(theme.curve(ranks, values, _line(recipe, focus, dark), str(recipe)))
+    y = [theme.in_percent(exact), *(theme.in_percent(curves[x]) for x in ordered)]
+    low, top = _range(y, about=float(np.ptp(y[0])))
+    lines = [theme.exact_line(dark, 2.5), *(_line(x, focus, dark) for x in ordered)]
     names = ["exact", *map(str, ordered)]
-    colors = [c.ink, *(_line(x, focus, dark)["color"] for x in ordered)]
     axis = theme.rank_axis(int(ranks[-1]), title="true rank (log scale)")
-    marks = labels.named(
-        names, colors, ranks, [y_exact, *y], axis["range"], (low, top), height=height - 90
-    )
+    colors = [c.ink, *(line["color"] for line in lines[1:])]
     return theme.figure(
-        data, dark=dark, height=height, title=f"Expected {metric}", annotations=marks,
-        revision=f"correct-{metric}-{ranks[-1]}", xaxis=axis, yaxis=_percent(low, top),
-    )  # fmt: skip
+        [theme.curve(ranks, *each) for each in zip(y, lines, names, strict=True)],
+        dark=dark,
+        height=height,
+        title=f"Expected {metric}",
+        annotations=labels.named(
+            names, colors, ranks, y, axis["range"], (low, top), height=height - 90
+        ),
+        revision=f"correct-{metric}-{ranks[-1]}",
+        xaxis=axis,
+        yaxis=_percent(low, top),
+    )
 
 
 def vector(
     metric: Metric,
-    shown: Ints,
     vectors: Mapping[Correction, Floats],
     *,
     focus: Correction,
     dark: bool = False,
-    height: int = 260,
 ) -> go.Figure:
     """The vectors over the sampled rank, the one in focus with a dot for each value.
 
-    Parameters
-    ----------
-    metric
-        Names the picture.
-    shown
-        Sampled ranks that are drawn, see :func:`sampled_ranks`.
-    vectors
-        Correction -> its m + 1 values, as shares.
-    focus, dark, height
-        As for :func:`expectation`.
+    Drawn at 400 sampled ranks at most, all of the first ones.
     """
+    shown = rank_grid(len(vectors[focus]))
     data = []
     for recipe in sorted(vectors, key=lambda x: x == focus):
-        line = _line(recipe, focus, dark)
+        line = _line(recipe, focus, dark) | {"width": 1.5}
         here = theme.in_percent(vectors[recipe][shown - 1])
         more: dict[str, Any] = {}
         if recipe == focus:
             more = {"mode": "lines+markers", "marker": {"size": 5, "color": line["color"]}}
-        thin = line | {"width": 1.5}
-        data.append(theme.curve(shown, here, thin, str(recipe), **more))
+        data.append(theme.curve(shown, here, line, str(recipe), **more))
     # Another correction that explodes must not flatten the one in focus.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
     return theme.figure(
-        data, dark=dark, height=height, title=f"Vector for {metric}",
-        revision=f"vector-{metric}-{shown[-1]}", yaxis=_percent(low, top),
+        data,
+        dark=dark,
+        height=260,
+        title=f"Vector for {metric}",
+        revision=f"vector-{metric}-{shown[-1]}",
+        yaxis=_percent(low, top),
         xaxis=theme.rank_axis(int(shown[-1]), title="sampled rank (log scale)", most=5),
-    )  # fmt: skip
+    )
 
 
 def risks(
-    found: Mapping[Correction, tuple[float, float]],
-    *,
-    instances: int,
-    dark: bool = False,
+    found: Mapping[Correction, tuple[float, float]], *, instances: int, dark: bool = False
 ) -> go.Figure:
-    """Bias² and variance / |D| of each correction as one stacked bar.
+    """Squared bias and variance / |D| of each correction as one stacked bar.
 
-    Parameters
-    ----------
-    found
-        Correction -> squared bias and variance of one draw, as shares squared.
-    instances
-        |D|, over which the variance is averaged.
-    dark
-        Whether the page is dark.
+    ``found``: correction -> squared bias and variance of one draw.
     """
-    c = theme.look(dark)
     rows = list(found)
-    bias2 = np.array([1e4 * found[x][0] for x in rows])
-    variance = np.array([1e4 * found[x][1] / instances for x in rows])
+    bias2, variance = 1e4 * np.array(list(found.values())).T
+    variance = variance / instances
     # One exploding variance is cut off rather than letting it hide the rest.
     end = min(float((bias2 + variance).max()), 4 * float(bias2.max()) + 1e-9)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
-    place = np.arange(len(rows), dtype=np.float64)
-    common = {"type": "bar", "orientation": "h", "y": place, "width": 0.3, "hoverinfo": "skip"}
-    data: list[dict[str, Any]] = [
-        {**common, "x": bias2, "marker": {"color": colors}, "name": "bias²"},
-        {**common, "x": variance, "name": "variance",
-         "marker": {"color": [theme.faded(x, 0.25) for x in colors],
-                    "line": {"color": colors, "width": 1}}},
-    ]  # fmt: skip
+    faded = {"color": [theme.faded(x, 0.25) for x in colors], "line": {"color": colors, "width": 1}}
+    bar = {"type": "bar", "orientation": "h", "width": 0.3, "hoverinfo": "skip"}
+    bar["y"] = np.arange(len(rows), dtype=np.float64)
+    beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7, "showarrow": False}
     marks = [
-        {"x": 0, "y": i, "xanchor": "left", "yanchor": "bottom", "yshift": 7, "showarrow": False,
-         "font": {"size": 13, "color": color},
-         "text": f"<b>{recipe}</b>  {root(b)}² + {root(v)}²"}
-        for i, (recipe, color, b, v) in enumerate(zip(rows, colors, bias2, variance, strict=True))
-    ]  # fmt: skip
+        {"x": 0, "y": i, "font": {"size": 13, "color": colors[i]}, **beside}
+        | {"text": f"<b>{recipe}</b>  {root(bias2[i])}² + {root(variance[i])}²"}
+        for i, recipe in enumerate(rows)
+    ]
     return theme.figure(
-        data, dark=dark, height=40 + 40 * len(rows), annotations=marks, barmode="stack",
-        title=f"bias² + variance / {count(instances)}, in (%)²", revision="risks",
-        hovermode=False, margin={"l": 8, "r": 8, "t": 34, "b": 4},
+        [
+            bar | {"x": bias2, "marker": {"color": colors}, "name": "bias²"},
+            bar | {"x": variance, "marker": faded, "name": "variance"},
+        ],
+        dark=dark,
+        height=40 + 40 * len(rows),
+        annotations=marks,
+        barmode="stack",
+        title=f"bias² + variance / {count(instances)}, in (%)²",
+        revision="risks",
+        hovermode=False,
+        margin={"l": 8, "r": 8, "t": 34, "b": 4},
         xaxis={"visible": False, "range": [0, max(end, 1e-9) * 1.02]},
         yaxis={"visible": False, "range": [len(rows) - 0.7, -0.75]},
-        shapes=[theme.upright(0, c.muted)],
-    )  # fmt: skip
+        shapes=[theme.upright(0, theme.look(dark).muted)],
+    )
 
 
 @dataclass(frozen=True)
@@ -176,7 +155,6 @@ def tradeoff(
     *,
     marks: Mapping[str, float],
     dark: bool = False,
-    height: int = 270,
 ) -> go.Figure:
     """Bias (solid) and scatter of the mean (dotted) against γ, m, n or |D| (section 5.5).
 
@@ -184,52 +162,105 @@ def tradeoff(
     ----------
     symbol, x
         What the axis is and its values, increasing; γ is drawn from large to small.
-    series
-        Corrections to draw.
     marks
         Text -> place of an upright line.
-    dark, height
-        Look of the page and height in pixels.
     """
-    c = theme.look(dark)
+    c, height = theme.look(dark), 270
     lines, names, colors, data = [], [], [], []
     for one in series:
         color = theme.correction_line(one.recipe.name, dark)["color"]
         for word, values, dash in (("bias", one.bias, "solid"), ("scatter", one.scatter, "dot")):
             y = theme.in_percent(values)
             y[y < _FLOOR] = np.nan
-            label = f"{one.label} {word}"
-            data.append(theme.curve(x, y, {"color": color, "dash": dash, "width": 2.5}, label))
+            line = {"color": color, "dash": dash, "width": 2.5}
+            data.append(theme.curve(x, y, line, f"{one.label} {word}"))
             if np.isfinite(y).sum() > 1:
                 lines.append(y)
                 names.append(one.label if word == "bias" else "scatter")
                 colors.append(color)
     finite = np.concatenate([y[np.isfinite(y)] for y in lines]) if lines else np.array([1.0])
     low, top = float(finite.min()) / 1.5, float(finite.max()) * 1.8
-    sign = -1 if symbol == "γ" else 1
     ends = np.log10([x.min(), x.max()])
-    across = [float(ends[0]) - 0.03, float(ends[1]) + 0.03][::sign]
+    across = [float(ends[0]) - 0.03, float(ends[1]) + 0.03]
+    if symbol == "γ":
+        across.reverse()
     annotations = labels.named(
-        names, colors, x, lines, across, (low, top), height=height - 75, log=True,
+        names,
+        colors,
+        x,
+        lines,
+        across,
+        (low, top),
+        height=height - 75,
+        log=True,
         clear=list(marks.values()),
-    )  # fmt: skip
+    )
     shapes = []
     for text, at in marks.items():
         if x.min() <= at <= x.max():
             shapes.append(theme.upright(at, c.muted))
             share = (np.log10(at) - across[0]) / (across[1] - across[0])
             side = "left" if share < 0.15 else "right" if share > 0.85 else "center"
-            annotations.append(
-                theme.name_at(at, 1, text, c.muted, log=True)
-                | {"yref": "paper", "yanchor": "bottom", "xshift": 0, "xanchor": side}
-            )
+            above = {"yref": "paper", "yanchor": "bottom", "xshift": 0, "xanchor": side}
+            annotations.append(theme.name_at(at, 1, text, c.muted, log=True) | above)
+    written = gamma if symbol == "γ" else short_count
     return theme.figure(
-        data, dark=dark, height=height, annotations=annotations, shapes=shapes,
-        revision=f"tradeoff-{symbol}", margin={"l": 8, "r": 12, "t": 24, "b": 8},
-        xaxis={"title": {"text": f"{symbol} (log scale)"}, "type": "log", "range": across,
-               "hoverformat": ".3~g" if symbol == "γ" else ",", **_decades(x, symbol)},
-        yaxis=_log_percent(low, top),
-    )  # fmt: skip
+        data,
+        dark=dark,
+        height=height,
+        annotations=annotations,
+        shapes=shapes,
+        revision=f"tradeoff-{symbol}",
+        margin={"l": 8, "r": 12, "t": 24, "b": 8},
+        xaxis={
+            "title": {"text": f"{symbol} (log scale)"},
+            "type": "log",
+            "range": across,
+            "hoverformat": ".3~g" if symbol == "γ" else ",",
+            **_decades(x.min(), x.max(), 7, written),
+        },
+        yaxis={
+            "type": "log",
+            "range": [float(np.log10(low)), float(np.log10(top))],
+            "hoverformat": ".3g",
+            **_decades(low, top, 5, lambda y: f"{y:,g} %".replace("e+0", "e")),
+        },
+    )
+
+
+def spectrum(
+    title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
+) -> go.Figure:
+    """Share of each polynomial component that is kept, one line for each γ or m.
+
+    Parameters
+    ----------
+    series
+        Name and shares of the components of degree 0, 1, 2 ...: the lightest line first.
+    most
+        Largest degree on the axis.
+    """
+    data = []
+    lines = theme.family_lines(len(series), dark)
+    for (name, kept), line in zip(series, lines, strict=True):
+        degree = np.arange(1, min(len(kept), most + 1))
+        shown = np.unique(np.geomspace(1, max(len(degree), 1), 200).round().astype(int)) - 1
+        data.append(theme.curve(degree[shown], theme.in_percent(kept[1:][shown]), line, name))
+    dotted = {"color": theme.look(dark).muted, "width": 1, "dash": "dot"}
+    across = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "layer": "below"}
+    return theme.figure(
+        data,
+        dark=dark,
+        height=320,
+        title=title,
+        shapes=[across | {"y0": 50, "y1": 50, "line": dotted}],
+        showlegend=True,
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
+        revision=f"spectrum-{title}-{most}",
+        margin={"l": 8, "r": 12, "t": 60, "b": 8},
+        xaxis=theme.rank_axis(most, title="degree of the component (log scale)", most=4),
+        yaxis=theme.percent_axis(title="kept"),
+    )
 
 
 def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
@@ -239,10 +270,9 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
     """Lowest and highest value shown, at most ``about`` beyond 0 and the first curve."""
-    first = curves[0]
     low = min(0.0, *(float(y.min()) for y in curves))
     top = max(float(y.max()) for y in curves)
-    limit = 1.25 * max(about, float(np.abs(first).max()))
+    limit = 1.25 * max(about, float(np.abs(curves[0]).max()))
     return max(low, -limit), min(top, limit)
 
 
@@ -255,24 +285,9 @@ def _percent(low: float, top: float) -> dict[str, Any]:
     return axis
 
 
-def _decades(x: Floats, symbol: str) -> dict[str, Any]:
-    exponents = np.arange(
-        int(np.ceil(np.log10(x.min()) - 1e-9)), int(np.floor(np.log10(x.max()) + 1e-9)) + 1
-    )
-    exponents = exponents[:: -(-len(exponents) // 7)]
-    write = gamma if symbol == "γ" else short_count
-    return {
-        "tickvals": [10.0**e for e in exponents],
-        "ticktext": [write(10.0 ** int(e)) for e in exponents],
-    }
-
-
-def _log_percent(low: float, top: float) -> dict[str, Any]:
-    exponents = np.arange(int(np.ceil(np.log10(low))), int(np.floor(np.log10(top))) + 1)
-    exponents = exponents[:: -(-len(exponents) // 5)] if len(exponents) else exponents
-    return {
-        "type": "log", "range": [float(np.log10(low)), float(np.log10(top))],
-        "tickvals": [10.0**e for e in exponents],
-        "ticktext": [f"{10.0 ** int(e):,g} %".replace("e+0", "e") for e in exponents],
-        "hoverformat": ".3g",
-    }  # fmt: skip
+def _decades(low: float, top: float, most: int, write: Callable[[float], str]) -> dict[str, Any]:
+    """Powers of ten as ticks, about ``most`` of them."""
+    first, last = np.ceil(np.log10(low) - 1e-9), np.floor(np.log10(top) + 1e-9)
+    exponents = np.arange(int(first), int(last) + 1)
+    ticks = [10.0 ** int(e) for e in exponents[:: max(1, -(-len(exponents) // most))]]
+    return {"tickvals": ticks, "ticktext": [write(x) for x in ticks]}

@@ -1,4 +1,4 @@
-"""The tabs of the Correct page on a metric."""
+"""The tabs of the Correct page on a metric: its vector, what it costs, what a sample can see."""
 
 from __future__ import annotations
 
@@ -8,56 +8,209 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from sampledash.comparison.curves import expected_means
+from sampledash.comparison.means import mean
+from sampledash.comparison.order import Orders, largest_m
 from sampledash.correction import Correction
-from sampledash.dashboard.correct import real, sees, tradeoff, words
-from sampledash.dashboard.correct import words_code as code
-from sampledash.dashboard.correct.scene import Scene
-from sampledash.report.numbers import count
+from sampledash.correction.spectral import resolution
+from sampledash.dashboard import cache, caveats, charts, controls
+from sampledash.dashboard.consistency import pictures as over_m
+from sampledash.dashboard.correct import pictures, result, words
+from sampledash.dashboard.correct.result import MOVIELENS, MOVIELENS_M, Question
+from sampledash.dashboard.explore.scene import LIVE
+from sampledash.dashboard.ranks.trouble import escaped
+from sampledash.dashboard.state import spelled
+from sampledash.estimation import full_cutoff
+from sampledash.metrics import Metric
+from sampledash.ranksets import RankSet
+from sampledash.readers import example
+from sampledash.report.numbers import count, gamma
 
 NAMES = ("Vector", "What it costs", "What a sample can see")
 COSTS = ("Bias and variance", "On real ranks")
-DEFAULTS: dict[str, Any] = {"sheet": NAMES[0], "costs": COSTS[0], **sees.DEFAULTS}
+SPECTRA = ("over γ", "over m")
+OFFERED = {"sheet": NAMES, "costs": COSTS, "sees": SPECTRA}
+DEFAULTS: dict[str, Any] = {key: names[0] for key, names in OFFERED.items()}
 _HEAD = 8  # rows of a table on the page
 
 
-def show(scene: Scene) -> None:
+def show(q: Question) -> None:
     """Draw the tabs; only the open one is computed."""
     tabs = st.tabs(list(NAMES), key="sheet", bind="query-params")
-    for tab, draw in zip(tabs, (vector_tab, costs_tab, sees.tab), strict=True):
+    for tab, draw in zip(tabs, (vector, costs, spectrum), strict=True):
         if tab.open:
             with tab:
-                draw(scene)
+                draw(q)
 
 
-def costs_tab(scene: Scene) -> None:
-    """Bias and variance over the ranks, or on those of real recommenders."""
-    view = st.segmented_control(
-        "What it costs", list(COSTS), default=COSTS[0], required=True, key="costs",
-        bind="query-params", label_visibility="collapsed",
-    )  # fmt: skip
-    (real.tab if view == COSTS[1] else tradeoff.tab)(scene)
-
-
-def vector_tab(scene: Scene) -> None:
+def vector(q: Question) -> None:
     """The first values, the whole vector to copy, and the same from Python."""
-    fit = scene.fit()
+    fit, plain = q.fit(), q.fit(Correction())
     st.markdown(words.vector_note(fit))
     left, right = st.columns([2, 3])
-    top = np.arange(1, min(_HEAD, scene.sampling.m + 1) + 1)
-    plain = scene.fit(Correction())
+    top = np.arange(1, min(_HEAD, q.sampling.m + 1) + 1)
     table = pd.DataFrame(
         {
             "sampled rank": top,
             "uncorrected": [words.size(float(x)) for x in plain(top)],
-            str(scene.taken): [words.size(float(x)) for x in fit(top)],
+            str(q.taken): [words.size(float(x)) for x in fit(top)],
         }
     )
     with left:
         st.dataframe(table, hide_index=True, width="stretch", key="correct_head")
-        if scene.sampling.m + 1 > len(top):
-            st.caption(f"{count(scene.sampling.m + 1)} values in all.")
+        if q.sampling.m + 1 > len(top):
+            st.caption(f"{count(q.sampling.m + 1)} values in all.")
     with right:
         st.caption("The same from Python")
-        st.code(code.script(fit), language="python", wrap_lines=True)
+        st.code(words.script(fit), language="python", wrap_lines=True)
         st.caption("All values as a function, to copy")
-        st.code(code.function(fit), language="python", height=140, wrap_lines=True)
+        st.code(words.function(fit), language="python", height=140, wrap_lines=True)
+
+
+def costs(q: Question) -> None:
+    """Bias and variance over the ranks, or on those of real recommenders."""
+    view = controls.segments("What it costs", COSTS, "costs", hidden=True)
+    (movielens if view == COSTS[1] else tradeoffs)(q)
+
+
+def tradeoffs(q: Question) -> None:
+    """Bias and scatter of the mean against γ, m, n and |D| (section 5.5)."""
+    if q.sampling.m > LIVE:
+        st.info(f"Many fits: drawn up to m = {count(LIVE)}.", icon=":material/hourglass_empty:")
+        return
+    axes = result.tradeoffs(q)
+    points = dict.fromkeys(p for _, lines in axes.values() for line in lines for p in line.points)
+    risks: dict[result.Point, tuple[float, float]] = {}
+    with controls.progress("Fitting the corrections") as report:
+        for point in points:
+            risks[point] = result.risk_at(q, point)
+            report(len(risks) / len(points))
+    here = {"m": q.sampling.m, "n": q.sampling.n, "|D|": q.instances}
+    marks = {symbol: {f"{symbol} = {count(x)}": float(x)} for symbol, x in here.items()}
+    marks["γ"] = {f"γ = {gamma(q.gamma)}": q.gamma, "1/|D|": 1 / q.instances}
+    st.markdown(words.tradeoff(q.taken, q.instances))
+    places = [*st.columns(2), *st.columns(2)]
+    for place, (symbol, (x, lines)) in zip(places, axes.items(), strict=True):
+        series = []
+        for line in lines:
+            bias2, variance = np.array([risks[point] for point in line.points]).T
+            scatter = np.sqrt(variance / line.instances)
+            series.append(pictures.Tradeoff(line.recipe, line.label, np.sqrt(bias2), scatter))
+        with place:
+            charts.show(
+                pictures.tradeoff(symbol, x, series, marks=marks[symbol], dark=charts.is_dark()),
+                key=f"correct_against_{symbol}",
+                alt=f"Bias and scatter of the mean over {count(q.instances)} instances "
+                f"against {symbol}, uncorrected and corrected.",
+            )
+
+
+def movielens(q: Question) -> None:
+    """Curves of X, Y, Z over m and their numbers at the present m (Figure 6, Table 3)."""
+    metric, recipe, m = q.metric, q.taken, min(q.sampling.m, MOVIELENS_M)
+    if recipe.name == "least-squares" or recipe.gamma == 0:
+        st.info(
+            "γ = 0 has no usable vector beyond m of about 20: take another correction away.",
+            icon=":material/info:",
+        )
+        return
+    sets = _movielens()
+    plain, corrected = _orders(metric, Correction()), _orders(metric, recipe)
+    settled = [
+        words.Settled(
+            sets[i].system,
+            sets[j].system,
+            plain.right_from(i, j, 0, 1),
+            corrected.right_from(i, j, 0, 1),
+        )
+        for i, j in result.pairs_in_order(metric, sets)
+    ]
+    st.markdown(f"**{words.real_ranks(recipe, settled, MOVIELENS_M)}**")
+    st.html(over_m.legend([ranks.system for ranks in sets], dark=charts.is_dark()))
+    for place, one in zip(st.columns(2), (Correction(), recipe), strict=True):
+        with place:
+            movielens_curves(metric, one, m)
+    st.caption(words.REAL_SETTING)
+    exact = [mean(metric, x) for x in sets]
+    table = {"recommender": [x.system for x in sets], "exact": [f"{100 * x:.2f}" for x in exact]}
+    notes: list[str] = []
+    for one in (Correction(), recipe):
+        protocol = result.movielens_protocol(one)
+        means = expected_means([metric], sets, [m], protocol)[0, :, 0]
+        key = f"{MOVIELENS}|{metric}|{protocol}|{m}"
+        stds = cache.scatter(key, (metric,), sets, m, protocol, shared=True)[:, 0]
+        table[str(one)] = [words.plus_minus(a, b) for a, b in zip(means, stds, strict=True)]
+        beyond = {each.system: [value] for each, value in zip(sets, means.tolist(), strict=True)}
+        notes += caveats.outside(beyond, str(one))
+    st.caption(f"{metric} in %, m = {count(m)}: expectation ± scatter of one run, as in Table 3.")
+    st.dataframe(pd.DataFrame(table), hide_index=True, key="correct_real_table")
+    for note in notes:
+        st.caption(note)
+
+
+def _movielens() -> list[RankSet]:
+    return cache.kept(("bundled", MOVIELENS), lambda: example(MOVIELENS), shared=True)
+
+
+def _orders(metric: Metric, recipe: Correction) -> Orders:
+    """The orders over every m, or where each m takes a fit, up to ``MOVIELENS_M``."""
+    sets, protocol = _movielens(), result.movielens_protocol(recipe)
+    m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
+    key = f"{MOVIELENS}|{metric}|{protocol}|{m_max}"
+    return cache.orders(key, (metric,), sets, m_max, protocol, shared=True)
+
+
+def movielens_curves(metric: Metric, recipe: Correction, m: int) -> None:
+    """Draw one correction over m, with the present m; shaded where some pair is wrong."""
+    sets, found = _movielens(), _orders(metric, recipe)
+    pairs = result.pairs_in_order(metric, sets)
+    keep = found.m_values <= MOVIELENS_M
+    flips = sorted({x for i, j in pairs for x in found.flips(i, j, 0) if x <= MOVIELENS_M})
+    wrong = np.any([found.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
+    known = found.m_values[keep]
+    # The nearest known m to each of the ladder's: a fitted correction is not known at every one.
+    wanted = np.searchsorted(known, over_m.m_grid(MOVIELENS_M, [m, *flips]))
+    grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
+    charts.show(
+        over_m.curves(
+            f"{metric}, {recipe}",
+            grid,
+            [ranks.system for ranks in sets],
+            found.means[np.searchsorted(found.m_values, grid), :, 0],
+            [mean(metric, ranks) for ranks in sets],
+            at=m,
+            flips=flips,
+            wrong=over_m.stretches(known, wrong),
+            dark=charts.is_dark(),
+        ),
+        key=f"correct_real_{'plain' if recipe == Correction() else 'fitted'}",
+        alt="; ".join(
+            f"{sets[i].system} and {sets[j].system} right from m = "
+            f"{found.right_from(i, j, 0, 1) or 'none'}"
+            for i, j in pairs
+        ),
+    )
+
+
+def spectrum(q: Question) -> None:
+    """Which components of a metric a correction keeps, and how to read a sampled cutoff."""
+    s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
+    try:
+        kept = resolution(s, weight)
+    except ValueError as error:
+        st.info(escaped(spelled(error)), icon=":material/info:")
+        return
+    st.markdown(f"**{words.resolved(s, weight, kept.degree, kept.width)}**")
+    over = controls.segments("Lines", SPECTRA, "sees", hidden=True) == SPECTRA[1]
+    series = result.spectrum(s, weight, over_m=over)
+    title = f"Kept at {f'γ = {gamma(weight)}' if over else f'm = {count(s.m)}'}"
+    largest = max(resolution(s, min(result.SPECTRUM_GAMMAS)).degree, 10)
+    charts.show(
+        pictures.spectrum(title, series, most=min(3 * largest, s.n - 1), dark=charts.is_dark()),
+        key="correct_spectrum",
+        alt=f"Share kept of the components of degree 1 and up: {', '.join(x for x, _ in series)}.",
+    )
+    st.caption(words.COMPONENTS)
+    if k is not None and k <= s.m:
+        uniform = s.n * k / (s.m + 1)
+        st.markdown(words.reading(str(q.metric), k, s, full_cutoff(k, s.n, s.m), uniform))

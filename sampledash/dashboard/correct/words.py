@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,11 @@ AVERAGES = (
 AVERAGES_BY_PRIOR = (
     "Averages are root mean squares over the ranks, weighing as the prior says: the nearer it is "
     "to the ranks of your systems, the nearer they are to the error of your means."
+)
+COMPONENTS = (
+    "Components: the discrete Chebyshev polynomials over the true rank, from a straight line "
+    "(degree 1) to ever finer waves. A sharp cutoff at the top needs high degrees. Kept: what is "
+    "left of a component in the expected corrected metric, ranks weighing the same."
 )
 REAL_SETTING = (
     "Recommenders X, Y, Z on MovieLens 1M as in Figure 6: drawn without replacement from each "
@@ -74,14 +79,8 @@ def sentence(
 ) -> str:
     """The page in at most 25 words.
 
-    Parameters
-    ----------
-    metric, m, recipe
-        What is corrected, from how many negatives, and how.
-    before, after
-        Root mean squared bias over the ranks, uncorrected and corrected.
-    scatter, instances
-        Standard deviation of the mean over that many instances.
+    ``before``, ``after``: root mean squared bias over the ranks, uncorrected and corrected;
+    ``scatter``: standard deviation of the mean over that many instances.
     """
     name, negatives = str(metric), f"{count(m)} negative{'s' if m > 1 else ''}"
     if before < SAME:
@@ -113,6 +112,14 @@ def picture(metric: Metric, sampling: Sampling, recipes: Sequence[Correction]) -
     return (
         f"{metric} against the true rank of the relevant item, n = {count(sampling.n)}, "
         f"m = {count(sampling.m)}: exact, and expected under {', '.join(map(str, recipes))}."
+    )
+
+
+def risks(found: Mapping[Correction, tuple[float, float]], instances: int) -> str:
+    """Squared biases and variances for a screen reader."""
+    return "; ".join(
+        f"{x}: bias {size(b**0.5)}, scatter of the mean {size((v / instances) ** 0.5)}"
+        for x, (b, v) in found.items()
     )
 
 
@@ -272,3 +279,55 @@ def plus_minus(mean: float, std: float) -> str:
     '6.95 ± 0.21'
     """
     return f"{100 * mean:.2f} ± {100 * std:.2f}"
+
+
+def resolved(sampling: Sampling, weight: float, degree: int, width: float) -> str:
+    """Up to which degree at least half is kept at γ = ``weight``, and how fine that is in ranks."""
+    start = f"With {count(sampling.m)} negatives and γ = {gamma(weight)}"
+    if degree == 0:
+        return f"{start} not even a straight line over the {count(sampling.n)} ranks is half kept."
+    return (
+        f"{start} components up to degree {count(degree)} are at least half kept: the finest "
+        f"detail at the top is about {count(round(width))} of {count(sampling.n)} ranks wide."
+    )
+
+
+def reading(metric: str, k: int, sampling: Sampling, linear: float, uniform: float) -> str:
+    """How an uncorrected cutoff reads on all items (Li et al., KDD 2020).
+
+    ``linear``, ``uniform``: cutoffs on all items, of the linear mapping and where all ranks are
+    equally likely.
+    """
+    name = metric.split("@")[0]
+    return (
+        f"Read uncorrected, {metric} on {count(sampling.m)} negatives behaves like {name}@"
+        f"{count(linear)} to {name}@{count(round(uniform))} on all {count(sampling.n)} items, not "
+        f"like {name}@{count(k)}: linear mapping, and the one for equally likely ranks."
+    )
+
+
+def script(fit: Fit) -> str:
+    """Python lines that compute the same vector."""
+    s, recipe = fit.sampling, fit.correction
+    odds = f", odds={s.odds!r}" if s.scheme == "popularity" else ""
+    own = f", gamma={recipe.gamma!r}" if recipe.gamma is not None else ""
+    prior = ""
+    if recipe.prior is not None:
+        own += ", prior=prior"
+        prior = "prior = ...  # n weights of the ranks; these are in the JSON file\n"
+    return (
+        f"import sampledash as sd\n{prior}"
+        f'sampling = sd.Sampling({s.n}, {s.m}, "{s.scheme}"{odds})\n'
+        f'correction = sd.correction("{recipe.name}"{own})\n'
+        f'fit = correction.fit("{fit.metric}", sampling)\n'
+        "fit([1, 5, 2])  # corrected values of sampled ranks"
+    )
+
+
+def function(fit: Fit) -> str:
+    """Three lines of Python that need nothing else."""
+    values = ", ".join(map(repr, fit.values.tolist()))
+    return (
+        f"values = [{values}]\ndef corrected(sampled_rank):  # {fit.metric}, {fit.correction}\n"
+        "    return values[sampled_rank - 1]"
+    )

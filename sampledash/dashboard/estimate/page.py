@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.dashboard import controls, state
-from sampledash.dashboard.correct.parts import metric_choice
+from sampledash.dashboard.correct.page import metric_choice
 from sampledash.dashboard.estimate import known, parts, source, table
 from sampledash.dashboard.estimate import scene as scenes
 from sampledash.dashboard.ranks.trouble import Trouble

@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 
 from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.pictures import plain
-from sampledash.report.numbers import gamma as written
 from sampledash.report.numbers import percent
 from sampledash.types import Floats, Ints
 
@@ -140,42 +139,6 @@ def ranks_below(
     )  # fmt: skip
 
 
-def spectrum(
-    title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
-) -> go.Figure:
-    """Share of each polynomial component that is kept, one line for each γ or m.
-
-    Parameters
-    ----------
-    title
-        Over the picture.
-    series
-        Name and shares of the components of degree 0, 1, 2 ...: the lightest line first.
-    most
-        Largest degree on the axis.
-    dark
-        Whether the page is dark.
-    """
-    c = theme.look(dark)
-    lines = theme.family_lines(len(series), dark)
-    data = []
-    for (name, kept), line in zip(series, lines, strict=True):
-        degree = np.arange(1, min(len(kept), most + 1))
-        shown = np.unique(np.geomspace(1, max(len(degree), 1), 200).round().astype(int)) - 1
-        data.append(theme.curve(degree[shown], theme.in_percent(kept[1:][shown]), line, name))
-    half = {
-        "type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": 50, "y1": 50,
-        "line": {"color": c.muted, "width": 1, "dash": "dot"}, "layer": "below",
-    }  # fmt: skip
-    return theme.figure(
-        data, dark=dark, height=320, title=title, shapes=[half], showlegend=True,
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
-        revision=f"spectrum-{title}-{most}", margin={"l": 8, "r": 12, "t": 60, "b": 8},
-        xaxis=theme.rank_axis(most, title="degree of the component (log scale)", most=4),
-        yaxis=theme.percent_axis(title="kept"),
-    )  # fmt: skip
-
-
 def errors_over_gamma(
     gammas: Floats, bias: Floats, scatter: Floats, error: Floats, *, suggested: float, best: float,
     dark: bool = False,
@@ -218,8 +181,3 @@ def errors_over_gamma(
         yaxis={"type": "log", "range": [float(np.log10(100 * low)), float(np.log10(100 * top))],
                "ticksuffix": " %", "nticks": 5, "hoverformat": ".3g", "dtick": 1},
     )  # fmt: skip
-
-
-def weights_of_gamma(gammas: Sequence[float]) -> list[str]:
-    """Names of lines that differ in γ."""
-    return [f"γ = {written(float(g))}" for g in gammas]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from sampledash.dashboard import state
+from sampledash.dashboard import controls, state
 from sampledash.dashboard.correct import page as metric_page
-from sampledash.dashboard.correct import parts as metric_parts
 from sampledash.dashboard.estimate import page as estimate_page
 from sampledash.dashboard.estimate import parts as estimate_parts
 
@@ -15,11 +14,13 @@ WHAT = {
     "Sampled ranks": estimate_page.show_ranks,
     "A printed table": estimate_page.show_table,
 }
-state.stamp({"what": (WHAT, "A metric"), **metric_parts.OFFERED, **estimate_parts.OFFERED})
+state.stamp({"what": (WHAT, "A metric"), **metric_page.OFFERED, **estimate_parts.OFFERED})
 headline = st.container()
-chosen = st.segmented_control(
-    "Correct", list(WHAT), default=next(iter(WHAT)), required=True, key="what", bind="query-params",
+chosen = controls.segments(
+    "Correct",
+    WHAT,
+    "what",
     help="A metric: its corrected vector. Sampled ranks, or a table printed in a paper: what they "
     "tell of the metric on all items.",
-)  # fmt: skip
-WHAT[chosen or "A metric"](headline, {"what": "A metric"})
+)
+WHAT[chosen](headline, {"what": "A metric"})

@@ -13,8 +13,8 @@ from sampledash.correction import Correction, parse_correction
 from sampledash.dashboard import cache, charts, theme
 from sampledash.dashboard.consistency import pictures as consistency
 from sampledash.dashboard.correct import pictures as correct
-from sampledash.dashboard.correct import real
-from sampledash.dashboard.correct.priors import UNIFORM
+from sampledash.dashboard.correct.result import MOVIELENS, Prior, expected
+from sampledash.dashboard.correct.tabs import movielens_curves
 from sampledash.dashboard.explore import pictures as explore
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.paper import checked
@@ -104,10 +104,8 @@ def figure_4() -> None:
     def draw(metric: Metric) -> None:
         ranks = rank_grid(N, keep=[10, 11])
         found = {
-            parse_correction(name): cache.corrected(
-                str(metric), name, str(sampling), UNIFORM, ranks.tobytes()
-            )
-            for name in names
+            recipe: expected(metric, recipe, sampling, Prior(), ranks)
+            for recipe in map(parse_correction, names)
         }
         charts.show(
             correct.expectation(
@@ -122,7 +120,7 @@ def figure_4() -> None:
 
 def figure_5() -> None:
     """Where the relevant items of X, Y and Z stand."""
-    sets = checked.load(real.DATA)
+    sets = checked.load(MOVIELENS)
     edges = consistency.rank_edges(max(int(x.n.max()) for x in sets), top=False)
     shares = np.column_stack([rank_distribution_at(x, edges, ties="expected") for x in sets])
     charts.show(
@@ -136,11 +134,11 @@ def figure_5() -> None:
 
 def figure_6() -> None:
     """X, Y and Z over m, uncorrected and corrected."""
-    st.html(consistency.legend([x.system for x in checked.load(real.DATA)], dark=charts.is_dark()))
+    st.html(consistency.legend([x.system for x in checked.load(MOVIELENS)], dark=charts.is_dark()))
     recall = parse_metric("Recall@10")
     for place, name in zip(st.columns(2), ("uncorrected", "BV 0.1"), strict=True):
         with place:
-            real.curves_of(recall, parse_correction(name), M)
+            movielens_curves(recall, parse_correction(name), M)
 
 
 DRAW = {f"Figure {i}": draw for i, draw in enumerate(

@@ -1,17 +1,111 @@
-"""Weights of the true ranks as a user gives them: typed, pasted or in a file."""
+"""Own weights of the true ranks: typed, pasted or in a file, and what was understood."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from io import BytesIO
 
 import numpy as np
+import streamlit as st
 
 from sampledash.checks import is_numeral, not_a_number, shown
+from sampledash.dashboard import cache, state
+from sampledash.dashboard.ranks.held import LOST, held, lost
+from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.readers.arrays import load_array
 from sampledash.readers.contents import check_utf8, kind_of, load
 from sampledash.readers.errors import ReadError
+from sampledash.report.numbers import count
 from sampledash.types import Floats
+
+KEY = "weights"  # of the typed text, in the session and the address
+IN_LINK = 1_000  # characters up to which it travels in a link
+PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
+_TEXT, _FILE, _USED = "_weights_typed", "_weights_file", "_weights_used"
+
+Given = Callable[[int], Floats]  # weights of the ranks 1..n, once n is known
+
+
+def choose() -> Given | None:
+    """Draw the field and the uploader; None while nothing is given. What came last counts."""
+    left, right = st.columns([3, 2])
+    if KEY not in st.session_state:
+        st.session_state[KEY] = st.session_state.get(_TEXT, st.query_params.get(KEY, ""))
+    typed = left.text_area(
+        "Weights of the true ranks",
+        key=KEY,
+        height=120,
+        placeholder=PLACEHOLDER,
+        on_change=_use,
+        args=("text",),
+        help="A number for each rank 1..n, or a line rank,weight for each rank that has one. They "
+        "need not sum to 1.",
+    )
+    st.session_state[_TEXT] = typed
+    with right:
+        file = st.file_uploader(
+            "or a file of them",
+            key="weights_file",
+            on_change=_use,
+            args=("file",),
+            help="The same as text, or a numpy array (.npy). It stays in this session.",
+        )
+        from_file = st.session_state.get(_USED) == "file" and (file or _FILE in st.session_state)
+        last = held([file] if file else None, _FILE) if from_file else None
+        if last is None and lost("weights_file"):
+            st.caption(LOST)
+    put_in_address("" if last else typed)
+    if last is not None:
+        data, name = last.contents[0], last.names[0]
+        return lambda n: cache.kept(
+            ("weights", data, name, n), lambda: weights_of_file(data, name, n), shared=False
+        )
+    if not typed.strip():
+        return None
+    return lambda n: cache.kept(
+        ("weights", typed, n), lambda: weights_of_text(typed, n), shared=False
+    )
+
+
+def _use(what: str) -> None:
+    st.session_state[_USED] = what
+    if what == "file" and st.session_state.get("weights_file") is None:  # it was taken away
+        st.session_state.pop(_FILE, None)
+
+
+def put_in_address(typed: str) -> None:
+    """Short typed weights travel in a link; none do while another prior is chosen."""
+    state.put_in_address(KEY, typed if typed.strip() and len(typed) <= IN_LINK else "")
+
+
+def note(weights: Floats) -> None:
+    """Say what was understood, and whether a link carries it."""
+    travels = (
+        ""
+        if KEY in st.query_params
+        else f" They do not travel in a link: up to {count(IN_LINK)} typed characters do, files "
+        "never."
+    )
+    st.caption(escaped(f"{understood(weights)}{travels}"))
+
+
+def understood(weights: Floats) -> str:
+    """What weights say of the ranks.
+
+    Examples
+    --------
+    >>> understood(np.array([4.0, 0.0, 1.0, 1.0]))
+    'Weights of the ranks 1 to 4, 3 of them above 0; rank 1 has half of their sum or more.'
+    """
+    half = int(np.searchsorted(np.cumsum(weights), weights.sum() / 2)) + 1
+    first = f"rank {half} has" if half == 1 else f"the first {count(half)} have"
+    above = int(np.count_nonzero(weights))
+    return (
+        f"Weights of the ranks 1 to {count(len(weights))}, {count(above)} of them above 0; "
+        f"{first} half of their sum or more."
+    )
+
 
 _LONGEST = 10_000_000  # characters: a hundred for each of the most ranks
 _MOST = 200_000  # numbers: a rank and a weight for each of the most ranks
@@ -20,13 +114,7 @@ _HEADERS = {"rank", "ranks", "r", "weight", "weights", "prior", "p", "probabilit
 
 
 def weights_of_file(source: bytes, name: str, n: int) -> Floats:
-    """Weights of the ranks 1..n from a file: text, or a numpy array of one dimension.
-
-    Raises
-    ------
-    ReadError
-        As :func:`weights_of_text`.
-    """
+    """Weights of the ranks 1..n from a file: text, or a numpy array of one dimension."""
     data, _ = load(BytesIO(source), name)
     kind = kind_of(data, name)
     if kind == "text":
