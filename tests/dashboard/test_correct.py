@@ -7,9 +7,9 @@ from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
-from sampledash.dashboard.correct.result import Prior, check, stretched
 
 import sampledash as sd
+from sampledash.dashboard.correct.result import Prior, check, stretched
 from sampledash.dashboard.state import DEFAULTS as SHARED
 from sampledash.report.numbers import percent
 from sampledash.report.vectors import read_vector_json, vector_json

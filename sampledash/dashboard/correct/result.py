@@ -14,7 +14,7 @@ from sampledash.correction import Correction, Fit, correction
 from sampledash.correction.spectral import retained
 from sampledash.dashboard import cache, grid, state
 from sampledash.dashboard.explore.scene import LIVE, MOST
-from sampledash.expectation import prior_among
+from sampledash.expectation import resize_prior
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
@@ -77,7 +77,7 @@ class Prior(NamedTuple):
 
     def weights(self, n: int) -> Floats | None:
         """Weights of the ranks 1..n, own ones stretched to n; None for the uniform prior."""
-        return prior_among(np.frombuffer(self.custom), n) if self.custom else _named(self.name, n)
+        return resize_prior(np.frombuffer(self.custom), n) if self.custom else _named(self.name, n)
 
 
 @lru_cache(maxsize=8)
