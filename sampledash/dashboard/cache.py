@@ -1,4 +1,4 @@
-"""Cached calls. Arguments are short texts that parse back, so the key is exact and cheap.
+"""Cached calls. A key holds everything its result depends on.
 
 What is computed from settings or bundled ranks is shared by all users; what comes from an upload
 stays in its session.
@@ -27,9 +27,11 @@ from sampledash.sampling import parse_sampling
 from sampledash.types import Floats, Progress
 
 T = TypeVar("T")
+A = TypeVar("A", bound=np.ndarray[Any, Any])
+Key = tuple[Hashable, ...]
 
 
-def _frozen(array: Any) -> Any:
+def _frozen(array: A) -> A:
     # One copy serves everybody: a page that changed it would change it for all.
     array.setflags(write=False)
     return array
@@ -56,44 +58,42 @@ def curves(metrics: tuple[str, ...], sampling: str, ranks: bytes) -> tuple[Float
 @st.cache_resource(max_entries=64, show_spinner=False)
 def law(sampling: str, rank: int) -> Floats:
     """Law of the sampled rank at one true rank."""
-    result: Floats = _frozen(parse_sampling(sampling).pmf(rank))
-    return result
+    return _frozen(parse_sampling(sampling).pmf(rank))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def posterior(sampling: str, sampled_rank: int) -> Floats:
     """Probability that the true rank is at most 1..n, given one sampled rank."""
-    result: Floats = _frozen(
+    return _frozen(
         np.minimum(np.cumsum(core_posterior(sampled_rank, parse_sampling(sampling))), 1.0)
     )
-    return result
 
 
-class Shelf:
-    """Results by name; the one not asked for longest makes room for a new one.
+class LruStore:
+    """Results by key; the one not asked for longest makes room for a new one.
 
     However many ask for a result at the same moment, one of them makes it and the others wait.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._held: OrderedDict[Hashable, Any] = OrderedDict()
-        self._making: dict[Hashable, Event] = {}
+        self._made: OrderedDict[Key, Any] = OrderedDict()
+        self._making: dict[Key, Event] = {}
         self._lock = Lock()
 
-    def get(self, name: Hashable, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
-        """The result of this name, made if there is none; one that fails is not kept.
+    def get(self, key: Key, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
+        """The result of this key, made if there is none; one that fails is not kept.
 
         ``wait`` is called every tenth of a second while another makes it; it may raise.
         """
         while True:
             with self._lock:
-                if name in self._held:
-                    self._held.move_to_end(name)
-                    return self._held[name]
-                other = self._making.get(name)
+                if key in self._made:
+                    self._made.move_to_end(key)
+                    return self._made[key]
+                other = self._making.get(key)
                 if other is None:
-                    done = self._making[name] = Event()
+                    done = self._making[key] = Event()
                     break
             while not other.wait(0.1):
                 wait()
@@ -101,48 +101,47 @@ class Shelf:
         try:
             made = make()
             with self._lock:
-                self._held[name] = made
-                while len(self._held) > self.most:
-                    self._held.popitem(last=False)
+                self._made[key] = made
+                while len(self._made) > self.most:
+                    self._made.popitem(last=False)
             return made
         finally:
             with self._lock:
-                del self._making[name]
+                del self._making[key]
             done.set()
 
 
 # What comes from bundled ranks serves everybody, what comes from an upload its session only.
-# Entries of the large shelves hold every m: some tens of MB for many systems.
-_SHARED = {True: Shelf(48), False: Shelf(512)}
+# Entries of the large stores hold every m: some tens of MB for many systems.
+_SHARED = {True: LruStore(48), False: LruStore(512)}
 _OWN = {True: 6, False: 96}
 
 
-def kept(name: Hashable, make: Callable[[], T], *, shared: bool, large: bool = False) -> T:
-    """Look a result up by name, or make it.
+def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False) -> T:
+    """Look a result up by its key, or make it.
 
     Unlike Streamlit's caches ``make`` may write to the page, such as a progress bar, and may be
     stopped by a change of mind.
 
     Parameters
     ----------
-    name
-        A tuple of what the result depends on: rank sets, metrics, protocol, choices.
+    key
+        What it is, and everything it depends on: ranks (by digest), metrics, protocol ...
     shared
         Whether the ranks are bundled, so that the result may serve other sessions.
     large
         Whether few of these are to be held.
     """
     if shared:
-        shelf = _SHARED[large]
+        store = _SHARED[large]
     else:
-        shelf = st.session_state.setdefault(f"_shelf_{large}", Shelf(_OWN[large]))
+        store = st.session_state.setdefault(f"_store_{large}", LruStore(_OWN[large]))
     # Looking at the session's state is where Streamlit stops a run that is no longer wanted.
-    result: T = shelf.get(name, make, lambda: "v" in st.session_state)
+    result: T = store.get(key, make, lambda: "v" in st.session_state)
     return result
 
 
 def orders(
-    key: str,
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m_max: int,
@@ -152,17 +151,18 @@ def orders(
     progress: Progress | None = None,
     m_values: Sequence[int] | None = None,
 ) -> Orders:
-    """Orders over all m (``comparison.order.orders``); ``key`` names ranks, metrics and setting."""
+    """Orders over all m (``comparison.order.orders``)."""
 
     def make() -> Orders:
         found = find_orders(metrics, sets, m_max, protocol, progress, m_values)
         return Orders(_frozen(found.m_values), _frozen(found.means))
 
-    return kept(f"orders|{key}|{m_max}|{m_values}", make, shared=shared, large=True)
+    values = None if m_values is None else tuple(m_values)
+    key = "orders", tuple(metrics), digests(sets), m_max, protocol, values
+    return cached(key, make, shared=shared, large=True)
 
 
 def scatter(
-    key: str,
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m: int,
@@ -174,7 +174,12 @@ def scatter(
 
     def make() -> Floats:
         rows = [variances_of_mean(metrics, ranks, m, protocol) for ranks in sets]
-        result: Floats = _frozen(np.sqrt(np.array(rows)))
-        return result
+        return _frozen(np.sqrt(np.array(rows)))
 
-    return kept(f"scatter|{key}|{m}", make, shared=shared)
+    key = "scatter", tuple(metrics), digests(sets), m, protocol
+    return cached(key, make, shared=shared)
+
+
+def digests(sets: Sequence[RankSet]) -> tuple[str, ...]:
+    """The same only for the same ranks."""
+    return tuple(ranks.digest for ranks in sets)

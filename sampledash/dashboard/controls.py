@@ -7,9 +7,7 @@ bound would reset the widget): what cannot be is told by the page.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -26,8 +24,6 @@ LADDERS: dict[str, tuple[float, ...]] = {
     "rank": (1, 2, 3, *_DECADES[:-1], 5, 10**9),
 }
 LADDERS = {key: tuple(sorted(set(steps), reverse=key == "gamma")) for key, steps in LADDERS.items()}
-
-_PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
 
 HELP = {
     "n": "How many items one ranking holds, the relevant one included.",
@@ -287,23 +283,3 @@ def download(label: str, data: Callable[[], str | bytes], file_name: str, mime: 
     st.download_button(
         label, data, file_name=file_name, mime=mime, on_click="ignore", icon=":material/download:"
     )
-
-
-@contextmanager
-def progress(words: str) -> Iterator[Callable[[float], None]]:
-    """Show how far a piece of work is; the bar appears only once it has taken a moment.
-
-    Yields the function to call with the share that is done. Each call is also where a change of
-    mind stops the work.
-    """
-    place, start = st.empty(), time.monotonic()
-    last = start + _PATIENCE - _PAUSE
-
-    def report(share: float) -> None:
-        nonlocal last
-        if time.monotonic() - last > _PAUSE:
-            place.progress(min(max(share, 0.0), 1.0), words)
-            last = time.monotonic()
-
-    yield report
-    place.empty()

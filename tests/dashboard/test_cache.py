@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from sampledash.dashboard.cache import Shelf
+from sampledash.dashboard.cache import LruStore
 
 
 def test_thirty_at_once_make_a_result_once():
-    shelf, made, found = Shelf(4), [], []
+    store, made, found = LruStore(4), [], []
     gate = threading.Barrier(30)
 
     def make():
@@ -19,7 +19,7 @@ def test_thirty_at_once_make_a_result_once():
 
     def ask():
         gate.wait()
-        found.append(shelf.get("orders", make, lambda: None))
+        found.append(store.get(("orders",), make, lambda: None))
 
     threads = [threading.Thread(target=ask) for _ in range(30)]
     for thread in threads:
@@ -32,7 +32,7 @@ def test_thirty_at_once_make_a_result_once():
 
 
 def test_who_waits_takes_over_when_the_maker_gives_up():
-    shelf, started = Shelf(4), threading.Event()
+    store, started = LruStore(4), threading.Event()
     given_up = threading.Event()
 
     def give_up():
@@ -42,24 +42,24 @@ def test_who_waits_takes_over_when_the_maker_gives_up():
 
     def first():
         with pytest.raises(InterruptedError):
-            shelf.get("orders", give_up, lambda: None)
+            store.get(("orders",), give_up, lambda: None)
 
     thread = threading.Thread(target=first)
     thread.start()
     started.wait()
-    assert shelf.get("orders", lambda: 7, given_up.set) == 7
+    assert store.get(("orders",), lambda: 7, given_up.set) == 7
     thread.join()
-    assert shelf.get("orders", lambda: 8, lambda: None) == 7
+    assert store.get(("orders",), lambda: 8, lambda: None) == 7
 
 
 def test_who_waits_can_be_stopped():
-    shelf, started, over = Shelf(4), threading.Event(), threading.Event()
+    store, started, over = LruStore(4), threading.Event(), threading.Event()
 
     def make():
         started.set()
         over.wait()
 
-    thread = threading.Thread(target=lambda: shelf.get("orders", make, lambda: None))
+    thread = threading.Thread(target=lambda: store.get(("orders",), make, lambda: None))
     thread.start()
     started.wait()
 
@@ -67,6 +67,6 @@ def test_who_waits_can_be_stopped():
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        shelf.get("orders", make, stop)
+        store.get(("orders",), make, stop)
     over.set()
     thread.join()

@@ -9,7 +9,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.report.numbers import percent
-from tests.dashboard.driver import numbers, open_page
+from tests.dashboard.driver import complaint, numbers, open_page
 
 # Section 4.2 of Krichene & Rendle 2020: n = 10,000, m = 99, with replacement, recommender A at
 # rank 100. Exact from Table 1; expectations from data/reference_values.json, whose 1,000 repetition
@@ -130,7 +130,7 @@ def test_wrong_input_takes_the_sentences_place_and_loses_nothing(key, value, say
     at = page(m="99")
     at.number_input(key=key).set_value(value).run()
     assert not at.exception
-    assert at.error[0].value.startswith(says)
+    assert complaint(at).startswith(says)
     # The last good picture stays.
     assert at.get("plotly_chart")
     assert panel(at, "Recall@10")["sampled"][1].max() == pytest.approx(100)
@@ -141,14 +141,12 @@ def test_wrong_input_takes_the_sentences_place_and_loses_nothing(key, value, say
 def test_no_metric_is_told():
     at = page()
     at.button_group(key="metrics").set_value([]).run()
-    assert [e.value for e in at.error] == [
-        "No metric is chosen: pick at least one above the picture."
-    ]
+    assert complaint(at) == "No metric is chosen: pick at least one above the picture."
 
 
 def test_too_many_negatives_for_a_page():
     at = page(n="1000000", m="10001")
-    assert at.error[0].value.startswith("m = 10,001 is more than this page draws: take m ≤ 10,000")
+    assert complaint(at).startswith("m = 10,001 is more than this page draws: take m ≤ 10,000")
 
 
 def test_many_negatives_wait_for_a_button():

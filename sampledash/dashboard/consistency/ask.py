@@ -11,11 +11,11 @@ from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import M_CAP, Orders, largest_m, quick_ladder
 from sampledash.comparison.verdict import verdict_at_m
 from sampledash.correction import Correction, correction
-from sampledash.dashboard import cache, controls, state
+from sampledash.dashboard import cache, page, state
 from sampledash.dashboard.consistency.result import Asked, Scene
 from sampledash.dashboard.explore.scene import LIVE
+from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks.source import Source
-from sampledash.dashboard.ranks.trouble import Trouble
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.ranksets import RankSet
@@ -89,7 +89,7 @@ def ask(source: Source) -> Asked:
     return Asked(source, metrics, settings.m, options)
 
 
-def trouble(error: ValueError, source: Source) -> Trouble:
+def trouble(error: ValueError, source: Source) -> Problem:
     """Why it cannot be computed; too many negatives are put right with a click."""
     said, limits = state.spelled(error), [M_CAP]
     if state.SCHEMES[state.value("scheme")] == "without-replacement":
@@ -98,12 +98,12 @@ def trouble(error: ValueError, source: Source) -> Trouble:
         limits.append(LIVE)
     most = min(limits)
     if int(state.value("m")) <= most:
-        return Trouble(said)
+        return Problem(said)
 
     def take() -> None:
         st.session_state["m"] = most
 
-    return Trouble(said, f"Take m = {count(most)}", take)
+    return Problem(said, f"Take m = {count(most)}", take)
 
 
 def several(sets: Sequence[RankSet]) -> bool:
@@ -122,11 +122,11 @@ def find(asked: Asked) -> tuple[Orders, int]:
     if needs_fit(protocol.correction):
         ladder = len(quick_ladder(m_max))
         values = sorted({*quick_ladder(m_max), asked.m})
-    with controls.progress(
+    with page.progress(
         "Looking at every m" if values is None else f"Fitting {protocol.correction} over m"
     ) as report:
         found = cache.orders(
-            asked.key, asked.metrics, sets, m_max, protocol, shared=asked.source.bundled,
+            asked.metrics, sets, m_max, protocol, shared=asked.source.bundled,
             progress=report, m_values=values,
         )  # fmt: skip
     return found, ladder
@@ -136,13 +136,13 @@ def look(asked: Asked) -> Scene:
     """Compute, or take from the cache, what is shown. Only the verdict depends on m."""
     found, ladder = find(asked)
     source, protocol = asked.source, asked.protocol
-    exact = cache.kept(
-        f"exact|{asked.key}",
+    exact = cache.cached(
+        ("exact", asked.key),
         lambda: exact_means(asked.metrics, asked.sets, protocol),
         shared=source.bundled,
     )
-    columns = cache.kept(
-        f"verdict|{asked.key}|{asked.m}",
+    columns = cache.cached(
+        ("verdict", asked.key, asked.m),
         lambda: verdict_at_m(found, asked.metrics, asked.sets, asked.m, protocol, exact),
         shared=source.bundled,
     )

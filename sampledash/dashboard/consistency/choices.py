@@ -119,7 +119,7 @@ def _pair(scene: Scene, x: int) -> int:
 
 def _pair_keys(scene: Scene) -> tuple[str, ...]:
     """Few pairs are chosen from one list, many by their two systems."""
-    ident = scene.asked.source.key[:12]
+    ident = scene.asked.source.key[0][:12]
     if scene.pairs <= MOST_PAIRS:
         return (f"pair_{scene.pairs}_{ident}",)
     return f"pair_one_{ident}", f"pair_other_{ident}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,11 +60,11 @@ class Part:
         sign = ">" if truth else "="
         return f"{name(self.scene.systems[i])} {sign} {name(self.scene.systems[j])}"
 
-    def get(self, kind: str, make: Callable[[], Any]) -> Any:
-        """A result about these systems, kept."""
+    def get(self, *kind: Hashable, make: Callable[[], Any]) -> Any:
+        """A result about these systems, cached."""
         asked = self.scene.asked
-        name = f"{kind}|{asked.key}|{asked.m}|{self.systems}"
-        return cache.kept(name, make, shared=asked.source.bundled)
+        key = *kind, asked.key, asked.m, self.systems
+        return cache.cached(key, make, shared=asked.source.bundled)
 
     def row(self, table: pd.DataFrame, pair: int) -> pd.Series:
         """The row of a table with columns better and worse that is about this pair."""

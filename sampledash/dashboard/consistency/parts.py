@@ -9,12 +9,12 @@ import numpy as np
 import streamlit as st
 
 from sampledash.comparison.order import TIED
-from sampledash.dashboard import charts, takeaway
+from sampledash.dashboard import page
 from sampledash.dashboard.consistency import choices, words
 from sampledash.dashboard.consistency import pictures as figures
 from sampledash.dashboard.consistency.choices import MOST_PAIRS, TILES
 from sampledash.dashboard.consistency.result import CODES, Scene
-from sampledash.dashboard.ranks.source import shown as shown_name
+from sampledash.dashboard.words import system_name
 from sampledash.report.numbers import count, in_runs, percent
 
 MOST_EXACT = 4  # systems whose exact lines are all drawn
@@ -42,18 +42,18 @@ def _sentence(scene: Scene, x: int) -> str:
     metric = words.metric_name(str(asked.metrics[x]), str(asked.recipe))
     if len(scene.systems) <= MOST_SYSTEMS:
         named = [
-            {**row, "better": shown_name(row["better"]), "worse": shown_name(row["worse"])}
+            {**row, "better": system_name(row["better"]), "worse": system_name(row["worse"])}
             for row in scene.rows(x)
         ]
         return words.sentence(
-            metric, asked.m, [shown_name(name) for name in scene.systems], scene.exact[:, x],
+            metric, asked.m, [system_name(name) for name in scene.systems], scene.exact[:, x],
             scene.sampled()[:, x], named, scene.m_max,
         )  # fmt: skip
     pair = scene.rows(x, [scene.worst_pair(x)])[0]
     states = Counter(CODES[code] for code in scene.states[x].tolist())
     last = scene.rights[x][scene.states[x] != CODES.index("tied")].max(initial=1.0)
     return words.sentence_of_many(
-        metric, asked.m, shown_name(pair["better"]), shown_name(pair["worse"]),
+        metric, asked.m, system_name(pair["better"]), system_name(pair["worse"]),
         states, pair["state"], pair["sampled"] > TIED,
         pair["probability"], int(last) if np.isfinite(last) else None, scene.m_max,
     )  # fmt: skip
@@ -70,10 +70,10 @@ def tiles(scene: Scene, focus: tuple[int, int], *, dim: bool) -> None:
     rows = tile_rows(scene, pairs)
     x, pair = focus
     names = [[scene.systems[end[p]] for end in scene.ends] for p in pairs]
-    charts.show(
+    page.picture(
         figures.tiles(
             rows, [figures.pair_name(*both) for both in names], m_max=scene.m_max,
-            focus=(x, pairs.index(pair)) if pair in pairs else None, dark=charts.is_dark(),
+            focus=(x, pairs.index(pair)) if pair in pairs else None, dark=page.is_dark(),
         ),
         key=TILES, dim=dim,
         on_select=None if dim else lambda: choices.tile_clicked(scene),
@@ -108,7 +108,7 @@ def curves(scene: Scene, focus: int, pair: int, *, dim: bool) -> None:
     per_row = 2 if len(metrics) == 4 else min(len(metrics), 3)
     names = [scene.systems[i] for i in systems]
     more = len(scene.systems) - len(systems)
-    st.html(figures.legend(names, more=more, dark=charts.is_dark()))
+    st.html(figures.legend(names, more=more, dark=page.is_dark()))
     if len(metrics) <= per_row:
         column = f'.st-key-panels [data-testid="stColumn"]:nth-child({focus + 1})'
         st.html(f"<style>@media (max-width: 640px) {{ {column} {{ order: -1; }} }}</style>")
@@ -152,12 +152,12 @@ def flips_in_words(scene: Scene, x: int, pair: int, name: Any = str) -> str:
 
 
 def _panel(scene: Scene, x: int, pair: int, systems: list[int], dim: bool) -> None:
-    charts.show(
-        panel_figure(scene, x, pair, systems, dark=charts.is_dark()),
+    page.picture(
+        panel_figure(scene, x, pair, systems, dark=page.is_dark()),
         key=f"consistency_{scene.asked.metrics[x]}", dim=dim, alt=flips_in_words(scene, x, pair),
     )  # fmt: skip
     if not dim:
-        st.caption(flips_in_words(scene, x, pair, shown_name))
+        st.caption(flips_in_words(scene, x, pair, system_name))
 
 
 def numbers(scene: Scene, x: int) -> None:
@@ -169,7 +169,7 @@ def numbers(scene: Scene, x: int) -> None:
     if len(ordered):
         row = scene.rows(x, [int(ordered[scene.chances[x][ordered].argmin()])])[0]
         lowest = row["probability"]
-        least = " > ".join(shown_name(row[end]) for end in ("better", "worse"))
+        least = " > ".join(system_name(row[end]) for end in ("better", "worse"))
     true_now = int((scene.ahead[x][ordered] > TIED).sum())
     instances = max(ranks.n_instances for ranks in scene.asked.sets)
     metric = scene.asked.metrics[x]
@@ -202,4 +202,4 @@ def verdict_download(scene: Scene) -> None:
         return
     with fold:
         st.caption("Every pair and metric at this m: state, right from, chance in one run.")
-        takeaway.take(lambda: scene.table, "verdict")
+        page.take(lambda: scene.table, "verdict")

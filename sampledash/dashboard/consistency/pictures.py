@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.words import MOST_FLIPS, tile
-from sampledash.report.numbers import count, in_runs, percent, shortened
+from sampledash.dashboard.words import plain
+from sampledash.report.numbers import count, in_runs, percent
 from sampledash.types import Floats, Ints
 
 WIDE = 4  # metrics up to which a tile holds words, on a phone too
@@ -280,9 +281,3 @@ def distribution(
         xaxis={"title": {"text": "true rank"}, "type": "category"},
         yaxis=theme.percent_axis(float(y.max()), title="of relevant items"),
     )  # fmt: skip
-
-
-def plain(name: str, longest: int = 24) -> str:
-    """A system's name as text for a picture: Plotly would read tags in it."""
-    short = shortened(name, longest)
-    return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -10,12 +10,11 @@ import streamlit as st
 
 from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.planning import instances_needed, negatives_needed
-from sampledash.dashboard import charts, controls, takeaway
-from sampledash.dashboard.consistency import pictures as consistency
+from sampledash.dashboard import page
 from sampledash.dashboard.consistency import pictures_plan as planning
 from sampledash.dashboard.consistency import words_sure as words
 from sampledash.dashboard.consistency.closer import Part
-from sampledash.dashboard.ranks.source import shown as shown_name
+from sampledash.dashboard.words import plain, system_name
 from sampledash.report.numbers import count, in_runs
 from sampledash.types import Progress
 
@@ -32,22 +31,22 @@ def view(part: Part) -> None:
     )  # fmt: skip
     asked, probability = part.scene.asked, PROBABILITIES[wanted or DEFAULTS["wanted"]]
     sentence = st.empty()
-    with controls.progress("The chance over m") as report:
+    with page.progress("The chance over m") as report:
         ms, series = over_m(part, report)
     pairs = part.pairs[:MOST_CURVES]
-    charts.show(
+    page.picture(
         planning.chance_over_m(
-            ms, {consistency.plain(part.label(p)): series[p] for p in pairs}, at=asked.m,
-            target=probability, dark=charts.is_dark(),
+            ms, {plain(part.label(p)): series[p] for p in pairs}, at=asked.m,
+            target=probability, dark=page.is_dark(),
         ),
         key="consistency_over_m",
         alt=f"Chance of the true order over m, up to {count(ms[-1])}, of {len(pairs)} pairs.",
     )  # fmt: skip
     # The picture stands while the numbers, which take longer, are looked for.
-    with controls.progress("Looking for the number of negatives") as report:
+    with page.progress("Looking for the number of negatives") as report:
         needed = needed_table(part, part.x, probability, report)
     i, j, truth = part.scene.pair(part.x, part.pair)
-    names = shown_name(part.scene.systems[i]), shown_name(part.scene.systems[j])
+    names = system_name(part.scene.systems[i]), system_name(part.scene.systems[j])
     row = part.row(needed, part.pair)
     has = max(ranks.n_instances for ranks in asked.sets)
     sentence.markdown(
@@ -60,13 +59,13 @@ def view(part: Part) -> None:
     rows = [part.row(needed, pair) for pair in part.pairs]
     printed = pd.DataFrame(
         {
-            "Pair": [part.label(pair, shown_name) for pair in part.pairs],
+            "Pair": [part.label(pair, system_name) for pair in part.pairs],
             f"Negatives for {100 * probability:.0f} %": [_needed(r["m"]) for r in rows],
             f"Instances at m = {count(asked.m)}": [_needed(r["instances"]) for r in rows],
             "Chance now": [in_runs(float(part.scene.chances[part.x, p])) for p in part.pairs],
         }
     )
-    takeaway.show(printed, lambda: plan_table(part, probability), "plan")
+    page.table(printed, lambda: plan_table(part, probability), "plan")
     st.caption(
         f"Negatives from which on the chance stays that high, up to m = "
         f"{count(part.scene.m_max)}; it may be that high at single values before. The downloads "
@@ -90,7 +89,7 @@ def needed_table(
         )
         return negatives.merge(instances, on=["better", "worse"])
 
-    result: pd.DataFrame = part.get(f"needed|{x}|{probability}", make)
+    result: pd.DataFrame = part.get("needed", x, probability, make=make)
     return result
 
 
@@ -124,7 +123,7 @@ def over_m(part: Part, report: Progress) -> tuple[Any, dict[int, Any]]:
             for pair in part.pairs
         }
 
-    return ms, part.get(f"over_m|{part.x}|{ms.tolist()}", make)
+    return ms, part.get("over m", part.x, tuple(ms.tolist()), make=make)
 
 
 def _whole(value: Any) -> int | None:

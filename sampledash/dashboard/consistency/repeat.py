@@ -14,14 +14,13 @@ import streamlit as st
 from sampledash import simulation
 from sampledash.comparison import chance
 from sampledash.comparison.order import TIED
-from sampledash.dashboard import cache, caveats, charts, takeaway
-from sampledash.dashboard.consistency import pictures as consistency
+from sampledash.dashboard import cache, page
+from sampledash.dashboard.cache import Key
 from sampledash.dashboard.consistency import pictures_plan as planning
 from sampledash.dashboard.consistency import words_sure as words
 from sampledash.dashboard.consistency.closer import Part
 from sampledash.dashboard.consistency.result import Scene
-from sampledash.dashboard.ranks.source import escaped
-from sampledash.dashboard.ranks.source import shown as shown_name
+from sampledash.dashboard.words import escaped, outside, plain, system_name
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats
 
@@ -34,7 +33,7 @@ _RUN = "_consistency_runs"
 class Runs:
     """Repeated runs of one question; they grow until all are there or the reader stops them."""
 
-    key: str
+    key: Key
     repeats: int
     blocks: list[list[Floats]]  # per system: arrays (runs, metrics)
     work: list[Iterator[Floats]] = field(repr=False)
@@ -79,8 +78,8 @@ class Runs:
         return np.array([np.concatenate(blocks)[: self.runs] for blocks in self.blocks])
 
 
-def _key(part: Part) -> str:
-    return f"{part.scene.asked.key}|{part.scene.asked.m}|{part.systems}"
+def _key(part: Part) -> Key:
+    return part.scene.asked.key, part.scene.asked.m, part.systems
 
 
 def tab(scene: Scene, x: int, pair: int) -> None:
@@ -154,11 +153,11 @@ def _result(part: Part, held: Runs) -> None:
     laws = [_law(part, i) for i in range(len(part.systems))]
     if scene.pair(part.x, part.pair).truth:
         st.markdown(_seen_sentence(part, values))
-    charts.show(
+    page.picture(
         planning.histogram(
-            str(part.metric), [consistency.plain(name) for name in names],
+            str(part.metric), [plain(name) for name in names],
             [values[i, :, part.x] for i in range(len(names))], laws, part.systems,
-            dark=charts.is_dark(),
+            dark=page.is_dark(),
         ),
         key="consistency_runs",
         alt=f"Means of {count(held.runs)} runs beside their exact law, {part.metric}.",
@@ -169,7 +168,7 @@ def _result(part: Part, held: Runs) -> None:
     printed = pd.DataFrame(
         {
             "Metric": rows["metric"],
-            "System": rows["system"].map(shown_name),
+            "System": rows["system"].map(system_name),
             f"{count(held.runs)} runs": [
                 f"{percent(a)[:-2]} ± {percent(b)}"
                 for a, b in zip(rows["mean_of_runs"], rows["std_of_runs"], strict=True)
@@ -180,7 +179,7 @@ def _result(part: Part, held: Runs) -> None:
             ],
         }
     )
-    takeaway.show(printed, table, "runs")
+    page.table(printed, table, "runs")
     beyond = {
         f"{metric} of {system}": list(both)
         for metric, system, *both in zip(
@@ -188,7 +187,7 @@ def _result(part: Part, held: Runs) -> None:
             strict=True,
         )
     }  # fmt: skip
-    for note in caveats.outside(beyond):
+    for note in outside(beyond):
         st.caption(escaped(note))
     st.markdown("Runs that show the true order, beside the exact chance:")
     orders = orders_table(part, values)
@@ -198,14 +197,14 @@ def _result(part: Part, held: Runs) -> None:
         {
             "Metric": rows["metric"],
             "True order": [
-                f"{shown_name(a)} > {shown_name(b)}"
+                f"{system_name(a)} > {system_name(b)}"
                 for a, b in zip(rows["better"], rows["worse"], strict=True)
             ],
             "Runs": rows["share_of_runs"].map(percent),
             "Exact chance": rows["probability"].map(percent),
         }
     )
-    takeaway.show(printed, orders, "orders")
+    page.table(printed, orders, "orders")
 
 
 def _seen_sentence(part: Part, values: Floats) -> str:
@@ -213,7 +212,7 @@ def _seen_sentence(part: Part, values: Floats) -> str:
     a, b = part.systems.index(i), part.systems.index(j)
     seen = float(np.mean(values[a, :, part.x] - values[b, :, part.x] > TIED))
     return words.repeated(
-        shown_name(part.scene.systems[i]), shown_name(part.scene.systems[j]), seen,
+        system_name(part.scene.systems[i]), system_name(part.scene.systems[j]), seen,
         values.shape[1], float(part.scene.chances[part.x, part.pair]),
     )  # fmt: skip
 
@@ -222,7 +221,7 @@ def _stds(part: Part) -> Floats:
     asked = part.scene.asked
     try:
         return cache.scatter(
-            f"{asked.key}|{part.systems}", asked.metrics, part.sets, asked.m, asked.protocol,
+            asked.metrics, part.sets, asked.m, asked.protocol,
             shared=asked.source.bundled,
         )  # fmt: skip
     except ValueError:  # several tied relevant items in one instance
@@ -234,8 +233,10 @@ def _law(part: Part, place: int) -> planning.Law:
     asked, system = part.scene.asked, part.systems[place]
     mean = float(part.scene.sampled()[system, part.x])
     exact = part.get(
-        f"law|{part.x}|{system}",
-        lambda: chance.law_of_mean(
+        "law",
+        part.x,
+        system,
+        make=lambda: chance.law_of_mean(
             part.metric, part.sets[place], asked.m, asked.protocol, stream=system
         ),
     )

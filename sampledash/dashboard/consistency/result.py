@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sampledash.comparison.order import TIED, Orders
 from sampledash.comparison.verdict import as_frame
 from sampledash.correction import Correction
-from sampledash.dashboard.ranks.source import Source, shown
+from sampledash.dashboard.ranks.source import Source
+from sampledash.dashboard.words import system_name
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
@@ -49,9 +50,9 @@ class Asked:
         return self.protocol.correction
 
     @property
-    def key(self) -> str:
-        """Text that is the same only for the same question, m apart."""
-        return f"{self.source.key}|{self.metrics}|{self.protocol}"
+    def key(self) -> tuple[Hashable, ...]:
+        """The same only for the same question, m apart."""
+        return self.source.key, self.metrics, self.protocol
 
     def with_correction(self, recipe: Correction) -> Asked:
         """The same under another correction."""
@@ -168,7 +169,7 @@ class Scene:
         return int(np.lexsort((-late, -open_, -wrong))[0])
 
     def worst_pair(self, x: int) -> int:
-        """The pair of metric x in the worst state, right last, least likely to be shown."""
+        """The pair of metric x in the worst state, right last, least likely to be system_name."""
         return int(self._worst_first(self.states[x], self.rights[x], self.chances[x])[0])
 
     def worst_pairs(self, most: int) -> list[int]:
@@ -203,9 +204,10 @@ class Scene:
                 differs = np.flatnonzero(other.n != sets[0].n)
                 if len(differs):
                     i = int(differs[0])
+                    one, two = system_name(sets[0].system), system_name(other.system)
                     return (
-                        f"{shown(sets[0].system)} and {shown(other.system)} ranked different "
-                        f"candidates: instance {shown(str(other.instances[i]))} has "
+                        f"{one} and {two} ranked different candidates: "
+                        f"instance {system_name(str(other.instances[i]))} has "
                         f"n = {count(sets[0].n[i])} and {count(other.n[i])}."
                     )
         atoms = sets[0].atoms()

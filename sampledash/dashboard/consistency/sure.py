@@ -11,15 +11,13 @@ import streamlit as st
 from sampledash.comparison.redrawn import probability_if_redrawn
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
-from sampledash.dashboard import charts, controls, state, takeaway
-from sampledash.dashboard.consistency import pictures as consistency
+from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency import pictures_plan as planning
 from sampledash.dashboard.consistency import plan
 from sampledash.dashboard.consistency import words_sure as words
 from sampledash.dashboard.consistency.closer import Part
 from sampledash.dashboard.consistency.result import Scene
-from sampledash.dashboard.ranks import source as rank_source
-from sampledash.dashboard.ranks.source import shown as shown_name
+from sampledash.dashboard.words import escaped, plain, system_name
 from sampledash.ranksets import RankSet
 from sampledash.report.numbers import in_runs
 from sampledash.types import Progress
@@ -46,17 +44,17 @@ def tab(scene: Scene, x: int, pair: int) -> None:
     try:
         draw(part)
     except ValueError as error:  # what these data do not allow, such as fractions as counts
-        st.info(rank_source.escaped(state.spelled(error)), icon=":material/info:")
+        st.info(escaped(state.spelled(error)), icon=":material/info:")
 
 
 def one_run(part: Part) -> None:
     """Chance of the true order, with negatives of one's own or shared ones (Table 4)."""
     scene, asked = part.scene, part.scene.asked
-    pairs = part.pairs[: takeaway.MOST_ROWS]
+    pairs = part.pairs[: page.MOST_ROWS]
     picture = st.container()
     bounds, why = _bounds_if_asked(part, pairs)
     i, j, truth = scene.pair(part.x, part.pair)
-    names = shown_name(scene.systems[i]), shown_name(scene.systems[j])
+    names = system_name(scene.systems[i]), system_name(scene.systems[j])
     chances = {pair: float(scene.chances[part.x, pair]) for pair in pairs}
     with picture:
         st.markdown(
@@ -64,24 +62,24 @@ def one_run(part: Part) -> None:
             if truth
             else words.tied(*names)
         )
-        charts.show(
+        page.picture(
             planning.chances(
-                [consistency.plain(part.label(pair)) for pair in pairs], list(chances.values()),
+                [plain(part.label(pair)) for pair in pairs], list(chances.values()),
                 [bounds.get(pair, NO_BOUNDS)[0] for pair in pairs],
-                [bounds.get(pair, NO_BOUNDS)[1] for pair in pairs], dark=charts.is_dark(),
+                [bounds.get(pair, NO_BOUNDS)[1] for pair in pairs], dark=page.is_dark(),
             ),
             key="consistency_chances",
             alt="; ".join(f"{part.label(p)}: {in_runs(chance)}" for p, chance in chances.items()),
         )  # fmt: skip
     shared = words.SHARED if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
-    printed = {"Pair": [scene.label(pair, shown_name) for pair in pairs]}
+    printed = {"Pair": [scene.label(pair, system_name) for pair in pairs]}
     others = [y for y in range(len(asked.metrics)) if y != part.x]
     for y in [part.x, *others]:
         printed[str(asked.metrics[y])] = [in_runs(float(scene.chances[y, p])) for p in pairs]
         if y == part.x and bounds:
             printed["if shared"] = [_range(*bounds.get(pair, NO_BOUNDS)) for pair in pairs]
-    takeaway.show(
+    page.table(
         pd.DataFrame(printed), lambda: chances_table(part, bounds), "chances", rows=scene.pairs
     )
 
@@ -95,7 +93,7 @@ def _range(low: float, high: float) -> str:
 
 def _bounds_if_asked(part: Part, pairs: list[int]) -> tuple[Bounds, str]:
     """Bounds for shared negatives; once asked for, they follow m."""
-    key = f"{part.scene.asked.key}|{part.x}"
+    key = part.scene.asked.key, part.x
     if st.session_state.get(_ASKED) != key:
         st.button(
             "Bounds for shared negatives", icon=":material/calculate:", key="bounds",
@@ -103,7 +101,7 @@ def _bounds_if_asked(part: Part, pairs: list[int]) -> tuple[Bounds, str]:
             help="The chance where both systems are ranked against the same negatives.",
         )  # fmt: skip
         return {}, ""
-    with controls.progress("Bounds for shared negatives") as report:
+    with page.progress("Bounds for shared negatives") as report:
         return shared_bounds(part, pairs, report)
 
 
@@ -119,9 +117,9 @@ def shared_bounds(part: Part, pairs: list[int], report: Progress) -> tuple[Bound
             return float(row["low"]), float(row["high"])
 
         try:
-            found[pair] = part.get(f"shared|{part.x}|{pair}", make)
+            found[pair] = part.get("shared", part.x, pair, make=make)
         except ValueError as error:  # not the same instances, or not as many negatives
-            return {}, rank_source.escaped(state.spelled(error))
+            return {}, escaped(state.spelled(error))
     return found, ""
 
 
@@ -138,11 +136,11 @@ def chances_table(part: Part, bounds: Bounds) -> pd.DataFrame:
 
 def over_instances(part: Part) -> None:
     """Is there anything to order? Significance, and the chance with new instances."""
-    with controls.progress("Resampling the instances") as report:
+    with page.progress("Resampling the instances") as report:
         table = significance_table(part, report)
     scene = part.scene
     row = part.row(table, part.pair)
-    names = shown_name(str(row["better"])), shown_name(str(row["worse"]))
+    names = system_name(str(row["better"])), system_name(str(row["worse"]))
     low, high = row["interval"]
     st.markdown(
         words.anything_to_order(
@@ -152,12 +150,12 @@ def over_instances(part: Part) -> None:
         else words.tied(*names)
     )
     rows = [part.row(table, pair) for pair in part.pairs]
-    head = rows[: takeaway.MOST_ROWS]
-    labels = [f"{consistency.plain(r['better'])} − {consistency.plain(r['worse'])}" for r in head]
-    charts.show(
+    head = rows[: page.MOST_ROWS]
+    labels = [f"{plain(r['better'])} − {plain(r['worse'])}" for r in head]
+    page.picture(
         planning.differences(
             labels, [float(r["difference"]) for r in head], [r["interval"][0] for r in head],
-            [r["interval"][1] for r in head], dark=charts.is_dark(),
+            [r["interval"][1] for r in head], dark=page.is_dark(),
         ),
         key="consistency_differences",
         alt="; ".join(
@@ -167,7 +165,7 @@ def over_instances(part: Part) -> None:
     )  # fmt: skip
     printed = pd.DataFrame(
         {
-            "Pair": [f"{shown_name(r['better'])} − {shown_name(r['worse'])}" for r in rows],
+            "Pair": [f"{system_name(r['better'])} − {system_name(r['worse'])}" for r in rows],
             "Difference, points": [words.points(r["difference"], unit=False) for r in rows],
             "95 % interval": [
                 f"{words.points(r['interval'][0], unit=False)} to "
@@ -179,7 +177,7 @@ def over_instances(part: Part) -> None:
             "Redrawn": [in_runs(float(r["probability"])) for r in rows],
         }
     )
-    takeaway.show(printed, table, "significance")
+    page.table(printed, table, "significance")
     again = words.REPEATED if scene.asked.source.averaged else ""
     st.caption(f"{words.REDRAWN} {again}10,000 resamples, seed {SEED}.")
 
@@ -197,5 +195,5 @@ def significance_table(part: Part, report: Progress | None = None) -> pd.DataFra
         again = probability_if_redrawn(part.metric, part.sets, asked.m, **asked.options)
         return found.merge(again, on=["better", "worse"]).assign(metric=str(part.metric))
 
-    result: pd.DataFrame = part.get(f"significance|{part.x}", make)
+    result: pd.DataFrame = part.get("significance", part.x, make=make)
     return result

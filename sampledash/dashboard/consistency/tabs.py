@@ -10,16 +10,15 @@ import streamlit as st
 
 from sampledash.comparison.distribution import rank_distribution_at
 from sampledash.comparison.order import Orders
-from sampledash.dashboard import cache, caveats, charts, takeaway
+from sampledash.dashboard import cache, page
 from sampledash.dashboard.consistency import pictures as figures
 from sampledash.dashboard.consistency import repeat, sure, words
 from sampledash.dashboard.consistency.ask import CORRECTIONS, find, recipe
 from sampledash.dashboard.consistency.choices import MOST_PAIRS
 from sampledash.dashboard.consistency.parts import drawn
 from sampledash.dashboard.consistency.result import Scene
-from sampledash.dashboard.ranks.source import escaped
-from sampledash.dashboard.ranks.source import shown as shown_name
 from sampledash.dashboard.state import current
+from sampledash.dashboard.words import escaped, outside, system_name
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats
 
@@ -62,7 +61,7 @@ def stds(scene: Scene) -> Floats:
     asked = scene.asked
     try:
         return cache.scatter(
-            asked.key, asked.metrics, asked.sets, asked.m, asked.protocol,
+            asked.metrics, asked.sets, asked.m, asked.protocol,
             shared=asked.source.bundled,
         )  # fmt: skip
     except ValueError:  # several tied relevant items in one instance
@@ -90,9 +89,9 @@ def means_view(scene: Scene, x: int) -> None:
         table = means_table(scene)
     size = len(scene.systems)
     order = [x, *(y for y in range(len(scene.asked.metrics)) if y != x)]
-    most = max(1, takeaway.MOST_ROWS // size)  # no metric is cut in two
+    most = max(1, page.MOST_ROWS // size)  # no metric is cut in two
     rows = pd.concat([table.iloc[y * size : (y + 1) * size] for y in order[:most]])
-    rows = rows.head(takeaway.MOST_ROWS)
+    rows = rows.head(page.MOST_ROWS)
     what = str(scene.asked.recipe) if scene.asked.recipe.by_rank else "Sampled"
     printed = pd.DataFrame(
         {
@@ -105,14 +104,14 @@ def means_view(scene: Scene, x: int) -> None:
             ],
         }
     )
-    takeaway.show(printed, table, "means", rows=len(table))
+    page.table(printed, table, "means", rows=len(table))
     beyond = {
         f"{metric} of {system}": [value]
         for metric, system, value in zip(
             table["metric"], table["system"], table["expected_sampled"], strict=True
         )
     }
-    for note in caveats.outside(beyond, what):
+    for note in outside(beyond, what):
         st.caption(escaped(note))
     here = table.iloc[x * size : (x + 1) * size]
     st.caption(words.scatter_note(list(here["expected_sampled"]), list(here["std_of_mean"])))
@@ -120,26 +119,26 @@ def means_view(scene: Scene, x: int) -> None:
 
 def flips_view(scene: Scene, x: int, pair: int) -> None:
     """Where the order of every pair changes and from where it is right, per correction."""
-    key = f"{scene.asked.key}|{scene.asked.m}|{current().gamma}"
+    key = scene.asked.key, scene.asked.m, current().gamma
     everything = st.session_state.get(_EVERY) == key
     table = flips_table(scene, pair, every=everything)
     here = table["metric"] == str(scene.asked.metrics[x])
     i, j = (scene.systems[end[pair]] for end in scene.ends)
     marked = (table["first"] == i) & (table["second"] == j)
-    rows = table.iloc[np.lexsort((~marked, ~here))].head(takeaway.MOST_ROWS)
+    rows = table.iloc[np.lexsort((~marked, ~here))].head(page.MOST_ROWS)
     printed = pd.DataFrame(
         {
             "Metric": rows["metric"],
             "Correction": rows["correction"],
             "Pair": [
-                f"{shown_name(a)}, {shown_name(b)}"
+                f"{system_name(a)}, {system_name(b)}"
                 for a, b in zip(rows["first"], rows["second"], strict=True)
             ],
             "Order changes at m": [words.flip_list(text) for text in rows["flips"]],
             "Right from m": ["–" if pd.isna(m) else count(m) for m in rows["right_from"]],
         }
     )
-    takeaway.show(printed, table, "flips", rows=len(table))
+    page.table(printed, table, "flips", rows=len(table))
     if scene.pairs > MOST_PAIRS:
         st.caption(f"The marked and the {MOST_PAIRS} worst of {count(scene.pairs)} pairs.")
     if not everything:
@@ -201,11 +200,11 @@ def distribution_view(scene: Scene, pair: int) -> None:
     ties = scene.asked.protocol.ties
     shares = np.column_stack([rank_distribution_at(ranks, edges, ties=ties) for ranks in sets])
     shares = np.diff(shares, axis=0, prepend=0.0)
-    charts.show(
-        figures.distribution(edges, names, shares, dark=charts.is_dark()),
+    page.picture(
+        figures.distribution(edges, names, shares, dark=page.is_dark()),
         key="consistency_distribution",
         alt=f"Share of relevant items in {len(edges)} stretches of ranks, per system.",
     )
     st.markdown(escaped(words.leaders(edges, names, shares)))
     table = pd.DataFrame({"rank_up_to": edges} | dict(zip(names, shares.T, strict=True)))
-    takeaway.take(table, "distribution")
+    page.take(table, "distribution")

@@ -44,8 +44,8 @@ def _smallest(scene: Scene, x: int) -> None:
     n = max(int(ranks.n.max()) for ranks in asked.sets)
     m = min(asked.m, n - 1) if protocol.without else asked.m
     sampling = Sampling(n, m, protocol.scheme, protocol.odds)
-    found: tuple[RankSet, RankSet] | None = cache.kept(
-        f"counterexample|{metric}|{sampling}", lambda: counterexample(metric, sampling), shared=True
+    found: tuple[RankSet, RankSet] | None = cache.cached(
+        ("counterexample", metric, sampling), lambda: counterexample(metric, sampling), shared=True
     )
     if found is None:
         every = metric.linear and protocol.scheme != "popularity"

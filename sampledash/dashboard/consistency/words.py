@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sampledash.comparison.order import TIED
+from sampledash.dashboard.words import negatives, ranking
 from sampledash.report.numbers import count, in_runs, percent, tex_count
 from sampledash.types import Floats
 
-MOST_NAMED = 3  # systems that a sentence can name one by one
 MOST_FLIPS = 6  # flips that a sentence can name one by one
 STATES = {  # state -> icon, colour name, sign
     "right": (":material/check_circle:", "green", "✓"),
@@ -21,24 +19,6 @@ STATES = {  # state -> icon, colour name, sign
     "undecided": (":material/help:", "orange", "?"),
     "tied": (":material/drag_handle:", "gray", "="),
 }
-
-
-def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
-    """Systems from best to worst: ``X > Y = Z``; differences up to 1e-12 are ties.
-
-    Examples
-    --------
-    >>> ranking(["A", "B", "C"], [0.1, 0.3, 0.1])
-    'B > A = C'
-    """
-    order = sorted(range(len(systems)), key=lambda i: -means[i])
-    if len(order) > MOST_NAMED:
-        order = order[:MOST_NAMED]
-    parts = [systems[order[0]]]
-    for before, now in pairwise(order):
-        sign = "=" if abs(means[before] - means[now]) <= TIED else ">"
-        parts.append(f"{sign} {systems[now]}")
-    return " ".join(parts) + (" > …" if len(systems) > MOST_NAMED else "")
 
 
 def overall(states: Sequence[str]) -> str:
@@ -146,11 +126,6 @@ def sentence_of_many(
         f"{start} rightly ranks {better} above {worse}; one run shows it in "
         f"{in_runs(probability)}. {total} undecided."
     )
-
-
-def negatives(m: int) -> str:
-    """``100 negatives``, or ``1 negative``."""
-    return "1 negative" if m == 1 else f"{count(m)} negatives"
 
 
 def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:

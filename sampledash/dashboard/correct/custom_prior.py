@@ -12,7 +12,7 @@ import streamlit as st
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.dashboard import cache, state
 from sampledash.dashboard.ranks.held import LOST, held, lost
-from sampledash.dashboard.ranks.trouble import escaped
+from sampledash.dashboard.words import escaped
 from sampledash.readers.arrays import load_array
 from sampledash.readers.contents import check_utf8, kind_of, load
 from sampledash.readers.errors import ReadError
@@ -58,12 +58,12 @@ def choose() -> Given | None:
     put_in_address("" if last else typed)
     if last is not None:
         data, name = last.contents[0], last.names[0]
-        return lambda n: cache.kept(
+        return lambda n: cache.cached(
             ("weights", data, name, n), lambda: weights_of_file(data, name, n), shared=False
         )
     if not typed.strip():
         return None
-    return lambda n: cache.kept(
+    return lambda n: cache.cached(
         ("weights", typed, n), lambda: weights_of_text(typed, n), shared=False
     )
 

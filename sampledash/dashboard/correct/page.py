@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.correction import Correction
-from sampledash.dashboard import charts, controls, state
+from sampledash.dashboard import controls, page, state
 from sampledash.dashboard.correct import custom_prior, pictures, tabs, words
 from sampledash.dashboard.correct.result import (
     DEFAULTS,
@@ -26,8 +26,8 @@ from sampledash.dashboard.correct.result import (
     check,
 )
 from sampledash.dashboard.estimate.words import cutoff_holds_all
-from sampledash.dashboard.explore.scene import LIVE, Problem
-from sampledash.dashboard.ranks.trouble import Trouble
+from sampledash.dashboard.explore.scene import LIVE
+from sampledash.dashboard.page import Problem
 from sampledash.report import numbers as text
 from sampledash.report.numbers import count
 from sampledash.report.vectors import vector_csv, vector_json
@@ -150,24 +150,24 @@ def _choices() -> custom_prior.Given | None:
     return None
 
 
-def _question(given: custom_prior.Given | None) -> tuple[Question, Problem | Trouble | None]:
+def _question(given: custom_prior.Given | None) -> tuple[Question, Problem | None]:
     """The question that is asked, its fits made; or the last good one with what is wrong."""
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     shared = {key: state.value(key) for key in state.DEFAULTS}
     if chosen["prior"] == OWN and given is None:
-        return _last_good(), Trouble(LACKING, asking=True)
+        return _last_good(), Problem(LACKING, asking=True)
     try:
         q = check(shared, chosen, given)
         if q.sampling.m > LIVE and (wait := _to_agree(q)) is not None:
             return _last_good(), wait
         recipes = dict.fromkeys((Correction(), *q.drawn))
-        with controls.progress("Fitting the corrections") as report:
+        with page.progress("Fitting the corrections") as report:
             for done, recipe in enumerate(recipes):
                 report(done / len(recipes))
                 q.expected(recipe)
                 q.risk(recipe)
     except ValueError as error:
-        return _last_good(), Trouble(state.spelled(error))
+        return _last_good(), Problem(state.spelled(error))
     st.session_state[_GOOD] = q
     return q, None
 
@@ -189,6 +189,7 @@ def _to_agree(q: Question) -> Problem | None:
         f"up to m = {count(LIVE)} the picture follows by itself.",
         f"Compute m = {m}",
         lambda: agreed.add(key),
+        asking=True,
     )
 
 
@@ -210,25 +211,25 @@ def _warnings(q: Question) -> None:
 
 def _picture(q: Question, *, dim: bool) -> None:
     """Expectation against truth large; beside it the vector and what each correction costs."""
-    dark = charts.is_dark()
+    dark = page.is_dark()
     large, small = st.container(key="panels").columns([5, 3])
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
     with large:
-        charts.show(
+        page.picture(
             pictures.expectation(q.metric, q.ranks, exact, curves, focus=q.taken, dark=dark),
             key="correct_expectation",
             dim=dim,
             alt=words.picture(q.metric, q.sampling, q.drawn),
         )
     with small:
-        charts.show(
+        page.picture(
             pictures.vector(q.metric, vectors, focus=q.taken, dark=dark),
             key="correct_vector",
             dim=dim,
             alt=f"Value reported for each sampled rank. {words.vector_note(q.fit())}",
         )
-        charts.show(
+        page.picture(
             pictures.risks(risks, instances=q.instances, dark=dark),
             key="correct_risks",
             dim=dim,

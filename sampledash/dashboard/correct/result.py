@@ -118,14 +118,14 @@ def fitted(
         return fit, *fit.risk(weights)
 
     key = ("fitted", metric, recipe, sampling, prior)
-    return cache.kept(key, make, shared=not prior.custom)
+    return cache.cached(key, make, shared=not prior.custom)
 
 
 def expected(
     metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior, ranks: Ints
 ) -> Floats:
     """Expectation of the corrected metric at each rank."""
-    return cache.kept(
+    return cache.cached(
         ("expected", metric, recipe, sampling, prior, ranks.tobytes()),
         lambda: fitted(metric, recipe, sampling, prior)[0].expected(ranks),
         shared=not prior.custom,

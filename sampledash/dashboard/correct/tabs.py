@@ -13,13 +13,13 @@ from sampledash.comparison.means import mean
 from sampledash.comparison.order import Orders, largest_m
 from sampledash.correction import Correction
 from sampledash.correction.spectral import resolution
-from sampledash.dashboard import cache, caveats, charts, controls
+from sampledash.dashboard import cache, controls, page
 from sampledash.dashboard.consistency import pictures as over_m
 from sampledash.dashboard.correct import pictures, result, words
 from sampledash.dashboard.correct.result import MOVIELENS, MOVIELENS_M, Question
 from sampledash.dashboard.explore.scene import LIVE
-from sampledash.dashboard.ranks.trouble import escaped
 from sampledash.dashboard.state import spelled
+from sampledash.dashboard.words import escaped, outside
 from sampledash.estimation import full_cutoff
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
@@ -81,7 +81,7 @@ def tradeoffs(q: Question) -> None:
     axes = result.tradeoffs(q)
     points = dict.fromkeys(p for _, lines in axes.values() for line in lines for p in line.points)
     risks: dict[result.Point, tuple[float, float]] = {}
-    with controls.progress("Fitting the corrections") as report:
+    with page.progress("Fitting the corrections") as report:
         for point in points:
             risks[point] = result.risk_at(q, point)
             report(len(risks) / len(points))
@@ -97,8 +97,8 @@ def tradeoffs(q: Question) -> None:
             scatter = np.sqrt(variance / line.instances)
             series.append(pictures.Tradeoff(line.recipe, line.label, np.sqrt(bias2), scatter))
         with place:
-            charts.show(
-                pictures.tradeoff(symbol, x, series, marks=marks[symbol], dark=charts.is_dark()),
+            page.picture(
+                pictures.tradeoff(symbol, x, series, marks=marks[symbol], dark=page.is_dark()),
                 key=f"correct_against_{symbol}",
                 alt=f"Bias and scatter of the mean over {count(q.instances)} instances "
                 f"against {symbol}, uncorrected and corrected.",
@@ -126,7 +126,7 @@ def movielens(q: Question) -> None:
         for i, j in result.pairs_in_order(metric, sets)
     ]
     st.markdown(f"**{words.real_ranks(recipe, settled, MOVIELENS_M)}**")
-    st.html(over_m.legend([ranks.system for ranks in sets], dark=charts.is_dark()))
+    st.html(over_m.legend([ranks.system for ranks in sets], dark=page.is_dark()))
     for place, one in zip(st.columns(2), (Correction(), recipe), strict=True):
         with place:
             movielens_curves(metric, one, m)
@@ -137,11 +137,10 @@ def movielens(q: Question) -> None:
     for one in (Correction(), recipe):
         protocol = result.movielens_protocol(one)
         means = expected_means([metric], sets, [m], protocol)[0, :, 0]
-        key = f"{MOVIELENS}|{metric}|{protocol}|{m}"
-        stds = cache.scatter(key, (metric,), sets, m, protocol, shared=True)[:, 0]
+        stds = cache.scatter((metric,), sets, m, protocol, shared=True)[:, 0]
         table[str(one)] = [words.plus_minus(a, b) for a, b in zip(means, stds, strict=True)]
         beyond = {each.system: [value] for each, value in zip(sets, means.tolist(), strict=True)}
-        notes += caveats.outside(beyond, str(one))
+        notes += outside(beyond, str(one))
     st.caption(f"{metric} in %, m = {count(m)}: expectation ± scatter of one run, as in Table 3.")
     st.dataframe(pd.DataFrame(table), hide_index=True, key="correct_real_table")
     for note in notes:
@@ -149,15 +148,14 @@ def movielens(q: Question) -> None:
 
 
 def _movielens() -> list[RankSet]:
-    return cache.kept(("bundled", MOVIELENS), lambda: example(MOVIELENS), shared=True)
+    return cache.cached(("bundled", MOVIELENS), lambda: example(MOVIELENS), shared=True)
 
 
 def _orders(metric: Metric, recipe: Correction) -> Orders:
     """The orders over every m, or where each m takes a fit, up to ``MOVIELENS_M``."""
     sets, protocol = _movielens(), result.movielens_protocol(recipe)
     m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
-    key = f"{MOVIELENS}|{metric}|{protocol}|{m_max}"
-    return cache.orders(key, (metric,), sets, m_max, protocol, shared=True)
+    return cache.orders((metric,), sets, m_max, protocol, shared=True)
 
 
 def movielens_curves(metric: Metric, recipe: Correction, m: int) -> None:
@@ -171,7 +169,7 @@ def movielens_curves(metric: Metric, recipe: Correction, m: int) -> None:
     # The nearest known m to each of the ladder's: a fitted correction is not known at every one.
     wanted = np.searchsorted(known, over_m.m_grid(MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
-    charts.show(
+    page.picture(
         over_m.curves(
             f"{metric}, {recipe}",
             grid,
@@ -181,7 +179,7 @@ def movielens_curves(metric: Metric, recipe: Correction, m: int) -> None:
             at=m,
             flips=flips,
             wrong=over_m.stretches(known, wrong),
-            dark=charts.is_dark(),
+            dark=page.is_dark(),
         ),
         key=f"correct_real_{'plain' if recipe == Correction() else 'fitted'}",
         alt="; ".join(
@@ -205,8 +203,8 @@ def spectrum(q: Question) -> None:
     series = result.spectrum(s, weight, over_m=over)
     title = f"Kept at {f'γ = {gamma(weight)}' if over else f'm = {count(s.m)}'}"
     largest = max(resolution(s, min(result.SPECTRUM_GAMMAS)).degree, 10)
-    charts.show(
-        pictures.spectrum(title, series, most=min(3 * largest, s.n - 1), dark=charts.is_dark()),
+    page.picture(
+        pictures.spectrum(title, series, most=min(3 * largest, s.n - 1), dark=page.is_dark()),
         key="correct_spectrum",
         alt=f"Share kept of the components of degree 1 and up: {', '.join(x for x, _ in series)}.",
     )

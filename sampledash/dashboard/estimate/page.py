@@ -12,7 +12,7 @@ from sampledash.dashboard import controls, state
 from sampledash.dashboard.correct.page import metric_choice
 from sampledash.dashboard.estimate import known, parts, source, table
 from sampledash.dashboard.estimate import scene as scenes
-from sampledash.dashboard.ranks.trouble import Trouble
+from sampledash.dashboard.page import Problem
 
 POPULARITY = (
     "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
@@ -47,7 +47,7 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
                 scene = scenes.look(scenes.ask(found))
                 scenes.remember(scene.asked)
             else:
-                trouble = Trouble("Choose at least one system to show.", asking=True)
+                trouble = Problem("Choose at least one system to show.", asking=True)
         except ValueError as error:
             trouble = source.trouble(error, given)
     if trouble is not None:
@@ -75,11 +75,11 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     metric_choice()
     text = table.ask_table()
     found = scene = None
-    trouble = Trouble("Paste a table: a line of names, then one system a line.", asking=True)
+    trouble = Problem("Paste a table: a line of names, then one system a line.", asking=True)
     try:
         found = table.read(text) if text.strip() else None
     except ValueError as error:
-        trouble = Trouble(state.spelled(error))
+        trouble = Problem(state.spelled(error))
     lock, unused = known.of_table(found)
     if text == table.example_table():
         lock = known.locked_n(source.Given("", "", None))
@@ -90,7 +90,7 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
             raise ValueError(POPULARITY)
         scene = None if found is None else table.look(found)
     except ValueError as error:
-        trouble = Trouble(state.spelled(error))
+        trouble = Problem(state.spelled(error))
     if scene is None:
         with headline:
             trouble.show()

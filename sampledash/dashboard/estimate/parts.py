@@ -9,14 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.distribution import rank_distribution_at
-from sampledash.dashboard import caveats, charts, state, takeaway
+from sampledash.dashboard import page, state
 from sampledash.dashboard.estimate import pictures as figures
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.estimate.scene import METHODS, Scene
 from sampledash.dashboard.estimate.source import SOURCES
 from sampledash.dashboard.grid import rank_grid
-from sampledash.dashboard.ranks.trouble import escaped
-from sampledash.dashboard.ranks.trouble import shown as shown_name
+from sampledash.dashboard.words import NO_GAMMA, escaped, outside, system_name
 from sampledash.estimation import fitted, gamma_table
 from sampledash.report.numbers import count, percent
 from sampledash.sampledranks import SampledRankSet
@@ -51,7 +50,7 @@ def headline(scene: Scene) -> None:
     icon, color = words.VERDICTS[scene.word]
     values = [row.value or 0.0 for row in scene.rows]
     said = words.sentence(
-        str(scene.asked.metric), scene.word, [shown_name(row.name) for row in scene.rows], values,
+        str(scene.asked.metric), scene.word, [system_name(row.name) for row in scene.rows], values,
         "samples", scene.method, scene.rows[0].free,
     )  # fmt: skip
     badge = f":{color}-badge[{icon} {scene.word}] " if scene.pairs else ""
@@ -62,8 +61,8 @@ def headline(scene: Scene) -> None:
 
 def picture(scene: Scene, *, dim: bool) -> None:
     """Ranges and estimates, one row a system."""
-    charts.show(
-        figures.ranges(str(scene.asked.metric), scene.rows, dark=charts.is_dark()),
+    page.picture(
+        figures.ranges(str(scene.asked.metric), scene.rows, dark=page.is_dark()),
         key="estimate_ranges", dim=dim,
         alt="; ".join(
             f"{row.name}: {percent(row.free[0])} to {percent(row.free[1])}" for row in scene.rows
@@ -135,8 +134,7 @@ def estimates_table(scene: Scene) -> pd.DataFrame:
         found |= {"exact": row.exact, "low": row.free[0], "high": row.free[1]}
         found |= {"low if falling": low, "high if falling": high}
         rows.append(
-            found
-            | {"outside 0 to 100 %": " ".join(caveats.outside({x: [y] for x, y in values.items()}))}
+            found | {"outside 0 to 100 %": " ".join(outside({x: [y] for x, y in values.items()}))}
         )
     return pd.DataFrame(rows)
 
@@ -158,15 +156,15 @@ def every_estimator(scene: Scene) -> None:
     wanted = scene.methods
     printed = {"Estimator": wanted}
     for row, values in zip(scene.rows, table[wanted].to_numpy(dtype=float), strict=True):
-        printed[shown_name(row.name)] = [percent(float(x)) for x in values]
+        printed[system_name(row.name)] = [percent(float(x)) for x in values]
     frame = pd.DataFrame(printed)
     if scene.rows[0].exact is not None:
         known = [percent(row.exact or 0.0) for row in scene.rows]
         frame.loc[len(frame)] = ["**on all items**", *known]
     st.table(frame, hide_index=True)
-    for note in caveats.outside({name: table[name].tolist() for name in wanted}):
+    for note in outside({name: table[name].tolist() for name in wanted}):
         st.caption(escaped(note))
-    takeaway.take(table, "estimates")
+    page.take(table, "estimates")
 
 
 def true_ranks(scene: Scene) -> None:
@@ -193,8 +191,8 @@ def true_ranks(scene: Scene) -> None:
         ranks.system: np.asarray(rank_distribution_at(ranks, grid, ties="expected"))
         for ranks in asked.source.true
     }
-    charts.show(
-        figures.ranks_below(grid, estimated, exact, dark=charts.is_dark()), key="estimate_below",
+    page.picture(
+        figures.ranks_below(grid, estimated, exact, dark=page.is_dark()), key="estimate_below",
         alt=f"Share of relevant items up to each true rank of {len(estimated)} systems.",
     )  # fmt: skip
     st.caption(
@@ -210,7 +208,7 @@ def which_gamma(scene: Scene) -> None:
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
     one = asked.sets[place]
     if one.is_adaptive:
-        st.info(caveats.NO_GAMMA, icon=":material/info:")
+        st.info(NO_GAMMA, icon=":material/info:")
         return
     sampling = one.sampling(one.draws[-1].m)
     table: pd.DataFrame = asked.kept(
@@ -220,17 +218,17 @@ def which_gamma(scene: Scene) -> None:
     suggested, best = table.iloc[0], table.iloc[int(table["mse"].to_numpy().argmin())]
     st.markdown(f"**{words.best_gamma(dict(best), dict(suggested), str(asked.metric))}**")
     ordered = table.sort_values("gamma")
-    charts.show(
+    page.picture(
         figures.errors_over_gamma(
             ordered["gamma"].to_numpy(), ordered["bias"].abs().to_numpy(),
             np.sqrt(ordered["variance"].to_numpy()), np.sqrt(ordered["mse"].to_numpy()),
-            suggested=float(suggested["gamma"]), best=float(best["gamma"]), dark=charts.is_dark(),
+            suggested=float(suggested["gamma"]), best=float(best["gamma"]), dark=page.is_dark(),
         ),
         key="estimate_gamma",
         alt=f"Bias, scatter and error over γ; least at γ = {best['gamma']:g}.",
     )  # fmt: skip
     st.caption(words.price_of_gamma(dict(ordered.iloc[0])))
-    takeaway.take(table, "gamma")
+    page.take(table, "gamma")
 
 
 def pairs(scene: Scene) -> None:
@@ -252,11 +250,11 @@ def pairs(scene: Scene) -> None:
     printed = pd.DataFrame(
         [
             (
-                f"{shown_name(a)} − {shown_name(b)}", name, words.span(low, high),
-                words.told(shown_name(a), shown_name(b), low, high),
+                f"{system_name(a)} − {system_name(b)}", name, words.span(low, high),
+                words.told(system_name(a), system_name(b), low, high),
             )
             for a, b, name, low, high in rows
         ],
         columns=["Pair", "Assumption", "Difference lies in", "So"],
     )  # fmt: skip
-    takeaway.show(printed, table, "pairs")
+    page.table(printed, table, "pairs")

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.dashboard import theme
-from sampledash.dashboard.consistency.pictures import plain
+from sampledash.dashboard.words import plain
 from sampledash.report.numbers import percent
 from sampledash.types import Floats, Ints
 

@@ -11,10 +11,11 @@ import streamlit as st
 
 from sampledash.comparison.means import mean
 from sampledash.correction import correction
-from sampledash.dashboard import cache, caveats, controls, state
+from sampledash.dashboard import cache, page, state
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.estimate.pictures import Range, Row
 from sampledash.dashboard.estimate.source import Sampled
+from sampledash.dashboard.words import outside, repeated
 from sampledash.estimation import compare, fitted_side_by_side, interval, point
 from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
@@ -99,8 +100,8 @@ class Asked:
         All of one source and metric are one entry of the cache: eight systems have more results
         than the cache has entries, and with one entry each they would push one another out.
         """
-        key = f"estimate|{self.metric}|{self.source.whole}"
-        held: dict[str, Any] = cache.kept(key, dict, shared=self.source.bundled)
+        key = "estimate", self.metric, self.source.whole
+        held: dict[str, Any] = cache.cached(key, dict, shared=self.source.bundled)
         if name not in held:
             held[name] = make()
         return held[name]
@@ -175,7 +176,7 @@ def look(asked: Asked) -> Scene:
     total = size * (size + 1) // 2
     notes = [note for note in (_cutoff(asked), *_unlike(asked), _repeated(asked)) if note]
     spans: dict[tuple[int, int], tuple[Range, Range | None]] = {}
-    with controls.progress("What these samples leave open") as report:
+    with page.progress("What these samples leave open") as report:
         for i in range(size):
             for j in range(i, size):
                 free = asked.free(i, j)
@@ -189,7 +190,7 @@ def look(asked: Asked) -> Scene:
         notes.append(words.instead(asked.method, method, why))
     values = [asked.value(i, method) for i in range(size)]
     found = {one.system: [value] for one, value in zip(sets, values, strict=True)}
-    notes += caveats.outside(found, method)
+    notes += outside(found, method)
     rows = tuple(
         Row(
             one.system, *spans[i, i], values[i],
@@ -266,7 +267,7 @@ def _repeated(asked: Asked) -> str:
     """What to know where an instance has several sampled ranks."""
     for one in asked.sets:
         if one.instances is not None and len(np.unique(one.instances)) < len(one):
-            return caveats.repeated(len(one), len(np.unique(one.instances)))
+            return repeated(len(one), len(np.unique(one.instances)))
     return ""
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.dashboard import cache, caveats, state
+from sampledash.dashboard import cache, state
 from sampledash.dashboard.estimate import words
+from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks.held import held, nothing_held
-from sampledash.dashboard.ranks.trouble import LONGEST_NAME, Trouble, escaped
+from sampledash.dashboard.words import LONGEST_NAME, adaptive, escaped
 from sampledash.ranksets import RankSet
 from sampledash.readers import (
     MissingCandidates,
@@ -104,7 +105,7 @@ class Sampled:
         return self.of or self.key
 
 
-def choose() -> tuple[Given | None, Trouble | None]:
+def choose() -> tuple[Given | None, Problem | None]:
     """Draw the choice; return what was given, or what is still to be given."""
     chosen = st.segmented_control(
         "Sampled ranks of", list(SOURCES), default=DEFAULTS["sampled_source"], required=True,
@@ -119,9 +120,9 @@ def choose() -> tuple[Given | None, Trouble | None]:
         if chosen == PASTE:
             return _pasted()
     except NoRankColumn as error:
-        return None, Trouble(state.spelled(ValueError(error.sampled)))
+        return None, Problem(state.spelled(ValueError(error.sampled)))
     except ValueError as error:
-        return None, Trouble(state.spelled(error))
+        return None, Problem(state.spelled(error))
     left, right = st.columns([1, 5], vertical_alignment="bottom")
     left.number_input(
         "Seed", min_value=0, value=DEFAULTS["draw_seed"], step=1, key="draw_seed",
@@ -140,7 +141,7 @@ def true_ranks() -> tuple[RankSet, ...]:
     return tuple(example(DATA))
 
 
-def _uploaded() -> tuple[Given | None, Trouble | None]:
+def _uploaded() -> tuple[Given | None, Problem | None]:
     files = st.file_uploader(
         "Sampled ranks as CSV, TSV, Parquet or .npy; also packed as .gz",
         accept_multiple_files=True, key="sampled_file",
@@ -160,7 +161,7 @@ def _uploaded() -> tuple[Given | None, Trouble | None]:
     return _given(last.called, last.ident, last.parse), None
 
 
-def _pasted() -> tuple[Given | None, Trouble | None]:
+def _pasted() -> tuple[Given | None, Problem | None]:
     if _TYPED not in st.session_state:
         st.session_state[_TYPED] = st.session_state.get(_TEXT, st.query_params.get(_IN_LINK, ""))
     typed = st.text_area(
@@ -173,12 +174,12 @@ def _pasted() -> tuple[Given | None, Trouble | None]:
     if len(typed) > MOST_IN_LINK:
         st.caption(f"Up to {count(MOST_IN_LINK)} characters travel in a link; these do not.")
     if not typed.strip():
-        return None, Trouble("Paste sampled ranks, as in the example.", asking=True)
+        return None, Problem("Paste sampled ranks, as in the example.", asking=True)
     return _given("your sampled ranks", f"typed-{hash(typed)}", lambda: open_text(typed)), None
 
 
 def _given(name: str, ident: str, parse: Callable[[], Opened]) -> Given:
-    opened: Opened = cache.kept(f"opened|{ident}", parse, shared=False, large=True)
+    opened: Opened = cache.cached(("opened", ident), parse, shared=False, large=True)
     without_n, without_m = lacks(opened)
     return Given(name, ident, opened, not without_n, not without_m)
 
@@ -201,8 +202,8 @@ def made(given: Given) -> Sampled:
     if given.opened is None:
         return _run(settings.m, settings.scheme)
     opened, shift = given.opened, st.session_state.get(_SHIFT) == given.ident
-    sets: tuple[SampledRankSet, ...] = cache.kept(
-        f"sampled|{given.ident}|{n}|{m}|{settings.scheme}|{shift}",
+    sets: tuple[SampledRankSet, ...] = cache.cached(
+        ("sampled", given.ident, n, m, settings.scheme, shift),
         lambda: tuple(
             sampled_sets(opened, n=n, m=m, scheme=settings.scheme, zero_based=shift)
         ),
@@ -251,7 +252,7 @@ def _as_said(source: Sampled) -> Sampled:
     chances = [one.chance_if_set for one in found if one.adaptive is None]
     set_before = st.session_state.get("m_set", DEFAULTS["m_set"])
     if not set_before:
-        st.info(escaped(caveats.adaptive(names, max(chances, default=None))),
+        st.info(escaped(adaptive(names, max(chances, default=None))),
                 icon=":material/info:")  # fmt: skip
     if not st.checkbox(
         "m was set beforehand", key="m_set", bind="query-params",
@@ -269,7 +270,7 @@ def _run(m: int, scheme: Any) -> Sampled:
         rng = np.random.default_rng(_seed())
         return tuple(sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in true_ranks())
 
-    sets = cache.kept(f"run|{DATA}|{m}|{scheme}|{_seed()}", draw, shared=True)
+    sets = cache.cached(("run", DATA, m, scheme, _seed()), draw, shared=True)
     return Sampled(sets, EXAMPLE, True, true_ranks())
 
 
@@ -284,12 +285,12 @@ def in_link() -> dict[str, str]:
     return {_IN_LINK: ""} if _IN_LINK in st.query_params else {}
 
 
-def trouble(error: ValueError, given: Given) -> Trouble:
+def trouble(error: ValueError, given: Given) -> Problem:
     """Why there is nothing to estimate from, with a way out where there is one."""
     said = state.spelled(error)
     if isinstance(error, ZeroBasedRanks):
-        return Trouble(
+        return Problem(
             said, "The ranks count from 0: add 1",
             lambda: st.session_state.update({_SHIFT: given.ident}),
         )  # fmt: skip
-    return Trouble(said, asking=isinstance(error, MissingCandidates | MissingNegatives))
+    return Problem(said, asking=isinstance(error, MissingCandidates | MissingNegatives))

@@ -9,13 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.means import expected_mean
-from sampledash.dashboard import cache, charts, controls, state, takeaway
+from sampledash.dashboard import cache, page, state
 from sampledash.dashboard.estimate import pictures as figures
 from sampledash.dashboard.estimate import scene as scenes
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.estimate.pictures import Range, Row
-from sampledash.dashboard.ranks.trouble import escaped
-from sampledash.dashboard.ranks.trouble import shown as shown_name
+from sampledash.dashboard.words import escaped, system_name
 from sampledash.estimation import bounds_from_table
 from sampledash.metrics import Metric
 from sampledash.readers import PrintedRow, PrintedTable, example, read_printed
@@ -109,7 +108,7 @@ def look(printed: PrintedTable) -> Scene:
     note = words.cutoff_holds_all(metric, sampling.n, sampling.m)
     told = [*printed.notes, *([note] if note else [])]
     found: list[tuple[Range, Range | None]] = []
-    with controls.progress("What this table leaves open") as report:
+    with page.progress("What this table leaves open") as report:
         for place, one in enumerate(table):
             free, falling = _span(metric, one, None, sampling), None
             report((place + 0.5) / len(table))
@@ -159,7 +158,7 @@ def _best(spans: list[Range | None]) -> int | None:
 
 def _span(metric: Metric, one: PrintedRow, shape: Any, s: Sampling) -> Range:
     size = _instances()
-    key = f"table|{metric}|{one}|{shape}|{s}|{size}"
+    key = "table", metric, str(one), str(shape), s, size
 
     def make() -> Range:
         return bounds_from_table(
@@ -168,7 +167,7 @@ def _span(metric: Metric, one: PrintedRow, shape: Any, s: Sampling) -> Range:
         )  # fmt: skip
 
     try:
-        found: Range = cache.kept(key, make, shared=False)
+        found: Range = cache.cached(key, make, shared=False)
     except ValueError as error:
         raise ValueError(f"{one.system}: {str(error).removeprefix('observed ')}") from None
     return found
@@ -178,12 +177,12 @@ def headline(scene: Scene) -> None:
     """The verdict."""
     icon, color = words.VERDICTS[scene.word]
     badge = f":{color}-badge[{icon} {scene.word}] " if scene.pairs else ""
-    best = None if scene.best is None else shown_name(scene.best)
+    best = None if scene.best is None else system_name(scene.best)
     first = scene.rows[0]
     said = (
         words.table_sentence(str(scene.metric), scene.word, best, len(scene.rows))
         if scene.pairs
-        else words.alone(str(scene.metric), shown_name(first.name), first.free)
+        else words.alone(str(scene.metric), system_name(first.name), first.free)
     )
     st.markdown(f"### {badge}{said}")
     for note in scene.notes:
@@ -192,8 +191,8 @@ def headline(scene: Scene) -> None:
 
 def picture(scene: Scene, *, dim: bool) -> None:
     """The ranges, one row a system."""
-    charts.show(
-        figures.ranges(str(scene.metric), scene.rows, dark=charts.is_dark()),
+    page.picture(
+        figures.ranges(str(scene.metric), scene.rows, dark=page.is_dark()),
         key="table_ranges", dim=dim,
         alt="; ".join(
             f"{row.name}: {percent(row.free[0])} to {percent(row.free[1])}" for row in scene.rows
@@ -208,12 +207,12 @@ def numbers(scene: Scene) -> None:
     rows = _ranges(scene)
     printed = pd.DataFrame(
         {
-            "System": [shown_name(a) + (f" − {shown_name(b)}" if b else "") for a, b, *_ in rows],
+            "System": [system_name(a) + (f" − {system_name(b)}" if b else "") for a, b, *_ in rows],
             "No assumption": [_range(free, bool(b)) for _, b, free, _ in rows],
             "If ranks fall off": [_range(falling, bool(b)) for _, b, _, falling in rows],
         }
     )
-    takeaway.show(printed, bounds_table(scene), "table-bounds")
+    page.table(printed, bounds_table(scene), "table-bounds")
 
 
 def bounds_table(scene: Scene) -> pd.DataFrame:

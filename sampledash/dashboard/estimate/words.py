@@ -6,8 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from sampledash.dashboard.caveats import listed
-from sampledash.dashboard.consistency.words import MOST_NAMED, ranking
+from sampledash.dashboard.words import MOST_NAMED, listed, ranking
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, gamma, percent
 from sampledash.sampling import Sampling

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from sampledash.dashboard import charts, controls, state
+from sampledash.dashboard import controls, page, state
 from sampledash.dashboard.explore import pictures as figures
 from sampledash.dashboard.explore import tabs as explore_tabs
 from sampledash.dashboard.explore import words
@@ -62,7 +62,7 @@ def link_defaults() -> dict[str, Any]:
 
 def picture(shown: Scene, *, dim: bool = False) -> None:
     """One panel a metric, three in a row; on a phone they stack."""
-    dark = charts.is_dark()
+    dark = page.is_dark()
     metrics = shown.metrics
     per_row = 2 if len(metrics) == 4 else min(len(metrics), 3)
     height = 380 if len(metrics) <= 3 else 280
@@ -77,7 +77,7 @@ def picture(shown: Scene, *, dim: bool = False) -> None:
                 log=shown.top is None, narrow=per_row > 1, dark=dark, height=height,
             )  # fmt: skip
             with place:
-                charts.show(
+                page.picture(
                     fig,
                     key=f"explore_{metric.name}_{metric.k is not None}",
                     alt=words.picture(

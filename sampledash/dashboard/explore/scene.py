@@ -6,7 +6,6 @@ problem says why.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ import streamlit as st
 
 from sampledash.dashboard import cache, grid, state
 from sampledash.dashboard.explore import words
+from sampledash.dashboard.page import Problem
 from sampledash.dashboard.state import Settings
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count
@@ -105,29 +105,12 @@ class Scene:
         return "\n".join([f"# {self.sampling}", ",".join(names), *rows]) + "\n"
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Why the picture cannot follow the controls, and a way out where there is one."""
-
-    sentence: str
-    button: str = ""
-    action: Callable[[], None] | None = None
-
-    def show(self) -> None:
-        """Take the sentence's place."""
-        if self.action is None:
-            st.error(self.sentence, icon=":material/error:")
-        else:
-            st.info(self.sentence, icon=":material/hourglass_empty:")
-            st.button(self.button, on_click=self.action, type="primary")
-
-
 def scene() -> tuple[Scene, Problem | None]:
     """The scene to show: the one asked for, or the last good one with what is wrong."""
     try:
         asked = _asked(state.current())
     except ValueError as error:
-        return _last_good(), Problem(state.spelled(error))
+        return _last_good(), Problem.of(error)
     if asked.sampling.m > LIVE:
         agreed: set[str] = st.session_state.setdefault(_AGREED, set())
         key = str(asked.sampling)
@@ -137,6 +120,7 @@ def scene() -> tuple[Scene, Problem | None]:
                 f"m = {m} takes a moment: up to m = {count(LIVE)} the picture follows by itself.",
                 f"Compute m = {m}",
                 lambda: agreed.add(key),
+                asking=True,
             )
         _compute_with_progress(asked)
     st.session_state[_GOOD] = (asked.settings, asked.rank, asked.top, asked.focus)

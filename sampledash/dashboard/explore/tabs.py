@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from sampledash.dashboard import cache, charts, draws, state
+from sampledash.dashboard import cache, draws, page, state
 from sampledash.dashboard.explore import pictures as figures
 from sampledash.dashboard.explore import pictures_law as law_figures
 from sampledash.dashboard.explore import words
@@ -69,8 +69,8 @@ def one_draw(sampling: Sampling, rank: int, focus: Metric, expected: float) -> N
     drawn = draws.negatives(sampling, rank, last, seed, done)
     with catalogue:
         st.markdown(words.one_draw(focus, last - 1, sampling))
-        charts.show(
-            law_figures.catalogue(sampling.n, rank, drawn, dark=charts.is_dark()),
+        page.picture(
+            law_figures.catalogue(sampling.n, rank, drawn, dark=page.is_dark()),
             key="explore_catalogue",
             alt=words.one_draw(focus, last - 1, sampling),
         )  # fmt: skip
@@ -79,13 +79,13 @@ def one_draw(sampling: Sampling, rank: int, focus: Metric, expected: float) -> N
     if done > 1:
         st.markdown(words.many_draws(focus, float(values.mean()), expected, done))
     st.caption("Bars: the sampled ranks drawn so far. Dots: their law.")
-    charts.show(
+    page.picture(
         law_figures.law(
             p,
             k=focus.cut(sampling.m),
             mean=float(seen.mean()),
             observed=seen,
-            dark=charts.is_dark(),
+            dark=page.is_dark(),
         ),
         key="explore_histogram",
         alt=f"Shares of the sampled ranks in {count(done)} draws as bars, their law as dots.",
@@ -97,8 +97,8 @@ def law_tab(sampling: Sampling, rank: int, focus: Metric) -> None:
     p = cache.law(str(sampling), rank)
     mean = 1 + sampling.m * float(sampling.share_above(rank))
     st.markdown(words.law(focus, rank, sampling, p.tolist()))
-    charts.show(
-        law_figures.law(p, k=focus.cut(sampling.m), mean=mean, dark=charts.is_dark()),
+    page.picture(
+        law_figures.law(p, k=focus.cut(sampling.m), mean=mean, dark=page.is_dark()),
         key="explore_law",
         alt=f"Law of the sampled rank of true rank {count(rank)}, mean {mean:.2f}.",
     )  # fmt: skip
@@ -118,8 +118,8 @@ def _posterior(sampling: Sampling, rank: int, seen: int) -> None:
     low, high = (int(np.searchsorted(below, q)) + 1 for q in (0.05, 0.95))
     st.markdown(words.turned_round(seen, low, high))
     grid = rank_grid(sampling.n, keep=[rank])
-    charts.show(
-        law_figures.posterior(grid, below[grid - 1], at=rank, dark=charts.is_dark()),
+    page.picture(
+        law_figures.posterior(grid, below[grid - 1], at=rank, dark=page.is_dark()),
         key="explore_posterior",
         alt=f"Probability that the true rank is at most r, given sampled rank {count(seen)}.",
     )  # fmt: skip
@@ -141,8 +141,8 @@ def family_tab(sampling: Sampling, rank: int, focus: Metric, ranks: Ints, top: i
         values = cache.curves((str(focus),), str(Sampling(n, m, scheme, odds)), both.tobytes())
         curves[m], here[m] = values[1][0, :-1], float(values[1][0, -1])
     st.markdown(words.family(focus, rank, here, at_rank))
-    dark = charts.is_dark()
-    charts.show(
+    dark = page.is_dark()
+    page.picture(
         figures.family(focus, ranks, exact, curves, at=rank, log=top is None, dark=dark),
         key="explore_family",
         alt=words.family(focus, rank, here, at_rank),

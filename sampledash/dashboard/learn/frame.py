@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import streamlit as st
 
-from sampledash.dashboard import charts, controls
+from sampledash.dashboard import controls, page
 from sampledash.dashboard.learn import course, moving, teacher
 from sampledash.dashboard.learn import drawn as figures
 from sampledash.dashboard.learn.lesson import Entry
@@ -163,7 +163,7 @@ def _picture(number: int, look: str, *, revealed: bool, present: bool) -> None:
     entry = course.LESSONS[number - 1]
     look = look or next(iter(entry.looks), "")
     lesson = course.words(number, look)
-    fig = made(number, look, revealed, charts.is_dark(), present)
+    fig = made(number, look, revealed, page.is_dark(), present)
     moving.show(
         fig,
         key=f"lesson_{number}_{look}_{revealed}_{present}",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from sampledash.dashboard import charts
+from sampledash.dashboard import page
 
 _KEYS = """<script>
 (() => {
@@ -96,5 +96,5 @@ _KEYS = """<script>
 
 def show(fig: go.Figure, *, key: str, alt: str) -> None:
     """Draw a picture whose slider, if it has one, works by mouse, touch and keyboard."""
-    charts.show(fig, key=key, alt=alt)
+    page.picture(fig, key=key, alt=alt)
     st.html(_KEYS, unsafe_allow_javascript=True)

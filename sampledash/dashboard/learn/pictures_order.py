@@ -6,12 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.comparison import curve, mean, std_of_mean
-from sampledash.dashboard import (
-    theme,
-)
+from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.pictures import m_grid
-from sampledash.dashboard.consistency.pictures import plain as plain_name
-from sampledash.dashboard.consistency.words import negatives, ranking
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.learn import (
     drawn as learn,
@@ -27,6 +23,7 @@ from sampledash.dashboard.learn import words_repair as learn_repair
 from sampledash.dashboard.learn.drawn_curves import Curve, Place
 from sampledash.dashboard.learn.words import points
 from sampledash.dashboard.learn.words_order import METRIC, TABLE_M
+from sampledash.dashboard.words import negatives, plain, ranking
 from sampledash.metrics import parse_metric
 from sampledash.ranksets import RankSet
 from sampledash.readers import example
@@ -174,7 +171,7 @@ def your_paper(look: str, revealed: bool, dark: bool) -> go.Figure:
     colors = ({"color": c.green, "width": 3.5}, {"color": c.vermillion, "width": 3.5},
               {"color": c.purple, "width": 3.5})  # fmt: skip
     curves = [
-        Curve(f"{plain_name(names[a])} − {plain_name(names[b])}", table[:, a] - table[:, b], line)
+        Curve(f"{plain(names[a])} − {plain(names[b])}", table[:, a] - table[:, b], line)
         for (a, b), line in zip(pairs, colors, strict=True)
     ]
     low, top = (100 * float(f([each.y for each in curves])) for f in (np.min, np.max))

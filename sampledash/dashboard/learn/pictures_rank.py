@@ -6,9 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.dashboard import draws as drawing
-from sampledash.dashboard import (
-    theme,
-)
+from sampledash.dashboard import theme
 from sampledash.dashboard.grid import jumps, rank_grid
 from sampledash.dashboard.learn import (
     drawn as learn,

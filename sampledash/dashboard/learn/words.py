@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sampledash.dashboard.consistency.words import ranking
+from sampledash.dashboard.words import ranking
 from sampledash.report.numbers import count
 
 PAPER = "Krichene & Rendle, KDD 2020"

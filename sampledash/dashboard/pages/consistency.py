@@ -8,6 +8,7 @@ from sampledash.dashboard import controls, state
 from sampledash.dashboard.consistency import ask, choices, paper, parts, tabs
 from sampledash.dashboard.consistency.why import why
 from sampledash.dashboard.ranks import source as rank_source
+from sampledash.dashboard.words import escaped
 
 PAGE_DEFAULTS = {**rank_source.DEFAULTS, **ask.DEFAULTS}
 LINK = {**PAGE_DEFAULTS, **tabs.DEFAULTS, "pair": ""}
@@ -43,7 +44,7 @@ if trouble is not None:
         trouble.show()
     last = ask.remembered()
     if last is not None:
-        st.caption(f"Dimmed below: {rank_source.escaped(last.source.name)}.")
+        st.caption(f"Dimmed below: {escaped(last.source.name)}.")
         scene = ask.look(last)
 if scene is None:
     st.stop()

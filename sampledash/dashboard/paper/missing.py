@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from sampledash.dashboard import cache, charts, theme
+from sampledash.dashboard import cache, page, theme
 from sampledash.dashboard.paper import words
 from sampledash.metrics import parse_metric
 from sampledash.papers.steck_missing import Watched, theorem
@@ -19,7 +19,7 @@ def _found() -> dict[int, list[Watched]]:
     def make() -> dict[int, list[Watched]]:
         return {t: theorem(t, np.random.default_rng(2010)) for t in range(1, MOST + 1)}
 
-    return cache.kept("paper|missing", make, shared=True)
+    return cache.cached(("paper", "missing"), make, shared=True)
 
 
 def show() -> None:
@@ -38,7 +38,7 @@ def show() -> None:
 
 
 def _panel(row: int, times: int, found: dict[int, list[Watched]]) -> None:
-    dark, measure = charts.is_dark(), found[times][row].measure
+    dark, measure = page.is_dark(), found[times][row].measure
     line = theme.metric_line(parse_metric(measure), dark)
     at = np.array(list(found))
     seen, complete = (
@@ -67,7 +67,7 @@ def _panel(row: int, times: int, found: dict[int, list[Watched]]) -> None:
         yaxis=theme.percent_axis(high + room, low=low - room),
         shapes=[theme.upright(times, theme.look(dark).muted)],
     )  # fmt: skip
-    charts.show(
+    page.picture(
         fig, key=f"paper_missing_{row}",
         alt=f"{measure} of the observed relevant items over how unevenly they are observed.",
     )  # fmt: skip

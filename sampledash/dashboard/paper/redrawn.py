@@ -10,7 +10,7 @@ import streamlit as st
 from sampledash.comparison.distribution import rank_distribution_at
 from sampledash.comparison.means import mean
 from sampledash.correction import Correction, parse_correction
-from sampledash.dashboard import cache, charts, theme
+from sampledash.dashboard import cache, page, theme
 from sampledash.dashboard.consistency import pictures as consistency
 from sampledash.dashboard.correct import pictures as correct
 from sampledash.dashboard.correct.result import MOVIELENS, Prior, expected
@@ -37,7 +37,7 @@ def _pairs(draw: Callable[[Metric], None], metrics: Sequence[Metric]) -> None:
 
 def figure_1() -> None:
     """Metrics over the rank."""
-    dark, ranks = charts.is_dark(), rank_grid(N, keep=[10, 11])
+    dark, ranks = page.is_dark(), rank_grid(N, keep=[10, 11])
     data = [
         theme.curve(ranks, theme.in_percent(x(ranks, N)), theme.metric_line(x, dark), str(x))
         for x in _METRICS
@@ -47,22 +47,20 @@ def figure_1() -> None:
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         xaxis=theme.rank_axis(N, title="true rank (log scale)"), yaxis=theme.percent_axis(),
     )  # fmt: skip
-    charts.show(fig, key="paper_figure_1", alt="AUC, AP, NDCG and Recall@10 over the rank.")
+    page.picture(fig, key="paper_figure_1", alt="AUC, AP, NDCG and Recall@10 over the rank.")
 
 
 def _over_m(name: str, metric: Metric, recipe: Correction, m_max: int, at: int) -> None:
     sets = list(checked.load(name))
     scheme: Scheme = "with-replacement" if name == "paper-abc" else "without-replacement"
     protocol = Protocol.of({"scheme": scheme, "correction": recipe})
-    found = cache.orders(
-        f"paper|{name}|{metric}|{recipe}", (metric,), sets, m_max, protocol, shared=True
-    )
+    found = cache.orders((metric,), sets, m_max, protocol, shared=True)
     grid = consistency.m_grid(m_max, [at])
-    charts.show(
+    page.picture(
         consistency.curves(
             str(metric), grid, [x.system for x in sets],
             found.means[np.searchsorted(found.m_values, grid), :, 0],
-            [mean(metric, x) for x in sets], at=at, dark=charts.is_dark(), height=_HEIGHT,
+            [mean(metric, x) for x in sets], at=at, dark=page.is_dark(), height=_HEIGHT,
         ),
         key=f"paper_{name}_{metric}", alt=f"{metric} of {len(sets)} systems over m.",
     )  # fmt: skip
@@ -71,7 +69,7 @@ def _over_m(name: str, metric: Metric, recipe: Correction, m_max: int, at: int) 
 def figure_2() -> None:
     """The toy recommenders over m."""
     systems = [x.system for x in checked.load("paper-abc")]
-    st.html(consistency.legend(systems, dark=charts.is_dark()))
+    st.html(consistency.legend(systems, dark=page.is_dark()))
     _pairs(lambda x: _over_m("paper-abc", x, Correction(), N - 1, 99), _METRICS)
 
 
@@ -85,9 +83,9 @@ def figure_3() -> None:
             sampling = Sampling(N, m)
             _, found, _ = cache.curves((str(metric),), str(sampling), ranks.tobytes())
             curves[m] = found[0]
-        charts.show(
+        page.picture(
             explore.family(
-                metric, ranks, metric(ranks, N), curves, at=100, dark=charts.is_dark(),
+                metric, ranks, metric(ranks, N), curves, at=100, dark=page.is_dark(),
                 height=_HEIGHT,
             ),
             key=f"paper_3_{metric}", alt=f"Expected {metric} over the rank for four m.",
@@ -107,10 +105,10 @@ def figure_4() -> None:
             recipe: expected(metric, recipe, sampling, Prior(), ranks)
             for recipe in map(parse_correction, names)
         }
-        charts.show(
+        page.picture(
             correct.expectation(
                 metric, ranks, metric(ranks, N), found, focus=parse_correction("BV 0.1"),
-                dark=charts.is_dark(), height=_HEIGHT,
+                dark=page.is_dark(), height=_HEIGHT,
             ),
             key=f"paper_4_{metric}", alt=f"Expected corrected {metric} over the rank.",
         )  # fmt: skip
@@ -123,10 +121,10 @@ def figure_5() -> None:
     sets = checked.load(MOVIELENS)
     edges = consistency.rank_edges(max(int(x.n.max()) for x in sets), top=False)
     shares = np.column_stack([rank_distribution_at(x, edges, ties="expected") for x in sets])
-    charts.show(
+    page.picture(
         consistency.distribution(
             edges, [x.system for x in sets], np.diff(shares, axis=0, prepend=0.0),
-            dark=charts.is_dark(),
+            dark=page.is_dark(),
         ),
         key="paper_5", alt="Share of relevant items in stretches of ranks, per recommender.",
     )  # fmt: skip
@@ -134,7 +132,7 @@ def figure_5() -> None:
 
 def figure_6() -> None:
     """X, Y and Z over m, uncorrected and corrected."""
-    st.html(consistency.legend([x.system for x in checked.load(MOVIELENS)], dark=charts.is_dark()))
+    st.html(consistency.legend([x.system for x in checked.load(MOVIELENS)], dark=page.is_dark()))
     recall = parse_metric("Recall@10")
     for place, name in zip(st.columns(2), ("uncorrected", "BV 0.1"), strict=True):
         with place:

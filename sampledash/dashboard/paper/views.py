@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from sampledash.dashboard import takeaway
+from sampledash.dashboard import page
 from sampledash.dashboard.paper import checked, missing, words
 from sampledash.dashboard.paper import redrawn as pictures
 from sampledash.papers import Finding, Match, findings_as_table, matches_as_table
@@ -98,7 +98,7 @@ def table(number: int) -> None:
             left.setdefault(m.reason, []).append(words.unmatched(m.cell.name, m.cell.text, m.ours))
     for reason, names in left.items():
         st.markdown(f"- {words.why(reason, names)}")
-    takeaway.take(matches_as_table(found), f"table-{number}")
+    page.take(matches_as_table(found), f"table-{number}")
 
 
 def cells(found: Sequence[Match], *, across: str) -> pd.DataFrame:
@@ -129,4 +129,4 @@ def findings(found: Sequence[Finding], name: str) -> None:
         ),
         hide_index=True,
     )
-    takeaway.take(findings_as_table(found), name.lower().replace(" ", "-"))
+    page.take(findings_as_table(found), name.lower().replace(" ", "-"))

@@ -10,7 +10,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile
 
-from sampledash.dashboard.ranks.trouble import Trouble, escaped
+from sampledash.dashboard.page import Problem
+from sampledash.dashboard.words import escaped
 from sampledash.readers import Opened, open_sources
 
 
@@ -56,9 +57,9 @@ def lost(widget: str) -> bool:
     )
 
 
-def nothing_held(widget: str, asking: str) -> Trouble:
+def nothing_held(widget: str, asking: str) -> Problem:
     """Ask for a file; or say why one that was given has to be given again."""
-    return Trouble(LOST) if lost(widget) else Trouble(asking, asking=True)
+    return Problem(LOST) if lost(widget) else Problem(asking, asking=True)
 
 
 def held(files: list[Any] | None, key: str) -> Held | None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from sampledash.dashboard.ranks.trouble import escaped
+from sampledash.dashboard.words import escaped
 from sampledash.readers import Facts, Opened, Reading, Summary
 from sampledash.report.numbers import count
 

@@ -12,8 +12,9 @@ from typing import Any
 import streamlit as st
 
 from sampledash.dashboard import state
+from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import preview
-from sampledash.dashboard.ranks.trouble import Trouble, escaped
+from sampledash.dashboard.words import escaped
 from sampledash.readers import (
     CensoredItems,
     DifferentInstances,
@@ -42,7 +43,7 @@ def averaged(ident: str) -> bool:
     return opened is not None and opened.repeated and options(ident).get("runs") != "apart"
 
 
-def read(ident: str, parse: Callable[[], Opened]) -> tuple[Reading | None, Trouble | None]:
+def read(ident: str, parse: Callable[[], Opened]) -> tuple[Reading | None, Problem | None]:
     """Parse once per content, read once per way of reading; ask for what the content leaves open.
 
     Draws the field for n where it lacks, and the preview.
@@ -51,7 +52,7 @@ def read(ident: str, parse: Callable[[], Opened]) -> tuple[Reading | None, Troub
     try:
         opened = _opened(ident, parse)
     except ValueError as error:
-        return None, Trouble(state.spelled(error))
+        return None, Problem(state.spelled(error))
     if how.get("ask_n"):
         _ask_n(ident, how)
     try:
@@ -61,7 +62,7 @@ def read(ident: str, parse: Callable[[], Opened]) -> tuple[Reading | None, Troub
         if not how.get("ask_n"):
             how["ask_n"] = True
             st.rerun()
-        reading, trouble = None, Trouble(state.spelled(error), asking=True)
+        reading, trouble = None, Problem(state.spelled(error), asking=True)
     except ValueError as error:
         reading, trouble = None, _remedies(error, how)
     if reading is not None:
@@ -100,7 +101,7 @@ def _ask_n(ident: str, how: dict[str, Any]) -> None:
     )  # fmt: skip
 
 
-def _remedies(error: ValueError, how: dict[str, Any]) -> Trouble:
+def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
     """The sentence, with a button for each way out."""
     said = state.spelled(error)
 
@@ -108,20 +109,20 @@ def _remedies(error: ValueError, how: dict[str, Any]) -> Trouble:
         return lambda: how.update(more)
 
     if isinstance(error, ZeroBasedRanks):
-        return Trouble(said, "The ranks count from 0: add 1", again(zero_based=True))
+        return Problem(said, "The ranks count from 0: add 1", again(zero_based=True))
     if isinstance(error, CensoredItems):
         left: tuple[tuple[str, Callable[[], None]], ...] = ()
         if error.instances < error.queries:
             left = ((LEFT_OUT, again(censored="left-out")),)
-        return Trouble(said, TIED, again(censored="tied"), others=left)
+        return Problem(said, TIED, again(censored="tied"), others=left)
     if isinstance(error, DifferentInstances):
         if error.shared:
             many = "instance they share" if error.shared == 1 else "instances they share"
-            return Trouble(
+            return Problem(
                 said, f"Compare the {count(error.shared)} {many}", again(instances="shared")
             )
-        return Trouble(said, "Compare them as they are", again(instances="any"))
-    return Trouble(said)
+        return Problem(said, "Compare them as they are", again(instances="any"))
+    return Problem(said)
 
 
 def expression(call: str, argument: str, how: Mapping[str, Any]) -> str:

@@ -13,9 +13,11 @@ import streamlit as st
 
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.dashboard import state
+from sampledash.dashboard.cache import digests
+from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import reading as rank_reading
 from sampledash.dashboard.ranks.held import held, nothing_held
-from sampledash.dashboard.ranks.trouble import Trouble, escaped, shown
+from sampledash.dashboard.words import escaped, system_name
 from sampledash.ranksets import RankSet
 from sampledash.readers import (
     EXAMPLES,
@@ -26,8 +28,18 @@ from sampledash.readers import (
 )
 from sampledash.report.numbers import count, percent
 
-__all__ = ["DEFAULTS", "PASTE", "SOURCES", "UPLOAD", "Source", "Trouble", "choose", "escaped",
-           "load_text", "shown"]  # fmt: skip
+__all__ = [
+    "DEFAULTS",
+    "PASTE",
+    "SOURCES",
+    "UPLOAD",
+    "Problem",
+    "Source",
+    "choose",
+    "escaped",
+    "load_text",
+    "system_name",
+]  # fmt: skip
 
 UPLOAD, PASTE = "Upload a file", "Paste ranks"
 SOURCES = {
@@ -73,12 +85,12 @@ class Source:
     averaged: bool = False
 
     @property
-    def key(self) -> str:
-        """Text that is the same only for the same ranks."""
-        return "-".join(ranks.digest for ranks in self.sets)
+    def key(self) -> tuple[str, ...]:
+        """The same only for the same ranks."""
+        return digests(self.sets)
 
 
-def choose() -> tuple[Source | None, Trouble | None]:
+def choose() -> tuple[Source | None, Problem | None]:
     """Draw the choice of ranks; return what to show, and what is wrong with what was asked for.
 
     The source is the last good one while something is wrong, None while there never was one.
@@ -93,7 +105,7 @@ def choose() -> tuple[Source | None, Trouble | None]:
         bind="query-params",
         help="True ranks of recommenders: the rank of each relevant item among all candidates.",
     )
-    trouble: Trouble | None = None
+    trouble: Problem | None = None
     source: Source | None = None
     if chosen != PASTE:
         _put_in_address("")
@@ -122,7 +134,7 @@ def _follow_link() -> None:
         st.session_state[_TEXT] = st.query_params.get("ranks", "")
 
 
-def _uploaded() -> tuple[Source | None, Trouble | None]:
+def _uploaded() -> tuple[Source | None, Problem | None]:
     files = st.file_uploader(
         "Ranks as CSV, TSV, Parquet or .npy, or TREC runs with their qrels; also packed as .gz",
         accept_multiple_files=True,
@@ -153,7 +165,7 @@ def _uploaded() -> tuple[Source | None, Trouble | None]:
     return _compared(reading, last.called, python, trouble, rank_reading.averaged(last.ident))
 
 
-def _pasted() -> tuple[Source | None, Trouble | None]:
+def _pasted() -> tuple[Source | None, Problem | None]:
     typed = st.text_area(
         "Ranks, one system a line",
         value=st.session_state[_TEXT],
@@ -164,7 +176,7 @@ def _pasted() -> tuple[Source | None, Trouble | None]:
     )
     st.session_state[_TEXT] = typed
     source: Source | None = None
-    trouble: Trouble | None = Trouble(
+    trouble: Problem | None = Problem(
         "Paste the ranks of at least two systems, as in the example.", asking=True
     )
     if typed.strip():
@@ -184,13 +196,13 @@ def _pasted() -> tuple[Source | None, Trouble | None]:
 
 
 def _compared(
-    reading: Reading | None, name: str, python: str, trouble: Trouble | None, averaged: bool
-) -> tuple[Source | None, Trouble | None]:
+    reading: Reading | None, name: str, python: str, trouble: Problem | None, averaged: bool
+) -> tuple[Source | None, Problem | None]:
     """A source, if there is something to compare."""
     if reading is None:
         return None, trouble
     if len(reading.sets) < 2:
-        return None, Trouble(_alone(reading.sets[0]), asking=True)
+        return None, Problem(_alone(reading.sets[0]), asking=True)
     return Source(reading.sets, name, False, python, averaged), None
 
 

@@ -7,11 +7,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from sampledash.comparison import curve, mean, right_from
-from sampledash.dashboard import charts
-from sampledash.dashboard.consistency.words import ranking
+from sampledash.dashboard import page
 from sampledash.dashboard.learn import moving
 from sampledash.dashboard.start import pictures as figures
 from sampledash.dashboard.start import words
+from sampledash.dashboard.words import ranking
 from sampledash.readers import example
 from sampledash.sampling import Scheme
 from sampledash.types import Floats
@@ -58,16 +58,16 @@ def show() -> None:
         st.markdown(f"### {words.headline(systems, exact, there, M)}")
     st.markdown(words.about(METRIC, candidates(), settled))
     moving.show(
-        picture(charts.is_dark()),
+        picture(page.is_dark()),
         key="start_slopes",
         alt=(
             f"{METRIC} on {words.ALL}: {ranking(systems, exact)}. "
             f"With {M} sampled negatives: {ranking(systems, there)}."
         ),
     )
-    for place, (page, name, icon, about) in zip(st.columns(3), words.DOORS, strict=True):
-        with place.container(border=True, height="stretch", key=f"door_{page}"):
-            st.page_link(_file(page), label=f"**{name}**", icon=icon)
+    for place, (door, name, icon, about) in zip(st.columns(3), words.DOORS, strict=True):
+        with place.container(border=True, height="stretch", key=f"door_{door}"):
+            st.page_link(_file(door), label=f"**{name}**", icon=icon)
             st.caption(about)
     st.page_link(_file("learn"), label=words.LEARN, icon=":material/school:")
 

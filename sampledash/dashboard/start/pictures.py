@@ -10,8 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.dashboard import theme
-from sampledash.dashboard.consistency.pictures import plain
 from sampledash.dashboard.learn import drawn as learn
+from sampledash.dashboard.words import plain
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sampledash.dashboard.consistency.words import negatives, ranking
+from sampledash.dashboard.words import negatives, ranking
 from sampledash.report.numbers import count
 from sampledash.types import Floats
 

@@ -1,18 +1,64 @@
-"""What to know of sampled ranks before their estimates are believed."""
+"""What sentences of several pages share: names of systems, their order, what to beware of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
-from sampledash.dashboard.consistency.words import MOST_NAMED
+from sampledash.comparison.order import TIED
 from sampledash.estimation import OVERSHOOT
 from sampledash.estimation import outside as reason
-from sampledash.report.numbers import count
+from sampledash.report.numbers import count, shortened
+from sampledash.types import Floats
 
+MOST_NAMED = 3  # systems that a sentence can name one by one
+LONGEST_NAME = 24
 NO_GAMMA = (
     "Where what was drawn decided m, no vector corrects the metric: the law of the sampled rank at "
     "each m, which it is fitted to, depends on the rule."
 )
+
+
+def escaped(text: str) -> str:
+    """Text of a user for Markdown: shown as it is, also what looks like an address."""
+    text = text.replace("://", ":\u2060//").replace("www.", "www\u2060.")
+    for sign in "\\`*_{}[]<>#|~$:":
+        text = text.replace(sign, "\\" + sign)
+    return text
+
+
+def system_name(name: str) -> str:
+    """A system's name in a sentence: short, and as it is."""
+    return escaped(shortened(name, LONGEST_NAME))
+
+
+def plain(name: str, longest: int = 24) -> str:
+    """A system's name as text for a picture: Plotly would read tags in it."""
+    short = shortened(name, longest)
+    return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
+    """Systems from best to worst: ``X > Y = Z``; differences up to 1e-12 are ties.
+
+    Examples
+    --------
+    >>> ranking(["A", "B", "C"], [0.1, 0.3, 0.1])
+    'B > A = C'
+    """
+    order = sorted(range(len(systems)), key=lambda i: -means[i])
+    if len(order) > MOST_NAMED:
+        order = order[:MOST_NAMED]
+    parts = [systems[order[0]]]
+    for before, now in pairwise(order):
+        sign = "=" if abs(means[before] - means[now]) <= TIED else ">"
+        parts.append(f"{sign} {systems[now]}")
+    return " ".join(parts) + (" > …" if len(systems) > MOST_NAMED else "")
+
+
+def negatives(m: int) -> str:
+    """``100 negatives``, or ``1 negative``."""
+    return "1 negative" if m == 1 else f"{count(m)} negatives"
 
 
 def adaptive(systems: Sequence[str], chance: float | None) -> str:

@@ -1,0 +1,259 @@
+"""What every page is made of: a question checked and answered, its picture, numbers and tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from sampledash.dashboard import state, theme
+from sampledash.dashboard.words import escaped
+from sampledash.report import tables
+from sampledash.report.numbers import count
+from sampledash.types import Progress
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+Made = pd.DataFrame | Callable[[], pd.DataFrame]
+
+MOST_ROWS = 9  # of a table on a page: three systems in three metrics
+# What a table is taken away as: label, renderer, end of the file's name, type.
+FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
+    ("CSV", tables.as_csv, "csv", "text/csv"),
+    ("Markdown", tables.as_markdown, "md", "text/markdown"),
+    ("LaTeX", tables.as_latex, "tex", "text/x-tex"),
+)
+# Only what helps: a picture to take away. Zooming is done by the controls of the page.
+_CONFIG: dict[str, Any] = {
+    "displaylogo": False,
+    "modeBarButtons": [["toImage"]],
+    "toImageButtonOptions": {"format": "svg", "filename": "sampledash"},
+}
+_PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
+
+
+class Problem(ValueError):
+    """Why there is nothing new to show, and what can be done about it here.
+
+    Parameters
+    ----------
+    sentence
+        Plain text.
+    button, remedy
+        A way out: what its button says and does.
+    asking
+        Nothing is wrong: something is still to be given, or to be agreed to.
+    others
+        Further ways out.
+    """
+
+    def __init__(
+        self,
+        sentence: str,
+        button: str = "",
+        remedy: Callable[[], None] | None = None,
+        *,
+        asking: bool = False,
+        others: Sequence[tuple[str, Callable[[], None]]] = (),
+    ) -> None:
+        super().__init__(sentence)
+        self.sentence, self.asking = sentence, asking
+        self.ways = [*([] if remedy is None else [(button, remedy)]), *others]
+
+    @classmethod
+    def of(cls, error: ValueError) -> Problem:
+        """An error of the core, spelled for the screen; a problem is one already."""
+        return error if isinstance(error, Problem) else cls(state.spelled(error))
+
+    def show(self) -> None:
+        """Take the sentence's place."""
+        if not self.asking:
+            st.error(escaped(self.sentence), icon=":material/error:")
+        else:
+            icon = ":material/hourglass_empty:" if self.ways else ":material/info:"
+            st.info(escaped(self.sentence), icon=icon)
+        if self.ways:
+            with st.container(horizontal=True):
+                for place, (label, remedy) in enumerate(self.ways):
+                    look: Any = "secondary" if place else "primary"
+                    st.button(label, on_click=remedy, type=look)
+
+
+def answer(
+    key: str,
+    check: Callable[[], Q],
+    compute: Callable[[Q], R],
+    explain: Callable[[ValueError], Problem] = Problem.of,
+) -> tuple[R | None, Problem | None]:
+    """Answer what is asked; or answer the last good question again and say what is wrong now.
+
+    Parameters
+    ----------
+    key
+        Of the page in the session.
+    check
+        Makes the question of the choices; raises a ValueError, such as :class:`Problem`.
+    compute
+        Answers it, from the cache where it can; raises a ValueError too.
+    explain
+        Makes a problem of an error.
+
+    Returns
+    -------
+    The answer, None where there never was one; and what is wrong.
+    """
+    good = f"_good_{key}"
+    try:
+        question = check()
+        found = compute(question)
+    except ValueError as error:
+        last = st.session_state.get(good)
+        return None if last is None else compute(last), explain(error)
+    st.session_state[good] = question
+    return found, None
+
+
+@contextmanager
+def progress(words: str) -> Iterator[Progress]:
+    """Show how far a piece of work is; the bar appears only once it has taken a moment.
+
+    Yields the function to call with the share that is done. Each call is also where a change of
+    mind stops the work.
+    """
+    place, start = st.empty(), time.monotonic()
+    last = start + _PATIENCE - _PAUSE
+
+    def report(share: float) -> None:
+        nonlocal last
+        if time.monotonic() - last > _PAUSE:
+            place.progress(min(max(share, 0.0), 1.0), words)
+            last = time.monotonic()
+
+    yield report
+    place.empty()
+
+
+def is_dark() -> bool:
+    """Whether the page is dark now; pass it to the functions that draw."""
+    return bool(st.context.theme.type == "dark")
+
+
+def picture(
+    fig: go.Figure,
+    *,
+    key: str,
+    alt: str,
+    dim: bool = False,
+    on_select: Callable[[], None] | None = None,
+) -> None:
+    """Draw a figure.
+
+    Parameters
+    ----------
+    key
+        The same from run to run, so that the picture changes instead of blinking.
+    alt
+        What it shows, for a screen reader.
+    dim
+        Whether it is the last good picture behind an error.
+    on_select
+        Called when the reader clicks on a point; ``st.session_state[key]`` tells which.
+    """
+    # A picture that hears no clicks is drawn without a word to the server.
+    chosen: dict[str, Any] = {}
+    if on_select is not None:
+        chosen = {"on_select": on_select, "selection_mode": "points"}
+    shown = theme.dimmed(fig) if dim else fig
+    st.plotly_chart(shown, width="stretch", theme=None, key=key, config=_CONFIG, alt=alt, **chosen)
+
+
+def panels(draws: Sequence[Callable[[], None]]) -> None:
+    """Draw a picture a metric, up to three in a row; on a phone they stack."""
+    per_row = 2 if len(draws) == 4 else min(len(draws), 3)
+    rows = st.container(key="panels")
+    for start in range(0, len(draws), per_row):
+        columns = rows.columns(per_row)
+        for place, draw in zip(columns, draws[start : start + per_row], strict=False):
+            with place:
+                draw()
+
+
+def strip(numbers: Sequence[tuple[str, str, str]]) -> None:
+    """Draw the numbers of the page: label, value and what it means."""
+    columns = st.container(key="strip").columns(len(numbers))
+    for place, (label, value, about) in zip(columns, numbers, strict=True):
+        place.metric(label, value, help=about)
+
+
+def why(draw: Callable[[], None]) -> None:
+    """Draw the fold "Why?", computed only where it is open."""
+    fold = st.expander(
+        "Why?", icon=":material/lightbulb:", key="why", bind="query-params", on_change="rerun"
+    )
+    if fold.open:
+        with fold:
+            draw()
+
+
+def tabs(draws: Mapping[str, Callable[[], None]], key: str) -> None:
+    """Draw tabs by their names; only the open one is computed."""
+    places = st.tabs(list(draws), key=key, bind="query-params")
+    for place, draw in zip(places, draws.values(), strict=True):
+        if place.open:
+            with place:
+                draw()
+
+
+def take(table: Made, name: str) -> None:
+    """Draw the one control with which any table is taken away: CSV, Markdown or LaTeX.
+
+    Parameters
+    ----------
+    table
+        All rows, numbers unrounded, or a function that makes it when it is wanted.
+    name
+        Ends the file's name.
+    """
+
+    def render(how: Callable[[pd.DataFrame], str]) -> str:
+        return how(table() if callable(table) else table)
+
+    with st.container(horizontal=True, gap="small", key=f"take_{name}"):
+        for label, how, end, mime in FORMATS:
+            st.download_button(
+                label,
+                partial(render, how),
+                file_name=f"sampledash-{name}.{end}",
+                mime=mime,
+                on_click="ignore",
+                icon=":material/download:",
+                type="tertiary",
+                key=f"take_{name}_{end}",
+                help=f"The whole table as {label}.",
+            )
+
+
+def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = None) -> None:
+    """Draw the head of a table and the control that takes all of it away.
+
+    Parameters
+    ----------
+    printed
+        Cells as they are to be read, as Markdown; the first rows are shown.
+    whole, name
+        As in :func:`take`.
+    rows
+        How many rows there are in all, if ``printed`` does not hold them.
+    """
+    cells = printed.head(MOST_ROWS).map(lambda cell: f"\\{cell}" if cell[:1] == ">" else cell)
+    st.table(cells, hide_index=True)  # a leading > would be a quotation
+    total, here = len(printed) if rows is None else rows, min(len(printed), MOST_ROWS)
+    if total > here:
+        st.caption(f"{here} of {count(total)} rows; all of them are in the downloads.")
+    take(whole, name)
