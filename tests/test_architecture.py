@@ -19,7 +19,7 @@ LEVELS = {
     "types": -1, "checks": 0,
     "laws": 1, "metrics": 1, "counts": 1, "identity": 1, "adaptivity": 1,
     "sampling": 2, "ranksets": 2,
-    "expectation": 3, "sampledranks": 3,
+    "expectation": 3, "sampledranks": 3, "quadrature": 3,
     "correction": 4,
     "protocol": 5,
     "simulation": 6,
@@ -29,7 +29,8 @@ LEVELS = {
     "dashboard": 11,
 }  # fmt: skip
 CORE = ("checks", "adaptivity", "laws", "metrics", "counts", "identity", "sampling", "ranksets",
-        "expectation", "correction", "protocol", "simulation", "types")  # fmt: skip
+        "expectation", "correction", "protocol", "simulation", "types",
+        "quadrature")  # fmt: skip
 
 
 #: Of a page, what it computes, says and draws can be read and tested without Streamlit.

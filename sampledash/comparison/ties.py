@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sampledash import laws
-from sampledash.correction.moments import integer_panel
+from sampledash import laws, quadrature
 from sampledash.counts import RankCounts
 from sampledash.metrics import Metric, places_within
 from sampledash.protocol import Protocol, as_ranked_by
@@ -81,17 +80,13 @@ def _cut(metric: Metric, position: int, others: int) -> int | None:
 
 def _integers(first: int, tied: int, cut: int | None) -> tuple[Floats, Floats]:
     """Nodes and weights (summing to 1) of the mean over first..first + tied of a metric."""
-    last = first + tied
-    counts, weights = [], []
-    while first <= last:
-        end = min(last, max(2 * first, first + _FEW - 1))
-        if cut is not None and first < cut <= end:
-            end = cut - 1
-        x, w = integer_panel(first, end)
-        counts.append(x)
-        weights.append(w)
-        first = end + 1
-    return np.concatenate(counts), np.concatenate(weights) / (tied + 1)
+    ends, last = [first], first + tied
+    while ends[-1] <= last:
+        start = ends[-1]
+        end = min(last, max(2 * start, start + _FEW - 1)) + 1
+        ends.append(cut if cut is not None and start < cut < end else end)
+    counts, weights, _ = quadrature.panels(np.array(ends[:-1]), np.array(ends[1:]))
+    return counts, weights / (tied + 1)
 
 
 def atom_laws(
@@ -158,18 +153,15 @@ def _law_nodes(protocol: Protocol, m: int, one: RankCounts) -> tuple[Floats, Flo
     """Nodes and weights for the mean over one tied range of a law, which is smooth in the count."""
     first, last = int(one.above[0]), int(one.above[0] + one.tied[0])
     total, odds = int(one.negatives[0]), protocol.odds
-    above, weights = [], []
-    while first <= last:
-        angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + 1 / np.sqrt(m)
-        q = np.sin(min(angle, np.pi / 2)) ** 2
-        end = min(last, max(first + _FEW - 1, int(total * q / (odds * (1 - q) + q))))
+    ends = [first]
+    while ends[-1] <= last:
+        first = ends[-1]
+        further = quadrature.reach(first, total, 1 / np.sqrt(m), odds)
+        end = min(last, max(first + _FEW - 1, further))
         if protocol.without and (first < m or end > total - m):
             end = min(last, first + _FEW - 1)  # near the ends the law is no polynomial between
         # Few different lengths: each needs a Gauss rule of its own.
         drop = max((end - first + 1).bit_length() - 4, 0)
-        end = first + ((end - first + 1) >> drop << drop) - 1
-        x, w = integer_panel(first, end)
-        above.append(x)
-        weights.append(w)
-        first = end + 1
-    return np.concatenate(above), np.concatenate(weights) / (one.tied[0] + 1)
+        ends.append(first + ((end - first + 1) >> drop << drop))
+    above, weights, _ = quadrature.panels(np.array(ends[:-1]), np.array(ends[1:]))
+    return above, weights / (one.tied[0] + 1)

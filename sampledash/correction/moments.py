@@ -1,11 +1,6 @@
-"""Sums over all true ranks at a cost that does not depend on n.
+"""Sums of products of two laws, or of a law and a metric, over all true ranks.
 
-The corrections need sums over r = 1..n of products of two laws, or of a law and a metric. On a
-stretch of ranks where these are smooth, a Gauss rule for *sums over integers* (the discrete
-Chebyshev polynomials') with k nodes is exact for polynomials up to degree 2k - 1. A Gauss-Legendre
-rule, which is for integrals, would be off in the third digit. Long panels with many nodes need
-fewer nodes in all than short ones: about eight for each 1/sqrt(m) of arcsin(sqrt(p)), twice what
-the law of that width can tell apart.
+Their cost does not depend on n, see :mod:`sampledash.quadrature`.
 """
 
 from __future__ import annotations
@@ -16,92 +11,13 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh_tridiagonal
 
-from sampledash import laws
+from sampledash import laws, quadrature
 from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
 from sampledash.types import Floats
 
-_NODES = 16
-# Nodes of a panel of a law, its length in widths of the law, and its end over its start: a law that
-# is no polynomial of the rank takes short panels.
-_POLYNOMIAL, _RATIONAL = (36, 6.0, 12), (_NODES, 1.0, 2)
-_HEAD = 64  # ranks summed one by one at the top, where metrics are steepest
 _ROOM = 1 << 22  # entries of a matrix that is kept for the next metric
-_DIRECT = 1_000  # up to here all ranks are summed directly
-
-
-@lru_cache(maxsize=4096)
-def _rule(length: int, size: int) -> tuple[Floats, Floats]:
-    """Nodes about the middle and weights of the Gauss rule for a sum over ``length`` integers."""
-    k = np.arange(1, size)
-    off = k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
-    nodes, vectors = eigh_tridiagonal(np.zeros(size), off)
-    return nodes, length * vectors[0] ** 2
-
-
-def integer_panel(first: int, last: int, size: int = _NODES) -> tuple[Floats, Floats]:
-    """At most ``size`` nodes and weights for a sum over first..last of a smooth function."""
-    length = last - first + 1
-    if length <= size:
-        return np.arange(first, last + 1, dtype=np.float64), np.ones(length)
-    nodes, weights = _rule(length, size)
-    return nodes + (first + last) / 2, weights
-
-
-def above_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Floats]:
-    """Nodes and weights for sums over 0..n-1 irrelevant items above.
-
-    Parameters
-    ----------
-    sampling
-        Its law must be resolved: panels are so many 1/sqrt(m) wide in arcsin(sqrt(p)), narrower
-        without replacement, where large samples scatter less.
-    cut
-        The summed function may jump between ``cut - 1`` and ``cut`` items above.
-    """
-    n, m = sampling.n, sampling.m
-    if n <= _DIRECT:
-        return np.arange(n, dtype=np.float64), np.ones(n)
-    size, width, steep = _RATIONAL if sampling.scheme == "popularity" else _POLYNOMIAL
-    head, tail, width = _HEAD, n, width / np.sqrt(m)
-    if sampling.scheme == "without-replacement":
-        # Where all items above may be drawn, or all below, the law is not smooth in their number.
-        whole = _surely_left_out(m / (n - 1), n)
-        head = max(_HEAD, whole)
-        tail = max(head, n - whole)
-        width *= np.sqrt(1 - m / (n - 1))
-    ends = sorted({min(head, n), min(tail, n), n} | ({cut} if cut and 0 < cut < n else set()))
-    panels = []
-    first = 0
-    for end in ends:  # [first, end)
-        direct = end <= head or first >= tail
-        while first < end:
-            last = end - 1 if direct else min(end - 1, _panel_end(sampling, first, width, steep))
-            if direct:
-                panels.append((np.arange(first, end, dtype=np.float64), np.ones(end - first)))
-            else:
-                panels.append(integer_panel(first, last, size))
-            first = last + 1
-    above, weights = zip(*panels, strict=True)
-    return np.concatenate(above), np.concatenate(weights)
-
-
-def _surely_left_out(share: float, n: int) -> int:
-    """How many items it takes until a drawn share leaves out one of them, but for 1e-18."""
-    return n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
-
-
-def _panel_end(sampling: Sampling, first: int, width: float, steep: int) -> int:
-    """Last count above of the panel from ``first`` on: its width is in arcsin(sqrt(p))."""
-    total, odds = sampling.n - 1, sampling.odds
-    # arcsin(sqrt(p)) from both weights: p itself may round to more than 1.
-    angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
-    if angle >= np.pi / 2:
-        return min(steep * first, total)
-    q = np.sin(angle) ** 2
-    return int(min(steep * first, max(first, total * q / (odds * (1 - q) + q))))
 
 
 @dataclass(frozen=True)
@@ -220,7 +136,7 @@ def nodes(
     if prior is None:
         cut = metric.cut(sampling.n - 1)
         cut = None if cut is None else cut - position + 1
-        if cut is not None and cut <= _HEAD:
+        if cut is not None and cut <= quadrature.HEAD:
             cut = None  # the head is summed rank by rank anyway
         grid = _uniform(sampling, cut)
     else:
@@ -232,7 +148,7 @@ def nodes(
 
 @lru_cache(maxsize=4)
 def _uniform(sampling: Sampling, cut: int | None) -> Grid:
-    above, weights = above_nodes(sampling, cut)
+    above, weights = quadrature.law_nodes(sampling, cut)
     return Grid(sampling, above, weights / sampling.n)
 
 

@@ -47,6 +47,7 @@ from scipy.linalg import eigh_tridiagonal
 
 from sampledash import checks
 from sampledash.correction import moments
+from sampledash.quadrature import law_nodes
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats
 
@@ -100,7 +101,7 @@ def _eigenvalues(sampling: Sampling) -> Floats:
         factors = (m - i) / (m + 2.0 + i) * ((n + 1.0 + i) / (n - 1.0 - i))
         values = np.concatenate([[1.0], np.cumprod(factors)])
     else:
-        above, weights = moments.above_nodes(sampling)
+        above, weights = law_nodes(sampling)
         gram, marginal = moments.Grid(sampling, above, weights / n).gram()
         seen = marginal > np.finfo(float).tiny
         scale = 1 / np.sqrt(marginal[seen])

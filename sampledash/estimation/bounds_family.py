@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from sampledash import laws
-from sampledash.correction.moments import integer_panel
 from sampledash.metrics import Metric
+from sampledash.quadrature import panels
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints
 
@@ -101,11 +101,7 @@ class Family:
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
         """Sums of rows over stretches of ranks, ``first`` exclusive; no metric jumps within."""
-        panels = [
-            integer_panel(a, b - 1) for a, b in zip(first.tolist(), last.tolist(), strict=True)
-        ]
-        above, weights = (np.concatenate(part) for part in zip(*panels, strict=True))
-        starts = np.cumsum([0, *(len(nodes) for nodes, _ in panels[:-1])])
+        above, weights, starts = panels(first, last)
         return np.asarray(np.add.reduceat(self._rows(above) * weights[:, None], starts))
 
     @cached_property

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampledash.correction.moments import integer_panel
 from sampledash.estimation import nodes
 from sampledash.estimation.nodes import Support
 from sampledash.metrics import Metric, as_metric
+from sampledash.quadrature import panels
 from sampledash.types import Floats
 
 MOST_RANKS = 10**7  # that a probability is written out for
@@ -44,7 +44,7 @@ class RankDistribution:
             return s.above, s.ranks, self.mass
         here = slice(s.starts[panel], s.starts[panel + 1])
         density = self.mass[..., here] / s.ranks[here]
-        parts = [integer_panel(first, cut - 1), integer_panel(cut, end - 1)]
+        parts = [panels([first], [cut])[:2], panels([cut], [end])[:2]]
         inside = [nodes.interpolated(s, panel, density, above) * w for above, w in parts]
         before, after = slice(None, here.start), slice(here.stop, None)
         above = [s.above[before], *(a for a, _ in parts), s.above[after]]

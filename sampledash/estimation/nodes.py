@@ -15,15 +15,11 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csc_array
 
-from sampledash import laws
-from sampledash.correction.moments import integer_panel
-from sampledash.sampling import Scheme
+from sampledash import laws, quadrature
+from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Ints
 
 EVERY_RANK = 4_000  # candidates up to which every rank is a node
-_HEAD = 64  # ranks at both ends that are always nodes: the law is steepest there
-_POINTS = 16  # nodes of a panel, those of ``integer_panel``
-_WIDTH = 0.5  # of a panel in arcsin(sqrt(p)), times sqrt(m); a law is about 1 wide
 _FINE = 200  # steps of a non-increasing distribution: at every rank up to here
 _STEPS = 300  # and as many beyond
 _TINY = np.finfo(float).tiny
@@ -61,7 +57,7 @@ class Support:
     @property
     def starts(self) -> Ints:
         """Index of the first node of each panel, and the number of nodes: one more than panels."""
-        sizes = np.minimum(self.ends - self.first, _POINTS)
+        sizes = np.minimum(self.ends - self.first, quadrature.DENSITY.size)
         return np.concatenate([[0], np.cumsum(sizes)])
 
     def law(self, m: int) -> Floats:
@@ -111,12 +107,15 @@ def support(
     cut
         Another count of ranks at which a panel must end, in 1..n.
     """
-    ends = np.arange(1, n + 1) if n <= EVERY_RANK else _panel_ends(n, m, scheme)
-    if steps:
-        ends = np.union1d(ends, step_ends(n))
-    if cut is not None:
-        ends = np.union1d(ends, [cut])
-    return _of_ends(n, scheme, ends)
+    stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
+    if n <= EVERY_RANK:
+        ends = np.arange(1, n + 1)
+    else:
+        ends = np.array(quadrature.panel_ends(Sampling(n, m, scheme), quadrature.DENSITY, stops))
+    above, ranks = quadrature.within(ends)
+    for array in (ends, above, ranks):
+        array.setflags(write=False)
+    return Support(n, scheme, ends, above, ranks)
 
 
 def step_ends(n: int) -> Ints:
@@ -125,40 +124,6 @@ def step_ends(n: int) -> Ints:
         return np.arange(1, n + 1)
     beyond = np.geomspace(_FINE, n, _STEPS + 1).round().astype(np.int64)
     return np.union1d(np.arange(1, _FINE + 1), beyond)
-
-
-def _of_ends(n: int, scheme: Scheme, last: Ints) -> Support:
-    first = np.concatenate([[0], last[:-1]])
-    if np.all(last - first == 1):
-        above, ranks = first.astype(np.float64), np.ones(n)
-    else:
-        panels = [
-            integer_panel(a, b - 1) for a, b in zip(first.tolist(), last.tolist(), strict=True)
-        ]
-        above, ranks = (np.concatenate(part) for part in zip(*panels, strict=True))
-    for array in (last, above, ranks):
-        array.setflags(write=False)
-    return Support(n, scheme, last, above, ranks)
-
-
-def _panel_ends(n: int, m: int, scheme: Scheme) -> Ints:
-    """Panels no wider than the law allows, and never further than twice from either end."""
-    head = _HEAD
-    if scheme == "without-replacement":
-        # Where all items above may be drawn, or all below, the law is not smooth in their number:
-        # a share m / (n - 1) of the items misses none of h with a chance of (m / (n - 1))^h.
-        share = m / (n - 1)
-        head = n if share >= 1 else max(head, int(np.ceil(np.log(1e-18) / np.log(share))))
-    if 2 * head >= n:
-        return np.arange(1, n + 1)
-    tail = n - head
-    ends = [*range(1, head + 1)]
-    while ends[-1] < tail:
-        at = ends[-1]
-        angle = np.arctan2(np.sqrt(at), np.sqrt(n - 1 - at)) + _WIDTH / np.sqrt(m)
-        reach = n if angle >= np.pi / 2 else int((n - 1) * np.sin(angle) ** 2)
-        ends.append(max(at + 1, min(2 * at, (at + n) // 2, reach, tail)))
-    return np.array([*ends, *range(tail + 1, n + 1)])
 
 
 def interpolated(support: Support, panel: int, density: Floats, above: Floats) -> Floats:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.correction.moments import integer_panel, nodes, normal_equations
+from sampledash.correction.moments import nodes, normal_equations
+from sampledash.quadrature import panels
 from tests.oracles import (
     POPULARITY,
     SCHEMES,
@@ -41,7 +42,7 @@ def test_panel_sums_polynomials_over_integers(first: int, length: int, degree: i
     true = sum(((x - middle) / half) ** degree for x in range(first, first + min(length, 300)))
     if length > 300:  # keep the exact sum short
         return
-    nodes, weights = integer_panel(first, first + length - 1)
+    nodes, weights, _ = panels([first], [first + length])
     ours = weights @ ((nodes - float(middle)) / float(half)) ** degree
     assert ours == pytest.approx(float(true), rel=1e-11, abs=1e-11 * length)
     assert weights.sum() == pytest.approx(length, rel=1e-13)
