@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampledash import checks
-from sampledash.correction import least_squares, moments
+from sampledash.correction import least_squares, moments, polynomials
 from sampledash.expectation import (
     mean_and_variance,
     mean_of,
@@ -217,19 +217,26 @@ def vector(
         return _read_only(sampled_values(metric, m, position)), None
     if prior is None and sampling.scheme == "without-replacement" and m == n - 1:
         return _read_only(sampled_values(metric, m, position)), None  # all drawn: exact as it is
+    gamma = recipe.gamma or 0.0
+    gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0
+    distinct = prior is None and sampling.scheme == "without-replacement"
+    if recipe.name != "monotone" and distinct and n <= polynomials.LARGEST:
+        values, kept = polynomials.filtered(
+            metric, sampling, position, gamma, least_squares.SINGULAR_CUTOFF
+        )
+        return _read_only(values), None if gamma else _explosion(recipe.gamma, values, kept)
     at = moments.nodes(metric, sampling, position, prior)
     if prior is not None:
         least_squares.require_reachable(at)
     if recipe.name == "monotone":
         return _read_only(least_squares.monotone(at, recipe.nonnegative)), None
-    gamma = recipe.gamma or 0.0
-    if gamma >= least_squares.SMALLEST_GAMMA:
+    if gamma:
         return _read_only(least_squares.bias_variance(at, gamma)), None
     values, kept = least_squares.minimum_norm(at)
-    return _read_only(values), _explosion(gamma, values, kept)
+    return _read_only(values), _explosion(recipe.gamma, values, kept)
 
 
-def _explosion(gamma: float, values: Floats, kept: int) -> str | None:
+def _explosion(gamma: float | None, values: Floats, kept: int) -> str | None:
     """Sentence on the price of γ = 0, where there is one."""
     largest = float(np.abs(values).max())
     if kept == len(values) and largest < 100:
