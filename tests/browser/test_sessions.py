@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from sampledash.dashboard.ranks.held import LOST
+from sampledash.dashboard.uploads import LOST
 from sampledash.dashboard.words import escaped
 from tests.benchmarks.load import Reader
 from tests.session import Session, finished, texts, widget

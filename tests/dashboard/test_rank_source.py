@@ -12,11 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
-from sampledash.dashboard.ranks import preview as rank_preview
+from sampledash.dashboard import ranks as rank_source
 
 SCRIPT = """
 import streamlit as st
-from sampledash.dashboard.ranks import source as rank_source
+from sampledash.dashboard import ranks as rank_source
 source, trouble = rank_source.choose()
 if trouble is not None:
     trouble.show()
@@ -267,20 +267,20 @@ def test_leaving_out_heals_what_does_not_fit(monkeypatch):
 
 def test_edits_of_the_table():
     names = {"X": 2, "Y": 3}
-    table = rank_preview.table_of(names, None)
+    table = rank_source.table_of(names, None)
     assert table["Use"].tolist() == [True, True]
-    assert rank_preview.chosen_of(table, {}, list(names)) is None
-    assert rank_preview.chosen_of(table, {0: {"System": " ours "}}, list(names)) == {
+    assert rank_source.chosen_of(table, {}, list(names)) is None
+    assert rank_source.chosen_of(table, {0: {"System": " ours "}}, list(names)) == {
         "X": "ours",
         "Y": "Y",
     }
-    assert rank_preview.chosen_of(table, {0: {"System": None}}, list(names)) is None
-    assert rank_preview.chosen_of(table, {1: {"Use": False}}, list(names)) == {"X": "X"}
+    assert rank_source.chosen_of(table, {0: {"System": None}}, list(names)) is None
+    assert rank_source.chosen_of(table, {1: {"Use": False}}, list(names)) == {"X": "X"}
     # Drawn anew on top of earlier edits.
-    again = rank_preview.table_of(names, {"Y": "theirs"})
+    again = rank_source.table_of(names, {"Y": "theirs"})
     assert again["Use"].tolist() == [False, True]
     assert again["System"].tolist() == ["X", "theirs"]
-    assert rank_preview.chosen_of(again, {0: {"Use": True}}, list(names)) == {
+    assert rank_source.chosen_of(again, {0: {"Use": True}}, list(names)) == {
         "X": "X",
         "Y": "theirs",
     }

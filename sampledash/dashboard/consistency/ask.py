@@ -15,7 +15,7 @@ from sampledash.dashboard import cache, page, state
 from sampledash.dashboard.consistency.result import Asked, Scene
 from sampledash.dashboard.explore.scene import LIVE
 from sampledash.dashboard.page import Problem
-from sampledash.dashboard.ranks.source import Source
+from sampledash.dashboard.ranks import Source
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.ranksets import RankSet

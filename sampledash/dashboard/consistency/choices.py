@@ -9,7 +9,7 @@ import streamlit as st
 from sampledash.dashboard import state
 from sampledash.dashboard.consistency.ask import CORRECTIONS, DEFAULTS, TIES, WEIGHTINGS, several
 from sampledash.dashboard.consistency.result import Scene
-from sampledash.dashboard.ranks.source import Source
+from sampledash.dashboard.ranks import Source
 
 CUTOFFS = (1, 5, 10, 20, 50, 100)
 MOST_PAIRS = 10  # of the tile map, and of a list of pairs to choose from

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sampledash.comparison.order import TIED, Orders
 from sampledash.comparison.verdict import as_frame
 from sampledash.correction import Correction
-from sampledash.dashboard.ranks.source import Source
+from sampledash.dashboard.ranks import Source
 from sampledash.dashboard.words import system_name
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol

@@ -10,10 +10,10 @@ from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.dashboard import cache
+from sampledash.dashboard import ranks as rank_source
 from sampledash.dashboard.consistency import words
 from sampledash.dashboard.consistency import words_sure as sure
 from sampledash.dashboard.consistency.result import Scene
-from sampledash.dashboard.ranks import source as rank_source
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.report.numbers import count, percent

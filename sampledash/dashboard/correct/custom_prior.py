@@ -11,7 +11,7 @@ import streamlit as st
 
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.dashboard import cache, state
-from sampledash.dashboard.ranks.held import LOST, held, lost
+from sampledash.dashboard.uploads import LOST, lost, pasted, uploaded
 from sampledash.dashboard.words import escaped
 from sampledash.readers.arrays import load_array
 from sampledash.readers.contents import check_utf8, kind_of, load
@@ -22,7 +22,7 @@ from sampledash.types import Floats
 KEY = "weights"  # of the typed text, in the session and the address
 IN_LINK = 1_000  # characters up to which it travels in a link
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
-_TEXT, _FILE, _USED = "_weights_typed", "_weights_file", "_weights_used"
+_FILE, _USED = "_weights_file", "_weights_used"
 
 Given = Callable[[int], Floats]  # weights of the ranks 1..n, once n is known
 
@@ -30,11 +30,11 @@ Given = Callable[[int], Floats]  # weights of the ranks 1..n, once n is known
 def choose() -> Given | None:
     """Draw the field and the uploader; None while nothing is given. What came last counts."""
     left, right = st.columns([3, 2])
-    if KEY not in st.session_state:
-        st.session_state[KEY] = st.session_state.get(_TEXT, st.query_params.get(KEY, ""))
-    typed = left.text_area(
+    typed = pasted(
         "Weights of the true ranks",
         key=KEY,
+        address=KEY,
+        place=left,
         height=120,
         placeholder=PLACEHOLDER,
         on_change=_use,
@@ -42,7 +42,6 @@ def choose() -> Given | None:
         help="A number for each rank 1..n, or a line rank,weight for each rank that has one. They "
         "need not sum to 1.",
     )
-    st.session_state[_TEXT] = typed
     with right:
         file = st.file_uploader(
             "or a file of them",
@@ -52,7 +51,7 @@ def choose() -> Given | None:
             help="The same as text, or a numpy array (.npy). It stays in this session.",
         )
         from_file = st.session_state.get(_USED) == "file" and (file or _FILE in st.session_state)
-        last = held([file] if file else None, _FILE) if from_file else None
+        last = uploaded([file] if file else None, _FILE) if from_file else None
         if last is None and lost("weights_file"):
             st.caption(LOST)
     put_in_address("" if last else typed)

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.dashboard import cache, state
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.page import Problem
-from sampledash.dashboard.ranks.held import held, nothing_held
+from sampledash.dashboard.uploads import carry, nothing_uploaded, pasted, uploaded
 from sampledash.dashboard.words import LONGEST_NAME, adaptive, escaped
 from sampledash.ranksets import RankSet
 from sampledash.readers import (
@@ -41,9 +41,9 @@ PLACEHOLDER = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
 )
 MOST_SYSTEMS = 8  # shown at a time: every pair of them is compared
-_FILES, _TEXT, _SHIFT = "_sampled_files", "_sampled_typed", "_sampled_from_0"
+_FILES, _SHIFT = "_sampled_files", "_sampled_from_0"
 _SHOWN = "_sampled_shown"
-_TYPED, _IN_LINK, MOST_IN_LINK = "sampled_typed", "sampled", 1_000
+_IN_LINK, MOST_IN_LINK = "sampled", 1_000
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def choose() -> tuple[Given | None, Problem | None]:
         help="The rank of each relevant item among itself and its sampled negatives, 1 to m + 1.",
     )  # fmt: skip
     if chosen != PASTE:
-        _put_in_address("")
+        carry(_IN_LINK, "")
     try:
         if chosen == UPLOAD:
             return _uploaded()
@@ -156,21 +156,21 @@ def _uploaded() -> tuple[Given | None, Problem | None]:
         "Template", path.read_bytes, file_name="sampled-ranks.csv", mime="text/csv",
         on_click="ignore", icon=":material/download:", type="tertiary", key="template_sampled",
     )  # fmt: skip
-    if (last := held(files, _FILES)) is None:
-        return None, nothing_held("sampled_file", "Choose a file of sampled ranks.")
+    if (last := uploaded(files, _FILES)) is None:
+        return None, nothing_uploaded("sampled_file", "Choose a file of sampled ranks.")
     return _given(last.called, last.ident, last.parse), None
 
 
 def _pasted() -> tuple[Given | None, Problem | None]:
-    if _TYPED not in st.session_state:
-        st.session_state[_TYPED] = st.session_state.get(_TEXT, st.query_params.get(_IN_LINK, ""))
-    typed = st.text_area(
-        "Sampled ranks: a table with a header, or one system a line", key=_TYPED, height=140,
+    typed = pasted(
+        "Sampled ranks: a table with a header, or one system a line",
+        key="sampled_typed",
+        address=_IN_LINK,
+        height=140,
         placeholder=PLACEHOLDER,
         help="'A: 1, 1, 7', or a table as in a file; 'm = 100, n = 3706' may stand on a line.",
-    )  # fmt: skip
-    st.session_state[_TEXT] = typed
-    _put_in_address(typed if len(typed) <= MOST_IN_LINK else "")
+    )
+    carry(_IN_LINK, typed if len(typed) <= MOST_IN_LINK else "")
     if len(typed) > MOST_IN_LINK:
         st.caption(f"Up to {count(MOST_IN_LINK)} characters travel in a link; these do not.")
     if not typed.strip():
@@ -272,12 +272,6 @@ def _run(m: int, scheme: Any) -> Sampled:
 
     sets = cache.cached(("run", DATA, m, scheme, _seed()), draw, shared=True)
     return Sampled(sets, EXAMPLE, True, true_ranks())
-
-
-def _put_in_address(typed: str) -> None:
-    """Pasted ranks, where the address and the copied link find them."""
-    st.session_state[_IN_LINK] = typed
-    state.put_in_address(_IN_LINK, typed if typed.strip() else "")
 
 
 def in_link() -> dict[str, str]:

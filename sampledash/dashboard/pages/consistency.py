@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from sampledash.dashboard import controls, state
+from sampledash.dashboard import ranks as rank_source
 from sampledash.dashboard.consistency import ask, choices, paper, parts, tabs
 from sampledash.dashboard.consistency.why import why
-from sampledash.dashboard.ranks import source as rank_source
 from sampledash.dashboard.words import escaped
 
 PAGE_DEFAULTS = {**rank_source.DEFAULTS, **ask.DEFAULTS}

@@ -1,0 +1,467 @@
+"""Where the rank sets of a page come from, and how they are read: all of it in the session.
+
+The way of reading is a dictionary of options of :func:`sampledash.read_rank_sets`, one for each
+content, changed by the buttons that answer a complaint and by the preview. A file that cannot be
+read leaves the last good ranks in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from sampledash.comparison.means import expected_mean, mean
+from sampledash.dashboard import state
+from sampledash.dashboard.cache import digests
+from sampledash.dashboard.page import Problem
+from sampledash.dashboard.uploads import carry, nothing_uploaded, pasted, uploaded
+from sampledash.dashboard.words import escaped
+from sampledash.ranksets import RankSet
+from sampledash.readers import (
+    EXAMPLES,
+    CensoredItems,
+    DifferentInstances,
+    Facts,
+    MissingCandidates,
+    Opened,
+    Reading,
+    Summary,
+    ZeroBasedRanks,
+    assets_folder,
+    example,
+    open_text,
+)
+from sampledash.report.numbers import count, percent
+
+UPLOAD, PASTE = "Upload a file", "Paste ranks"
+BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
+SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
+DEFAULTS: dict[str, Any] = {"source": next(iter(SOURCES)), "ranks": ""}
+OFFERED: state.Offered = {"source": ((*SOURCES, UPLOAD, PASTE), DEFAULTS["source"])}
+TYPED_IN_LINK = 200  # typed ranks up to this many travel in a link
+PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
+# File in the templates folder -> what it is for.
+TEMPLATES = {
+    "long.csv": "Long: one row per relevant item",
+    "wide.csv": "Wide: one column per system",
+    "counts.csv": "Counts: a row stands for many instances",
+    "run.txt": "TREC run: drop it together with its qrels",
+    "qrels.txt": "TREC qrels",
+}
+TIED, LEFT_OUT = "Tied behind the ranked items", "Leave those queries out"
+# Options of the reader in the order in which a script writes them, with what they are unsaid.
+OPTIONS: dict[str, Any] = {
+    "n": None,
+    "zero_based": False,
+    "instances": "same",
+    "runs": "averaged",
+    "censored": "refuse",
+    "systems": None,
+}
+# Of the preview: how an option is called, and what each value of it.
+WAYS: dict[str, tuple[str, dict[Any, str]]] = {
+    "zero_based": ("Ranks count from", {False: "1", True: "0"}),
+    "runs": ("Repetitions", {"averaged": "Averaged", "apart": "Each a system"}),
+    "censored": (
+        "Items missing from a run",
+        {"tied": "Tied behind the ranked ones", "left-out": "Their queries left out"},
+    ),
+    "instances": (
+        "Instances",
+        {"same": "All the same", "shared": "Those they share", "any": "As they are"},
+    ),
+}
+_MOST_COLUMNS = 12
+_USE, _NAME, _RANKS = "Use", "System", "Ranks"
+_GOOD, _FILES, _OPENED, _READINGS, _HOW = "_good_sets", "_files", "_opened", "_readings", "_reading"
+
+Found = tuple["Source | None", Problem | None]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rank sets to look at, what to call them, and how a script reads them.
+
+    Attributes
+    ----------
+    bundled
+        Whether they come with the package, so that computations may be shared by all users.
+    python
+        The expression that reads them in a script: ``sd.read_rank_sets("ranks.csv", n=3706)``.
+    averaged
+        Whether several rankings of one instance, such as seeds, are instances of their own here.
+    """
+
+    sets: tuple[RankSet, ...]
+    name: str
+    bundled: bool
+    python: str = ""
+    averaged: bool = False
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The same only for the same ranks."""
+        return digests(self.sets)
+
+
+def choose() -> Found:
+    """Draw the choice of ranks; return what to show, and what is wrong with what was asked for.
+
+    The source is the last good one while something is wrong, None while there never was one.
+    """
+    st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))  # before it is cleared
+    chosen = st.segmented_control(
+        "Ranks of",
+        [*SOURCES, UPLOAD, PASTE],
+        default=DEFAULTS["source"],
+        required=True,
+        key="source",
+        bind="query-params",
+        help="True ranks of recommenders: the rank of each relevant item among all candidates.",
+    )
+    if chosen != PASTE:
+        carry("ranks", "")
+    problem: Problem | None = None
+    if chosen in SOURCES:
+        name = SOURCES[chosen]
+        python = expression("example", f'"{name}"', {})
+        source: Source | None = Source(tuple(example(name)), chosen, True, python)
+        st.caption(EXAMPLES[name].about)
+    else:
+        source, problem = _uploaded() if chosen == UPLOAD else _pasted()
+    if source is not None:
+        st.session_state[_GOOD] = source
+    return source or st.session_state.get(_GOOD), problem
+
+
+def load_text(text: str) -> None:
+    """Put typed ranks into the page, in place of what was chosen (a callback)."""
+    st.session_state.update({"source": PASTE, "pasted": text, "_pasted": text})
+
+
+def _uploaded() -> Found:
+    files = st.file_uploader(
+        "Ranks as CSV, TSV, Parquet or .npy, or TREC runs with their qrels; also packed as .gz",
+        accept_multiple_files=True,
+        key="ranks_file",
+        help="Columns system and rank, or one column per system. Optional: instance, n_candidates, "
+        "ties, count, seed, mass_above. Systems of several files are compared with one "
+        "another. Files stay in this session and never travel in a link.",
+    )
+    with st.popover("Templates", icon=":material/download:", type="tertiary"):
+        for name, about in TEMPLATES.items():
+            st.download_button(
+                about,
+                (assets_folder() / "templates" / name).read_bytes,
+                file_name=f"ranks-{name}" if name.endswith("csv") else name,
+                mime="text/plain",
+                on_click="ignore",
+                icon=":material/download:",
+                type="tertiary",
+                key=f"template_{name}",
+            )
+    last = uploaded(files, _FILES)
+    if last is None:
+        asking = "Choose a file to see whether its comparison is right."
+        return None, nothing_uploaded("ranks_file", asking)
+    argument = repr(last.names[0]) if len(last.names) == 1 else repr(last.names)
+    return _source(last.ident, last.parse, last.called, "read_rank_sets", argument)
+
+
+def _pasted() -> Found:
+    typed = pasted(
+        "Ranks, one system a line",
+        key="pasted",
+        address="ranks",
+        height=120,
+        placeholder=PLACEHOLDER,
+        help="'A: 100, 100; B: 40 …', or a table with a header. n may be given as 'n = 10000'.",
+    )
+    source: Source | None = None
+    problem: Problem | None = Problem(
+        "Paste the ranks of at least two systems, as in the example.", asking=True
+    )
+    if typed.strip():
+        source, problem = _source(
+            f"typed-{hash(typed)}",
+            lambda: open_text(typed),
+            "your ranks",
+            "parse_rank_text",
+            _quoted(typed),
+        )
+    short = source is not None and sum(map(len, source.sets)) <= TYPED_IN_LINK
+    carry("ranks", typed if short else "")
+    if source is not None:
+        way = "are in the address and in a copied link" if short else "do not travel in a link"
+        st.caption(f"These ranks {way}: up to {TYPED_IN_LINK} typed ones do, files never.")
+    return source, problem
+
+
+def _source(
+    ident: str, parse: Callable[[], Opened], name: str, function: str, argument: str
+) -> Found:
+    """What was read, if there is something to compare, with the call that reads it."""
+    reading, problem = read(ident, parse)
+    if reading is None:
+        return None, problem
+    if len(reading.sets) < 2:
+        return None, Problem(_alone(reading.sets[0]), asking=True)
+    how = options(ident)
+    opened = st.session_state[_OPENED][ident]
+    averaged = opened.repeated and how.get("runs") != "apart"
+    python = expression(function, argument, how)
+    return Source(reading.sets, name, False, python, averaged), None
+
+
+def _alone(ranks: RankSet) -> str:
+    """What can be said of one system."""
+    said = "One system alone has no order: add the ranks of a second one, here or in another file."
+    try:
+        settings = state.current()
+        metric, odds = settings.metrics[0], settings.sampling().odds
+        exact = mean(metric, ranks)
+        sampled = expected_mean(metric, ranks, settings.m, scheme=settings.scheme, odds=odds)
+    except (ValueError, IndexError):
+        return said
+    return (
+        f"{said} Its {metric} is {percent(exact)}; on {count(settings.m)} sampled negatives "
+        f"{percent(sampled)} would be expected."
+    )
+
+
+def _quoted(text: str) -> str:
+    """Typed text in a script: over several lines if nothing in it forbids that."""
+    plain = text.replace("\r\n", "\n")
+    simple = '"' not in plain and "\\" not in plain and plain.replace("\n", "").isprintable()
+    return f'"""{plain}"""' if simple else repr(text)
+
+
+def expression(call: str, argument: str, how: Mapping[str, Any]) -> str:
+    """The Python expression that reads the same: ``sd.read_rank_sets("ranks.csv", n=3706)``."""
+    given = [
+        f"{key}={how[key]!r}"
+        for key, unsaid in OPTIONS.items()
+        if how.get(key) not in (None, unsaid)
+    ]
+    return f"sd.{call}({', '.join([argument, *given])})"
+
+
+# ------------------------------------------------------------------------------------ reading
+
+
+def options(ident: str) -> dict[str, Any]:
+    """The way of reading one content; to be changed in place."""
+    hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_HOW, {})
+    return hows.setdefault(ident, {})
+
+
+def read(ident: str, parse: Callable[[], Opened]) -> tuple[Reading | None, Problem | None]:
+    """Parse once per content, read once per way of reading; ask for what the content leaves open.
+
+    Draws the field for n where it lacks, and the preview.
+    """
+    how = options(ident)
+    try:
+        opened: Opened = _once(_OPENED, ident, parse)
+    except ValueError as error:
+        return None, Problem.of(error)
+    if how.get("ask_n"):
+        how["n"] = st.number_input(
+            "n, candidates of every instance",
+            min_value=2,
+            value=how.get("n"),
+            step=1,
+            key=f"n_of_{ident}",
+            placeholder="for example 10000",
+            help="The data do not say how many candidates a ranking held.",
+        )
+    chosen = {key: how[key] for key in OPTIONS if how.get(key) is not None}
+    reading: Reading | None = None
+    problem: Problem | None = None
+    try:
+        reading = _once(_READINGS, (ident, repr(chosen)), lambda: opened.read(**chosen))
+    except MissingCandidates as error:
+        if not how.get("ask_n"):
+            how["ask_n"] = True
+            st.rerun()
+        problem = Problem(state.spelled(error), asking=True)
+    except ValueError as error:
+        problem = _remedies(error, how)
+    if reading is not None:
+        st.caption(escaped(f"Understood: {reading.summary}."))
+    _preview(ident, opened, how, reading)
+    return reading, problem
+
+
+def _once(store: str, key: object, make: Callable[[], Any]) -> Any:
+    """One result at a time: uploads can be large."""
+    made: dict[object, Any] = st.session_state.setdefault(store, {})
+    if key not in made:
+        with st.spinner("Reading the ranks", show_time=True):
+            result = make()
+        made.clear()
+        made[key] = result
+    return made[key]
+
+
+def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
+    """The sentence, with a button for each way out."""
+    said = state.spelled(error)
+
+    def again(**more: Any) -> Callable[[], None]:
+        return lambda: how.update(more)
+
+    if isinstance(error, ZeroBasedRanks):
+        return Problem(said, "The ranks count from 0: add 1", again(zero_based=True))
+    if isinstance(error, CensoredItems):
+        some = error.instances < error.queries
+        left = [(LEFT_OUT, again(censored="left-out"))] if some else []
+        return Problem(said, TIED, again(censored="tied"), others=left)
+    if isinstance(error, DifferentInstances):
+        if not error.shared:
+            return Problem(said, "Compare them as they are", again(instances="any"))
+        many = "instance they share" if error.shared == 1 else "instances they share"
+        way = f"Compare the {count(error.shared)} {many}"
+        return Problem(said, way, again(instances="shared"))
+    return Problem(said)
+
+
+# ------------------------------------------------------------------------------------ preview
+
+
+def _preview(ident: str, opened: Opened, how: dict[str, Any], reading: Reading | None) -> None:
+    """Draw what was understood, folded unless it is doubtful; corrections go into ``how``."""
+    doubts = () if reading is None else reading.summary.doubts
+    # Decided once: it must not fold while the reader is at work in it.
+    unfolded, key = how.setdefault("unfolded", bool(doubts)), f"understood_{ident}"
+    with st.expander("What was understood", unfolded, key=key, icon=":material/fact_check:"):
+        for doubt in doubts:
+            st.warning(escaped(doubt), icon=":material/help:")
+        if reading is not None:
+            lines = [line for file in reading.summary.files for line in file_lines(file)]
+            st.markdown("\n".join([*lines, f"- {escaped(numbers(reading.summary))}"]))
+        open_ways = {
+            "zero_based": how.get("zero_based") or opened.shifts,
+            "runs": opened.repeated,
+            "censored": opened.censored and how.get("censored"),
+            "instances": how.get("instances"),
+        }
+        with st.container(horizontal=True):
+            for way, is_open in open_ways.items():
+                if is_open:
+                    _way(ident, how, way)
+        _systems(ident, opened, how)
+
+
+def file_lines(facts: Facts) -> list[str]:
+    """Lines of Markdown: what a file is, which columns were used and which not."""
+    used = [
+        f"*{escaped(header)}*" if header.lower() == meaning else f"*{escaped(header)}* → {meaning}"
+        for header, meaning in facts.columns
+    ]
+    parts = [f"**{escaped(facts.file)}**, {facts.kind}"]
+    if used:
+        parts.append(_few(used))
+    if facts.ignored:
+        parts.append(f"ignored: {_few([f'*{escaped(header)}*' for header in facts.ignored])}")
+    return [f"- {'; '.join(parts)}", *(f"    - {escaped(note)}" for note in facts.notes)]
+
+
+def _few(names: list[str]) -> str:
+    rest = len(names) - _MOST_COLUMNS
+    return ", ".join(names[:_MOST_COLUMNS]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def numbers(summary: Summary) -> str:
+    """The numbers behind the ranks, in one sentence."""
+    few, many = min(summary.instances), max(summary.instances)
+    covered = count(few) if few == many else f"{count(few)} to {count(many)}"
+    n = count(summary.n_low)
+    if summary.n_high > summary.n_low:
+        n += f" to {count(summary.n_high)}"
+    parts = [
+        f"{count(summary.rows)} ranks from {count(summary.smallest_rank)} to "
+        f"{count(summary.largest_rank)} for {covered} "
+        f"instance{'s' * (many != 1)} of each system, n = {n}",
+        "1 was added to ranks counted from 0" if summary.zero_based else "counted from 1",
+    ]
+    if summary.has_counts:
+        parts.append("each row counts for its number of instances")
+    if summary.max_relevant > 1:
+        parts.append(f"up to {summary.max_relevant} relevant items an instance")
+    parts.append("with ties" if summary.has_ties else "no ties")
+    if summary.censored:
+        missing = f"{count(summary.censored)} of {count(summary.relevant)}"
+        parts.append(f"{missing} relevant items not in the run")
+    return "; ".join(parts) + "."
+
+
+def _way(ident: str, how: dict[str, Any], key: str) -> None:
+    """A way of reading that the data leave open."""
+    (label, titles), widget = WAYS[key], f"{key}_{ident}"
+    st.session_state[widget] = titles.get(how.get(key), next(iter(titles.values())))
+
+    def follow() -> None:
+        chosen = st.session_state[widget]
+        how[key] = next(value for value, title in titles.items() if title == chosen)
+        if key == "runs":
+            how.pop("systems", None)  # other systems: their old names say nothing
+
+    st.segmented_control(label, list(titles.values()), key=widget, required=True, on_change=follow)
+
+
+def _systems(ident: str, opened: Opened, how: dict[str, Any]) -> None:
+    """A table in which systems are renamed and left out."""
+    runs: Any = how.get("runs") or "averaged"
+    widget = f"systems_{runs}_{ident}"
+    base = f"_{widget}"
+    if widget not in st.session_state or base not in st.session_state:
+        # Edits count from what the table showed first, also when the page is drawn anew.
+        names = opened.systems(runs)
+        st.session_state[base] = table_of(names, how.get("systems")), list(names)
+    table, known = st.session_state[base]
+
+    def follow() -> None:
+        edits = st.session_state[widget]["edited_rows"]
+        how["systems"] = chosen_of(table, edits, known)
+
+    column = st.column_config
+    st.data_editor(
+        table,
+        key=widget,
+        hide_index=True,
+        on_change=follow,
+        disabled=[_RANKS],
+        width="stretch",
+        column_config={
+            _USE: column.CheckboxColumn(_USE, width="small", help="Leave out or take in"),
+            _NAME: column.TextColumn(_NAME, width="large", help="Change to rename"),
+            _RANKS: column.NumberColumn(_RANKS, width="small", format="localized"),
+        },
+        alt="Systems to use, their names and how many ranks they have",
+    )
+
+
+def table_of(names: Mapping[str, int], systems: Mapping[str, str] | None) -> pd.DataFrame:
+    """One row per system: whether it is used, what it is called, how many ranks it has."""
+    used = [systems is None or name in systems for name in names]
+    called = [(systems or {}).get(name, name) for name in names]
+    return pd.DataFrame({_USE: used, _NAME: called, _RANKS: list(names.values())})
+
+
+def chosen_of(
+    table: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]], names: list[str]
+) -> dict[str, str] | None:
+    """The systems a reader left, by their names in the data; None if nothing was changed."""
+    used, called = table[_USE].tolist(), table[_NAME].tolist()
+    for row, changes in edits.items():
+        used[row] = bool(changes.get(_USE, used[row]))
+        # An emptied cell is the name in the data again.
+        called[row] = str(changes.get(_NAME, called[row]) or "").strip() or names[row]
+    if all(used) and called == names:
+        return None
+    return {name: new for name, new, use in zip(names, called, used, strict=True) if use}
