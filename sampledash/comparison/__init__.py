@@ -3,12 +3,12 @@
 from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.curves import curve
-from sampledash.comparison.flips import Flip, flips, right_from
 from sampledash.comparison.means import expected_mean, mean, std_of_mean
+from sampledash.comparison.order import Flip, flips, right_from
 from sampledash.comparison.planning import instances_needed, negatives_needed
-from sampledash.comparison.redrawn import probability_if_redrawn
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import Interval, significance
+from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.comparison.verdict import verdict
 
 __all__ = [

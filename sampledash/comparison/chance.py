@@ -11,11 +11,19 @@ import pandas as pd
 from scipy.special import ndtr
 
 from sampledash import checks, simulation
-from sampledash.comparison import inversion, ties
+from sampledash.comparison import ties
 from sampledash.comparison.curves import expected_means
-from sampledash.comparison.hits import Law, half_unit, law_of_hits, weights
 from sampledash.comparison.means import moments_of_sets, variances_of_means
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
+from sampledash.comparison.run_distribution import (
+    Law,
+    chances_above,
+    half_unit,
+    is_sum_of_items,
+    item_weights,
+    largest_term,
+    law_of_hits,
+)
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.ranksets import RankSet
@@ -58,10 +66,9 @@ def probability_of_order(
     Metrics whose items can only hit or miss: the exact law of the hit counts of up to 20,000
     instances. One relevant item per instance, or a metric that looks at the first: the exact law of
     the mean where it has few values, else the inversion of its characteristic function, which no
-    skewness disturbs (see :mod:`~sampledash.comparison.inversion`), or for so many instances that
-    there is none left, the normal law. Several relevant items: 20,000 seeded runs below 30
-    instances or up to 200 relevant items (fewer runs where one takes long), then the normal law
-    with the exact mean and variance.
+    skewness disturbs, or for so many instances that there is none left, the normal law. Several
+    relevant items: 20,000 seeded runs below 30 instances or up to 200 relevant items (fewer runs
+    where one takes long), then the normal law with the exact mean and variance.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
@@ -130,11 +137,11 @@ def _chances_of_sums(
     step = np.where(same, units[first], 0.0)
     found = normal_chances(difference, deviation, step)
     # No skewness is larger than the largest term over the deviation.
-    terms = np.array([inversion.largest_term(metric, ranks, m, protocol) for ranks in sets])
+    terms = np.array([largest_term(metric, ranks, m, protocol) for ranks in sets])
     rough = np.maximum(terms[first], terms[second]) > ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
     if len(at):
-        found[at] = inversion.chances_above(
+        found[at] = chances_above(
             metric, sets, m, protocol, first[at], second[at], (difference - step)[at],
             deviation[at], shift=step[at],
         )  # fmt: skip
@@ -164,7 +171,7 @@ def law_of_mean(
     ``stream`` numbers the seeded runs that stand for a law, so that those of two systems differ.
     """
     law = _exact_laws([metric], ranks, m, protocol, stream)[0]
-    if law is None and ranks.n_instances < _FEW and inversion.applies(metric, ranks):
+    if law is None and ranks.n_instances < _FEW and is_sum_of_items(metric, ranks):
         return _on_grid(_single_laws(metric, ranks, m, protocol))
     return law
 
@@ -188,9 +195,9 @@ def _exact_laws(
     left = [x for x, law in enumerate(laws) if law is None]
     if ranks.n_instances < _FEW:
         for x in left:
-            if inversion.applies(metrics[x], ranks):
+            if is_sum_of_items(metrics[x], ranks):
                 laws[x] = _convolved(metrics[x], ranks, m, protocol)
-    left = [x for x in left if not inversion.applies(metrics[x], ranks)]
+    left = [x for x in left if not is_sum_of_items(metrics[x], ranks)]
     rows = float(np.sum(ranks.counts))
     if left and (ranks.n_instances < _FEW or rows * _RUNS <= _DRAWS):
         rng = np.random.default_rng([0, stream])
@@ -228,7 +235,7 @@ def _single_laws(
     everyone = ranks.atoms(protocol.ties)
     atoms = as_ranked_by(metric, everyone)
     vector = protocol.vector(metric, atoms, m, 1)
-    factor = weights(metric, everyone, protocol)
+    factor = item_weights(metric, everyone, protocol)
     full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
     found = []
     for i in np.flatnonzero((atoms.position == 1) & full):

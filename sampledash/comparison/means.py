@@ -9,9 +9,8 @@ import numpy as np
 
 from sampledash import checks
 from sampledash.comparison import ties
-from sampledash.comparison.chains import summed_covariances
+from sampledash.comparison.covariance import summed_covariances, tied_covariances
 from sampledash.comparison.curves import expected_means
-from sampledash.comparison.tied_pairs import tied_covariances
 from sampledash.counts import RankCounts, Ties, distinct_over_systems, pairs, resolve_ties
 from sampledash.expectation import moments
 from sampledash.metrics import Metric, as_metric

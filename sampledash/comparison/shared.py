@@ -24,11 +24,17 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.comparison import ties
 from sampledash.comparison.chance import continuity_correction, law_of_mean, normal_chances
-from sampledash.comparison.hits import Law
-from sampledash.comparison.instances import match_instances, unique_rows
-from sampledash.comparison.nested import nested_covariances
+from sampledash.comparison.covariance import nested_covariances
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
-from sampledash.comparison.redrawn import FEW, Sampled, largest_move, sampled_values
+from sampledash.comparison.run_distribution import Law
+from sampledash.comparison.user_resampling import (
+    FEW,
+    Sampled,
+    largest_move,
+    match_instances,
+    sampled_values,
+    unique_rows,
+)
 from sampledash.counts import RankCounts, resolve_ties
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sampledash.comparison.flips import right_from
+from sampledash.comparison.order import right_from
 from sampledash.correction import correction
 from sampledash.papers.findings import Finding
 from sampledash.papers.printed import CORRECTIONS, METRICS_34, TABLE_3, TABLE_4

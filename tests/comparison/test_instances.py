@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.comparison.instances import (
+from sampledash.comparison.user_resampling import (
     instance_counts,
     instance_moments,
     instance_values,

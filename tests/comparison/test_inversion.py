@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import norm
 
 import sampledash as sd
-from sampledash.comparison import chance, inversion
-from sampledash.comparison.hits import half_unit, law_of_hits
+from sampledash.comparison import chance, run_distribution
+from sampledash.comparison.run_distribution import half_unit, law_of_hits
 from sampledash.protocol import Protocol
 from tests.oracles import SCHEMES, WITH, WITHOUT, by_definition, dense_law, samples
 
@@ -33,7 +33,7 @@ def inverted(metric: str, sets: list[sd.RankSet], m: int, protocol: Protocol) ->
     std = [sd.std_of_mean(metric, rs, m, **options) for rs in sets]
     none = np.zeros(1)
     return float(
-        inversion.chances_above(
+        run_distribution.chances_above(
             sd.parse_metric(metric), sets, m, protocol, np.array([0]), np.array([1]),
             none + mean[0] - mean[1], none + np.hypot(*std), none,
         )[0]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import sampledash as sd
-from sampledash.comparison.distribution import rank_distribution_at
+from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard.consistency import pictures as figures
 
 

@@ -5,9 +5,9 @@ import pytest
 
 import sampledash as sd
 from sampledash.comparison.planning import instances_needed, negatives_needed
-from sampledash.comparison.redrawn import probability_if_redrawn
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
+from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.dashboard.consistency import sure as consistency_sure
 from sampledash.papers.printed import TABLE_2, TABLE_3
 from sampledash.report.numbers import in_runs

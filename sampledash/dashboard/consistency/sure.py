@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from sampledash.comparison.redrawn import probability_if_redrawn
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
+from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency import pictures_plan as planning
 from sampledash.dashboard.consistency import plan

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from sampledash.comparison.distribution import rank_distribution_at
 from sampledash.comparison.order import Orders
+from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard import cache, page
 from sampledash.dashboard.consistency import pictures as figures
 from sampledash.dashboard.consistency import repeat, sure, words

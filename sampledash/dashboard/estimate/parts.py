@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from sampledash.comparison.distribution import rank_distribution_at
+from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard import page, state
 from sampledash.dashboard.estimate import pictures as figures
 from sampledash.dashboard.estimate import words

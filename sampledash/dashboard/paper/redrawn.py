@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from sampledash.comparison.distribution import rank_distribution_at
 from sampledash.comparison.means import mean
+from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.correction import Correction, parse_correction
 from sampledash.dashboard import cache, page, theme
 from sampledash.dashboard.consistency import pictures as consistency
