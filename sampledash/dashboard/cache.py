@@ -17,13 +17,9 @@ import streamlit as st
 from sampledash.comparison.means import variances_of_mean
 from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
-from sampledash.expectation import moments, sampled_values
-from sampledash.expectation import posterior as core_posterior
-from sampledash.laws import pmf_chunks
-from sampledash.metrics import Metric, parse_metric
+from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
-from sampledash.sampling import parse_sampling
 from sampledash.types import Floats, Progress
 
 T = TypeVar("T")
@@ -31,42 +27,10 @@ A = TypeVar("A", bound=np.ndarray[Any, Any])
 Key = tuple[Hashable, ...]
 
 
-def _frozen(array: A) -> A:
-    # One copy serves everybody: a page that changed it would change it for all.
+def frozen(array: A) -> A:
+    """Read-only: one copy serves everybody, a page that changed it would change it for all."""
     array.setflags(write=False)
     return array
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def curves(metrics: tuple[str, ...], sampling: str, ranks: bytes) -> tuple[Floats, Floats, Floats]:
-    """Exact value, expectation and standard deviation of each metric at each rank.
-
-    Ranks come as the bytes of int64; the arrays have shape (metrics, ranks). The law of the
-    sampled rank, which is all the work, is evaluated once for all metrics.
-    """
-    chosen, drawn = [parse_metric(metric) for metric in metrics], parse_sampling(sampling)
-    grid = np.frombuffer(ranks, dtype=np.int64)
-    values = [sampled_values(metric, drawn.m) * metric.scale(1) for metric in chosen]
-    mean, variance = np.empty((2, len(chosen), len(grid)))
-    for rows, p in pmf_chunks(drawn.scheme, drawn.m, *drawn.weights(grid)):
-        for place, vector in enumerate(values):
-            mean[place, rows], variance[place, rows] = moments(p, vector)
-    exact = np.array([metric(grid, drawn.n) for metric in chosen])
-    return _frozen(exact), _frozen(mean), _frozen(np.sqrt(variance))
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def law(sampling: str, rank: int) -> Floats:
-    """Law of the sampled rank at one true rank."""
-    return _frozen(parse_sampling(sampling).pmf(rank))
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def posterior(sampling: str, sampled_rank: int) -> Floats:
-    """Probability that the true rank is at most 1..n, given one sampled rank."""
-    return _frozen(
-        np.minimum(np.cumsum(core_posterior(sampled_rank, parse_sampling(sampling))), 1.0)
-    )
 
 
 class LruStore:
@@ -155,7 +119,7 @@ def orders(
 
     def make() -> Orders:
         found = find_orders(metrics, sets, m_max, protocol, progress, m_values)
-        return Orders(_frozen(found.m_values), _frozen(found.means))
+        return Orders(frozen(found.m_values), frozen(found.means))
 
     values = None if m_values is None else tuple(m_values)
     key = "orders", tuple(metrics), digests(sets), m_max, protocol, values
@@ -174,7 +138,7 @@ def scatter(
 
     def make() -> Floats:
         rows = [variances_of_mean(metrics, ranks, m, protocol) for ranks in sets]
-        return _frozen(np.sqrt(np.array(rows)))
+        return frozen(np.sqrt(np.array(rows)))
 
     key = "scatter", tuple(metrics), digests(sets), m, protocol
     return cached(key, make, shared=shared)

@@ -90,6 +90,7 @@ def answer(
     check: Callable[[], Q],
     compute: Callable[[Q], R],
     explain: Callable[[ValueError], Problem] = Problem.of,
+    first: Callable[[], Q] | None = None,
 ) -> tuple[R | None, Problem | None]:
     """Answer what is asked; or answer the last good question again and say what is wrong now.
 
@@ -103,10 +104,12 @@ def answer(
         Answers it, from the cache where it can; raises a ValueError too.
     explain
         Makes a problem of an error.
+    first
+        The question to fall back to where none was good yet.
 
     Returns
     -------
-    The answer, None where there never was one; and what is wrong.
+    The answer, None where there is none; and what is wrong.
     """
     good = f"_good_{key}"
     try:
@@ -114,6 +117,8 @@ def answer(
         found = compute(question)
     except ValueError as error:
         last = st.session_state.get(good)
+        if last is None and first is not None:
+            last = first()
         return None if last is None else compute(last), explain(error)
     st.session_state[good] = question
     return found, None

@@ -8,7 +8,6 @@ import pytest
 import sampledash as sd
 from sampledash.dashboard import grid, theme
 from sampledash.dashboard.explore import pictures as explore
-from sampledash.dashboard.explore import pictures_law as law
 
 N, M = 10_000, 100
 SAMPLING = sd.Sampling(N, M, "without-replacement")
@@ -86,7 +85,7 @@ def test_family_is_sorted_and_named():
 
 def test_law_shows_the_probabilities_and_lights_the_hits():
     p = SAMPLING.pmf(800)
-    fig = law.law(p, k=10, mean=9.0)
+    fig = explore.law(p, k=10, mean=9.0)
     check(fig)
     bars = fig.data[0]
     np.testing.assert_allclose(bars.y, 100 * p[np.asarray(bars.x) - 1])
@@ -97,23 +96,23 @@ def test_law_shows_the_probabilities_and_lights_the_hits():
 
 def test_law_of_many_negatives_stays_drawable():
     p = sd.Sampling(10**6, 10_000, "with-replacement").pmf(500_000)
-    window = law.law_window(p)
+    window = explore.law_window(p)
     assert window.stop - window.start <= grid.LIMIT
     assert p[window].sum() > 0.999
-    check(law.law(p, k=None, mean=5000.0))
+    check(explore.law(p, k=None, mean=5000.0))
 
 
 def test_histogram_holds_every_draw():
     p = SAMPLING.pmf(800)
     seen = np.array([1, 9, 9, 30])
-    fig = law.law(p, k=None, mean=9.0, observed=seen)
+    fig = explore.law(p, k=None, mean=9.0, observed=seen)
     shares = dict(zip(fig.data[0].x, fig.data[0].y, strict=True))
     assert (shares[1], shares[9], shares[30]) == (25, 50, 25)
 
 
 def test_catalogue_separates_above_and_below():
     negatives = np.concatenate([np.arange(1, 600), np.arange(5000, 5010)])
-    fig = law.catalogue(N, 1000, negatives)
+    fig = explore.catalogue(N, 1000, negatives)
     check(fig)
     assert np.max(named(fig, "drawn, ranked above").x) < 1000
     assert np.min(named(fig, "drawn, ranked below").x) > 1000
@@ -125,7 +124,7 @@ def test_catalogue_separates_above_and_below():
 def test_posterior_marks_even_odds():
     below = np.cumsum(sd.posterior(2, sd.Sampling(N, M)))
     ranks = grid.rank_grid(N)
-    fig = law.posterior(ranks, below[ranks - 1], at=100)
+    fig = explore.posterior(ranks, below[ranks - 1], at=100)
     check(fig)
     assert "even odds" in fig.layout.annotations[0].text
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sampledash import Sampling
-from sampledash.dashboard import controls, draws, state
+from sampledash.dashboard import controls, state
+from sampledash.dashboard.explore import result as draws
 
 
 def test_more_draws_keep_the_earlier_ones():

@@ -13,7 +13,7 @@ from sampledash.comparison.verdict import verdict_at_m
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache, page, state
 from sampledash.dashboard.consistency.result import Asked, Scene
-from sampledash.dashboard.explore.scene import LIVE
+from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import Source
 from sampledash.metrics import Metric

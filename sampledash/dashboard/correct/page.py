@@ -26,7 +26,7 @@ from sampledash.dashboard.correct.result import (
     check,
 )
 from sampledash.dashboard.estimate.words import cutoff_holds_all
-from sampledash.dashboard.explore.scene import LIVE
+from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
 from sampledash.report import numbers as text
 from sampledash.report.numbers import count

@@ -13,7 +13,7 @@ from sampledash.comparison.order import true_order
 from sampledash.correction import Correction, Fit, correction
 from sampledash.correction.spectral import retained
 from sampledash.dashboard import cache, grid, state
-from sampledash.dashboard.explore.scene import LIVE, MOST
+from sampledash.dashboard.explore.result import LIVE, MOST
 from sampledash.expectation import resize_prior
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol

@@ -17,7 +17,7 @@ from sampledash.dashboard import cache, controls, page
 from sampledash.dashboard.consistency import pictures as over_m
 from sampledash.dashboard.correct import pictures, result, words
 from sampledash.dashboard.correct.result import MOVIELENS, MOVIELENS_M, Question
-from sampledash.dashboard.explore.scene import LIVE
+from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.state import spelled
 from sampledash.dashboard.words import escaped, outside
 from sampledash.estimation import full_cutoff

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from sampledash.dashboard import draws as drawing
 from sampledash.dashboard import theme
+from sampledash.dashboard.explore import result as drawing
 from sampledash.dashboard.grid import jumps, rank_grid
 from sampledash.dashboard.learn import (
     drawn as learn,

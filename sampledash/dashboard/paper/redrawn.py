@@ -16,6 +16,7 @@ from sampledash.dashboard.correct import pictures as correct
 from sampledash.dashboard.correct.result import MOVIELENS, Prior, expected
 from sampledash.dashboard.correct.tabs import movielens_curves
 from sampledash.dashboard.explore import pictures as explore
+from sampledash.dashboard.explore.result import curves as expected_curves
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.paper import checked
 from sampledash.metrics import Metric, parse_metric
@@ -81,8 +82,7 @@ def figure_3() -> None:
         curves = {}
         for m in (1, 10, 100, 1000):
             sampling = Sampling(N, m)
-            _, found, _ = cache.curves((str(metric),), str(sampling), ranks.tobytes())
-            curves[m] = found[0]
+            curves[m] = expected_curves((metric,), sampling, ranks)[1][0]
         page.picture(
             explore.family(
                 metric, ranks, metric(ranks, N), curves, at=100, dark=page.is_dark(),

@@ -1,0 +1,268 @@
+"""The Explore page: a metric at one true rank, on all items and on sampled negatives."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from sampledash.dashboard import controls, page, state
+from sampledash.dashboard.explore import pictures, words
+from sampledash.dashboard.explore import result as results
+from sampledash.dashboard.explore.result import LARGEST_POSTERIOR, LIVE, MOST, Question, Result
+from sampledash.dashboard.grid import rank_grid
+from sampledash.dashboard.page import Problem
+from sampledash.metrics import Metric
+from sampledash.report.numbers import count, decimal, percent
+from sampledash.sampling import Sampling
+
+VIEWS: dict[str, int | None] = {"all ranks": None, "top 1,000": 1_000, "top 100": 100}
+TABS = ("One draw", "Law", "Family")
+FAMILY = (10, 100, 1_000)
+MOST_DRAWS = 100_000
+DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
+# What a link carries besides.
+MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1, "draws_seed": 1}
+
+
+def show() -> None:
+    """Draw the page."""
+    controls.sidebar(unused={"gamma": "corrections"}, page_defaults=DEFAULTS)
+    controls.link_notes()
+    headline = st.container()
+    chips, view = st.columns([7, 3], vertical_alignment="bottom")
+    with chips:
+        controls.metric_chips()
+    with view:
+        about = "All ranks on a logarithmic axis, or the first ones on an even axis."
+        controls.segments("Ranks", VIEWS, "view", help=about)
+    picture = st.container()
+    controls.narrow_m()
+    _rank_control()
+    strip = st.container()
+    result, problem = page.answer("explore", _check, _compute, first=_first)
+    assert result is not None  # there is a first one
+    q = result.question
+    with headline:
+        if problem is None:
+            numbers = result.at_rank(q.focus)
+            st.markdown(f"### {words.sentence(q.focus, q.rank, q.sampling, *numbers[:2])}")
+        else:
+            problem.show()
+    with picture:
+        page.panels([partial(_panel, result, x, problem is not None) for x in q.metrics])
+        if q.note:
+            st.caption(q.note)
+    if problem is not None:
+        return
+    with strip:
+        _numbers(result)
+    page.why(lambda: _why(result))
+    with st.container(horizontal=True):
+        focus = next(iter(_chips()), None)  # in words by default
+        controls.copy_link({**DEFAULTS, "focus": focus, **MORE})
+        controls.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
+    draws = (partial(draw, result) for draw in (_one_draw, _law, _family))
+    page.tabs(dict(zip(TABS, draws, strict=True)), "tab")
+
+
+def _chips() -> list[str]:
+    return [chip for chip in state.CHIPS if chip in state.value("metrics")]
+
+
+def _rank_control() -> None:
+    """The rank the numbers are about, and the metric."""
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        controls.ladder(
+            "rank",
+            "r, true rank",
+            default=DEFAULTS["rank"],
+            help="Where the relevant item stands among all n candidates.",
+        )
+    if len(chips := _chips()) > 1:
+        right.selectbox(
+            "In words and numbers",
+            chips,
+            key="focus",
+            bind="query-params",
+            help="The metric of the sentence, the numbers and the tabs below.",
+        )
+
+
+def _first() -> Question:
+    """The question of the defaults."""
+    d = state.DEFAULTS
+    sampling = Sampling(d["n"], d["m"], state.SCHEMES[d["scheme"]])
+    metrics = tuple(state.chip_metric(chip, d["k"], d["n"]) for chip in d["metrics"])
+    return Question(metrics, sampling, DEFAULTS["rank"], None, metrics[0])
+
+
+def _check() -> Question:
+    """The choices as a question; a ValueError names what is wrong."""
+    settings = state.current()
+    sampling, metrics = settings.sampling(), settings.metrics
+    m = sampling.m
+    if m > MOST:
+        raise ValueError(
+            f"m = {m} is more than this page draws: take m ≤ {MOST}, "
+            "or call sampledash.expected from Python"
+        )
+    if not metrics:
+        raise ValueError("no metric is chosen: pick at least one above the picture")
+    rank, note = int(state.value("rank", DEFAULTS)), ""
+    if rank > sampling.n:
+        note = f"Rank {count(rank)} is beyond n = {count(sampling.n)}: showing the last rank."
+        rank = sampling.n
+    metrics[0](rank, sampling.n)  # a rank below 1 is an error
+    chip, focus = st.session_state.get("focus"), metrics[0]
+    if chip is not None and state.chip_metric(chip, settings.k, settings.n) in metrics:
+        focus = state.chip_metric(chip, settings.k, settings.n)
+    agreed: set[Sampling] = st.session_state.setdefault("_explore_agreed", set())
+    if m > LIVE and sampling not in agreed:
+        live = count(LIVE)
+        raise Problem(
+            f"m = {count(m)} takes a moment: up to m = {live} the picture follows by itself.",
+            f"Compute m = {count(m)}",
+            lambda: agreed.add(sampling),
+            asking=True,
+        )
+    return Question(metrics, sampling, rank, VIEWS[state.value("view", DEFAULTS)], focus, note)
+
+
+def _compute(q: Question) -> Result:
+    with page.progress(f"m = {count(q.sampling.m)}") as report:
+        return results.compute(q, report)
+
+
+def _panel(result: Result, metric: Metric, dim: bool) -> None:
+    q, many = result.question, len(result.question.metrics)
+    fig = pictures.expected_curve(
+        metric,
+        *result.drawn(metric),
+        m=q.sampling.m,
+        at=q.rank,
+        log=q.top is None,
+        narrow=many > 1,
+        dark=page.is_dark(),
+        height=380 if many <= 3 else 280,
+    )
+    alt = words.picture(metric, q.rank, q.sampling, *result.at_rank(metric)[:2])
+    page.picture(fig, key=f"explore_{metric.name}_{metric.k is not None}", alt=alt, dim=dim)
+
+
+def _numbers(result: Result) -> None:
+    q = result.question
+    exact, mean, std = result.at_rank(q.focus)
+    seen = 1 + q.sampling.m * float(q.sampling.share_above(q.rank))
+    page.strip(
+        [
+            (f"{q.focus}, exact", percent(exact), "Over all candidates."),
+            (f"{q.focus}, sampled", percent(mean), "Expectation over the draw of negatives."),
+            ("Scatter of one draw", percent(std), "Standard deviation over the draw."),
+            ("Sampled rank, mean", decimal(seen), "Expected rank among the drawn negatives."),
+        ]
+    )
+
+
+def _why(result: Result) -> None:
+    """The formula, with the numbers of the picture in it."""
+    q = result.question
+    exact, mean, _ = result.at_rank(q.focus)
+    st.markdown(words.looks_like(q.focus, q.rank, q.sampling))
+    for step in words.formula(q.focus, q.rank, q.sampling, exact, mean):
+        st.latex(step)
+    st.caption(words.source(q.focus))
+
+
+def _more(draws: int) -> None:
+    st.session_state["draws"] = min(state.value("draws", MORE) + draws, MOST_DRAWS)
+
+
+def _again() -> None:
+    st.session_state["draws_seed"] = state.value("draws_seed", MORE) + 1
+    st.session_state["draws"] = MORE["draws"]
+
+
+def _whole_number(label: str, key: str, low: int, about: str, most: int | None = None) -> int:
+    st.number_input(
+        label, low, most, MORE[key], step=1, key=key, bind="query-params", width=130, help=about
+    )
+    return int(state.value(key, MORE))
+
+
+def _one_draw(result: Result) -> None:
+    """The catalogue, the drawn negatives, the sampled rank; and many draws against the law."""
+    q = result.question
+    sampling, rank, focus = q.sampling, q.rank, q.focus
+    catalogue = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Draw again", icon=":material/casino:", on_click=_more, args=(1,))
+        st.button("Draw 100", on_click=_more, args=(100,))
+        st.button("Start over", on_click=_again, help="A new seed, and one draw.")
+        about = "The last one is shown; more keep the earlier."
+        done = _whole_number("Draws", "draws", 1, about, MOST_DRAWS)
+        seed = _whole_number("Seed", "draws_seed", 0, "Another seed draws other negatives.")
+    seen = results.sampled_ranks(sampling, rank, seed, done)
+    last = int(seen[-1])
+    drawn = results.negatives(sampling, rank, last, seed, done)
+    with catalogue:
+        said = words.one_draw(focus, last - 1, sampling)
+        st.markdown(said)
+        fig = pictures.catalogue(sampling.n, rank, drawn, dark=page.is_dark())
+        page.picture(fig, key="explore_catalogue", alt=said)
+    if done > 1:
+        values = focus.of_above(seen - 1, sampling.m) * focus.scale(1)
+        expected = result.at_rank(focus)[1]
+        st.markdown(words.many_draws(focus, float(values.mean()), expected, done))
+    st.caption("Bars: the sampled ranks drawn so far. Dots: their law.")
+    p, k = results.law(sampling, rank), focus.cut(sampling.m)
+    mean = float(seen.mean())
+    page.picture(
+        pictures.law(p, k=k, mean=mean, observed=seen, dark=page.is_dark()),
+        key="explore_histogram",
+        alt=f"Shares of the sampled ranks in {count(done)} draws as bars, their law as dots.",
+    )
+
+
+def _law(result: Result) -> None:
+    """Law of the sampled rank; on demand what a sampled rank says about the true one."""
+    q, s = result.question, result.question.sampling
+    p = results.law(s, q.rank)
+    mean = 1 + s.m * float(s.share_above(q.rank))
+    st.markdown(words.law(q.focus, q.rank, s, p.tolist()))
+    page.picture(
+        pictures.law(p, k=q.focus.cut(s.m), mean=mean, dark=page.is_dark()),
+        key="explore_law",
+        alt=f"Law of the sampled rank of true rank {count(q.rank)}, mean {mean:.2f}.",
+    )
+    if s.n > LARGEST_POSTERIOR:
+        most = count(LARGEST_POSTERIOR)
+        st.caption(f"Turning it round (which true rank?) is shown up to n = {most}.")
+        return
+    asked = "Turn it round: which true rank is behind the likeliest sampled rank?"
+    if not st.toggle(asked, key="turn", bind="query-params"):
+        return
+    seen = int(np.argmax(p)) + 1
+    below = results.posterior(s, seen)
+    low, high = (int(np.searchsorted(below, share)) + 1 for share in (0.05, 0.95))
+    st.markdown(words.turned_round(seen, low, high))
+    grid = rank_grid(s.n, keep=[q.rank])
+    page.picture(
+        pictures.posterior(grid, below[grid - 1], at=q.rank, dark=page.is_dark()),
+        key="explore_posterior",
+        alt=f"Probability that the true rank is at most r, given sampled rank {count(seen)}.",
+    )
+
+
+def _family(result: Result) -> None:
+    """The same metric with 10, 100, 1,000 and all negatives."""
+    q, n = result.question, result.question.sampling.n
+    curves, here = results.family(q, FAMILY)
+    said = words.family(q.focus, q.rank, here, float(q.focus(q.rank, n)))
+    st.markdown(said)
+    exact, log, dark = q.focus(q.ranks, n), q.top is None, page.is_dark()
+    fig = pictures.family(q.focus, q.ranks, exact, curves, at=q.rank, log=log, dark=dark)
+    page.picture(fig, key="explore_family", alt=said)
