@@ -10,10 +10,16 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.estimate.parts import estimates_table
-from sampledash.dashboard.estimate.scene import Asked, look
-from sampledash.dashboard.estimate.source import Sampled
-from sampledash.dashboard.estimate.table import bounds_table
+from sampledash.dashboard.estimate.result import (
+    Question,
+    Sampled,
+    TableQuestion,
+    bounds,
+    compute,
+    compute_table,
+    estimates,
+    read_table,
+)
 from sampledash.estimation.intervals import interval
 from sampledash.estimation.table import bounds_from_table
 from sampledash.report.numbers import percent
@@ -414,14 +420,13 @@ def test_wrong_input_dims_the_last_picture_of_the_same_mode():
 
 
 def test_the_bounds_that_are_taken_away_say_what_they_follow_from():
-    at = table_page(n="500", m="99", printed="system, HR@1, AUC\nA, 0.4, 0.8\nB, 0.1, 0.6",
-                    table_instances="300", scheme="with replacement")  # fmt: skip
-    scene = at.session_state["_table_good"]
-    taken = pd.read_csv(io.StringIO(as_csv(bounds_table(scene))))
-    assert set(taken["n"]) == {500}
-    assert set(taken["m"]) == {99}
-    assert set(taken["scheme"]) == {"with-replacement"}
-    assert set(taken["instances"]) == {300}
+    table = read_table("system, HR@1, AUC\nA, 0.4, 0.8\nB, 0.1, 0.6")
+    sampling = sd.Sampling(500, 99, "with-replacement")
+    question = TableQuestion(table, sd.parse_metric("Recall@10"), sampling, 300)
+    taken = pd.read_csv(io.StringIO(as_csv(bounds(compute_table(question, lambda share: None)))))
+    known = {"n": 500, "m": 99, "scheme": "with-replacement", "instances": 300}
+    for column, value in known.items():
+        assert set(taken[column]) == {value}
     first = taken[taken["minus"].isna() & (taken["system"] == "A")].set_index("shape")
     for shape, name in ((None, "any"), ("non-increasing", "non-increasing")):
         low, high = bounds_from_table(
@@ -506,7 +511,7 @@ def test_an_estimate_outside_0_to_100_percent_comes_with_its_reason():
     told = [c.value for c in at.caption if "outside 0 to 100 %, as no metric is" in c.value]
     assert len(told) == 2  # under the headline, and under the table of all estimators
     assert told[0].startswith("A by BV is")
-    asked = Asked(Sampled((a,), "A", False), sd.parse_metric("Recall@10"), "BV", 0.1)
-    table = estimates_table(look(asked))
+    question = Question(Sampled((a,)), sd.parse_metric("Recall@10"), "BV", 0.1)
+    table = estimates(compute(question, lambda share: None))
     assert table.loc[0, "BV"] == found.value
     assert "BV" in table.loc[0, "outside 0 to 100 %"]

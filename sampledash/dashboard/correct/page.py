@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ LACKING = (
     "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
     "short ones."
 )
-_GOOD, _AGREED = "_correct_good", "_correct_agreed"
+_AGREED = "_correct_agreed"
 
 
 def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
@@ -65,7 +66,10 @@ def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         controls.link_notes()
     with narrow:
         controls.narrow_m()
-    q, problem = _question(given)
+    q, problem = page.answer(
+        "correct", partial(_question, given), _fitted, first=lambda: check(state.DEFAULTS, DEFAULTS)
+    )
+    assert q is not None
     with headline:
         if problem is None:
             st.markdown(f"### {_sentence(q)}")
@@ -80,7 +84,7 @@ def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         with understood:
             custom_prior.note(np.frombuffer(q.prior.custom))
     with strip:
-        _numbers(q)
+        page.strip(_numbers(q))
     with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
         _why(q)
     with st.container(horizontal=True):
@@ -150,47 +154,33 @@ def _choices() -> custom_prior.Given | None:
     return None
 
 
-def _question(given: custom_prior.Given | None) -> tuple[Question, Problem | None]:
-    """The question that is asked, its fits made; or the last good one with what is wrong."""
+def _question(given: custom_prior.Given | None) -> Question:
+    """What is asked now; what takes long starts with a click."""
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
-    shared = {key: state.value(key) for key in state.DEFAULTS}
     if chosen["prior"] == OWN and given is None:
-        return _last_good(), Problem(LACKING, asking=True)
-    try:
-        q = check(shared, chosen, given)
-        if q.sampling.m > LIVE and (wait := _to_agree(q)) is not None:
-            return _last_good(), wait
-        recipes = dict.fromkeys((Correction(), *q.drawn))
-        with page.progress("Fitting the corrections") as report:
-            for done, recipe in enumerate(recipes):
-                report(done / len(recipes))
-                q.expected(recipe)
-                q.risk(recipe)
-    except ValueError as error:
-        return _last_good(), Problem(state.spelled(error))
-    st.session_state[_GOOD] = q
-    return q, None
+        raise Problem(LACKING, asking=True)
+    q = check({key: state.value(key) for key in state.DEFAULTS}, chosen, given)
+    agreed: set[Any] = st.session_state.setdefault(_AGREED, set())
+    key, m = (q.metric, q.sampling, q.drawn), count(q.sampling.m)
+    if q.sampling.m > LIVE and key not in agreed:
+        raise Problem(
+            f"m = {m} takes up to a minute for each fit: "
+            f"up to m = {count(LIVE)} the picture follows by itself.",
+            f"Compute m = {m}",
+            lambda: agreed.add(key),
+            asking=True,
+        )
+    return q
 
 
-def _last_good() -> Question:
-    good: Question | None = st.session_state.get(_GOOD)
-    return check(state.DEFAULTS, DEFAULTS) if good is None else good
-
-
-def _to_agree(q: Question) -> Problem | None:
-    """What takes long starts with a click."""
-    agreed: set[str] = st.session_state.setdefault(_AGREED, set())
-    key = f"{q.metric}, {q.sampling}, {', '.join(map(str, q.drawn))}"
-    if key in agreed:
-        return None
-    m = count(q.sampling.m)
-    return Problem(
-        f"m = {m} takes up to a minute for each fit: "
-        f"up to m = {count(LIVE)} the picture follows by itself.",
-        f"Compute m = {m}",
-        lambda: agreed.add(key),
-        asking=True,
-    )
+def _fitted(q: Question) -> Question:
+    """The same, its corrections fitted."""
+    recipes = dict.fromkeys((Correction(), *q.drawn))
+    with page.progress("Fitting the corrections") as report:
+        for done, recipe in enumerate(recipes):
+            report(done / len(recipes))
+            q.expected(recipe)
+    return q
 
 
 def _sentence(q: Question) -> str:
@@ -237,7 +227,7 @@ def _picture(q: Question, *, dim: bool) -> None:
         )
 
 
-def _numbers(q: Question) -> None:
+def _numbers(q: Question) -> list[tuple[str, str, str]]:
     """The strip: four numbers of the correction that is taken away."""
     bias2, variance = q.risk()
     values = q.fit().values
@@ -247,28 +237,29 @@ def _numbers(q: Question) -> None:
     if q.prior.name != UNIFORM:
         says = "own weights say" if q.prior.custom else f"the prior {q.prior.name} says"
         over = f"the ranks, weighing as {says}"
-    strip = {
-        "Average bias": (
-            bias2**0.5,
+    return [
+        (
+            "Average bias",
+            words.size(bias2**0.5),
             f"Root mean square over {over}. Uncorrected: {words.size(before)}; reporting 0 always: "
             f"{words.size(nothing)}. The mean over any number of instances keeps its bias.",
         ),
-        "Scatter of one draw": (
-            variance**0.5,
+        (
+            "Scatter of one draw",
+            words.size(variance**0.5),
             "Standard deviation for one instance, averaged over the ranks in the same way.",
         ),
-        f"Scatter over {count(q.instances)}": (
-            (variance / q.instances) ** 0.5,
+        (
+            f"Scatter over {count(q.instances)}",
+            words.size((variance / q.instances) ** 0.5),
             "Standard deviation of the mean over |D| instances.",
         ),
-        "Largest value": (
-            float(values.max()),
+        (
+            "Largest value",
+            words.size(float(values.max())),
             f"Of the vector. Its smallest is {words.size(float(values.min()))}.",
         ),
-    }
-    places = st.container(key="strip").columns(len(strip))
-    for place, (label, (value, about)) in zip(places, strip.items(), strict=True):
-        place.metric(label, words.size(value), help=about)
+    ]
 
 
 def _why(q: Question) -> None:

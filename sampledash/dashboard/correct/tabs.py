@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,8 @@ _HEAD = 8  # rows of a table on the page
 
 def show(q: Question) -> None:
     """Draw the tabs; only the open one is computed."""
-    tabs = st.tabs(list(NAMES), key="sheet", bind="query-params")
-    for tab, draw in zip(tabs, (vector, costs, spectrum), strict=True):
-        if tab.open:
-            with tab:
-                draw(q)
+    draws = (vector, costs, spectrum)
+    page.tabs({x: partial(draw, q) for x, draw in zip(NAMES, draws, strict=True)}, "sheet")
 
 
 def vector(q: Question) -> None:

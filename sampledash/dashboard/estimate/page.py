@@ -1,107 +1,284 @@
-"""The Correct page on sampled ranks, and on a printed table."""
+"""The Correct page on sampled ranks, and on a printed table: what they tell of all items."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.dashboard import controls, state
+from sampledash.dashboard import controls, page, state
 from sampledash.dashboard.correct.page import metric_choice
-from sampledash.dashboard.estimate import known, parts, source, table
-from sampledash.dashboard.estimate import scene as scenes
+from sampledash.dashboard.estimate import pictures, result, source, tabs, words
+from sampledash.dashboard.estimate.result import METHODS, Question, Result, SampledResult
 from sampledash.dashboard.page import Problem
+from sampledash.dashboard.words import escaped, system_name
+from sampledash.metrics import Metric
+from sampledash.readers import PrintedTable
+from sampledash.readers.rows import Rows
+from sampledash.report.numbers import count, percent
+from sampledash.sampling import Sampling
 
 POPULARITY = (
     "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
     "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
 )
-
-_TABLE = "_table_good"
+NO_TABLE = "Paste a table: a line of names, then one system a line."
+CHOICES: dict[str, Any] = {"estimator": next(iter(METHODS)), "metric": "Recall@k"}
+# What a link can choose, and the default.
+OFFERED: state.Offered = {
+    "estimator": (METHODS, CHOICES["estimator"]),
+    "sampled_source": (source.SOURCES, source.SOURCES[0]),
+    **{key: (names, names[0]) for key, names in tabs.OFFERED.items()},
+}
 
 
 def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what sampled ranks tell."""
-    own = {**defaults, **source.DEFAULTS, **scenes.DEFAULTS}
-    given, trouble = source.choose()
+    own = {**defaults, **source.DEFAULTS, **CHOICES}
+    given, lacking = source.choose()
     systems = st.container()
     left, right = st.columns([7, 3], vertical_alignment="bottom")
     with left:
         metric_choice()
     with right:
-        parts.estimator_choice()
-    gamma = {} if state.value("estimator", scenes.DEFAULTS) == "BV" else {"gamma": "BV only"}
-    unused = {**gamma, **known.known_m(given)}
-    controls.sidebar(lock_n=known.locked_n(given), unused=unused, page_defaults=own)
+        _estimator_choice()
+    gamma = {} if state.value("estimator", CHOICES) == "BV" else {"gamma": "BV only"}
+    n, m = _of_ranks(given)
+    controls.sidebar(lock_n=n, unused={**gamma, **m}, page_defaults=own)
     controls.link_notes()
-    scene = None
-    if trouble is None and given is not None:
-        try:
-            if state.current().scheme == "popularity":
-                raise ValueError(POPULARITY)
-            with systems:
-                found = source.shown(source.made(given), given)
-            if found.sets:
-                scene = scenes.look(scenes.ask(found))
-                scenes.remember(scene.asked)
-            else:
-                trouble = Problem("Choose at least one system to show.", asking=True)
-        except ValueError as error:
-            trouble = source.trouble(error, given)
-    if trouble is not None:
-        with headline:
-            trouble.show()
-        last = None if trouble.asking else scenes.remembered()
-        if last is not None:
-            parts.picture(scenes.look(last), dim=True)
+
+    def check() -> Question:
+        if given is None:
+            raise lacking or Problem("")
+        metric = _metric()
+        method, weight = state.value("estimator", CHOICES), state.current().gamma
+        with systems:
+            found = source.shown(source.sampled(given), given)
+        if not found.sets:
+            raise Problem("Choose at least one system to show.", asking=True)
+        if method == "BV" and weight == 0:
+            raise ValueError(
+                "gamma = 0 has no usable vector beyond m of about 20: take gamma above 0"
+            )
+        return Question(found, metric, method, weight)
+
+    def compute(q: Question) -> SampledResult:
+        with page.progress("What these samples leave open") as report:
+            return result.compute(q, report)
+
+    explain = partial(source.trouble, ident="" if given is None else given.ident)
+    found, problem = page.answer("sampled", check, compute, explain)
+    if not _shown(found, problem, headline, "estimate") or found is None:
         return
-    if scene is None:
-        return
-    with headline:
-        parts.headline(scene)
-    parts.picture(scene, dim=False)
-    if given is None or not given.m_known:
+    if given is None or given.lacks[1]:
         controls.narrow_m()
-    parts.numbers(scene)
-    controls.copy_link({**own, **parts.DEFAULTS, **source.in_link()})
-    parts.tabs(scene)
+    page.strip(_numbers(found))
+    pasted = {source.IN_LINK: ""} if source.IN_LINK in st.query_params else {}
+    controls.copy_link({**own, **tabs.DEFAULTS, **pasted})
+    tabs.show(found)
 
 
 def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what a printed table tells."""
-    own = {**defaults, **table.defaults(), "metric": scenes.DEFAULTS["metric"]}
+    example = _example_table()
+    choices = {"printed": example, "table_instances": 0}
+    own = {**defaults, **choices, "metric": CHOICES["metric"]}
     metric_choice()
-    text = table.ask_table()
-    found = scene = None
-    trouble = Problem("Paste a table: a line of names, then one system a line.", asking=True)
+    text = _table_choice(example)
+    table, wrong = None, Problem(NO_TABLE, asking=True)
     try:
-        found = table.read(text) if text.strip() else None
+        table = result.read_table(text) if text.strip() else None
     except ValueError as error:
-        trouble = Problem(state.spelled(error))
-    lock, unused = known.of_table(found)
-    if text == table.example_table():
-        lock = known.locked_n(source.Given("", "", None))
+        wrong = Problem.of(error)
+    lock, unused = _of_table(table)
+    if text == example:
+        lock = _of_ranks(source.Given(""))[0]
     controls.sidebar(lock_n=lock, unused={"gamma": "not used", **unused}, page_defaults=own)
     controls.link_notes()
-    try:
-        if state.current().scheme == "popularity":
-            raise ValueError(POPULARITY)
-        scene = None if found is None else table.look(found)
-    except ValueError as error:
-        trouble = Problem(state.spelled(error))
-    if scene is None:
-        with headline:
-            trouble.show()
-        last = None if trouble.asking else st.session_state.get(_TABLE)
-        if last is not None:
-            table.picture(last, dim=True)
+
+    def check() -> result.TableQuestion:
+        metric, settings = _metric(), state.current()
+        if table is None:
+            raise wrong
+        sampling = Sampling(settings.n, table.m or settings.m, settings.scheme)
+        instances = int(state.value("table_instances", choices))
+        return result.TableQuestion(table, metric, sampling, instances)
+
+    def compute(q: result.TableQuestion) -> result.TableResult:
+        with page.progress("What this table leaves open") as report:
+            return result.compute_table(q, report)
+
+    found, problem = page.answer("table", check, compute)
+    if not _shown(found, problem, headline, "table") or found is None:
         return
-    st.session_state[_TABLE] = scene
-    with headline:
-        table.headline(scene)
-    table.picture(scene, dim=False)
     controls.narrow_m()
-    table.numbers(scene)
+    rows = (*found.rows, *found.pairs)
+    printed = pd.DataFrame(
+        {
+            "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
+            "No assumption": [_range(row.free, row.other) for row in rows],
+            "If ranks fall off": [_range(row.falling, row.other) for row in rows],
+        }
+    )
+    page.table(printed, result.bounds(found), "table-bounds")
     controls.copy_link(own)
+
+
+def _metric() -> Metric:
+    settings = state.current()
+    if settings.scheme == "popularity":
+        raise Problem(POPULARITY)
+    return state.chip_metric(state.value("metric", CHOICES), settings.k, settings.n)
+
+
+def _estimator_choice() -> None:
+    """Which estimate the dots show."""
+    st.selectbox(
+        "Estimate by",
+        list(METHODS),
+        key="estimator",
+        bind="query-params",
+        help="Side by side: as the shape-constrained MLE, begun from one distribution for all "
+        "systems, so that errors cancel in differences. "
+        "Shape-constrained MLE: most likely if no rank is more frequent than a better one. "
+        "MLE, MES: most likely, and of maximum entropy. BV-…: the corrected vector with that "
+        "prior. MN: bias² and variance weighed by the number of instances. Priors are learned "
+        "from the same sampled ranks.",
+    )
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _example_table() -> str:
+    return result.example_table()
+
+
+def _table_choice(example: str) -> str:
+    """Draw the field in which the table stands, and that for its instances."""
+    left, right = st.columns([4, 1])
+    typed = left.text_area(
+        "The printed table",
+        value=example,
+        key="printed",
+        height=150,
+        bind="query-params",
+        help="As printed, also from LaTeX or a PDF: a line of names (HR@10, NDCG@10, MRR, AUC …), "
+        "then one system a line. The digits say how far the values were rounded. A line "
+        "'m = 99, n = 1000' tells both.",
+    )
+    right.number_input(
+        "Instances, if known",
+        min_value=0,
+        value=0,
+        step=1,
+        key="table_instances",
+        bind="query-params",
+        help="Over how many users the values are means: each may then be off by two standard "
+        "errors besides its rounding. 0: taken as expectations, off by rounding alone.",
+    )
+    return str(typed or "")
+
+
+Known = tuple[tuple[int, str] | None, dict[str, str]]  # for the sidebar: n, and why m is not used
+
+
+def _of_ranks(given: source.Given | None) -> Known:
+    """n and m as the data have them, in place of the sidebar's."""
+    if given is None:
+        return None, {}
+    if given.opened is None:
+        mean = round(float(np.mean(source.true_ranks()[0].n)))
+        return (mean, f"{count(mean)}, mean of the users"), {}
+    parts = [part for part in given.opened.parts if isinstance(part, Rows)]
+    lacks_n, lacks_m = given.lacks
+    n, m = None, {}
+    if parts and not lacks_n:
+        found = np.concatenate([part.n for part in parts if part.n is not None])
+        mean = round(float(found.mean()))
+        n = mean, f"{count(mean)}, {'from the data' if np.ptp(found) == 0 else 'mean'}"
+    if parts and not lacks_m:
+        found = np.concatenate([x.negatives for x in parts if x.negatives is not None])
+        low, high = count(int(found.min())), count(int(found.max()))
+        m = {"m": f"{low if low == high else f'{low} to {high}'}, from the data"}
+    return n, m
+
+
+def _of_table(table: PrintedTable | None) -> Known:
+    n = None if table is None else table.n
+    m = None if table is None else table.m
+    return (
+        None if n is None else (n, f"{count(n)}, from the table"),
+        {} if m is None else {"m": f"{count(m)}, from the table"},
+    )
+
+
+def _shown(
+    found: Result | None, problem: Problem | None, headline: DeltaGenerator, key: str
+) -> bool:
+    """Draw the sentence and the picture; whether it is what was asked for."""
+    with headline:
+        if problem is not None:
+            problem.show()
+        elif found is not None:
+            icon, color = words.VERDICTS[found.word]
+            badge = f":{color}-badge[{icon} {found.word}] " if found.pairs else ""
+            names = [system_name(row.name) for row in found.rows]
+            st.markdown(f"### {badge}{found.sentence(names)}")
+            for note in found.notes:
+                st.caption(escaped(note))
+    if found is None or (problem is not None and problem.asking):
+        return False
+    page.picture(
+        pictures.ranges(str(found.metric), found.rows, dark=page.is_dark()),
+        key=f"{key}_ranges",
+        dim=problem is not None,
+        alt="; ".join(f"{row.name}: {_range(row.free)}" for row in found.rows),
+    )
+    if problem is None:
+        st.caption(found.legend)
+    return problem is None
+
+
+def _numbers(found: SampledResult) -> list[tuple[str, str, str]]:
+    """The strip."""
+    pairs, sets = len(found.pairs), found.question.sets
+    widest = max(row.free[1] - row.free[0] for row in found.rows)
+    falling = f"{found.decided_if_falling} of {pairs}"
+    if any(row.falling is None for row in found.rows):
+        falling = "not offered" if found.question.adaptive else "contradicted"
+    decided = [
+        (
+            "Pairs decided",
+            f"{found.decided} of {pairs}",
+            "Whatever the ranks behind these samples were, at 95 %.",
+        ),
+        (
+            "If ranks fall off",
+            falling,
+            "Decided where no rank is more frequent than a better one: an assumption. Where what "
+            "was drawn decided m, ranges with it were found not to hold.",
+        ),
+    ]
+    return [
+        *(decided if pairs else []),
+        (
+            "Left open",
+            f"{100 * widest:.2f} points",
+            f"Widest range of {found.metric} that one system's samples allow.",
+        ),
+        (
+            "Sampled ranks",
+            count(max(one.n_instances for one in sets)),
+            "Of a system, its instances counted.",
+        ),
+    ]
+
+
+def _range(span: result.Range | None, other: str = "") -> str:
+    if span is None:
+        return "contradicted"
+    return words.span(*span) if other else f"{percent(span[0])} to {percent(span[1])}"

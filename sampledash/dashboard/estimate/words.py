@@ -23,6 +23,7 @@ WIDE = (
 LEGEND = (
     f"{WIDE} Narrow bar: if ranks fall off, that is, no rank is more frequent than a better one."
 )
+Figures = Mapping[Hashable, float]  # a row of the table over γ
 Reason = Literal["contradicted", "n", "range", "adaptive"]  # why another estimator is shown
 DOT = " Dot: the estimate."
 TICK = " Upright line: the value on all items, known here."
@@ -121,14 +122,7 @@ a larger n.'
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> list[str]:
-    """What to know where the systems were not ranked among the same candidates.
-
-    Parameters
-    ----------
-    metric
-        As text.
-    n, m
-        Candidates and sampled negatives of each system.
+    """What to know where candidates ``n`` or negatives ``m`` differ between systems.
 
     Examples
     --------
@@ -172,22 +166,14 @@ def verdict(free: int, falling: int, pairs: int) -> str:
 
 
 def sentence(
-    metric: str, word: str, systems: Sequence[str], values: Sequence[float], what: str,
-    method: str, range_of_first: tuple[float, float],
-) -> str:  # fmt: skip
-    """The page in at most 25 words.
-
-    Parameters
-    ----------
-    metric, word
-        As text, and the :func:`verdict`.
-    systems, values
-        Names and estimates, in the order of the data.
-    what, method
-        What the data are, such as "samples", and the estimator.
-    range_of_first
-        What is left open of the first system.
-    """
+    metric: str,
+    word: str,
+    systems: Sequence[str],
+    values: Sequence[float],
+    method: str,
+    range_of_first: tuple[float, float],
+) -> str:
+    """The page in at most 25 words; names and estimates in the order of the data."""
     order = ranking(systems, values)
     if len(systems) == 1:
         return (
@@ -195,15 +181,15 @@ def sentence(
             f"{percent(values[0])}."
         )
     if word == "decided":
-        return f"{metric} orders {order}, whatever the ranks behind these {what} were."
+        return f"{metric} orders {order}, whatever the ranks behind these samples were."
     if word == "if falling":
         return (
-            f"{metric} orders {order} if no rank is more frequent than a better one; these {what} "
+            f"{metric} orders {order} if no rank is more frequent than a better one; these samples "
             "alone cannot tell."
         )
     hidden = f" Estimated ({method}): {order}." if len(systems) <= MOST_NAMED else ""
     higher = "higher" if len(systems) == 2 else "highest"
-    return f"These {what} cannot tell which system has the {higher} {metric}.{hidden}"
+    return f"These samples cannot tell which system has the {higher} {metric}.{hidden}"
 
 
 def alone(metric: str, system: str, span: tuple[float, float]) -> str:
@@ -221,18 +207,8 @@ def alone(metric: str, system: str, span: tuple[float, float]) -> str:
     return f"{metric} of {system} {where}."
 
 
-def table_sentence(metric: str, word: str, best: str | None, systems: int) -> str:
-    """The same of a printed table, which has bounds but no estimates.
-
-    Parameters
-    ----------
-    metric, word
-        As text, and the :func:`verdict`.
-    best
-        The system that is ahead of all others, where that is decided.
-    systems
-        How many there are, at least two.
-    """
+def table_sentence(metric: str, word: str, best: str | None) -> str:
+    """The same of a printed table of several systems; ``best`` is ahead of all others."""
     if best is not None and word == "decided":
         return f"{best} has the highest {metric}, whatever the ranks were."
     if best is not None:
@@ -265,10 +241,9 @@ def told(first: str, second: str, low: float, high: float) -> str:
     return f"{first} is better" if low > 0 else f"{second} is better" if high < 0 else "cannot tell"
 
 
-Numbers = Mapping[Hashable, float]
-
-
-def best_gamma(best: Numbers, suggested: Numbers, metric: str) -> str:
+def best_gamma(
+    best: Mapping[Hashable, float], suggested: Mapping[Hashable, float], metric: str
+) -> str:
     """Which γ serves best, and how 1/|D| compares: rows of the table over γ."""
     least, there = (float(row["mse"]) ** 0.5 for row in (best, suggested))
     return (
@@ -277,7 +252,7 @@ def best_gamma(best: Numbers, suggested: Numbers, metric: str) -> str:
     )
 
 
-def price_of_gamma(smallest: Numbers) -> str:
+def price_of_gamma(smallest: Figures) -> str:
     """What the smallest γ costs."""
     return (
         "For ranks distributed as estimated here (shape-constrained MLE); vectors fitted to "

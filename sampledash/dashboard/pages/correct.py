@@ -7,14 +7,13 @@ import streamlit as st
 from sampledash.dashboard import controls, state
 from sampledash.dashboard.correct import page as metric_page
 from sampledash.dashboard.estimate import page as estimate_page
-from sampledash.dashboard.estimate import parts as estimate_parts
 
 WHAT = {
     "A metric": metric_page.show,
     "Sampled ranks": estimate_page.show_ranks,
     "A printed table": estimate_page.show_table,
 }
-state.stamp({"what": (WHAT, "A metric"), **metric_page.OFFERED, **estimate_parts.OFFERED})
+state.stamp({"what": (WHAT, "A metric"), **metric_page.OFFERED, **estimate_page.OFFERED})
 headline = st.container()
 chosen = controls.segments(
     "Correct",
