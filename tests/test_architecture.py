@@ -34,7 +34,7 @@ CORE = ("checks", "adaptivity", "laws", "metrics", "counts", "identity", "sampli
 
 
 #: Of a page, what it computes, says and draws can be read and tested without Streamlit.
-WITHOUT_STREAMLIT = ("words", "pictures", "result")
+WITHOUT_STREAMLIT = ("words", "pictures", "result", "lesson", "sliding")
 
 
 def part_of(path: Path) -> str:

@@ -12,9 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
-from sampledash.dashboard.learn import course, teacher
-from sampledash.dashboard.learn import words_rank as learn_rank
-from sampledash.dashboard.learn.words import points
+from sampledash.dashboard.learn.lesson import notes, points, sheet, words
+from sampledash.dashboard.learn.lessons.lesson_03_softness import half_way
 from sampledash.report.numbers import percent
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -35,14 +34,14 @@ def page(name="learn", **query):
 
 
 def answered(number, **query):
-    lesson = course.words(number)
+    lesson = words(number)
     answer = lesson.answer.text if lesson.most is None else str(lesson.answer.number)
     return page(lesson=str(number), **{f"guess{number}": answer}, **query)
 
 
 def guess(at, number, choice):
     """Give an answer by the control of the lesson."""
-    if course.words(number).most is None:
+    if words(number).most is None:
         return at.button_group(key=f"guess{number}").set_value(choice.text).run()
     return at.number_input(key=f"guess{number}").set_value(choice.number).run()
 
@@ -71,7 +70,7 @@ def frame(at, label):
 
 @pytest.mark.parametrize("number", EVERY)
 def test_a_lesson_asks_first_and_answers_kindly(number):
-    lesson = course.words(number)
+    lesson = words(number)
     assert sum(choice.right for choice in lesson.choices) == 1
     at = page(lesson=str(number))
     # The title would tell the answer: the question stands in its place.
@@ -304,7 +303,7 @@ def test_presenting_is_large_and_bare():
     plain, large = answered(5), answered(5, present="true")
     assert not large.latex
     assert "For teachers" not in str(large)
-    assert teacher.notes(course.words(5)) not in said(large)
+    assert notes(words(5)) not in said(large)
     sizes = [spec(at)["layout"]["title"]["font"]["size"] for at in (plain, large)]
     assert sizes[1] > 1.3 * sizes[0]
     for at in (plain, large):
@@ -312,9 +311,8 @@ def test_presenting_is_large_and_bare():
 
 
 def test_the_exercise_sheet_holds_every_lesson_and_its_solutions_come_last():
-    lessons = course.every()
-    sheet = teacher.sheet(lessons)
-    tasks, solutions = sheet.split("\n---\n")
+    lessons = [words(number) for number in EVERY]
+    tasks, solutions = sheet().split("\n---\n")
     assert f"9 lessons, {sum(one.minutes for one in lessons)} minutes." in tasks
     for number, lesson in enumerate(lessons, 1):
         assert f"## {number}. {lesson.question}" in tasks
@@ -332,7 +330,7 @@ def test_the_exercise_sheet_holds_every_lesson_and_its_solutions_come_last():
 def test_exercise_about_half_of_recall():
     metric = sd.parse_metric("Recall@10")
     for m in (100, 1000):
-        at = learn_rank.half_way(metric, m)
+        at = half_way(metric, m)
         sampling = sd.Sampling(N, m, "without-replacement")
         below, above = (float(sd.expected(metric, r, sampling)) for r in (at, at + 1))
         assert below >= 0.5 > above

@@ -1,35 +1,287 @@
-"""What the course is made of: words and a picture for each lesson."""
+"""What a lesson is: a text with named numbers, what computes them, and a picture.
+
+Each file in the folder ``lessons`` is a lesson; their names give the order. It holds
+
+``TEXT``
+    Lines of ``name: text``, wrapped lines indented. ``$x`` stands for the number x. A ``choice``
+    and an ``exercise`` have two parts, answer and reply or task and solution, with `` | `` between;
+    a ``link`` is a page, its query and the label. ``right`` names the choice that is.
+``numbers(look)``, ``picture(look, revealed, dark)``
+    The numbers by name, as they are written (several lines as a tuple), and the Plotly figure.
+``LOOKS``, ``OFFER``
+    Where there are some: metrics to choose from once the answer is out, the one of the question
+    first; and what can be tried beside the picture.
+
+Screen, projector and exercise sheet are made from the same lesson.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pkgutil
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import import_module
+from string import Template
+from typing import NamedTuple
+from urllib.parse import parse_qs
 
 import plotly.graph_objects as go
 
-from sampledash.dashboard.learn.words import Lesson
+from sampledash.dashboard.learn import lessons
+from sampledash.dashboard.words import ranking
+from sampledash.report.numbers import count
+from sampledash.sampling import Scheme
 
-Words = Callable[[str], Lesson]
-Picture = Callable[[str, bool, bool], go.Figure]
+PAPER = "Krichene & Rendle, KDD 2020"
+# Most lessons are about one case: candidates, negatives, and how these are drawn.
+N, M = 10_000, 100
+WITHOUT: Scheme = "without-replacement"
+METRIC, DATA = "Recall@10", "movielens-xyz"
+# How the other pages write the metrics.
+CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
+Numbers = Mapping[str, str | tuple[str, ...]]
+
+
+class Choice(NamedTuple):
+    """One answer to choose from, and what to say to whoever chooses it."""
+
+    text: str
+    right: bool
+    reply: str
+
+    @property
+    def number(self) -> int:
+        """The answer, where it is a number: ``20 of 20``."""
+        return int(self.text.split()[0])
+
+
+class Link(NamedTuple):
+    """Another page in the state that the lesson is about: page, query of its address, label."""
+
+    page: str
+    query: Mapping[str, Sequence[str]]
+    label: str
+
+
+class Exercise(NamedTuple):
+    """One exercise for the sheet, with its solution."""
+
+    task: str
+    solution: str
+
+
+class Offer(NamedTuple):
+    """Something to try: what is asked, the options by their labels, and the answer to one.
+
+    The answer is a text, and a link where the same can be looked at on another page.
+    """
+
+    ask: str
+    options: Mapping[int, str]
+    answer: Callable[[str, int], tuple[str, Link | None]]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a lesson says.
+
+    Attributes
+    ----------
+    title
+        What is learnt.
+    setup, question, choices
+        What is given, and what is asked before anything is shown; exactly one choice is right.
+    sentence, formula
+        The answer with its numbers, and why, as TeX.
+    why
+        Why it matters, in two lines.
+    source
+        Where it is in the paper.
+    link
+        The same state on another page.
+    minutes, misconceptions, exercises
+        For the teacher.
+    points
+        A list to take away, where there is one.
+    most
+        Where the answer is a number: the largest one that can be guessed, from 0 on.
+    """
+
+    title: str
+    setup: str
+    question: str
+    choices: tuple[Choice, ...]
+    sentence: str
+    formula: tuple[str, ...]
+    why: str
+    source: str
+    link: Link
+    minutes: int
+    misconceptions: tuple[str, ...]
+    exercises: tuple[Exercise, ...]
+    points: tuple[str, ...]
+    most: int | None
+
+    @property
+    def answer(self) -> Choice:
+        """The right choice."""
+        return next(choice for choice in self.choices if choice.right)
+
+    def reply(self, guess: int) -> Choice:
+        """A guessed number as a choice: how far off it is, and the reason of the nearest choice."""
+        off = guess - self.answer.number
+        if not off:
+            return self.answer
+        wrong = [choice for choice in self.choices if not choice.right]
+        nearest = min(wrong, key=lambda choice: abs(choice.number - guess))
+        said = f"{count(abs(off))} too {'many' if off > 0 else 'few'}. {nearest.reply}"
+        return Choice(count(guess), False, said)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One lesson of the course.
+    """One file of the course."""
 
-    Attributes
-    ----------
-    words
-        What it says, for one of ``looks``.
-    picture
-        Its picture: for one of ``looks``, whether the answer is out, and whether the page is dark.
-    looks
-        Metrics to choose from once the answer is out, the one of the question first.
-    extra
-        Draws what the lesson offers beside its picture, for one of ``looks``.
+    text: str
+    numbers: Callable[[str], Numbers]
+    picture: Callable[[str, bool, bool], go.Figure]
+    looks: tuple[str, ...]
+    offer: Offer | None
+
+    def look(self, chosen: str = "") -> str:
+        """The metric that is looked at: the one of the question where none is chosen."""
+        return chosen or next(iter(self.looks), "")
+
+
+def names() -> list[str]:
+    """Of the files, in order."""
+    return sorted(found.name for found in pkgutil.iter_modules(lessons.__path__))
+
+
+@cache
+def course() -> tuple[Entry, ...]:
+    """All lessons, in order."""
+    files = [import_module(f"{lessons.__name__}.{name}") for name in names()]
+    return tuple(
+        Entry(x.TEXT, x.numbers, x.picture, getattr(x, "LOOKS", ()), getattr(x, "OFFER", None))
+        for x in files
+    )
+
+
+@lru_cache(maxsize=64)
+def words(number: int, look: str = "") -> Lesson:
+    """What lesson 1, 2, ... says; computed once, as it is the same for everybody."""
+    entry = course()[number - 1]
+    return read(entry.text, entry.numbers(entry.look(look)))
+
+
+_BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
+
+
+@cache
+def ahead(number: int) -> Future[object]:
+    """Compute beside the page, once, what the reader of a lesson asks for next.
+
+    That is the picture of its answer, which the result waits for, and the words of the lesson
+    after it. Both leave their numbers in the caches of the lessons.
     """
+    entry = course()[number - 1]
+    drawn: Future[object] = _BESIDE.submit(entry.picture, entry.look(), True, False)
+    _BESIDE.submit(words, min(number + 1, len(course())))
+    return drawn
 
-    words: Words
-    picture: Picture
-    looks: tuple[str, ...] = ()
-    extra: Callable[[str], None] | None = None
+
+def read(text: str, numbers: Numbers) -> Lesson:
+    """Put the numbers into the text of a lesson."""
+    found: dict[str, list[str]] = {}
+    for line in re.split(r"\n(?! )", text.strip()):
+        name, _, said = re.sub(r"\s*\n\s+", " ", line).partition(": ")
+        several = numbers.get(said.removeprefix("$"))
+        if isinstance(several, tuple):
+            found.setdefault(name, []).extend(several)
+        else:
+            found.setdefault(name, []).append(Template(said).substitute(numbers))
+
+    def one(name: str) -> str:
+        (said,) = found[name]
+        return said
+
+    def parts(name: str) -> list[list[str]]:
+        return [said.split(" | ") for said in found[name]]
+
+    page, query, label = parts("link")[0]
+    return Lesson(
+        title=one("title"),
+        setup=one("setup"),
+        question=one("question"),
+        choices=tuple(Choice(text, text == one("right"), why) for text, why in parts("choice")),
+        sentence=one("sentence"),
+        formula=tuple(found["formula"]),
+        why=one("why"),
+        source=one("source"),
+        link=Link(page, parse_qs(query), label),
+        minutes=int(one("minutes")),
+        misconceptions=tuple(found["misconception"]),
+        exercises=tuple(Exercise(task, solution) for task, solution in parts("exercise")),
+        points=tuple(found.get("point", ())),
+        most=int(one("most")) if "most" in found else None,
+    )
+
+
+# ------------------------------------------------------------------------ how numbers are written
+
+
+def points(value: float) -> str:
+    """A difference of shares, in percentage points.
+
+    Examples
+    --------
+    >>> points(0.5), points(-0.5864), points(1e-6)
+    ('50.00 points', '−58.64 points', '< 0.01 points')
+    """
+    if 0 < value < 5e-5:
+        return "< 0.01 points"
+    return f"{100 * value:.2f} points".replace("-", "−")
+
+
+def order(systems: Sequence[str], means: Sequence[float]) -> str:
+    """Systems from best to worst, not to be broken over two lines."""
+    return ranking(systems, means).replace(" ", "\u00a0")
+
+
+# ------------------------------------------------------------------------------- for the teacher
+
+
+def notes(lesson: Lesson) -> str:
+    """What to do with one lesson in class, as Markdown."""
+    heard = "\n".join(f"- {said}" for said in lesson.misconceptions)
+    tasks = "\n".join(f"- {one.task} *{one.solution}*" for one in lesson.exercises)
+    return (
+        f"**{lesson.minutes} minutes.** Read the question aloud, let the class vote by hand, "
+        "choose the answer with most votes, then move the slider before you explain.\n\n"
+        f"**Expect to hear**\n{heard}\n\n**Exercises**, with solutions\n{tasks}\n\n"
+        f"*{PAPER}: {lesson.source}.*"
+    )
+
+
+def sheet() -> str:
+    """Exercise sheet and teacher's notes as Markdown: tasks first, solutions after them."""
+    every = [words(number) for number in range(1, len(course()) + 1)]
+    time = f"{len(every)} lessons, {sum(one.minutes for one in every)} minutes."
+    tasks = ["# Sampled metrics: exercises", "", f"After {PAPER}. {time}", ""]
+    keys = ["# Solutions and notes for the teacher", ""]
+    for place, lesson in enumerate(every, 1):
+        # The title would tell the answer: it waits for the solutions.
+        tasks += [f"## {place}. {lesson.question} ({lesson.minutes} minutes)", "", lesson.setup, ""]
+        tasks += [*(f"- [ ] {choice.text}" for choice in lesson.choices), ""]
+        tasks += [f"{place}.{i} {one.task}\n" for i, one in enumerate(lesson.exercises, 1)]
+        keys += [f"## {place}. {lesson.title}", ""]
+        keys += [f"**{lesson.answer.text}.** {lesson.answer.reply}", "", lesson.sentence, ""]
+        keys += [*(f"$$ {step} $$" for step in lesson.formula), ""]
+        keys += [*(f"- {said}" for said in lesson.misconceptions), ""]
+        keys += [f"{place}.{i} {one.solution}\n" for i, one in enumerate(lesson.exercises, 1)]
+        keys += [f"Source: {lesson.source}.", ""]
+    return "\n".join([*tasks, "---", "", *keys])

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sampledash.dashboard.learn import frame
+from sampledash.dashboard.learn import page
 
-frame.show()
+page.show()

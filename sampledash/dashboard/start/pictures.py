@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.dashboard import theme
-from sampledash.dashboard.learn import drawn as learn
+from sampledash.dashboard.sliding import Step, Trace, scatter, sliding
 from sampledash.dashboard.words import plain
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats
+
+GAP = 0.17  # between the heights of two labels
 
 
 def heights(values: Floats) -> Floats:
@@ -49,14 +50,12 @@ def spread(places: Floats, gap: float) -> Floats:
 def slopes(
     systems: Sequence[str],
     exact: Floats,
-    m_values: Sequence[int],
-    sampled: Floats,
+    sampled: dict[int, Floats],
     titles: Sequence[str],
     *,
     everything: str,
     at: int,
-    dark: bool = False,
-    height: int = 410,
+    dark: bool,
 ) -> go.Figure:
     """Exact metric on the left, expected sampled metric on the right; crossing lines are wrong.
 
@@ -64,63 +63,55 @@ def slopes(
     ----------
     systems, exact
         Names and exact means, as shares.
-    m_values, sampled
-        Places of the slider, and the expected means there: shape (M, systems).
-    titles
-        What each place says.
+    sampled, titles
+        Expected means at each m that the slider visits, and what is said there.
     everything
         What the exact metric ranks: ``"all candidates"``.
     at
         The m the slider begins at.
-    dark, height
-        Look of the page and height in pixels.
+    dark
+        Whether the page is dark.
     """
-    c = theme.look(dark)
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
-    left = heights(exact)
-    column = _labels(0.0, spread(left, 0.17), systems, exact, lines, "middle left")
-    fixed = [column, _header(0.0, everything, c.ink)]
-    steps = []
-    for m, values, title in zip(m_values, sampled, titles, strict=True):
-        right = heights(values)
-        moving: list[dict[str, Any]] = [
-            {"type": "scatter", "mode": "lines+markers", "x": [0, 1], "hoverinfo": "skip",
-             "y": [a, b], "line": line, "marker": {"size": 15, "color": line["color"]}}
-            for a, b, line in zip(left.tolist(), right.tolist(), lines, strict=True)
-        ]  # fmt: skip
-        moving.append(_labels(1.0, spread(right, 0.17), systems, values, lines, "middle right"))
-        moving.append(_header(1.0, f"{count(m)} sampled negatives", c.ink))
-        steps.append(learn.Step(count(m), moving, title))
-    hidden = {"visible": False, "fixedrange": True}
-    return learn.sliding(
-        fixed, steps, list(m_values).index(at), prefix="m = ", dark=dark, height=height, gap=30,
-        xaxis={**hidden, "range": [-0.62, 1.62]}, yaxis={**hidden, "range": [-0.1, 1.4]},
-        revision=f"slopes-{at}", margin={"l": 0, "r": 0, "t": 40},
-    )  # fmt: skip
-
-
-def _labels(
-    x: float,
-    places: Floats,
-    systems: Sequence[str],
-    values: Floats,
-    lines: Sequence[dict[str, Any]],
-    side: str,
-) -> dict[str, Any]:
+    colors = [line["color"] for line in lines]
     pad = "\u2002\u2002"
-    texts = [
-        f"<b>{plain(s)}</b>  {percent(float(v))}" for s, v in zip(systems, values, strict=True)
-    ]
-    return {
-        "type": "scatter", "mode": "text", "x": [x] * len(systems), "y": places.tolist(),
-        "text": [text + pad if side == "middle left" else pad + text for text in texts],
-        "textposition": side, "cliponaxis": False, "hoverinfo": "skip",
-        "textfont": {"size": 18, "color": [line["color"] for line in lines]},
-    }  # fmt: skip
 
+    def side(x: float, values: Floats, head: str) -> list[Trace]:
+        """The names with their values at one end, and what is ranked there."""
+        texts = [f"<b>{plain(s)}</b>  {percent(v)}" for s, v in zip(systems, values, strict=True)]
+        names = scatter(
+            "text",
+            [x] * len(systems),
+            spread(heights(values), GAP).tolist(),
+            text=[pad + text if x else text + pad for text in texts],
+            textposition="middle right" if x else "middle left",
+            cliponaxis=False,
+            textfont={"size": 18, "color": colors},
+        )
+        font = {"size": 15, "color": theme.look(dark).ink}
+        above = scatter("text", [x], [1.26], text=[head], cliponaxis=False, textfont=font)
+        return [names, above]
 
-def _header(x: float, text: str, color: str) -> dict[str, Any]:
-    return {
-        "type": "scatter", "mode": "text", "x": [x], "y": [1.26], "text": [text],
-        "cliponaxis": False, "hoverinfo": "skip", "textfont": {"size": 15, "color": color},
-    }  # fmt: skip
+    steps = []
+    for (m, values), title in zip(sampled.items(), titles, strict=True):
+        moving = []
+        for a, b, line in zip(heights(exact), heights(values), lines, strict=True):
+            marker = {"size": 15, "color": line["color"]}
+            moving.append(scatter("lines+markers", [0, 1], [a, b], line=line, marker=marker))
+        steps.append(
+            Step(count(m), moving + side(1.0, values, f"{count(m)} sampled negatives"), title)
+        )
+    hidden = {"visible": False, "fixedrange": True}
+    return sliding(
+        side(0.0, exact, everything),
+        steps,
+        list(sampled).index(at),
+        prefix="m = ",
+        dark=dark,
+        height=410,
+        gap=30,
+        xaxis={**hidden, "range": [-0.62, 1.62]},
+        yaxis={**hidden, "range": [-0.1, 1.4]},
+        revision=f"slopes-{at}",
+        margin={"l": 0, "r": 0, "t": 40},
+    )

@@ -11,7 +11,26 @@ from sampledash.report.numbers import count
 from sampledash.types import Floats
 
 ALL = "all candidates"
-_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+# Page, name, icon, and what is behind the door.
+DOORS = (
+    ("explore", "Explore", ":material/show_chart:",
+     "What does sampling do to a metric? Move n, m, k and watch it change."),
+    ("consistency", "Check my ranks", ":material/rule:",
+     "Is my comparison right? Upload ranks; get the verdict for every pair."),
+    ("correct", "Correct", ":material/build:",
+     "Only sampled ranks left? See what can be repaired, and what cannot."),
+)  # fmt: skip
+
+
+def number(value: int) -> str:
+    """A small number as a word."""
+    return _NUMBERS[value] if value < len(_NUMBERS) else count(value)
+
+
+def learn(lessons: int) -> str:
+    """The way to the course."""
+    return f"Learn it in {number(lessons)} short lessons, one question each"
 
 
 def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> str:
@@ -26,8 +45,7 @@ def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> 
     >>> headline("XYZ", np.array([1, 2, 3]), np.array([4, 5, 6]), 1000)
     'With 1,000 negatives the order is right'
     """
-    size = _NUMBERS.get(len(systems), count(len(systems)))
-    start = f"With {negatives(m)}"
+    size, start = number(len(systems)), f"With {negatives(m)}"
     if ranking(systems, sampled) == ranking(systems, exact):
         return f"{start} the order is right"
     if int(np.argmax(sampled)) == int(np.argmin(exact)):
@@ -50,32 +68,18 @@ def step_title(systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
     return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'}: {shown}"
 
 
-def about(metric: str, candidates: tuple[int, int], right_from: int | None) -> str:
+def about(metric: str, fewest: int, most: int, right_from: int | None) -> str:
     """What is drawn, and what to do.
 
     Examples
     --------
-    >>> about("AP", (5, 9), 7)[:72]
+    >>> about("AP", 5, 9, 7)[:72]
     'AP of three recommenders on MovieLens 1M, 5 to 9 candidate movies a user'
     """
-    end = (
-        f"the order is right from m\u00a0=\u00a0{count(right_from)}."
-        if right_from is not None
-        else "the order is never right."
-    )
+    end = "the order is never right."
+    if right_from is not None:
+        end = f"the order is right from m\u00a0=\u00a0{count(right_from)}."
     return (
-        f"{metric} of three recommenders on MovieLens 1M, {count(candidates[0])} to "
-        f"{count(candidates[1])} candidate movies a user; each side on its own scale. "
-        f"**Move m: {end}**"
+        f"{metric} of three recommenders on MovieLens 1M, {count(fewest)} to {count(most)} "
+        f"candidate movies a user; each side on its own scale. **Move m: {end}**"
     )
-
-
-DOORS = (
-    ("explore", "Explore", ":material/show_chart:",
-     "What does sampling do to a metric? Move n, m, k and watch it change."),
-    ("consistency", "Check my ranks", ":material/rule:",
-     "Is my comparison right? Upload ranks; get the verdict for every pair."),
-    ("correct", "Correct", ":material/build:",
-     "Only sampled ranks left? See what can be repaired, and what cannot."),
-)  # fmt: skip
-LEARN = "Learn it in nine short lessons, one question each"

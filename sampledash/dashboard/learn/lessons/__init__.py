@@ -1,0 +1,1 @@
+"""The lessons, one file each, in the order of their names."""

@@ -1,0 +1,128 @@
+"""A sampled rank is not a rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sampledash.dashboard import sliding, theme
+from sampledash.dashboard.explore.result import negatives, sampled_ranks
+from sampledash.dashboard.learn.lesson import WITHOUT, M, N, Numbers
+from sampledash.dashboard.learn.lessons.lesson_03_softness import half_way
+from sampledash.dashboard.sliding import Step, scatter
+from sampledash.metrics import parse_metric
+from sampledash.report.numbers import count, decimal, in_runs, tex_count, tex_number
+from sampledash.sampling import Sampling
+
+TEXT = r"""
+title: A sampled rank is not a rank
+setup: The relevant item has rank $rank among all $n candidates. Now it is ranked among $m
+    negatives drawn at random.
+question: Which sampled rank does the item at rank $rank get, on average?
+choice: about 2 | About $mean: of the $above items above it, one in $one_in is drawn.
+choice: about 10 | About $mean: that would take $for_ten items above it; it has $above.
+choice: about $rank | About $mean: that is its rank among all $n. Only $m of its competitors are
+    drawn, and hardly any of those above it.
+right: about $right
+sentence: True rank $rank gets sampled rank $mean on average. In $first of the draws it is first,
+    in $top_ten among the first ten.
+formula: p = \frac{r-1}{n-1} = \frac{$above}{$tex_others} = $share
+formula: \tilde r - 1 \sim \mathrm{Hypergeometric}($tex_others,\,$above,\,$m),\qquad
+    E[\tilde r] = 1 + $m\,p = $tex_mean
+why: A metric at a sampled rank is a metric at another rank, much too good. Up to true rank
+    $half_way an item is in the top ten of its sample more often than not.
+source: Section 4.3, eq. 15-16
+link: explore | rank=$rank&tab=One draw | Draw once, then a hundred times, in Explore
+minutes: 8
+misconception: “The sample is fair, so the rank is about right.” The share of items above is right
+    on average; the rank is that share of a much shorter list.
+misconception: “A larger catalogue does not matter.” With m fixed it makes every rank look better.
+exercise: The same item with m = $ten_m negatives: which sampled rank on average? | $ten_mean.
+exercise: Draw 100 negatives of your own for a rank you choose (Explore, One draw) and compare the
+    average with 1 + m(r − 1)/(n − 1).
+    | The average of 100 draws lies within about two of its standard errors.
+"""
+RANK = 100
+SIZES = (1, 2, 5, 10, 100, 1_000, 10_000)
+SEED, WIDEST = 3, 8
+
+
+def numbers(look: str) -> Numbers:
+    sampling = Sampling(N, M, WITHOUT)
+    mean, p = 1 + M * float(sampling.share_above(RANK)), sampling.pmf(RANK)
+    return {
+        "n": count(N),
+        "m": count(M),
+        "rank": count(RANK),
+        "above": count(RANK - 1),
+        "one_in": count(round((N - 1) / M)),
+        "for_ten": count(9 * (N - 1) // M),
+        "mean": decimal(mean),
+        "right": count(min((2, 10, RANK), key=lambda place: abs(place - mean))),
+        "first": in_runs(float(p[0])),
+        "top_ten": in_runs(float(p[:10].sum())),
+        "tex_others": tex_count(N - 1),
+        "share": tex_number((RANK - 1) / (N - 1)),
+        "tex_mean": tex_number(mean),
+        "half_way": count(half_way(parse_metric("Recall@10"), M)),
+        "ten_m": count(10 * M),
+        "ten_mean": decimal(1 + 10 * M * (RANK - 1) / (N - 1)),
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """One draw, more draws, the law."""
+    sampling = Sampling(N, M, WITHOUT)
+    seen = sampled_ranks(sampling, RANK, SEED, SIZES[-1])
+    if not revealed:
+        return _catalogue(negatives(sampling, RANK, int(seen[0]), SEED, 1).tolist(), dark)
+    c = theme.look(dark)
+    faded, ink = {"color": theme.faded(c.blue, 0.45)}, {"color": c.ink, "size": 11}
+    x = list(range(1, WIDEST + 1))
+    bar: dict[str, Any] = {"type": "bar", "x": x, "hoverinfo": "skip", "marker": faded}
+    steps = []
+    for size in SIZES:
+        drawn = seen[:size]
+        said = f"sampled rank {count(seen[0])}" if size == 1 else f"average {decimal(drawn.mean())}"
+        share = np.bincount(drawn, minlength=WIDEST + 1)[1 : WIDEST + 1] / size
+        bars = {**bar, "y": (100 * share).tolist()}
+        hidden = scatter("markers", x, [None] * WIDEST, marker=ink)
+        title = f"<b>{count(size)} draw{'s' * (size > 1)}</b>: {said}"
+        steps.append(Step(count(size), [bars, hidden], title))
+    mean = 1 + M * float(sampling.share_above(RANK))
+    law = scatter("markers", x, (100 * sampling.pmf(RANK)[:WIDEST]).tolist(), marker=ink)
+    title = f"<b>The law</b> (dots): mean {decimal(mean)}<br>true rank {count(RANK)}"
+    steps.append(Step("law", [bars, law], title))
+    return sliding.sliding(
+        [],
+        steps,
+        0,
+        prefix="draws: ",
+        dark=dark,
+        revision="learn-draws",
+        bargap=0.2,
+        xaxis={"title": {"text": "sampled rank"}, "range": [0.4, WIDEST + 0.6], "dtick": 1},
+        yaxis=theme.percent_axis(100.0, title="of the draws"),
+    )
+
+
+def _catalogue(negatives: list[int], dark: bool) -> go.Figure:
+    """The catalogue as a strip: one relevant item, the drawn negatives as ticks."""
+    c = theme.look(dark)
+    line = {"color": c.blue, "width": 2}
+    tick = {"symbol": "line-ns", "size": 22, "color": c.blue, "line": line}
+    edge = {"color": c.page, "width": 2}
+    diamond = {"symbol": "diamond", "size": 18, "color": c.vermillion, "line": edge}
+    data = [
+        scatter("lines", [1, N], [0, 0], line={"color": c.grid, "width": 16}),
+        scatter("markers", negatives, [0] * len(negatives), marker=tick),
+        scatter("markers", [RANK], [0], cliponaxis=False, marker=diamond),
+    ]
+    item = sliding.colored(f"◆ the item at rank {count(RANK)}", c.vermillion)
+    title = f"{item}<br>{sliding.colored(f'┃ {count(M)} drawn negatives', c.blue)}"
+    x, y = theme.rank_axis(N, log=False), {"visible": False, "range": [-1, 1]}
+    return sliding.still(
+        data, title, height=210, dark=dark, revision=f"strip-{N}", xaxis=x, yaxis=y
+    )

@@ -1,0 +1,108 @@
+"""With one negative everything is AUC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sampledash.comparison import curve, expected_mean, mean
+from sampledash.dashboard import sliding, theme
+from sampledash.dashboard.grid import rank_grid
+from sampledash.dashboard.learn.lesson import DATA, METRIC, WITHOUT, M, N, Numbers, order
+from sampledash.dashboard.learn.lessons.lesson_03_softness import sampled
+from sampledash.dashboard.sliding import Curve
+from sampledash.dashboard.words import negatives
+from sampledash.expectation import expected
+from sampledash.metrics import parse_metric
+from sampledash.readers import example
+from sampledash.report.numbers import count, percent, tex_count
+from sampledash.sampling import Sampling
+
+TEXT = r"""
+title: With one negative everything is AUC
+setup: n = $n, and a single negative: the sampled rank is 1 or 2.
+question: With one negative, which metric still cares most about the top?
+choice: AP | AP did, on all items. With one negative the chance of sampled rank 1 falls evenly with
+    the rank, so every metric is a straight line in it.
+choice: NDCG | NDCG did, on all items. With one negative the chance of sampled rank 1 falls evenly
+    with the rank, so every metric is a straight line in it.
+choice: Recall@10 | It cannot tell 1 from 2: it is $flat for all.
+choice: None of them | The chance of sampled rank 1 falls evenly with the rank, so every metric is a
+    straight line in it, as AUC is.
+right: None of them
+sentence: With one negative AP falls from $top at rank 1 to $last at rank $n in equal steps, as AUC
+    does. By it the three recommenders on MovieLens 1M rank $by_one, as by AUC ($by_auc); by AP on
+    all movies $by_ap.
+formula: E[M(\tilde r)] = \frac{n-r}{n-1}\,\big(M(1) - M(2)\big) + M(2)
+formula: E[\mathrm{AP}\,|\,$rank] = \frac{$tex_below}{$tex_others}\cdot $step + $second = $here
+why: One negative does not estimate your metric badly: it estimates AUC. Few negatives are not far
+    from that, whatever the header of the table says.
+source: Section 4.4.4
+link: consistency | m=1&metrics=AP&metrics=AUC | AP and AUC with one negative in Consistency
+minutes: 6
+misconception: “A top-heavy metric stays top-heavy on a small sample.” It can only tell apart what
+    the sample tells apart: one negative tells better from worse, not good from excellent.
+exercise: Show that the expected NDCG with m = 1 and n = $n is linear in r, and give its values at
+    r = 1 and r = n. | Section 4.4.4 with M(1) = 1 and M(2) = $ndcg: these are the values at the two
+    ends.
+"""
+RANK = 100
+DOWN = (N - 1, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 3, 2, 1)
+
+
+def numbers(look: str) -> Numbers:
+    sets, ap = example(DATA), parse_metric("AP")
+    names = [rs.system for rs in sets]
+    first, second = ap([1, 2], N).tolist()
+    top, here, last = expected(ap, [1, RANK, N], Sampling(N, 1, WITHOUT)).tolist()
+    return {
+        "n": count(N),
+        "rank": str(RANK),
+        "flat": percent(expected_mean(METRIC, sets[0], 1, scheme=WITHOUT)),
+        "top": percent(top),
+        "last": percent(last),
+        "by_one": order(names, curve(ap, sets, [1], scheme=WITHOUT).to_numpy()[0].tolist()),
+        "by_auc": order(names, [mean("AUC", rs) for rs in sets]),
+        "by_ap": order(names, [mean(ap, rs) for rs in sets]),
+        "tex_below": tex_count(N - RANK),
+        "tex_others": tex_count(N - 1),
+        "step": f"{first - second:g}",
+        "second": f"{second:g}",
+        "here": f"{here:.4f}",
+        "ndcg": f"{float(parse_metric('NDCG')(2, N)):.3f}",
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """With fewer negatives every metric becomes the line of AUC."""
+    metrics = [parse_metric(name) for name in ("AUC", "NDCG", "AP")]
+    ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
+
+    def drawn(m: int) -> list[Curve]:
+        found = []
+        for width, metric in zip((9, 5, 2.5), metrics, strict=True):
+            y = sampled(metric, ranks, m)
+            line = theme.metric_line(metric, dark) | {"width": width}
+            found.append(Curve(str(metric), (y - y[-1]) / (y[0] - y[-1]), line))
+        return found
+
+    first = drawn(DOWN[0])
+    names = sliding.broken([sliding.colored(f"<b>{x.name}</b>", x.color) for x in first], 4)
+    layout: dict[str, Any] = {
+        "xaxis": theme.rank_axis(N, log=False, title="true rank"),
+        "yaxis": theme.percent_axis(100.0, title="rank 1 = 100 %, last = 0 %"),
+        "revision": "one-negative",
+        "dark": dark,
+    }
+    if not revealed:
+        return sliding.before(ranks, first, f"On all items<br>{names}", **layout)
+    steps = []
+    for m in DOWN:
+        curves = drawn(m)
+        apart = max(float(np.abs(x.y - curves[0].y).max()) for x in curves[1:])
+        said = "one and the same line" if apart < 1e-9 else f"up to {100 * apart:.0f} points apart"
+        title = f"<b>{negatives(m)}: {said}</b><br>{names}"
+        steps.append(sliding.Step(count(m), sliding.lines(ranks, curves), title))
+    return sliding.sliding([], steps, DOWN.index(M), prefix="m = ", **layout)

@@ -1,0 +1,178 @@
+"""The order flips."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sampledash.comparison import counterexample, curve, expected_mean, mean
+from sampledash.dashboard import sliding, theme
+from sampledash.dashboard.consistency.pictures import m_grid
+from sampledash.dashboard.learn.lesson import (
+    CHIPS,
+    METRIC,
+    WITHOUT,
+    Link,
+    M,
+    N,
+    Numbers,
+    Offer,
+    order,
+)
+from sampledash.dashboard.sliding import Curve
+from sampledash.dashboard.words import negatives, ranking
+from sampledash.expectation import expected
+from sampledash.metrics import parse_metric
+from sampledash.readers import EXAMPLES, example
+from sampledash.report.numbers import count, percent
+from sampledash.sampling import Sampling
+
+TEXT = r"""
+title: The order flips
+setup: $ranks — five ranks each, n = $n.
+question: Which recommender has the highest expected AP on $m negatives?
+choice: A | A: $ap_A. It is never terrible; that it is never good the sample cannot see.
+choice: B | B: $ap_B. Its two ranks of 40 look excellent in a sample, its three bad ones do not.
+choice: C | C: $ap_C. Its rank $best_C is worth $worth times rank $worst_A on all items, on the
+    sample only $sampled_worth times.
+right: $right
+sentence: With $m negatives the expected $metric is $sampled: $sampled_order; $end.
+formula: E\Big[\tfrac15\sum_x M(\tilde R(x))\Big],\qquad $tex_sampled
+formula: \tfrac15\sum_x M(R(x)),\qquad $tex_exact
+why: A metric is consistent if sampling keeps every order in expectation. AUC is; no top-heavy
+    metric is. Which recommender wins can then be decided by m.
+source: Definition 1, Tables 1-2, Figure 2; with replacement
+link: consistency | source=$source&m=$m&scheme=with replacement&metrics=$chip
+    | $metric of A, B and C in Consistency
+minutes: 10
+misconception: “The numbers are too high, but the order is right.” The bias depends on where a
+    recommender has its ranks, so it differs between recommenders.
+misconception: “More negatives always bring the order closer to the truth.” It can change several
+    times on the way: move m.
+exercise: Compute AP of A, B and C on all items from the ranks above. Which order results?
+    | $exact_ap: $exact_ap_order.
+exercise: Find two recommenders with two ranks each whose order by Recall@10 flips with 100 of 9,999
+    negatives. Check them on the Consistency page. | For example $pair.
+"""
+LOOKS = ("AP", "NDCG", "Recall@10", "AUC")
+TABLE_M = 99  # negatives in Table 2
+VISITED = (1, 2, 5, 10, 20, 50, 99, 150, 200, 300, 500, 1000, 2000, 3000, 5000, 9999)
+
+
+def numbers(look: str) -> Numbers:
+    sets, ap = example("paper-abc"), parse_metric("AP")
+    names, n = [rs.system for rs in sets], int(sets[0].n.max())
+    exact, sampled = _means(look)
+    exact_ap, sampled_ap = _means("AP")
+    places = np.array([sets[2].ranks.min(), sets[0].ranks.max()])
+    worth = [ap(places, n), np.asarray(expected(ap, places, Sampling(n, TABLE_M)))]
+    times = [f"{high / low:.3g}" for high, low in worth]
+    true, shown = order(names, exact), order(names, sampled)
+    found = counterexample(METRIC, Sampling(N, M, WITHOUT)) or ()
+    each = {
+        f"ap_{name}": f"{percent(s)} on the sample, {percent(e)} on all items"
+        for name, s, e in zip(names, sampled_ap, exact_ap, strict=True)
+    }
+    return each | {
+        "n": count(n),
+        "m": count(TABLE_M),
+        "ranks": "; ".join(f"**{rs.system}**: {_ranks(rs.ranks)}" for rs in sets),
+        "right": names[int(np.argmax(sampled_ap))],
+        "best_C": str(places[0]),
+        "worst_A": str(places[1]),
+        "worth": times[0],
+        "sampled_worth": times[1],
+        "metric": look,
+        "chip": CHIPS[look],
+        "sampled": _named(sampled),
+        "sampled_order": shown,
+        "end": "as on all items" if shown == true else f"on all items {true}",
+        "tex_sampled": _tex(sampled),
+        "tex_exact": _tex(exact),
+        "source": EXAMPLES["paper-abc"].title,
+        "exact_ap": _named(exact_ap),
+        "exact_ap_order": order(names, exact_ap),
+        "pair": " and ".join(f"{rs.system} at ranks {_ranks(rs.ranks)}" for rs in found),
+    }
+
+
+def _means(metric: str) -> tuple[list[float], list[float]]:
+    """Exact and expected sampled means of A, B and C."""
+    sets = example("paper-abc")
+    return [mean(metric, x) for x in sets], [expected_mean(metric, x, TABLE_M) for x in sets]
+
+
+def _ranks(ranks: np.ndarray) -> str:
+    return ", ".join(count(r) for r in ranks)
+
+
+def _named(values: list[float]) -> str:
+    return ", ".join(f"{name} {percent(v)}" for name, v in zip("ABC", values, strict=True))
+
+
+def _tex(values: list[float]) -> str:
+    return r",\quad ".join(f"{name} = {v:.3f}" for name, v in zip("ABC", values, strict=True))
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """Expected metric of A, B and C over m (Figure 2)."""
+    sets, (exact, _) = example("paper-abc"), _means(look)
+    names, m_max = [rs.system for rs in sets], int(sets[0].n.max()) - 1
+    grid = m_grid(m_max, VISITED)
+    means = curve(look, sets, grid.tolist(), scheme="with-replacement").to_numpy()
+    curves = [
+        Curve(name, means[:, place], theme.system_line(place, dark) | {"width": 3.5})
+        for place, name in enumerate(names)
+    ]
+    if not revealed:
+        title = sliding.live(curves, exact, f"{look} on all items")
+        return sliding.truths(look, names, exact, 1.1 * max(exact), title, dark)
+    says = {}
+    for m, values in zip(grid.tolist(), means.tolist(), strict=True):
+        if m in VISITED:
+            shown = ranking(names, values)
+            sign = "✓" if shown == ranking(names, exact) else "⇅"
+            says[m] = f"{sign} {negatives(m)}: {shown}"
+    thin = theme.exact_line(dark, 1.2)
+    return sliding.along(
+        grid,
+        curves,
+        says,
+        TABLE_M,
+        beside=[
+            Curve(f"{name} on all", np.full(len(grid), v), thin)
+            for name, v in zip(names, exact, strict=True)
+        ],
+        prefix="m = ",
+        dark=dark,
+        revision=f"flips-{look}",
+        xaxis=theme.rank_axis(m_max, title="m, negatives (log scale)", most=5),
+        yaxis=theme.percent_axis(100 * max(float(means.max()), *exact)),
+    )
+
+
+def _counterexample(look: str, m: int) -> tuple[str, Link | None]:
+    """Two small rank sets whose order flips."""
+    found = counterexample(look, Sampling(N, m, WITHOUT))
+    if found is None:
+        return (
+            f"There is none for {look} with {negatives(m)}: every order is kept in expectation.",
+            None,
+        )
+    parts = [
+        f"**{rs.system}** at ranks {_ranks(rs.ranks)}: {percent(mean(look, rs))} on all items, "
+        f"{percent(expected_mean(look, rs, m, scheme=WITHOUT))} with {negatives(m)}"
+        for rs in found
+    ]
+    typed = [f"{rs.system}: {', '.join(map(str, rs.ranks.tolist()))}" for rs in found]
+    ranks = "\n".join([f"n = {int(found[0].n.max())}", *typed])
+    query = {"source": "Paste ranks", "ranks": ranks, "m": str(m), "metrics": CHIPS[look]}
+    there = {key: [value] for key, value in query.items()}
+    return f"{'; '.join(parts)}.", Link("consistency", there, "Check these two in Consistency")
+
+
+OFFER = Offer(
+    "Find me a counterexample for {look} with",
+    {m: negatives(m) for m in (10, 100, 1_000, 5_000)},
+    _counterexample,
+)

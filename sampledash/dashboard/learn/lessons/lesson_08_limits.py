@@ -1,0 +1,152 @@
+"""What no correction can know."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sampledash.dashboard import sliding, theme
+from sampledash.dashboard.learn.lesson import DATA, METRIC, WITHOUT, M, Numbers
+from sampledash.dashboard.learn.lessons.lesson_06_steadiness import exact_means
+from sampledash.estimation import bounds
+from sampledash.readers import example
+from sampledash.report.numbers import count, percent, tex_count
+from sampledash.sampledranks import SampledRankSet
+from sampledash.sampling import Sampling
+from sampledash.simulation import sample_ranks
+
+TEXT = r"""
+title: What no correction can know
+setup: One run: $m negatives for each of $users users of MovieLens 1M. Only the sampled ranks are
+    left, and n = $n, the users' mean.
+question: What would best pin down $metric of $name?
+choice: A cleverer correction | Every value from $free agrees with these samples: no method can
+    choose.
+choice: $many times as many users | The range would still be $more: rank distributions that give the
+    same sampled ranks stay apart.
+choice: An assumption, or more negatives | If no rank is more frequent than a better one: $assumed.
+right: An assumption, or more negatives
+sentence: From one run with $m negatives $metric of $name can be anything from $free; with $many
+    times as many users from $more. If no rank is more frequent than a better one: $assumed. The
+    truth is $exact.
+formula: \Big[\min_\pi,\ \max_\pi\Big] \sum_r \pi_r\, M(r),\qquad
+    \textstyle\pi \ge 0,\ \sum_r \pi_r = 1,\ \sum_r \pi_r\, p(\tilde r\,|\,r) \approx
+    \hat p(\tilde r)
+formula: $observed\ \text{observed} < $tex_n\ \text{unknown shares}
+why: An estimate within the range is a choice, not a measurement: say which assumption made it. A
+    pair is decided only if every allowed pair of values agrees.
+source: Eq. 16 and section 5.2: fewer sampled ranks than ranks; ranges at 95 %
+link: correct | what=Sampled ranks&m=$m&metric=Recall@k&draw_seed=$seed
+    | The same run in Correct, sampled ranks
+minutes: 8
+misconception: “With enough users everything can be estimated.” More users tell the law of the
+    sampled rank exactly; many rank distributions share it.
+misconception: “The dot in the middle of the range is most likely.” The range has no middle; an
+    assumption does.
+exercise: With m = 1, which property of the rank distribution do the sampled ranks determine?
+    | Its mean, and so AUC; nothing else.
+"""
+SEED, MANY = 1, 100
+VISITED = (5, 10, 20, 50, 100, 500)
+Range = tuple[float, float]
+
+
+@lru_cache(maxsize=8)
+def run(m: int) -> tuple[SampledRankSet, ...]:
+    """One sampled run of the bundled recommenders."""
+    return tuple(sample_ranks(rs, m, np.random.default_rng(SEED)) for rs in example(DATA))
+
+
+@lru_cache(maxsize=8)
+def ranges(m: int) -> tuple[tuple[Range, Range | None], ...]:
+    """What one run leaves open of each system: without an assumption, and with falling ranks."""
+    return tuple((bounds(METRIC, srs), _falling(srs)) for srs in run(m))
+
+
+def _falling(srs: SampledRankSet) -> Range | None:
+    try:
+        return bounds(METRIC, srs, shape="non-increasing")
+    except ValueError:  # the samples contradict the assumption
+        return None
+
+
+@lru_cache(maxsize=1)
+def with_more_users() -> Range:
+    """The range of the first system if there were a hundred times as many users like these."""
+    rs, n = example(DATA)[0], run(M)[0].population
+    laws = [
+        Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size]) for size in np.unique(rs.n).tolist()
+    ]
+    law = MANY * np.concatenate(laws).sum(axis=0)
+    return bounds(METRIC, SampledRankSet(rs.system, np.arange(1, M + 2), n=n, m=M, counts=law))
+
+
+def _said(span: Range) -> str:
+    return f"{percent(span[0])} to {percent(span[1])}"
+
+
+def numbers(look: str) -> Numbers:
+    ranks, n = example(DATA)[0], run(M)[0].population
+    free, falling = ranges(M)[0]
+    return {
+        "n": count(n),
+        "tex_n": tex_count(n),
+        "m": count(M),
+        "observed": str(M + 1),
+        "users": count(len(ranks.ranks)),
+        "many": count(MANY),
+        "metric": METRIC,
+        "name": ranks.system,
+        "free": _said(free),
+        "more": _said(with_more_users()),
+        "assumed": "contradicted" if falling is None else _said(falling),
+        "exact": percent(exact_means()[0]),
+        "seed": str(SEED),
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """What one run leaves open of each system."""
+    names, exact = [rs.system for rs in example(DATA)], exact_means()
+    if not revealed:
+        title = f"<b>{METRIC} on all movies</b>,<br>which the sampled ranks do not show"
+        return sliding.truths(METRIC, names, exact, 0.3, title, dark)
+    steps = []
+    for m in VISITED:
+        free = [span for span, _ in ranges(m)]
+        falling = [span or (0.0, 0.0) for _, span in ranges(m)]
+        # The ticks lie over the bars, so they move last though they never change.
+        wide, narrow = _bars(free, 0.25, 0.56, dark), _bars(falling, 0.7, 0.26, dark)
+        title = (
+            f"<b>{names[0]}, m = {count(m)}: {_said(free[0])}</b>"
+            "<br>wide: no assumption, narrow: with it, ┃ truth"
+        )
+        steps.append(sliding.Step(count(m), [wide, narrow, sliding.ticks(exact, dark)], title))
+    top = 1.03 * max(free[1] for m in VISITED for free, _ in ranges(m))
+    return sliding.sliding(
+        [],
+        steps,
+        VISITED.index(M),
+        prefix="m = ",
+        dark=dark,
+        barmode="overlay",
+        revision=f"ranges-{METRIC}",
+        **sliding.rows(METRIC, names, top, dark),
+    )
+
+
+def _bars(spans: list[Range], opacity: float, width: float, dark: bool) -> dict[str, Any]:
+    colors = [theme.system_line(place, dark)["color"] for place in range(len(spans))]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "hoverinfo": "skip",
+        "y": list(range(len(spans))),
+        "width": width,
+        "base": [100 * low for low, _ in spans],
+        "x": [100 * (high - low) for low, high in spans],
+        "marker": {"color": [theme.faded(c, opacity) for c in colors], "line": {"width": 0}},
+    }

@@ -1,0 +1,122 @@
+"""In your own paper."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sampledash.comparison import curve, expected_mean, negatives_needed
+from sampledash.dashboard import sliding, theme
+from sampledash.dashboard.consistency.pictures import m_grid
+from sampledash.dashboard.learn.lesson import DATA, METRIC, WITHOUT, M, Numbers, order
+from sampledash.dashboard.learn.lessons.lesson_06_steadiness import exact_means, right, visited
+from sampledash.dashboard.sliding import Curve
+from sampledash.dashboard.words import negatives, plain
+from sampledash.readers import example
+from sampledash.report.numbers import count, tex_count
+
+TEXT = r"""
+title: In your own paper
+setup: X, Y and Z on MovieLens 1M. With $m negatives $metric says $shown; on all movies it is $true.
+question: What makes the comparison right?
+choice: Five seeds, mean and deviation | All seeds share the same bias: they agree on the wrong
+    order (lesson 6).
+choice: A significance test | It tests the difference of the sampled values, which is real, and has
+    the wrong sign.
+choice: Ranking all candidates | There is nothing to be wrong then; with negatives it takes
+    $right_from of at most $most.
+right: Ranking all candidates
+sentence: All three pairs are right from m = $right_from on in expectation; one run shows the order
+    of $pair in $sure of cases from m = $needed on, of at most $most possible negatives.
+formula: m \ge $tex_right_from,\quad \frac{m}{n-1} \ge \frac{$tex_right_from}{$tex_most} =
+    $share\,\%
+why: Full ranking costs one score per item and a count of those above. Ranks that are saved once
+    give every metric, and every m, afterwards.
+source: Sections 6.2, 6.3 and 7
+link: consistency | source=Upload a file | Check your own ranks in Consistency
+minutes: 8
+misconception: “Everybody uses 100 negatives, so mine are comparable.” Only with the same n, m and
+    scheme, and only as the softened metric.
+misconception: “A larger m is always affordable later.” Save the true ranks once: every table
+    follows.
+exercise: Take a paper that prints metrics on sampled negatives. Note n, m, the scheme and whether
+    AUC is printed; paste the table on the Correct page.
+    | What the table allows is shown as a range; pairs whose ranges overlap are undecided.
+point: **Rank all candidates**, and save the true ranks.
+point: If you cannot: say n, m, the scheme and the seeds.
+point: Check from which m the order is right: here $right_from, not $m.
+point: Report a corrected metric with its γ, and its scatter.
+point: Report AUC too: sampling leaves its expectation alone.
+"""
+SURE = 0.95
+VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
+
+
+@lru_cache(maxsize=1)
+def settled() -> tuple[int, int, list[str]]:
+    """From which m all pairs are right, in how many negatives one run shows it, and which pair."""
+    last = right().nlargest(1, "m").iloc[0]
+    pair = [last["better"], last["worse"]]
+    sets = [rs for rs in example(DATA) if rs.system in pair]
+    needed = negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"]
+    return int(last["m"]), int(needed.iloc[0]), pair
+
+
+def numbers(look: str) -> Numbers:
+    sets = example(DATA)
+    names, most = [rs.system for rs in sets], max(int(rs.n.max()) for rs in sets) - 1
+    right_from, needed, pair = settled()
+    return {
+        "m": count(M),
+        "metric": METRIC,
+        "shown": order(names, [expected_mean(METRIC, rs, M, scheme=WITHOUT) for rs in sets]),
+        "true": order(names, exact_means()),
+        "right_from": count(right_from),
+        "needed": count(needed),
+        "most": count(most),
+        "pair": " and ".join(pair),
+        "sure": f"{100 * SURE:.0f} %",
+        "tex_right_from": tex_count(right_from),
+        "tex_most": tex_count(most),
+        "share": f"{100 * right_from / most:.0f}",
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """From which m on which pair is right."""
+    sets, exact, (right_from, needed, _) = example(DATA), exact_means(), settled()
+    names, m_values = [plain(rs.system) for rs in sets], visited(*VISITED, right_from - 1, needed)
+    grid = m_grid(m_values[-1], m_values)
+    means, c = curve(METRIC, sets, grid.tolist(), scheme=WITHOUT).to_numpy(), theme.look(dark)
+    first, second, third = np.argsort(exact)[::-1].tolist()
+    pairs = {c.green: (first, second), c.vermillion: (second, third), c.purple: (first, third)}
+    curves = [
+        Curve(f"{names[a]} − {names[b]}", means[:, a] - means[:, b], {"color": color, "width": 3.5})
+        for color, (a, b) in pairs.items()
+    ]
+    if not revealed:
+        gaps = [exact[a] - exact[b] for a, b in pairs.values()]
+        title = sliding.live(curves, gaps, f"{METRIC} on all movies")
+        named = [each.name for each in curves]
+        return sliding.truths(f"{METRIC}, difference", named, gaps, 1.2 * max(gaps), title, dark)
+    says = {}
+    for m in m_values:
+        right = sum(float(each.y[np.searchsorted(grid, m)]) > 0 for each in curves)
+        says[m] = f"{negatives(m)}: {right} of {len(pairs)} pairs right (above 0)"
+    every = 100 * np.array([each.y for each in curves])
+    low, top = float(every.min()), float(every.max())
+    zero = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": 0, "y1": 0, "layer": "below"}
+    return sliding.along(
+        grid,
+        curves,
+        says,
+        M,
+        prefix="m = ",
+        dark=dark,
+        revision="your-paper",
+        xaxis=theme.rank_axis(m_values[-1], title="m, negatives (log scale)", most=5),
+        yaxis=theme.percent_axis(top, low=low, title="expected difference"),
+        shapes=[{**zero, "line": {"color": c.ink, "width": 1.5, "dash": "dot"}}],
+    )

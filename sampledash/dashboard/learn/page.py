@@ -1,0 +1,208 @@
+"""One lesson on the screen: the way through the course, the question, the answer, the picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from sampledash.dashboard import controls, moving, page, sliding, state
+from sampledash.dashboard.learn import lesson as lessons
+from sampledash.dashboard.learn.lesson import PAPER, Choice, Entry, Lesson, Link, Offer
+
+LESSON, PRESENT, LOOK, EXAMPLE = "lesson", "present", "look", "example_m"
+NUMBERS = tuple(str(number) for number in range(1, len(lessons.course()) + 1))
+# What the reader chose is in the address, and stays while other lessons are looked at.
+_CHOICE: dict[str, Any] = {
+    "bind": "query-params",
+    "persist_state": "session",
+    "label_visibility": "collapsed",
+}
+# Said in full in a link: what was chosen elsewhere before must not change what the lesson shows.
+_SHARED = ("n", "m", "k", "scheme")
+
+
+def show() -> None:
+    """Draw the page."""
+    # The toggle is drawn last; what it says decides how everything is drawn.
+    present = bool(
+        st.session_state.get(PRESENT, st.query_params.get(PRESENT, "").lower() == "true")
+    )
+    with st.container(key="projected" if present else "lesson_page"):
+        number = _way()
+        entry, lesson = lessons.course()[number - 1], lessons.words(number)
+        asked = st.container()
+        # Side by side where there is room: the picture stays on the screen.
+        with st.container(horizontal=True, vertical_alignment="center", key="answer"):
+            chosen = _guess(number, lesson)
+            if chosen is not None:
+                _reply(chosen)
+        with asked:
+            _head(number, lesson, revealed=chosen is not None, present=present)
+        _body(number, entry, revealed=chosen is not None, present=present)
+    _foot(lesson, present)
+    lessons.ahead(number)
+
+
+def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None:
+    """First the question as the heading, for the title tells what is learnt; then the title."""
+    if revealed and not present:
+        st.markdown(f"### {number}. {lesson.title}")
+        st.markdown(_unbroken(f"{lesson.setup} **{lesson.question}**"))
+        return
+    st.markdown(f"### {number}. {_unbroken(lesson.question)}")
+    if not revealed:  # on a projector the picture needs the room, once the answer is out
+        st.markdown(_unbroken(lesson.setup))
+
+
+def _unbroken(text: str) -> str:
+    """The same text, with no number torn from its percent or equals sign."""
+    return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
+
+
+def _way() -> int:
+    """Which lesson: numbers to choose from, and a step back or forth, by arrow key too."""
+    row = st.container(horizontal=True, vertical_alignment="center", key="way")
+    first, last = NUMBERS[0], NUMBERS[-1]
+    chosen = row.segmented_control(
+        "Lesson", NUMBERS, default=first, required=True, key=LESSON, **_CHOICE
+    )
+    number = chosen or first
+    back: dict[str, Any] = {"shortcut": "Left", "args": (-1,), "key": "lesson_back"}
+    forth: dict[str, Any] = {"shortcut": "Right", "args": (1,), "key": "lesson_next"}
+    row.button("Back", on_click=_step, disabled=number == first, **back)
+    row.button("Next", on_click=_step, disabled=number == last, type="primary", **forth)
+    return int(number)
+
+
+def _step(by: int) -> None:
+    place = NUMBERS.index(st.session_state.get(LESSON) or NUMBERS[0]) + by
+    st.session_state[LESSON] = NUMBERS[min(max(place, 0), len(NUMBERS) - 1)]
+
+
+def _guess(number: int, lesson: Lesson) -> Choice | None:
+    key = f"guess{number}"
+    if lesson.most is not None:
+        hint = f"Your guess, 0 to {lesson.most}"
+        how: dict[str, Any] = {"step": 1, "width": 210, "placeholder": hint, **_CHOICE}
+        guess = st.number_input("Your guess", 0, lesson.most, value=None, key=key, **how)
+        return None if guess is None else lesson.reply(guess)
+    choices = {choice.text: choice for choice in lesson.choices}
+    chosen = st.pills("Your answer", list(choices), key=key, wrap=True, **_CHOICE)
+    return choices.get(chosen or "")
+
+
+def _reply(chosen: Choice) -> None:
+    """Say whether it is right, and why, to everybody alike."""
+    said = _unbroken(chosen.reply)
+    if chosen.right:
+        st.success(f"Yes. {said}", icon=":material/check_circle:")
+    else:
+        st.info(f"Not quite. {said}", icon=":material/lightbulb:")
+
+
+def _body(number: int, entry: Entry, *, revealed: bool, present: bool) -> None:
+    if not revealed:
+        _picture(number, "", revealed=False, present=present)
+        st.caption("Answer first: then the picture can be moved.")
+        return
+    if present:
+        above = st.container()  # the picture is to be seen without scrolling
+        look = _look(number, entry)
+        with above:
+            _picture(number, look, revealed=True, present=True)
+        return
+    left, right = st.columns([7, 5], gap="medium")
+    with left:
+        look = _look(number, entry)
+        _picture(number, look, revealed=True, present=False)
+    lesson = lessons.words(number, look)
+    with right:
+        st.markdown(f"**{_unbroken(lesson.sentence)}**")
+        # All steps as one formula, in short lines: a column is narrow.
+        lines = [line for step in lesson.formula for line in step.split(r",\qquad ")]
+        st.latex(r"\begin{gathered}" + r"\\[6pt]".join(lines) + r"\end{gathered}")
+        if lesson.points:
+            st.markdown("\n".join(f"{i}. {said}" for i, said in enumerate(lesson.points, 1)))
+        st.markdown(f"*Why it matters.* {_unbroken(lesson.why)}")
+        if entry.offer is not None:
+            _offer(entry.offer, look)
+        _link(lesson.link)
+        st.caption(f"{PAPER}: {lesson.source}.")
+
+
+def _offer(offer: Offer, look: str) -> None:
+    """What can be tried and, once it is chosen, its answer."""
+    chosen = st.pills(
+        offer.ask.format(look=look),
+        list(offer.options),
+        key=EXAMPLE,
+        bind="query-params",
+        persist_state="session",
+        format_func=offer.options.__getitem__,
+        wrap=True,
+    )
+    if chosen is None:
+        return
+    said, link = offer.answer(look, chosen)
+    if link is None:
+        st.info(said, icon=":material/verified:")
+        return
+    st.markdown(said)
+    _link(link)
+
+
+def _link(link: Link) -> None:
+    """Draw a link to another page, with the whole query of its address."""
+    shared = {key: str(state.DEFAULTS[key]) for key in _SHARED}
+    st.page_link(
+        f"sampledash/dashboard/pages/{link.page}.py",
+        label=link.label,
+        icon=":material/arrow_outward:",
+        query_params={"v": state.VERSION, **shared, **link.query},
+    )
+
+
+def _look(number: int, entry: Entry) -> str:
+    if not entry.looks:
+        return ""
+    first, key = entry.look(), f"{LOOK}{number}"
+    chosen = st.segmented_control(
+        "Metric", entry.looks, default=first, required=True, key=key, **_CHOICE
+    )
+    return chosen or first
+
+
+def _picture(number: int, look: str, *, revealed: bool, present: bool) -> None:
+    look = look or lessons.course()[number - 1].look()
+    lesson = lessons.words(number, look)
+    moving.show(
+        _made(number, look, revealed, page.is_dark(), present),
+        key=f"lesson_{number}_{look}_{revealed}_{present}",
+        alt=lesson.sentence if revealed else f"{lesson.question} Before the answer.",
+    )
+
+
+@st.cache_resource(max_entries=120, show_spinner="Computing the picture")
+def _made(number: int, look: str, revealed: bool, dark: bool, present: bool) -> go.Figure:
+    """The picture of a lesson; the same for everybody."""
+    if revealed:
+        lessons.ahead(number).result()
+    fig = lessons.course()[number - 1].picture(look, revealed, dark)
+    return sliding.large(fig) if present else fig
+
+
+def _foot(lesson: Lesson, present: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_foot"):
+        about = (
+            "Large letters and nothing but the picture. With embed=true in the address the menu "
+            "is gone too."
+        )
+        st.toggle("Present", key=PRESENT, bind="query-params", help=about)
+        if present:
+            return
+        with st.popover("For teachers", icon=":material/school:"):
+            st.markdown(lessons.notes(lesson))
+            label, name = "Exercise sheet of all lessons", "sampledash-exercises.md"
+            controls.download(label, lessons.sheet, name, "text/markdown")

@@ -1,0 +1,269 @@
+"""Pictures that move in the browser: a slider of Plotly, one frame for each of its steps.
+
+Nothing is asked of the server while the slider is dragged. Axes are fixed, so that only the data
+move, and the title is a live legend: it holds the numbers of the step in the colours of the lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sampledash.dashboard import theme
+from sampledash.dashboard.words import plain
+from sampledash.report.numbers import count, percent
+from sampledash.types import Floats, Ints
+
+HEIGHT = 400
+TITLE = 62  # pixels for a title of two lines
+LARGE = 1.5  # how much larger letters are when the picture is projected
+Trace = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One place of the slider: its value as written, the moving traces, and what it says."""
+
+    label: str
+    data: list[Trace]
+    title: str
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line to draw: its name, values as shares, and Plotly line."""
+
+    name: str
+    y: Floats
+    line: dict[str, Any]
+
+    @property
+    def color(self) -> str:
+        """The colour of its line."""
+        return str(self.line["color"])
+
+
+def scatter(mode: str, x: Sequence[Any], y: Sequence[Any], **more: Any) -> Trace:
+    """A trace of lines, markers or text that tells nothing to who hovers over it."""
+    return {"type": "scatter", "mode": mode, "x": x, "y": y, "hoverinfo": "skip", **more}
+
+
+def sliding(
+    fixed: list[Trace],
+    steps: Sequence[Step],
+    active: int,
+    *,
+    prefix: str,
+    dark: bool,
+    height: int = HEIGHT,
+    gap: int = 48,
+    **layout: Any,
+) -> go.Figure:
+    """Put a figure together whose moving traces follow a slider.
+
+    Parameters
+    ----------
+    fixed
+        Traces that stay.
+    steps, active
+        The places of the slider, with the same traces in the same order, and where it begins.
+    prefix
+        Before the value over the slider: ``"m = "``.
+    gap
+        Pixels between the plot and the slider, for the labels of the axis.
+    dark, height, layout
+        As for :func:`sampledash.dashboard.theme.figure`.
+    """
+    c, begun = theme.look(dark), steps[active]
+    moving = list(range(len(fixed), len(fixed) + len(begun.data)))
+    data, margin = [*fixed, *begun.data], layout.pop("margin", {})
+    fig = theme.figure(data, dark=dark, height=height, hovermode=False, **layout)
+    fig.frames = [
+        go.Frame(
+            name=str(place),
+            data=step.data,
+            traces=moving,
+            layout={"title": heading(step.title, height)},
+        )
+        for place, step in enumerate(steps)
+    ]
+    still = {"duration": 0}
+    at_once = {"mode": "immediate", "frame": {**still, "redraw": True}, "transition": still}
+    slider = {
+        "active": active,
+        "steps": [
+            {"label": step.label, "method": "animate", "args": [[str(place)], at_once]}
+            for place, step in enumerate(steps)
+        ],
+        "currentvalue": {"prefix": prefix, "font": {"size": 17, "color": c.ink}, "offset": 10},
+        "transition": still,
+        "pad": {"l": 12, "r": 12, "t": gap, "b": 4},
+        "font": {"size": 12, "color": c.muted},
+        "ticklen": 4,
+        "minorticklen": 4,
+        "tickcolor": c.muted,
+        "bgcolor": c.blue,
+        "activebgcolor": c.vermillion,
+        "bordercolor": c.grid,
+    }
+    return fig.update_layout(
+        sliders=[slider],
+        title=heading(begun.title, height),
+        margin={"l": 8, "r": 16, "t": TITLE, "b": 8, **margin},
+    )
+
+
+def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: Any) -> go.Figure:
+    """A picture with nothing to drag, under the same kind of title."""
+    fig = theme.figure(data, dark=dark, height=height, hovermode=False, **layout)
+    return fig.update_layout(title=heading(title, height), margin={"t": TITLE})
+
+
+def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
+    """A title of one line or two; Plotly anchors two lines by the second one."""
+    down = 5 + 1.1 * size * ("<br>" in text)
+    across = {"x": 0.0, "xref": "container", "xanchor": "left", "pad": {"t": 0, "l": 6}}
+    up = {"y": 1 - down / height, "yref": "container", "yanchor": "top"}
+    return {"text": text, **across, **up, "font": {"size": size}}
+
+
+def large(fig: go.Figure) -> go.Figure:
+    """The same picture with letters for the last row of a lecture room."""
+    layout = fig.layout
+    for axis in (layout.xaxis, layout.yaxis):
+        axis.tickfont.size = 18
+        axis.title.font.size = 20
+    height = layout.height = round(1.1 * layout.height)
+    for titled in (layout, *(frame.layout for frame in fig.frames)):
+        titled.title = heading(titled.title.text, height, 23)
+    layout.margin.t = 88
+    for note in layout.annotations:
+        note.font.size = LARGE * (note.font.size or 14)
+    for slider in layout.sliders:
+        slider.currentvalue.font.size = 26
+        slider.font.size = 17
+        slider.pad.t = 66
+    for trace in [*fig.data, *(trace for frame in fig.frames for trace in frame.data)]:
+        if trace.type == "scatter" and trace.line.width:
+            trace.line.width = LARGE * trace.line.width
+    return fig
+
+
+# ------------------------------------------------------------------------------------- titles
+
+
+def colored(text: str, color: str) -> str:
+    """Text in a colour, for a title."""
+    return f'<span style="color:{color}">{text}</span>'
+
+
+def broken(parts: Sequence[str], per_line: int) -> str:
+    """Parts of a title, a few on a line: a phone is narrow."""
+    lines = [parts[i : i + per_line] for i in range(0, len(parts), per_line)]
+    return "<br>".join("   ".join(line) for line in lines)
+
+
+def live(curves: Sequence[Curve], values: Sequence[float], says: str = "") -> str:
+    """Title that names each curve in its colour, with its value."""
+    parts = [
+        colored(f"<b>{curve.name}</b> {percent(value)}", curve.color)
+        for curve, value in zip(curves, values, strict=True)
+    ]
+    return f"<b>{says}</b><br>{broken(parts, 3)}" if says else broken(parts, 2)
+
+
+# ------------------------------------------------------------------------------------- curves
+
+
+def lines(x: Ints, curves: Sequence[Curve]) -> list[Trace]:
+    """Traces of curves over a common x."""
+    at = x.tolist()
+    heights = [np.round(100 * curve.y, 5).tolist() for curve in curves]
+    return [
+        scatter("lines", at, y, name=curve.name, line=curve.line)
+        for curve, y in zip(curves, heights, strict=True)
+    ]
+
+
+def before(x: Ints, curves: Sequence[Curve], title: str, **layout: Any) -> go.Figure:
+    """The curves before the answer: nothing to drag."""
+    return still(lines(x, curves), title, height=HEIGHT - 70, **layout)
+
+
+def along(
+    x: Ints,
+    curves: Sequence[Curve],
+    says: dict[int, str],
+    begin: int,
+    *,
+    beside: Sequence[Curve] = (),
+    dark: bool,
+    **layout: Any,
+) -> go.Figure:
+    """Fixed curves with a dot on each, all at one x that the slider moves.
+
+    Parameters
+    ----------
+    x, curves
+        Common x, and the curves that carry dots.
+    says, begin
+        Values of x that the slider visits, with what the title says there first; where it begins.
+    beside
+        Curves without a dot.
+    dark, layout
+        As for :func:`sliding`.
+    """
+    c = theme.look(dark)
+    low, top = layout["yaxis"]["range"]
+    edge, thin = {"color": c.page, "width": 2}, {"color": c.muted, "width": 1.5}
+    dot = {"color": [curve.color for curve in curves], "size": 13, "line": edge}
+    steps = []
+    for at, said in says.items():
+        values = [float(curve.y[np.searchsorted(x, at)]) for curve in curves]
+        heights = [100 * value for value in values]
+        upright = scatter("lines", [at, at], [low, top], line=thin)
+        dots = scatter("markers", [at] * len(values), heights, cliponaxis=False, marker=dot)
+        steps.append(Step(count(at), [upright, dots], live(curves, values, said)))
+    fixed = lines(x, [*beside, *curves])
+    return sliding(fixed, steps, list(says).index(begin), dark=dark, **layout)
+
+
+# --------------------------------------------------------------------------------------- rows
+
+
+def ticks(values: Sequence[float], dark: bool) -> Trace:
+    """An upright tick in every row at its value on all items."""
+    c = theme.look(dark)
+    line = {"width": 3, "color": c.ink}
+    marker = {"symbol": "line-ns", "size": 40, "color": c.ink, "line": line}
+    x = [100 * value for value in values]
+    return scatter("markers", x, list(range(len(values))), marker=marker)
+
+
+def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[str, Any]:
+    """Axes of one row a system, over the metric up to ``top``."""
+    c = theme.look(dark)
+    axis = theme.percent_axis(100 * top, title=metric)
+    return {
+        "xaxis": axis | {"showgrid": True, "gridcolor": c.grid, "tickformat": ",.2~f"},
+        "yaxis": {
+            "tickvals": list(range(len(systems))),
+            "ticktext": [f"<b>{plain(s)}</b>" for s in systems],
+            "showgrid": False,
+            "range": [len(systems) - 0.5, -0.5],
+            "tickfont": {"size": 17, "color": c.ink},
+        },
+    }
+
+
+def truths(
+    metric: str, systems: Sequence[str], exact: Sequence[float], top: float, title: str, dark: bool
+) -> go.Figure:
+    """One row a system, with its value on all items only: before the answer."""
+    axes = rows(metric, systems, top, dark)
+    data, revision = [ticks(exact, dark)], f"truths-{metric}"
+    return still(data, title, height=HEIGHT - 110, dark=dark, revision=revision, **axes)
