@@ -396,6 +396,7 @@ def test_systems_with_other_candidates_or_negatives_are_told():
 def test_all_items_drawn_leave_nothing_to_estimate():
     # Of three candidates both others are drawn: every estimator must find the exact AUC.
     at = pasted("m = 2, n = 3\nA: 2", metric="AUC")
+    assert "Read\\: 1 sampled rank of 1 system, A." in [c.value for c in at.caption]
     shown = at.table[0].value.set_index("Estimator")["A"]
     assert shown["MN"] == shown["MLE"] == shown["uncorrected"] == "50.00 %"
 

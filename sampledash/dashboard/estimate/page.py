@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.dashboard import controls, page, state
 from sampledash.dashboard.correct.page import metric_choice
 from sampledash.dashboard.estimate import pictures, result, source, tabs, words
-from sampledash.dashboard.estimate.result import METHODS, Question, Result, SampledResult
+from sampledash.dashboard.estimate.result import METHODS, Question, Result, TableQuestion
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.words import escaped, system_name
 from sampledash.metrics import Metric
@@ -28,6 +28,21 @@ POPULARITY = (
     "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
 )
 NO_TABLE = "Paste a table: a line of names, then one system a line."
+HELP = {
+    "estimator": "Side by side: as the shape-constrained MLE, begun from one distribution for all "
+    "systems, so that errors cancel in differences. Shape-constrained MLE: most likely if no rank "
+    "is more frequent than a better one. MLE, MES: most likely, and of maximum entropy. BV-…: the "
+    "corrected vector with that prior. MN: bias² and variance weighed by the number of instances. "
+    "Priors are learned from the same sampled ranks.",
+    "printed": "As printed, also from LaTeX or a PDF: a line of names (HR@10, NDCG@10, MRR, AUC "
+    "…), then one system a line. The digits say how far the values were rounded. A line "
+    "'m = 99, n = 1000' tells both.",
+    "instances": "Over how many users the values are means: each may then be off by two standard "
+    "errors besides its rounding. 0: taken as expectations, off by rounding alone.",
+    "free": "Whatever the ranks behind these samples were, at 95 %.",
+    "falling": "Decided where no rank is more frequent than a better one: an assumption. Where "
+    "what was drawn decided m, ranges with it were found not to hold.",
+}
 CHOICES: dict[str, Any] = {"estimator": next(iter(METHODS)), "metric": "Recall@k"}
 # What a link can choose, and the default.
 OFFERED: state.Offered = {
@@ -40,13 +55,19 @@ OFFERED: state.Offered = {
 def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what sampled ranks tell."""
     own = {**defaults, **source.DEFAULTS, **CHOICES}
-    given, lacking = source.choose()
+    given, lacking = None, Problem("")
+    try:
+        given = source.choose()
+    except ValueError as error:
+        lacking = Problem.of(error)
     systems = st.container()
     left, right = st.columns([7, 3], vertical_alignment="bottom")
     with left:
         metric_choice()
     with right:
-        _estimator_choice()
+        options = list(METHODS)
+        about = HELP["estimator"]
+        st.selectbox("Estimate by", options, key="estimator", bind="query-params", help=about)
     gamma = {} if state.value("estimator", CHOICES) == "BV" else {"gamma": "BV only"}
     n, m = _of_ranks(given)
     controls.sidebar(lock_n=n, unused={**gamma, **m}, page_defaults=own)
@@ -54,7 +75,7 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
     def check() -> Question:
         if given is None:
-            raise lacking or Problem("")
+            raise lacking
         metric = _metric()
         method, weight = state.value("estimator", CHOICES), state.current().gamma
         with systems:
@@ -67,7 +88,7 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
             )
         return Question(found, metric, method, weight)
 
-    def compute(q: Question) -> SampledResult:
+    def compute(q: Question) -> Result[Question]:
         with page.progress("What these samples leave open") as report:
             return result.compute(q, report)
 
@@ -101,15 +122,15 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     controls.sidebar(lock_n=lock, unused={"gamma": "not used", **unused}, page_defaults=own)
     controls.link_notes()
 
-    def check() -> result.TableQuestion:
+    def check() -> TableQuestion:
         metric, settings = _metric(), state.current()
         if table is None:
             raise wrong
         sampling = Sampling(settings.n, table.m or settings.m, settings.scheme)
         instances = int(state.value("table_instances", choices))
-        return result.TableQuestion(table, metric, sampling, instances)
+        return TableQuestion(table, metric, sampling, instances)
 
-    def compute(q: result.TableQuestion) -> result.TableResult:
+    def compute(q: TableQuestion) -> Result[TableQuestion]:
         with page.progress("What this table leaves open") as report:
             return result.compute_table(q, report)
 
@@ -136,22 +157,6 @@ def _metric() -> Metric:
     return state.chip_metric(state.value("metric", CHOICES), settings.k, settings.n)
 
 
-def _estimator_choice() -> None:
-    """Which estimate the dots show."""
-    st.selectbox(
-        "Estimate by",
-        list(METHODS),
-        key="estimator",
-        bind="query-params",
-        help="Side by side: as the shape-constrained MLE, begun from one distribution for all "
-        "systems, so that errors cancel in differences. "
-        "Shape-constrained MLE: most likely if no rank is more frequent than a better one. "
-        "MLE, MES: most likely, and of maximum entropy. BV-…: the corrected vector with that "
-        "prior. MN: bias² and variance weighed by the number of instances. Priors are learned "
-        "from the same sampled ranks.",
-    )
-
-
 @st.cache_data(max_entries=1, show_spinner=False)
 def _example_table() -> str:
     return result.example_table()
@@ -160,26 +165,10 @@ def _example_table() -> str:
 def _table_choice(example: str) -> str:
     """Draw the field in which the table stands, and that for its instances."""
     left, right = st.columns([4, 1])
-    typed = left.text_area(
-        "The printed table",
-        value=example,
-        key="printed",
-        height=150,
-        bind="query-params",
-        help="As printed, also from LaTeX or a PDF: a line of names (HR@10, NDCG@10, MRR, AUC …), "
-        "then one system a line. The digits say how far the values were rounded. A line "
-        "'m = 99, n = 1000' tells both.",
-    )
-    right.number_input(
-        "Instances, if known",
-        min_value=0,
-        value=0,
-        step=1,
-        key="table_instances",
-        bind="query-params",
-        help="Over how many users the values are means: each may then be off by two standard "
-        "errors besides its rounding. 0: taken as expectations, off by rounding alone.",
-    )
+    how: dict[str, Any] = {"bind": "query-params", "help": HELP["printed"]}
+    typed = left.text_area("The printed table", example, 150, key="printed", **how)
+    how["help"] = HELP["instances"]
+    right.number_input("Instances, if known", 0, value=0, step=1, key="table_instances", **how)
     return str(typed or "")
 
 
@@ -217,7 +206,7 @@ def _of_table(table: PrintedTable | None) -> Known:
 
 
 def _shown(
-    found: Result | None, problem: Problem | None, headline: DeltaGenerator, key: str
+    found: Result[Any] | None, problem: Problem | None, headline: DeltaGenerator, key: str
 ) -> bool:
     """Draw the sentence and the picture; whether it is what was asked for."""
     with headline:
@@ -226,14 +215,13 @@ def _shown(
         elif found is not None:
             icon, color = words.VERDICTS[found.word]
             badge = f":{color}-badge[{icon} {found.word}] " if found.pairs else ""
-            names = [system_name(row.name) for row in found.rows]
-            st.markdown(f"### {badge}{found.sentence(names)}")
+            st.markdown(f"### {badge}{found.sentence}")
             for note in found.notes:
                 st.caption(escaped(note))
     if found is None or (problem is not None and problem.asking):
         return False
     page.picture(
-        pictures.ranges(str(found.metric), found.rows, dark=page.is_dark()),
+        pictures.ranges(str(found.question.metric), found.rows, dark=page.is_dark()),
         key=f"{key}_ranges",
         dim=problem is not None,
         alt="; ".join(f"{row.name}: {_range(row.free)}" for row in found.rows),
@@ -243,38 +231,21 @@ def _shown(
     return problem is None
 
 
-def _numbers(found: SampledResult) -> list[tuple[str, str, str]]:
+def _numbers(found: Result[Question]) -> list[tuple[str, str, str]]:
     """The strip."""
-    pairs, sets = len(found.pairs), found.question.sets
+    q, total = found.question, len(found.pairs)
     widest = max(row.free[1] - row.free[0] for row in found.rows)
-    falling = f"{found.decided_if_falling} of {pairs}"
+    falling = f"{result.decided(pair.falling for pair in found.pairs)} of {total}"
     if any(row.falling is None for row in found.rows):
-        falling = "not offered" if found.question.adaptive else "contradicted"
-    decided = [
-        (
-            "Pairs decided",
-            f"{found.decided} of {pairs}",
-            "Whatever the ranks behind these samples were, at 95 %.",
-        ),
-        (
-            "If ranks fall off",
-            falling,
-            "Decided where no rank is more frequent than a better one: an assumption. Where what "
-            "was drawn decided m, ranges with it were found not to hold.",
-        ),
-    ]
+        falling = "not offered" if q.adaptive else "contradicted"
+    free = f"{result.decided(pair.free for pair in found.pairs)} of {total}"
+    pairs = [("Pairs decided", free, HELP["free"]), ("If ranks fall off", falling, HELP["falling"])]
+    about = f"Widest range of {q.metric} that one system's samples allow."
+    largest = count(max(one.n_instances for one in q.sets))
     return [
-        *(decided if pairs else []),
-        (
-            "Left open",
-            f"{100 * widest:.2f} points",
-            f"Widest range of {found.metric} that one system's samples allow.",
-        ),
-        (
-            "Sampled ranks",
-            count(max(one.n_instances for one in sets)),
-            "Of a system, its instances counted.",
-        ),
+        *(pairs if total else []),
+        ("Left open", f"{100 * widest:.2f} points", about),
+        ("Sampled ranks", largest, "Of a system, its instances counted."),
     ]
 
 

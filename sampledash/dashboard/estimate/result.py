@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, NamedTuple, TypeVar
+from itertools import combinations, combinations_with_replacement
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from sampledash.comparison.means import expected_mean, mean
 from sampledash.correction import correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.estimate import words
-from sampledash.dashboard.words import outside, repeated
+from sampledash.dashboard.words import outside, repeated, system_name
 from sampledash.estimation import (
     bounds_from_table,
     compare,
@@ -33,6 +32,7 @@ from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints, Progress
 
 Range = tuple[float, float]
+Q = TypeVar("Q")
 T = TypeVar("T")
 
 # As shown -> as the core names it; BV takes the γ of the sidebar.
@@ -60,46 +60,22 @@ DATA = "movielens-xyz"
 
 @dataclass(frozen=True)
 class Sampled:
-    """Sampled ranks to estimate from, one set per system.
-
-    Attributes
-    ----------
-    bundled
-        Whether results may serve other sessions.
-    true
-        The true ranks behind them, where they are known.
-    whole
-        All systems that were given, where these are some of them.
-    """
+    """Sampled ranks to estimate from, one set per system."""
 
     sets: tuple[SampledRankSet, ...]
-    bundled: bool = False
-    true: tuple[RankSet, ...] = ()
-    whole: tuple[SampledRankSet, ...] = ()
+    bundled: bool = False  # results may serve other sessions
+    true: tuple[RankSet, ...] = ()  # the ranks behind them, where they are known
+    whole: tuple[SampledRankSet, ...] = ()  # all that were given, where these are some of them
 
 
 class Row(NamedTuple):
-    """What is known of the exact metric of one system, or of the difference of two.
-
-    Attributes
-    ----------
-    name, other
-        The system, and the one that is subtracted; none for a system alone.
-    free
-        Range without an assumption.
-    falling
-        Range if no rank is more frequent than a better one; None if that contradicts the data.
-    value
-        The estimate, where there is one.
-    exact
-        The exact metric, where it is known.
-    """
+    """What is known of the exact metric of one system, or of the difference of two."""
 
     name: str
-    other: str
-    free: Range
-    falling: Range | None
-    value: float | None = None
+    other: str  # the one that is subtracted; "" for a system alone
+    free: Range  # without an assumption
+    falling: Range | None  # if no rank is more frequent than a better one; None: contradicted
+    value: float | None = None  # the estimate
     exact: float | None = None
 
 
@@ -121,6 +97,12 @@ class Question:
     def adaptive(self) -> bool:
         """Whether what was drawn decided m, of some system."""
         return any(one.is_adaptive for one in self.sets)
+
+    @property
+    def methods(self) -> list[str]:
+        """Estimators that are valid and differ for these systems."""
+        offered = PLAINER if self.adaptive else METHODS
+        return [name for name in offered if len(self.sets) > 1 or name != TOGETHER]
 
     def value(self, place: int, method: str) -> float:
         """Estimate of one system by one of :data:`METHODS`."""
@@ -200,140 +182,51 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Result(ABC):
-    """What is shown: systems, their pairs, and what to know."""
+class Result(Generic[Q]):
+    """What is shown: systems, their pairs, the verdict, what to know and what the bars are."""
 
-    metric: Metric
+    question: Q
     rows: tuple[Row, ...]
     pairs: tuple[Row, ...]
     notes: tuple[str, ...]
-
-    @property
-    @abstractmethod
-    def word(self) -> str:
-        """The verdict."""
-
-    @property
-    @abstractmethod
-    def legend(self) -> str:
-        """What the bars are."""
-
-    @abstractmethod
-    def sentence(self, names: Sequence[str]) -> str:
-        """The page in one sentence, with the systems called so."""
+    word: str
+    sentence: str
+    legend: str
 
 
-@dataclass(frozen=True)
-class SampledResult(Result):
-    """The same of sampled ranks, with estimates by one of :data:`METHODS`."""
-
-    question: Question
-    method: str
-
-    @property
-    def decided(self) -> int:
-        """Pairs decided without an assumption."""
-        return sum(decides(pair.free) for pair in self.pairs)
-
-    @property
-    def decided_if_falling(self) -> int:
-        """Pairs decided if no rank is more frequent than a better one."""
-        return sum(decides(pair.falling) for pair in self.pairs)
-
-    @property
-    def word(self) -> str:
-        """Whether all pairs are decided."""
-        return words.verdict(self.decided, self.decided_if_falling, len(self.pairs))
-
-    @property
-    def methods(self) -> list[str]:
-        """Estimators that are valid and differ for these systems."""
-        offered = PLAINER if self.question.adaptive else METHODS
-        return [name for name in offered if len(self.rows) > 1 or name != TOGETHER]
-
-    @property
-    def legend(self) -> str:
-        """What the marks are too."""
-        bars = words.LEGEND if any(row.falling for row in self.rows) else words.WIDE
-        return bars + words.DOT + (words.TICK if self.rows[0].exact is not None else "")
-
-    def sentence(self, names: Sequence[str]) -> str:
-        """The order, or what is estimated."""
-        values = [row.value or 0.0 for row in self.rows]
-        return words.sentence(
-            str(self.metric), self.word, names, values, self.method, self.rows[0].free
-        )
+def decided(spans: Iterable[Range | None]) -> int:
+    """How many exclude 0."""
+    return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
-@dataclass(frozen=True)
-class TableResult(Result):
-    """The same of a printed table, over so many instances (0: not known)."""
-
-    sampling: Sampling
-    instances: int
-
-    @property
-    def word(self) -> str:
-        """Whether it is decided which system is best."""
-        if self._ahead("free") is not None:
-            return "decided"
-        return "cannot tell" if self._ahead("falling") is None else "if falling"
-
-    @property
-    def legend(self) -> str:
-        """What the bars hold."""
-        return words.printed(self.instances, self.sampling)
-
-    def sentence(self, names: Sequence[str]) -> str:
-        """Which system is best."""
-        metric = str(self.metric)
-        if not self.pairs:
-            return words.alone(metric, names[0], self.rows[0].free)
-        best = self._ahead("falling" if self._ahead("free") is None else "free")
-        return words.table_sentence(metric, self.word, None if best is None else names[best])
-
-    def _ahead(self, column: str) -> int | None:
-        """Place of the system whose range lies above all others, if all are known."""
-        known: list[Range | None] = [getattr(row, column) for row in self.rows]
-        spans = [span for span in known if span is not None]
-        if len(spans) < max(2, len(known)):
-            return None
-        first = max(range(len(spans)), key=lambda i: spans[i][0])
-        ahead = all(spans[first][0] > span[1] for i, span in enumerate(spans) if i != first)
-        return first if ahead else None
-
-
-def decides(span: Range | None) -> bool:
-    """Whether 0 is outside."""
-    return span is not None and (span[0] > 0 or span[1] < 0)
-
-
-def compute(q: Question, report: Progress) -> SampledResult:
+def compute(q: Question, report: Progress) -> Result[Question]:
     """What sampled ranks tell; results come from the cache where they are there."""
     sets, size = q.sets, len(q.sets)
-    total = size * (size + 1) // 2
-    notes = [*_cutoff(q), *_unlike(q), *_repeated(q)]
+    notes = list(_to_know(q))
     spans: dict[tuple[int, int], tuple[Range, Range | None]] = {}
-    for i in range(size):
-        for j in range(i, size):
-            free = q.free(i, j)
-            report((len(spans) + 0.5) / total)
-            spans[i, j] = free, q.falling(i, j)
-            report(len(spans) / total)
-        if spans[i, i][1] is None and not sets[i].is_adaptive:
+    for i, j in combinations_with_replacement(range(size), 2):
+        free = q.free(i, j)
+        report((len(spans) + 0.5) / (size * (size + 1) // 2))
+        spans[i, j] = free, q.falling(i, j)
+        report(len(spans) / (size * (size + 1) // 2))
+        if i == j and spans[i, j][1] is None and not sets[i].is_adaptive:
             notes.append(words.contradicts(sets[i].system))
     method, why = _allowed_method(q, [spans[i, i] for i in range(size)])
     if method != q.method and (size > 1 or method != SHAPED):
         notes.append(words.instead(q.method, method, why))
     values = [q.value(i, method) for i in range(size)]
-    named = {one.system: [value] for one, value in zip(sets, values, strict=True)}
-    notes += outside(named, method)
+    names = [one.system for one in sets]
+    notes += outside({name: [value] for name, value in zip(names, values, strict=True)}, method)
     exact: list[Any] = [mean(q.metric, ranks) for ranks in q.source.true] or [None] * size
-    rows = [Row(one.system, "", *spans[i, i], values[i], exact[i]) for i, one in enumerate(sets)]
-    pairs = [
-        Row(sets[i].system, sets[j].system, *spans[i, j]) for i, j in combinations(range(size), 2)
-    ]
-    return SampledResult(q.metric, tuple(rows), tuple(pairs), tuple(notes), q, method)
+    rows = [Row(names[i], "", *spans[i, i], values[i], exact[i]) for i in range(size)]
+    pairs = [Row(names[i], names[j], *spans[i, j]) for i, j in combinations(range(size), 2)]
+    found = (decided(x.free for x in pairs), decided(x.falling for x in pairs))
+    word = words.verdict(*found, len(pairs))
+    shown = list(map(system_name, names))
+    sentence = words.sentence(str(q.metric), word, shown, values, method, rows[0].free)
+    legend = words.LEGEND if any(row.falling for row in rows) else words.WIDE
+    legend += words.DOT + (words.TICK if q.source.true else "")
+    return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
 
 
 def _allowed_method(
@@ -366,34 +259,26 @@ def _allowed_method(
     return plainest, why if why == "adaptive" else "range"
 
 
-def _cutoff(q: Question) -> Iterable[str]:
-    """What to know where the cutoff holds all candidates, of every system or of one."""
+def _to_know(q: Question) -> Iterator[str]:
+    """What to know of the cutoff, of unlike systems, and of instances with several ranks."""
+    sizes = {one.system: one.population for one in q.sets}
     least = min(q.sets, key=lambda one: one.population)
     m = max(draws.m for draws in least.draws)
     if said := words.cutoff_holds_all(q.metric, least.population, m):
-        alone = any(one.population != least.population for one in q.sets)
-        yield f"{least.system}: {said}" if alone else said
-
-
-def _unlike(q: Question) -> list[str]:
-    """What to know where candidates or negatives differ between systems, not only within them."""
-    m = {one.system: round(float(np.average(one.m, weights=one.counts))) for one in q.sets}
-    return words.unlike(str(q.metric), {one.system: one.population for one in q.sets}, m)
-
-
-def _repeated(q: Question) -> list[str]:
-    """What to know where an instance has several sampled ranks."""
+        yield f"{least.system}: {said}" if len(set(sizes.values())) > 1 else said
+    drawn = {one.system: round(float(np.average(one.m, weights=one.counts))) for one in q.sets}
+    yield from words.unlike(str(q.metric), sizes, drawn)
     for one in q.sets:
         if one.instances is not None and len(np.unique(one.instances)) < len(one):
-            return [repeated(len(one), len(np.unique(one.instances)))]
-    return []
+            yield repeated(len(one), len(np.unique(one.instances)))
+            return
 
 
-def estimates(result: SampledResult) -> pd.DataFrame:
+def estimates(found: Result[Question]) -> pd.DataFrame:
     """Every estimate of every system; the exact value where it is known."""
-    q, rows = result.question, []
-    for i, row in enumerate(result.rows):
-        values = {name: q.value(i, name) for name in result.methods}
+    q, rows = found.question, []
+    for i, row in enumerate(found.rows):
+        values = {name: q.value(i, name) for name in q.methods}
         low, high = row.falling or (None, None)
         beyond = " ".join(outside({x: [y] for x, y in values.items()}))
         rows.append(
@@ -404,14 +289,14 @@ def estimates(result: SampledResult) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def pair_ranges(result: SampledResult) -> pd.DataFrame:
+def pair_ranges(found: Result[Question]) -> pd.DataFrame:
     """The range of each pair's difference, without and with the assumption."""
-    drawn = {one.system: one for one in result.question.sets}
+    drawn = {one.system: one for one in found.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}
         | {"high": span[1], **_drawn(drawn[pair.name], drawn[pair.other])}
-        | {"metric": str(result.metric)}
-        for pair in result.pairs
+        | {"metric": str(found.question.metric)}
+        for pair in found.pairs
         for name, span in (("none", pair.free), ("ranks fall off", pair.falling))
         if span is not None
     )
@@ -464,26 +349,18 @@ class TableQuestion(NamedTuple):
     instances: int
 
 
-def compute_table(q: TableQuestion, report: Progress) -> TableResult:
+def compute_table(q: TableQuestion, report: Progress) -> Result[TableQuestion]:
     """Bounds of every system, and with them of every pair: nothing ties one to the other."""
-    table, metric, s, instances = q.table.rows, *q[1:]
+    table, metric, s = q.table.rows, q.metric, q.sampling
     note = words.cutoff_holds_all(metric, s.n, s.m)
     notes = [*q.table.notes, *([note] if note else [])]
     rows: list[Row] = []
 
     def span(one: PrintedRow, shape: Any) -> Range:
+        how = {"shape": shape, "scheme": s.scheme, "instances": q.instances or None}
         return cache.cached(
-            ("table", metric, repr(one), shape, s, instances),
-            lambda: bounds_from_table(
-                metric,
-                one.values,
-                s.n,
-                s.m,
-                one.decimals,
-                shape=shape,
-                scheme=s.scheme,
-                instances=instances or None,
-            ),
+            ("table", metric, repr(one), shape, s, q.instances),
+            lambda: bounds_from_table(metric, one.values, s.n, s.m, one.decimals, **how),
             shared=False,
         )
 
@@ -503,23 +380,41 @@ def compute_table(q: TableQuestion, report: Progress) -> TableResult:
     for a, b in combinations(rows, 2):
         falling = a.falling and b.falling and _minus(a.falling, b.falling)
         pairs.append(Row(a.name, b.name, _minus(a.free, b.free), falling))
-    return TableResult(metric, tuple(rows), tuple(pairs), tuple(notes), s, instances)
+    sure, likely = _ahead([row.free for row in rows]), _ahead([row.falling for row in rows])
+    best = likely if sure is None else sure
+    word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
+    name = None if best is None else system_name(rows[best].name)
+    sentence = words.table_sentence(str(metric), word, name)
+    if not pairs:
+        sentence = words.alone(str(metric), system_name(rows[0].name), rows[0].free)
+    legend = words.printed(q.instances, s)
+    return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
 
 
 def _minus(a: Range, b: Range) -> Range:
     return a[0] - b[1], a[1] - b[0]
 
 
-def bounds(result: TableResult) -> pd.DataFrame:
+def _ahead(spans: Sequence[Range | None]) -> int | None:
+    """Place of the system whose range lies above all others, if all are known."""
+    known = [span for span in spans if span is not None]
+    if len(known) < max(2, len(spans)):
+        return None
+    first = max(range(len(known)), key=lambda i: known[i][0])
+    ahead = all(known[first][0] > span[1] for i, span in enumerate(known) if i != first)
+    return first if ahead else None
+
+
+def bounds(found: Result[TableQuestion]) -> pd.DataFrame:
     """Every range with all that it follows from; none where the shape contradicts the table."""
-    s = result.sampling
-    known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": result.instances or None}
+    q, s = found.question, found.question.sampling
+    known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
     rows: list[dict[str, Any]] = []
-    for row in (*result.rows, *result.pairs):
+    for row in (*found.rows, *found.pairs):
         for shape, span in (("any", row.free), (FALLING, row.falling)):
             low, high = span or (None, None)
             rows.append(
-                {"system": row.name, "minus": row.other, "metric": str(result.metric), **known}
+                {"system": row.name, "minus": row.other, "metric": str(q.metric), **known}
                 | {"shape": shape, "low": low, "high": high}
             )
     return pd.DataFrame(rows)

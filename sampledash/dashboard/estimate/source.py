@@ -35,6 +35,7 @@ from sampledash.simulation import sample_ranks
 EXAMPLE, UPLOAD, PASTE = "MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"
 SOURCES = (EXAMPLE, UPLOAD, PASTE)
 DEFAULTS: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1, "m_set": False}
+SEED = "Another seed draws other negatives."
 MOST_M = 2_000
 MOST_SYSTEMS = 8  # shown at a time: every pair of them is compared
 PLACEHOLDER = (
@@ -46,21 +47,11 @@ _FILES, _SHIFT, _SHOWN = "_sampled_files", "_sampled_from_0", "_sampled_shown"
 
 @dataclass(frozen=True)
 class Given:
-    """What was given, before n, m and the scheme are known.
+    """What was given, before n, m and the scheme are known."""
 
-    Attributes
-    ----------
-    ident
-        Text that is the same only for the same content.
-    opened
-        Parsed files; None for the bundled run.
-    about
-        Where the bundled run is described, once the sidebar has told m.
-    """
-
-    ident: str
-    opened: Opened | None = None
-    about: DeltaGenerator | None = None
+    ident: str  # the same only for the same content
+    opened: Opened | None = None  # parsed files; None for the bundled run
+    about: DeltaGenerator | None = None  # where that is described, once the sidebar has told m
 
     @property
     def lacks(self) -> tuple[bool, bool]:
@@ -68,36 +59,21 @@ class Given:
         return (False, True) if self.opened is None else lacks(self.opened)
 
 
-def choose() -> tuple[Given | None, Problem | None]:
-    """Draw the choice; return what was given, or what is still to be given."""
-    chosen = controls.segments(
-        "Sampled ranks of",
-        SOURCES,
-        "sampled_source",
-        help="The rank of each relevant item among itself and its sampled negatives, 1 to m + 1.",
-    )
+def choose() -> Given:
+    """Draw the choice; a ValueError, such as a Problem, says why there is nothing yet."""
+    about = "The rank of each relevant item among itself and its sampled negatives, 1 to m + 1."
+    chosen = controls.segments("Sampled ranks of", SOURCES, "sampled_source", help=about)
     if chosen != PASTE:
         carry(IN_LINK, "")
     try:
-        if chosen == UPLOAD:
-            return _uploaded()
-        if chosen == PASTE:
-            return _pasted()
+        if chosen != EXAMPLE:
+            return _uploaded() if chosen == UPLOAD else _pasted()
     except NoRankColumn as error:
-        return None, Problem(state.spelled(ValueError(error.sampled)))
-    except ValueError as error:
-        return None, Problem.of(error)
+        raise ValueError(error.sampled) from None
     left, right = st.columns([1, 5], vertical_alignment="bottom")
-    left.number_input(
-        "Seed",
-        min_value=0,
-        value=DEFAULTS["draw_seed"],
-        step=1,
-        key="draw_seed",
-        bind="query-params",
-        help="Another seed draws other negatives.",
-    )
-    return Given(DATA, about=right), None
+    linked: dict[str, Any] = {"key": "draw_seed", "bind": "query-params"}
+    left.number_input("Seed", 0, value=1, step=1, help=SEED, **linked)
+    return Given(DATA, about=right)
 
 
 def true_ranks() -> tuple[RankSet, ...]:
@@ -105,7 +81,7 @@ def true_ranks() -> tuple[RankSet, ...]:
     return cache.cached(("bundled", DATA), lambda: tuple(example(DATA)), shared=True)
 
 
-def _uploaded() -> tuple[Given | None, Problem | None]:
+def _uploaded() -> Given:
     files = st.file_uploader(
         "Sampled ranks as CSV, TSV, Parquet or .npy; also packed as .gz",
         accept_multiple_files=True,
@@ -114,10 +90,9 @@ def _uploaded() -> tuple[Given | None, Problem | None]:
         "n_candidates, m, count, seed, adaptive (yes or no). Files stay in this session "
         "and never travel in a link.",
     )
-    path = assets_folder() / "templates" / "sampled.csv"
     st.download_button(
         "Template",
-        path.read_bytes,
+        (assets_folder() / "templates" / "sampled.csv").read_bytes,
         file_name="sampled-ranks.csv",
         mime="text/csv",
         on_click="ignore",
@@ -126,11 +101,11 @@ def _uploaded() -> tuple[Given | None, Problem | None]:
         key="template_sampled",
     )
     if (last := uploaded(files, _FILES)) is None:
-        return None, nothing_uploaded("sampled_file", "Choose a file of sampled ranks.")
-    return _given(last.ident, last.parse), None
+        raise nothing_uploaded("sampled_file", "Choose a file of sampled ranks.")
+    return _given(last.ident, last.parse)
 
 
-def _pasted() -> tuple[Given | None, Problem | None]:
+def _pasted() -> Given:
     typed = pasted(
         "Sampled ranks: a table with a header, or one system a line",
         key="sampled_typed",
@@ -143,8 +118,8 @@ def _pasted() -> tuple[Given | None, Problem | None]:
     if len(typed) > MOST_IN_LINK:
         st.caption(f"Up to {count(MOST_IN_LINK)} characters travel in a link; these do not.")
     if not typed.strip():
-        return None, Problem("Paste sampled ranks, as in the example.", asking=True)
-    return _given(f"typed-{hash(typed)}", lambda: open_text(typed)), None
+        raise Problem("Paste sampled ranks, as in the example.", asking=True)
+    return _given(f"typed-{hash(typed)}", lambda: open_text(typed))
 
 
 def _given(ident: str, parse: Callable[[], Opened]) -> Given:
@@ -152,13 +127,7 @@ def _given(ident: str, parse: Callable[[], Opened]) -> Given:
 
 
 def sampled(given: Given) -> Sampled:
-    """The sampled ranks, with the n, m and scheme of the sidebar where the data say none.
-
-    Raises
-    ------
-    ValueError
-        As :func:`sampledash.readers.sampled_sets`.
-    """
+    """The sampled ranks, with the n, m and scheme of the sidebar where the data say none."""
     settings, seed = state.current(), int(state.value("draw_seed", DEFAULTS))
     if given.about is not None:
         given.about.caption(words.about_example(len(true_ranks()[0]), settings.m, seed))

@@ -12,7 +12,7 @@ import streamlit as st
 from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard import controls, page
 from sampledash.dashboard.estimate import pictures, words
-from sampledash.dashboard.estimate.result import SampledResult, estimates, pair_ranges
+from sampledash.dashboard.estimate.result import Question, Result, estimates, pair_ranges
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.words import NO_GAMMA, escaped, outside, system_name
 from sampledash.report.numbers import percent
@@ -23,18 +23,18 @@ OFFERED = {"estimate_tab": NAMES, "estimates_view": VIEWS}
 DEFAULTS: dict[str, Any] = {key: names[0] for key, names in OFFERED.items()}
 
 
-def show(found: SampledResult) -> None:
+def show(found: Result[Question]) -> None:
     """Only the open tab is computed."""
     draws = (_estimates, _true_ranks, _which_gamma)
     page.tabs({x: partial(f, found) for x, f in zip(NAMES, draws, strict=True)}, "estimate_tab")
 
 
-def _estimates(found: SampledResult) -> None:
+def _estimates(found: Result[Question]) -> None:
     """All estimators side by side, or all pairs."""
     if controls.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
         _pairs(found)
         return
-    table, wanted = estimates(found), found.methods
+    table, wanted = estimates(found), found.question.methods
     printed = {"Estimator": wanted}
     for row, values in zip(found.rows, table[wanted].to_numpy(dtype=float), strict=True):
         printed[system_name(row.name)] = [percent(float(x)) for x in values]
@@ -48,7 +48,7 @@ def _estimates(found: SampledResult) -> None:
     page.take(table, "estimates")
 
 
-def _pairs(found: SampledResult) -> None:
+def _pairs(found: Result[Question]) -> None:
     """Every pair: the range of its difference, without and with the assumption."""
     if not found.pairs:
         lacking = "One system alone has no pair: add the sampled ranks of a second one."
@@ -68,7 +68,7 @@ def _pairs(found: SampledResult) -> None:
     page.table(printed, table, "pairs")
 
 
-def _true_ranks(found: SampledResult) -> None:
+def _true_ranks(found: Result[Question]) -> None:
     """Where the relevant items stand, as estimated."""
     q = found.question
     grid = rank_grid(max(one.population for one in q.sets))
@@ -92,7 +92,7 @@ def _true_ranks(found: SampledResult) -> None:
     )
 
 
-def _which_gamma(found: SampledResult) -> None:
+def _which_gamma(found: Result[Question]) -> None:
     """Bias, scatter and error of the corrected mean against γ, for one system's ranks."""
     q = found.question
     names = [one.system for one in q.sets]

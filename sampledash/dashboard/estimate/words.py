@@ -50,17 +50,7 @@ def contradicts(system: str) -> str:
 
 
 def instead(asked: str, shown: str, why: Reason) -> str:
-    """Another estimator than the one that was asked for, and why.
-
-    Examples
-    --------
-    >>> instead("side by side", "MLE", "range")
-    'Estimated side by side, a system would lie outside its range: shown is the MLE.'
-    >>> instead("side by side", "MLE", "n")
-    'Side by side takes systems with the same candidates, but n differs: shown is the MLE.'
-    >>> instead("BV", "side by side", "adaptive")
-    'What was drawn decided m, where BV is not valid: shown is side by side.'
-    """
+    """Another estimator than the one that was asked for, and why."""
     if why == "contradicted":
         said = f"These numbers contradict what {asked} assumes"
     elif why == "n":
@@ -74,34 +64,14 @@ def instead(asked: str, shown: str, why: Reason) -> str:
 
 
 def understood(systems: Sequence[str], entries: int) -> str:
-    """What was read.
-
-    Examples
-    --------
-    >>> understood(["A", "B"], 1200)
-    'Read: 1,200 sampled ranks of 2 systems, A and B.'
-    >>> understood(["A"], 1)
-    'Read: 1 sampled rank of 1 system, A.'
-    """
+    """What was read."""
     names = listed(systems)
     ranks, many = "s" * (entries != 1), "s" * (len(systems) != 1)
     return f"Read: {count(entries)} sampled rank{ranks} of {len(systems)} system{many}, {names}."
 
 
 def cutoff_holds_all(metric: Metric, n: int, m: int) -> str:
-    """What follows where the cutoff leaves nothing out, of all candidates or of a sample.
-
-    Examples
-    --------
-    >>> from sampledash.metrics import parse_metric
-    >>> cutoff_holds_all(parse_metric("Recall@10"), 8, 5)
-    'The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k below 8, or \
-a larger n.'
-    >>> cutoff_holds_all(parse_metric("NDCG@10"), 8, 5)
-    'The cutoff holds all 8 candidates: NDCG@10 is NDCG. Take a k below 8, or a larger n.'
-    >>> cutoff_holds_all(parse_metric("NDCG@10"), 100, 5)
-    ''
-    """
+    """What follows where the cutoff leaves nothing out, of all candidates or of a sample."""
     of_all, of_sample = metric.cut(n - 1), metric.cut(m)
     if of_all is None or of_sample is None:
         return ""
@@ -122,14 +92,7 @@ a larger n.'
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> list[str]:
-    """What to know where candidates ``n`` or negatives ``m`` differ between systems.
-
-    Examples
-    --------
-    >>> unlike("AUC", {"A": 3706, "B": 1000}, {"A": 99, "B": 99})
-    ['n differs, from 1,000 (B) to 3,706 (A): AUC is then over different candidate sets, and a \
-difference is not one of the systems alone.']
-    """
+    """What to know where candidates ``n`` or negatives ``m`` differ between systems."""
     found = []
     if between := _from_to(n):
         found.append(
@@ -153,13 +116,7 @@ def _from_to(sizes: Mapping[str, int]) -> str:
 
 
 def verdict(free: int, falling: int, pairs: int) -> str:
-    """Word for how many pairs are decided, without and with the assumption.
-
-    Examples
-    --------
-    >>> verdict(3, 3, 3), verdict(0, 3, 3), verdict(2, 2, 3)
-    ('decided', 'if falling', 'cannot tell')
-    """
+    """Word for how many pairs are decided, without and with the assumption."""
     if free == pairs:
         return "decided"
     return "if falling" if falling == pairs else "cannot tell"
@@ -193,15 +150,7 @@ def sentence(
 
 
 def alone(metric: str, system: str, span: tuple[float, float]) -> str:
-    """What is known of one system.
-
-    Examples
-    --------
-    >>> alone("Recall@10", "A", (0.012, 0.974))
-    'Recall@10 of A lies between 1.20 % and 97.40 %.'
-    >>> alone("AUC", "A", (0.5, 0.5))
-    'AUC of A is 50.00 %.'
-    """
+    """What is known of one system."""
     low, high = map(percent, span)
     where = f"is {low}" if low == high else f"lies between {low} and {high}"
     return f"{metric} of {system} {where}."
@@ -220,24 +169,12 @@ def table_sentence(metric: str, word: str, best: str | None) -> str:
 
 
 def span(low: float, high: float) -> str:
-    """A range of differences, in percentage points.
-
-    Examples
-    --------
-    >>> span(-0.0123, 0.2)
-    '−1.23 to +20.00 points'
-    """
+    """A range of differences, in percentage points."""
     return f"{100 * low:+.2f} to {100 * high:+.2f} points".replace("-", "−")
 
 
 def told(first: str, second: str, low: float, high: float) -> str:
-    """What a range of the difference decides.
-
-    Examples
-    --------
-    >>> told("A", "B", 0.01, 0.02), told("A", "B", -0.01, 0.02)
-    ('A is better', 'cannot tell')
-    """
+    """What a range of the difference decides."""
     return f"{first} is better" if low > 0 else f"{second} is better" if high < 0 else "cannot tell"
 
 
