@@ -8,7 +8,7 @@ from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
-from sampledash.dashboard.consistency import sure as consistency_sure
+from sampledash.dashboard.consistency.result import SEED
 from sampledash.papers.printed import TABLE_2, TABLE_3
 from sampledash.report.numbers import in_runs
 from tests.dashboard import driver
@@ -78,7 +78,7 @@ def test_bounds_wait_to_be_asked_for_and_then_follow_m():
 def test_over_instances_says_whether_there_is_anything_to_order():
     at = page(metrics=["Recall@k"], answers="How sure", sure_view="Over instances")
     sets = sd.example("movielens-xyz")
-    rng = np.random.default_rng(consistency_sure.SEED)
+    rng = np.random.default_rng(SEED)
     core = significance("Recall@10", sets, rng)
     again = probability_if_redrawn("Recall@10", sets, 100, **OPTIONS)
     shown = table(at).set_index("Pair")

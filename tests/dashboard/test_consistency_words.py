@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sampledash.dashboard.consistency import words
-from sampledash.dashboard.consistency import words_sure as sure
+from sampledash.dashboard.words import ranking
 
 
 def rows(*states_and_m, **more):
@@ -16,8 +16,8 @@ def rows(*states_and_m, **more):
 
 
 def test_ranking_names_ties_and_shortens():
-    assert words.ranking(["A", "B", "C"], [0.2, 0.2 + 1e-13, 0.5]) == "C > B = A"
-    assert words.ranking(list("ABCDEF"), [6, 5, 4, 3, 2, 1]) == "A > B > C > …"
+    assert ranking(["A", "B", "C"], [0.2, 0.2 + 1e-13, 0.5]) == "C > B = A"
+    assert ranking(list("ABCDEF"), [6, 5, 4, 3, 2, 1]) == "A > B > C > …"
 
 
 def test_verdict_sentence_is_short_and_says_when_it_is_right():
@@ -42,11 +42,15 @@ def test_undecided_sentence_gives_the_chance_of_the_pair():
     )
 
 
+def worst_pair(better, worse, state, ahead, probability):
+    row = {"better": better, "worse": worse, "state": state, "probability": probability}
+    return row | {"sampled": 0.01 if ahead else -0.01}
+
+
 def of_many(state, *, ahead=False, right_from=970, m_max=1_000):
-    return words.sentence_of_many(
-        "Recall@10 (BV 0.1)", 100, "s7", "s3", {"wrong": 14, "undecided": 3, "right": 173},
-        state, ahead, 0.6012, right_from, m_max,
-    )  # fmt: skip
+    states = {"wrong": 14, "undecided": 3, "right": 173}
+    worst = worst_pair("s7", "s3", state, ahead, 0.6012)
+    return words.sentence_of_many("Recall@10 (BV 0.1)", 100, worst, states, right_from, m_max)
 
 
 def test_sentence_of_many_names_the_worst_pair_and_a_count():
@@ -76,9 +80,8 @@ def test_no_verdict_has_more_than_25_words(correction, state, right_from):
     for sampled in ([1, 2, 3], [3, 2, 1]):
         said = words.sentence(metric, 100, list("XYZ"), [1, 2, 3], sampled, table, 20_000)
         assert len(said.split()) <= 25, said
-        many = words.sentence_of_many(
-            metric, 100, "A", "B", {state: 5}, state, sampled[0] == 1, 0.5, right_from, 20_000
-        )
+        worst = worst_pair("A", "B", state, sampled[0] == 1, 0.5)
+        many = words.sentence_of_many(metric, 100, worst, {state: 5}, right_from, 20_000)
         assert len(many.split()) <= 25, many
 
 
@@ -101,19 +104,19 @@ def test_tiles_say_by_which_m_they_are_not_right():
 
 
 def test_sentences_about_being_sure():
-    assert "**31.42 %**; with shared negatives between 20.00 % and 48.00 %" in sure.one_run(
+    assert "**31.42 %**; with shared negatives between 20.00 % and 48.00 %" in words.one_run(
         "Y", "X", 100, 0.3142, 0.2, 0.48
     )
-    assert sure.one_run("Y", "X", 100, 0.3142, float("nan"), float("nan")).endswith("**31.42 %**.")
-    assert sure.one_run("Y", "X", 100, 0.3, 0.3, 0.3).endswith("also with shared negatives.")
-    assert "something to order" in sure.anything_to_order("Y", "X", 0.01, 0.005, 0.02, 0.01, 3)
-    said = sure.anything_to_order("Y", "X", 0.001, -0.005, 0.02, 0.3, 3)
+    assert words.one_run("Y", "X", 100, 0.3142, float("nan"), float("nan")).endswith("**31.42 %**.")
+    assert words.one_run("Y", "X", 100, 0.3, 0.3, 0.3).endswith("also with shared negatives.")
+    assert "something to order" in words.anything_to_order("Y", "X", 0.01, 0.005, 0.02, 0.01, 3)
+    said = words.anything_to_order("Y", "X", 0.001, -0.005, 0.02, 0.3, 3)
     assert "Nothing to order beyond chance" in said
     assert "−0.50 to 2.00 points" in said
-    assert "not reachable" in sure.plan("Y", "X", 0.95, 100, None, None, 60)
-    both = sure.plan("Y", "X", 0.95, 100, 121, 9_307, 6_040)
+    assert "not reachable" in words.plan("Y", "X", 0.95, 100, None, None, 60)
+    both = words.plan("Y", "X", 0.95, 100, 121, 9_307, 6_040)
     assert "**121 negatives** with these 6,040 instances, or **9,307 instances**" in both
-    assert sure.p_value(1e-5) == "< 0.0001"
+    assert words.p_value(1e-5) == "< 0.0001"
 
 
 def test_flips_are_listed_or_counted():

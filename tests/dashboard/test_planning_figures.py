@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import binom, norm
 
-from sampledash.dashboard.consistency import pictures_plan as planning
+from sampledash.dashboard.consistency import pictures as planning
 
 
 def test_chances_put_dots_and_bounds_on_the_rows_of_their_pairs():

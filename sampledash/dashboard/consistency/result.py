@@ -1,32 +1,46 @@
-"""What the Consistency page shows: the question and what was found, pair by pair."""
+"""What the Consistency page shows: the question, what was found pair by pair, and its tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampledash.comparison.order import TIED, Orders
-from sampledash.comparison.verdict import as_frame
+from sampledash.comparison.chance import law_of_mean, probability_of_order
+from sampledash.comparison.findings import Findings
+from sampledash.comparison.means import exact_means
+from sampledash.comparison.order import M_CAP, TIED, Orders, largest_m, quick_ladder
+from sampledash.comparison.planning import instances_needed, negatives_needed
+from sampledash.comparison.shared import probability_if_shared
+from sampledash.comparison.significance import significance
+from sampledash.comparison.user_resampling import probability_if_redrawn
+from sampledash.comparison.verdict import as_frame, verdict_at_m
 from sampledash.correction import Correction
+from sampledash.dashboard import cache
 from sampledash.dashboard.ranks import Source
 from sampledash.dashboard.words import system_name
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.report.numbers import count
-from sampledash.types import Floats, Ints
+from sampledash.types import Floats, Ints, Progress
+
+T = TypeVar("T")
 
 CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling
+MOST_PAIRS = 10  # of the tile map, and of a list of pairs to choose from
+MOST_CURVES = 10  # systems drawn
+MOST_SYSTEMS = 5  # whose pairs are all looked at in the tabs
+SEED = 1  # of the resamples
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """Everything the page depends on, checked."""
 
     source: Source
@@ -39,24 +53,52 @@ class Asked:
         """The rank sets compared."""
         return self.source.sets
 
-    @property
+    @cached_property
     def protocol(self) -> Protocol:
         """The options, checked."""
         return Protocol.of(self.options)
-
-    @property
-    def recipe(self) -> Correction:
-        """The correction of the page."""
-        return self.protocol.correction
 
     @property
     def key(self) -> tuple[Hashable, ...]:
         """The same only for the same question, m apart."""
         return self.source.key, self.metrics, self.protocol
 
-    def with_correction(self, recipe: Correction) -> Asked:
+    @property
+    def fits(self) -> bool:
+        """Whether each m takes a fit of its own."""
+        return needs_fit(self.protocol.correction)
+
+    def cached(self, *kind: Hashable, make: Callable[[], T]) -> T:
+        """A result that depends on the question and on ``kind``."""
+        return cache.cached((*kind, self.key), make, shared=self.source.bundled)
+
+    def orders(self, progress: Progress | None = None) -> Orders:
+        """The order of every pair over m: every m, or a quick look where each m takes a fit."""
+        m_max = self.m_max
+        values = sorted({*quick_ladder(m_max), self.m}) if self.fits else None
+        return cache.orders(
+            self.metrics,
+            self.sets,
+            m_max,
+            self.protocol,
+            shared=self.source.bundled,
+            progress=progress,
+            m_values=values,
+        )
+
+    @property
+    def m_max(self) -> int:
+        """Largest m looked at."""
+        return max(largest_m(self.sets, None, self.protocol), min(self.m, M_CAP))
+
+    def corrected(self, correction: Correction) -> Question:
         """The same under another correction."""
-        return replace(self, options={**self.options, "correction": recipe})
+        return replace(self, options={**self.options, "correction": correction})
+
+
+def needs_fit(correction: Correction) -> bool:
+    """Whether each m takes a fit of its own."""
+    return correction.name in ("monotone", "bias-variance", "least-squares")
 
 
 class Pair(NamedTuple):
@@ -68,35 +110,48 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What the page shows. Pairs are numbered as in ``first`` and ``second``, for all metrics."""
+class Result:
+    """What the page shows. Pairs are numbered as in ``ends``, for all metrics."""
 
-    asked: Asked
-    found: Orders
+    question: Question
+    orders: Orders
     exact: Floats  # (systems, metrics)
     columns: dict[str, list[Any]]  # the verdict at m: metric by metric, pair by pair
-    ladder: int = 0  # values of m looked at before those between them; 0: every m
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics compared."""
+        return self.question.metrics
+
+    @property
+    def m(self) -> int:
+        """The present m."""
+        return self.question.m
 
     @cached_property
     def systems(self) -> list[str]:
         """Names in the order of the data."""
-        return [ranks.system for ranks in self.asked.sets]
+        return [ranks.system for ranks in self.question.sets]
 
     @property
     def m_max(self) -> int:
         """Largest m looked at."""
-        return int(self.found.m_values[-1])
+        return int(self.orders.m_values[-1])
 
     @property
     def capped(self) -> bool:
         """Whether larger m exist than are looked at."""
-        return self.m_max < max(ranks.max_negatives for ranks in self.asked.sets)
+        return self.m_max < max(ranks.max_negatives for ranks in self.question.sets)
 
     @cached_property
     def ends(self) -> tuple[Ints, Ints]:
         """The two systems of every pair, by their places in the data."""
         first, second = np.triu_indices(len(self.systems), 1)
         return first.astype(np.int64), second.astype(np.int64)
+
+    def ends_of(self, pair: int) -> tuple[int, int]:
+        """The two systems of a pair."""
+        return int(self.ends[0][pair]), int(self.ends[1][pair])
 
     @property
     def pairs(self) -> int:
@@ -105,7 +160,7 @@ class Scene:
 
     def pair(self, x: int, pair: int) -> Pair:
         """A pair by the exact values of metric x."""
-        i, j = int(self.ends[0][pair]), int(self.ends[1][pair])
+        i, j = self.ends_of(pair)
         ahead = self.exact[i, x] - self.exact[j, x]
         return Pair(i, j, 0) if abs(ahead) <= TIED else Pair(*((i, j) if ahead > 0 else (j, i)), 1)
 
@@ -116,10 +171,10 @@ class Scene:
 
     def label(self, pair: int, name: Callable[[str], str] = str) -> str:
         """The two names."""
-        return ", ".join(name(self.systems[end[pair]]) for end in self.ends)
+        return ", ".join(name(self.systems[end]) for end in self.ends_of(pair))
 
     def _by_metric(self, values: Any) -> NDArray[Any]:
-        return np.asarray(values).reshape(len(self.asked.metrics), self.pairs)
+        return np.asarray(values).reshape(len(self.metrics), self.pairs)
 
     @cached_property
     def states(self) -> Ints:
@@ -143,16 +198,18 @@ class Scene:
         return self._by_metric(self.columns["sampled"])
 
     @cached_property
-    def table(self) -> pd.DataFrame:
-        """The whole verdict, to take away."""
-        return as_frame(self.columns)
+    def sampled(self) -> Floats:
+        """Expected means at m: (systems, metrics)."""
+        # Without replacement more negatives than there are change nothing.
+        at = np.searchsorted(self.orders.m_values, self.m)
+        return np.asarray(self.orders.means[min(int(at), len(self.orders.means) - 1)])
 
-    def rows(self, x: int, pairs: Sequence[int] | None = None) -> list[dict[str, Any]]:
-        """The verdict on metric x: one row per pair, of all or of some."""
-        places = range(self.pairs) if pairs is None else pairs
+    def rows(self, x: int, pairs: Sequence[int]) -> list[dict[str, Any]]:
+        """The verdict on metric x and some pairs, with the numbers of the pairs."""
         return [
             {name: column[x * self.pairs + pair] for name, column in self.columns.items()}
-            for pair in places
+            | {"pair": pair}
+            for pair in pairs
         ]
 
     def right_from(self, x: int, pair: int) -> int | None:
@@ -160,17 +217,21 @@ class Scene:
         value = self.rights[x, pair]
         return int(value) if np.isfinite(value) else None
 
+    def last_right(self, x: int) -> float:
+        """From which m every pair of metric x is right; infinite: not all are; 0: none to order."""
+        return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
+
     @cached_property
     def worst_metric(self) -> int:
         """The metric with most wrong pairs, then most undecided ones, then right last."""
-        ordered = self.states != CODES.index("tied")
-        late = np.where(ordered, self.rights, 0.0).max(axis=1)
+        late = [self.last_right(x) for x in range(len(self.metrics))]
         wrong, open_ = ((self.states == code).sum(axis=1) for code in (0, 1))
-        return int(np.lexsort((-late, -open_, -wrong))[0])
+        return int(np.lexsort((-np.array(late), -open_, -wrong))[0])
 
     def worst_pair(self, x: int) -> int:
-        """The pair of metric x in the worst state, right last, least likely to be system_name."""
-        return int(self._worst_first(self.states[x], self.rights[x], self.chances[x])[0])
+        """The pair of metric x in the worst state, right last, least likely to be shown."""
+        chance = np.nan_to_num(self.chances[x], nan=1.0)
+        return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
 
     def worst_pairs(self, most: int) -> list[int]:
         """The worst pairs over all metrics, that of the worst metric first."""
@@ -182,40 +243,273 @@ class Scene:
         first = self.worst_pair(self.worst_metric)
         return list(dict.fromkeys([first, *order[:most].tolist()]))[:most]
 
-    @staticmethod
-    def _worst_first(state: Ints, right: Floats, chance: Floats) -> Ints:
-        order = np.lexsort((np.nan_to_num(chance, nan=1.0), -right, state))
-        return np.asarray(order, dtype=np.int64)
+    def few_pairs(self, *marked: int) -> list[int]:
+        """All pairs, or those marked and the worst."""
+        if self.pairs <= MOST_PAIRS:
+            return list(range(self.pairs))
+        return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
 
-    def sampled(self) -> Floats:
-        """Expected means at m: (systems, metrics)."""
-        # Without replacement more negatives than there are change nothing.
-        return np.asarray(self.found.means[min(self.at(self.asked.m), len(self.found.means) - 1)])
+    def few_systems(self, pairs: Sequence[int], most: int) -> list[int]:
+        """All systems, or the first of these pairs."""
+        if len(self.systems) <= most:
+            return list(range(len(self.systems)))
+        return list(dict.fromkeys(end for pair in pairs for end in self.ends_of(pair)))[:most]
 
-    def at(self, m: int) -> int:
-        """Row of m in the means."""
-        return int(np.searchsorted(self.found.m_values, m))
+    def drawn(self, pair: int) -> list[int]:
+        """The systems of the curves: all, or the marked pair and those of the worst pairs."""
+        return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
     def note(self) -> str:
         """What the reader may not expect in the data at this m."""
-        sets = self.asked.sets
-        for other in sets[1:]:
-            if np.array_equal(other.instances, sets[0].instances):
-                differs = np.flatnonzero(other.n != sets[0].n)
-                if len(differs):
-                    i = int(differs[0])
-                    one, two = system_name(sets[0].system), system_name(other.system)
-                    return (
-                        f"{one} and {two} ranked different candidates: "
-                        f"instance {system_name(str(other.instances[i]))} has "
-                        f"n = {count(sets[0].n[i])} and {count(other.n[i])}."
-                    )
-        atoms = sets[0].atoms()
-        first = atoms.position == 1
-        short = float(atoms.count[first & (atoms.negatives < self.asked.m)].sum())
-        if self.asked.protocol.without and short:
-            return (
-                f"{count(short)} of {count(atoms.instances)} instances have fewer than "
-                f"{count(self.asked.m)} negatives: they are ranked among all of theirs."
+        first, *others = self.question.sets
+        for other in others:
+            if np.array_equal(other.instances, first.instances) and any(other.n != first.n):
+                i = int(np.flatnonzero(other.n != first.n)[0])
+                return (
+                    f"{system_name(first.system)} and {system_name(other.system)} ranked different "
+                    f"candidates: instance {system_name(str(other.instances[i]))} has "
+                    f"n = {count(first.n[i])} and {count(other.n[i])}."
+                )
+        atoms = first.atoms()
+        short = (atoms.position == 1) & (atoms.negatives < self.m)
+        many = float(atoms.count[short].sum())
+        if not self.question.protocol.without or not many:
+            return ""
+        return (
+            f"{count(many)} of {count(atoms.instances)} instances have fewer than "
+            f"{count(self.m)} negatives: they are ranked among all of theirs."
+        )
+
+    @cached_property
+    def verdict(self) -> pd.DataFrame:
+        """The whole verdict, to take away."""
+        return as_frame(self.columns)
+
+    def std(self, sets: Sequence[RankSet] | None = None) -> Floats:
+        """Standard deviation of every mean of one run: (systems, metrics); NaN where not known."""
+        q = self.question
+        sets = q.sets if sets is None else sets
+        try:
+            return cache.scatter(q.metrics, sets, q.m, q.protocol, shared=q.source.bundled)
+        except ValueError:  # several tied relevant items in one instance
+            return np.full((len(sets), len(q.metrics)), np.nan)
+
+    @cached_property
+    def findings(self) -> Findings:
+        """The same as texts, tables and scripts want it."""
+        q = self.question
+        return Findings(
+            source=q.source.name,
+            python=q.source.python,
+            sets=q.sets,
+            metrics=q.metrics,
+            m=q.m,
+            options=q.options,
+            m_max=self.m_max,
+            verdict=self.verdict,
+            exact=self.exact,
+            expected=self.sampled,
+            std=self.std(),
+            m_values=tuple(self.orders.m_values.tolist()) if q.fits else None,
+        )
+
+    def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
+        """Where the order changes: one row per metric, pair and correction by its name."""
+        rows = []
+        for x, metric in enumerate(self.metrics):
+            for p in pairs:
+                i, j, truth = self.pair(x, p)
+                for name, orders in every.items():
+                    right = orders.right_from(i, j, x, 1) if truth else None
+                    flips = " ".join(map(str, orders.flips(i, j, x)))
+                    rows.append((str(metric), name, *self._names(p), flips, right))
+        columns = ["metric", "correction", "first", "second", "flips", "right_from"]
+        return pd.DataFrame(rows, columns=columns).astype({"right_from": "Int64"})
+
+    def _names(self, pair: int) -> tuple[str, str]:
+        one, other = self.ends_of(pair)
+        return self.systems[one], self.systems[other]
+
+
+def compute(question: Question, progress: Progress | None = None) -> Result:
+    """Compute, or take from the cache, what is shown. Only the verdict depends on m."""
+    q, found = question, question.orders(progress)
+    exact = q.cached("exact", make=lambda: cache.frozen(exact_means(q.metrics, q.sets, q.protocol)))
+    columns = q.cached(
+        "verdict",
+        q.m,
+        make=lambda: verdict_at_m(found, q.metrics, q.sets, q.m, q.protocol, exact),
+    )
+    return Result(q, found, exact, columns)
+
+
+@dataclass(frozen=True)
+class Focus:
+    """What the tabs look at: a metric, the marked pair, and all systems or those worth a look."""
+
+    result: Result
+    x: int
+    pair: int
+
+    @property
+    def metric(self) -> Metric:
+        return self.result.metrics[self.x]
+
+    @cached_property
+    def systems(self) -> list[int]:
+        """All systems, or those of the marked and the worst pairs."""
+        r = self.result
+        pairs = [self.pair, r.worst_pair(self.x), *r.worst_pairs(MOST_SYSTEMS)]
+        return sorted(r.few_systems(pairs, MOST_SYSTEMS))
+
+    @property
+    def sets(self) -> list[RankSet]:
+        return [self.result.question.sets[i] for i in self.systems]
+
+    @property
+    def names(self) -> list[str]:
+        return [self.result.systems[i] for i in self.systems]
+
+    @cached_property
+    def pairs(self) -> list[int]:
+        """Numbers of the pairs: the marked one, then those least likely to be shown."""
+        s = self.systems
+        every = [self.result.pair_of(i, j) for at, i in enumerate(s) for j in s[at + 1 :]]
+        chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
+        return sorted(every, key=lambda p: (p != self.pair, chances[p]))
+
+    def ordered(self, pair: int, name: Callable[[str], str] = str) -> tuple[str, str]:
+        """The names of a pair, the better one first."""
+        i, j, _ = self.result.pair(self.x, pair)
+        return name(self.result.systems[i]), name(self.result.systems[j])
+
+    def label(self, pair: int, name: Callable[[str], str] = str) -> str:
+        """``better > worse``, or ``one = other``."""
+        sign = " > " if self.result.pair(self.x, pair).truth else " = "
+        return sign.join(self.ordered(pair, name))
+
+    def cached(self, *kind: Hashable, make: Callable[[], T]) -> T:
+        """A result about these systems at this m."""
+        return self.result.question.cached(*kind, self.result.m, *self.systems, make=make)
+
+    def row(self, table: pd.DataFrame, pair: int) -> pd.Series:
+        """The row of a table with columns better and worse that is about this pair."""
+        names = {self.result.systems[end] for end in self.result.ends_of(pair)}
+        return table[table["better"].isin(names) & table["worse"].isin(names)].iloc[0]
+
+    @property
+    def note(self) -> str:
+        """Which systems these are, if not all."""
+        total, here = len(self.result.systems), len(self.systems)
+        if here == total:
+            return ""
+        return f"{here} of {count(total)} systems: those of the marked and the worst pairs."
+
+    def significance(self, progress: Progress | None = None) -> pd.DataFrame:
+        """Difference, interval, p, Holm's p and the chance when all is redrawn, of every pair."""
+        q = self.result.question
+
+        def make() -> pd.DataFrame:
+            found = significance(
+                self.metric,
+                self.sets,
+                np.random.default_rng(SEED),
+                progress=progress,
+                ties=q.protocol.ties,
+                weighting=q.protocol.weighting,
             )
-        return ""
+            again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
+            return found.merge(again, on=["better", "worse"]).assign(metric=str(self.metric))
+
+        return self.cached("significance", self.x, make=make)
+
+    def bounds(self, pair: int) -> tuple[float, float]:
+        """Bounds of the chance where both systems of a pair see the same negatives."""
+        q = self.result.question
+        sets = [q.sets[end] for end in self.result.ends_of(pair)]
+
+        def make() -> tuple[float, float]:
+            row = probability_if_shared(self.metric, sets, q.m, **q.options).iloc[0]
+            return float(row["low"]), float(row["high"])
+
+        return self.cached("bounds", self.x, pair, make=make)
+
+    def over_m(self, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
+        """Chance of the true order at some values of m: those values, and a curve per pair."""
+        q, known = self.result.question, self.result.orders.m_values
+        picked = np.unique(np.geomspace(1, len(known), 14).round().astype(int)) - 1
+        ms = np.unique(np.r_[known[picked], q.m])
+        ms = ms[ms <= max(known[-1], q.m)]
+
+        def make() -> dict[int, Floats]:
+            tables = []
+            for done, m in enumerate(ms):
+                progress(done / len(ms))
+                tables.append(probability_of_order(self.metric, self.sets, int(m), **q.options))
+            return {
+                pair: np.array([float(self.row(each, pair)["probability"]) for each in tables])
+                for pair in self.pairs
+            }
+
+        return ms, self.cached("over m", self.x, make=make)
+
+    def needed(self, probability: float, progress: Progress | None = None) -> pd.DataFrame:
+        """Negatives and instances needed for a probability, per pair."""
+        q, metric, sets = self.result.question, self.metric, self.sets
+
+        def make() -> pd.DataFrame:
+            m_max = self.result.m_max
+            negatives = negatives_needed(
+                metric, sets, probability, m_max, progress=progress, **q.options
+            )
+            instances = instances_needed(metric, sets, q.m, probability, **q.options)
+            return negatives.merge(instances, on=["better", "worse"])
+
+        return self.cached("needed", self.x, probability, make=make)
+
+    def plan(self, probability: float) -> pd.DataFrame:
+        """What is needed, for every metric."""
+        correction = str(self.result.question.protocol.correction)
+        tables = [
+            replace(self, x=x).needed(probability).assign(metric=str(metric))
+            for x, metric in enumerate(self.result.metrics)
+        ]
+        table = pd.concat(tables, ignore_index=True)
+        columns = ["metric", "correction", "better", "worse", "probability", "m", "instances"]
+        return table.assign(correction=correction, probability=probability)[columns]
+
+    def law_of_mean(self, place: int) -> tuple[Floats, Floats] | None:
+        """The exact law of the mean of one run of a system, None where it is normal."""
+        q, system = self.result.question, self.systems[place]
+        ranks = self.sets[place]
+
+        def make() -> tuple[Floats, Floats] | None:
+            return law_of_mean(self.metric, ranks, q.m, q.protocol, stream=system)
+
+        return self.cached("law", self.x, system, make=make)
+
+    def runs(self, values: Floats) -> pd.DataFrame:
+        """Mean and scatter over runs (systems, runs, metrics) beside the exact ones."""
+        rows, std, r = [], self.result.std(self.sets), self.result
+        ddof = 1 if values.shape[1] > 1 else 0
+        for x, metric in enumerate(r.metrics):
+            for i, system in enumerate(self.systems):
+                seen = values[i, :, x]
+                exact = r.sampled[system, x], std[i, x]
+                runs = seen.mean(), seen.std(ddof=ddof)
+                rows.append((str(metric), r.systems[system], *runs, *exact))
+        columns = ["mean_of_runs", "std_of_runs", "expected_sampled", "std_of_mean"]
+        return pd.DataFrame(rows, columns=["metric", "system", *columns])
+
+    def seen(self, values: Floats) -> pd.DataFrame:
+        """Share of runs that show the true order of each pair beside its exact chance."""
+        rows, r = [], self.result
+        for x, metric in enumerate(r.metrics):
+            for pair in self.pairs:
+                i, j, truth = r.pair(x, pair)
+                ahead = values[self.systems.index(i), :, x] - values[self.systems.index(j), :, x]
+                share = float(np.mean(ahead > TIED)) if truth else np.nan
+                names = r.systems[i], r.systems[j]
+                rows.append((str(metric), *names, share, float(r.chances[x, pair])))
+        columns = ["metric", "better", "worse", "share_of_runs", "probability"]
+        return pd.DataFrame(rows, columns=columns)

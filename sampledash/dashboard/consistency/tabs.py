@@ -1,210 +1,387 @@
-"""The tabs of the Consistency page; only the open one is computed. And the tab of numbers."""
+"""The tabs of the Consistency page: how sure the order is, the numbers; and what a paper needs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from sampledash.comparison.order import Orders
 from sampledash.comparison.run_distribution import rank_distribution_at
-from sampledash.dashboard import cache, page
-from sampledash.dashboard.consistency import pictures as figures
-from sampledash.dashboard.consistency import repeat, sure, words
-from sampledash.dashboard.consistency.ask import CORRECTIONS, find, recipe
-from sampledash.dashboard.consistency.choices import MOST_PAIRS
-from sampledash.dashboard.consistency.parts import drawn
-from sampledash.dashboard.consistency.result import Scene
-from sampledash.dashboard.state import current
-from sampledash.dashboard.words import escaped, outside, system_name
-from sampledash.report.numbers import count, percent
-from sampledash.types import Floats
+from sampledash.correction import Correction, correction
+from sampledash.dashboard import controls, page, state
+from sampledash.dashboard.consistency import pictures, tabs_repeat, words
+from sampledash.dashboard.consistency.result import MOST_PAIRS, SEED, Focus
+from sampledash.dashboard.words import escaped, outside, plain, system_name
+from sampledash.report.bibtex import bibtex
+from sampledash.report.html import html_report
+from sampledash.report.numbers import count, in_runs, percent
+from sampledash.report.paragraph import paragraph
+from sampledash.report.script import python_script
 
 NAMES = ("How sure", "Repeat it", "Numbers")
+SURE = ("One run", "Over instances", "Plan")
 NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
+PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
+# As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
+CORRECTIONS = {
+    "uncorrected": "uncorrected",
+    "rank estimate": "rank-estimate",
+    "CLS": "monotone",
+    "BV": "bias-variance",
+}
 # What a link carries besides the choices of the page.
 DEFAULTS: dict[str, Any] = {
-    "answers": NAMES[0], "why": False, "numbers_view": NUMBERS[0], "distribution_view": RANKS[0],
-    **sure.DEFAULTS, **repeat.DEFAULTS,
-}  # fmt: skip
-_EVERY = "_consistency_every_correction"
+    "answers": NAMES[0],
+    "why": False,
+    "numbers_view": NUMBERS[0],
+    "distribution_view": RANKS[0],
+    "sure_view": SURE[0],
+    "wanted": "95 %",
+    **tabs_repeat.DEFAULTS,
+}
+MOST_OVER_M = 6  # pairs in the picture
+MOST_TESTED = 50_000  # ranks whose instances are resampled for the report
+_NAN = float("nan")
+
+Bounds = dict[int, tuple[float, float]]  # by pair
 
 
-def show(scene: Scene, x: int, pair: int) -> None:
-    """Draw the tabs about metric x and a pair."""
-    first, second, table = st.tabs(list(NAMES), key="answers", bind="query-params")
-    if first.open:
-        with first:
-            sure.tab(scene, x, pair)
-    if second.open:
-        with second:
-            repeat.tab(scene, x, pair)
-    if table.open:
-        with table:
-            view = st.segmented_control(
-                "Numbers", list(NUMBERS), default=NUMBERS[0], required=True, key="numbers_view",
-                bind="query-params", label_visibility="collapsed",
-            )  # fmt: skip
-            if view == "Flips":
-                flips_view(scene, x, pair)
-            elif view == "Distribution":
-                distribution_view(scene, pair)
-            else:
-                means_view(scene, x)
+def show(focus: Focus) -> None:
+    """Draw the tabs; of each only the open view is computed."""
+    draws = (partial(draw, focus) for draw in (_how_sure, tabs_repeat.show, _numbers))
+    page.tabs(dict(zip(NAMES, draws, strict=True)), "answers")
 
 
-def stds(scene: Scene) -> Floats:
-    """Standard deviation of every mean of one run: (systems, metrics); NaN where not known."""
-    asked = scene.asked
+def recipe(name: str, gamma: float) -> Correction:
+    """The correction behind a choice; only BV takes γ."""
+    if name == "BV" and gamma == 0:
+        raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")
+    return correction(CORRECTIONS[name], gamma=gamma if name == "BV" else None)
+
+
+def _how_sure(focus: Focus) -> None:
+    view = controls.segments("How sure", SURE, "sure_view", hidden=True)
+    if focus.note:
+        st.caption(focus.note)
+    draws = {SURE[0]: _one_run, SURE[1]: _over_instances, SURE[2]: _plan}
     try:
-        return cache.scatter(
-            asked.metrics, asked.sets, asked.m, asked.protocol,
-            shared=asked.source.bundled,
-        )  # fmt: skip
-    except ValueError:  # several tied relevant items in one instance
-        return np.full(scene.exact.shape, np.nan)
+        draws.get(view, _one_run)(focus)
+    except ValueError as error:  # what these data do not allow, such as fractions as counts
+        st.info(escaped(state.spelled(error)), icon=":material/info:")
 
 
-def means_table(scene: Scene) -> pd.DataFrame:
-    """Exact mean, expected sampled mean and its scatter: one row per metric and system."""
-    metrics, sampled, scatter = scene.asked.metrics, scene.sampled(), stds(scene)
-    size = len(scene.systems)
-    return pd.DataFrame(
-        {
-            "metric": [str(metric) for metric in metrics for _ in range(size)],
-            "system": scene.systems * len(metrics),
-            "exact": scene.exact.T.ravel(),
-            "expected_sampled": sampled.T.ravel(),
-            "std_of_mean": scatter.T.ravel(),
-        }
+def _one_run(focus: Focus) -> None:
+    """Chance of the true order, with negatives of one's own or shared ones (Table 4)."""
+    r, x = focus.result, focus.x
+    pairs = focus.pairs[: page.MOST_ROWS]
+    picture = st.container()
+    bounds, why = _bounds_if_asked(focus, pairs)
+    chances = [float(r.chances[x, pair]) for pair in pairs]
+    low, high = zip(*(bounds.get(pair, (_NAN, _NAN)) for pair in pairs), strict=True)
+    with picture:
+        names = focus.ordered(focus.pair, system_name)
+        if r.pair(x, focus.pair).truth:
+            chance, ends = chances[pairs.index(focus.pair)], bounds.get(focus.pair, (_NAN, _NAN))
+            st.markdown(words.one_run(*names, r.m, chance, *ends))
+        else:
+            st.markdown(words.tied(*names))
+        page.picture(
+            pictures.chances(_labels(focus, pairs), chances, low, high, dark=page.is_dark()),
+            key="consistency_chances",
+            alt=_alt(focus, pairs, [in_runs(chance) for chance in chances]),
+        )
+    shared = words.SHARED if bounds else ""
+    st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
+    printed = {"Pair": [r.label(pair, system_name) for pair in pairs]}
+    for y in [x, *(y for y in range(len(r.metrics)) if y != x)]:
+        printed[str(r.metrics[y])] = [in_runs(float(r.chances[y, pair])) for pair in pairs]
+        if y == x and bounds:
+            printed["if shared"] = [words.between(*ends) for ends in zip(low, high, strict=True)]
+    whole = partial(chances_table, focus, bounds)
+    page.table(pd.DataFrame(printed), whole, "chances", rows=r.pairs)
+
+
+def _labels(focus: Focus, pairs: Sequence[int]) -> list[str]:
+    return [plain(focus.label(pair)) for pair in pairs]
+
+
+def _alt(focus: Focus, pairs: Sequence[int], values: Sequence[str]) -> str:
+    told = zip(pairs, values, strict=True)
+    return "; ".join(f"{focus.label(pair)}: {value}" for pair, value in told)
+
+
+def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
+    """Bounds for shared negatives, or why there are none; once asked for, they follow m."""
+    asked, key = "_consistency_bounds", (focus.result.question.key, focus.x)
+    if st.session_state.get(asked) != key:
+        st.button(
+            "Bounds for shared negatives",
+            icon=":material/calculate:",
+            key="bounds",
+            on_click=lambda: st.session_state.update({asked: key}),
+            help="The chance where both systems are ranked against the same negatives.",
+        )
+        return {}, ""
+    found: Bounds = {}
+    with page.progress("Bounds for shared negatives") as report:
+        for done, pair in enumerate(pairs):
+            report(done / len(pairs))
+            try:
+                found[pair] = focus.bounds(pair)
+            except ValueError as error:  # not the same instances, or not as many negatives
+                return {}, escaped(state.spelled(error))
+    return found, ""
+
+
+def chances_table(focus: Focus, bounds: Bounds) -> pd.DataFrame:
+    """Chance in one run of every pair and metric; the bounds that were asked for."""
+    columns = ["metric", "correction", "better", "worse", "probability"]
+    table = focus.result.verdict[columns].copy()
+    if bounds:
+        rows = [focus.x * focus.result.pairs + pair for pair in bounds]
+        table[["low", "high"]] = np.nan
+        table.loc[rows, ["low", "high"]] = list(bounds.values())
+    return table
+
+
+def _over_instances(focus: Focus) -> None:
+    """Is there anything to order? Significance, and the chance with new instances."""
+    with page.progress("Resampling the instances") as report:
+        table = focus.significance(report)
+    rows = [focus.row(table, pair) for pair in focus.pairs]
+    first = rows[0]
+    names = system_name(str(first["better"])), system_name(str(first["worse"]))
+    if focus.result.pair(focus.x, focus.pair).truth:
+        (low, high), p = first["interval"], float(first["p_holm"])
+        size = float(first["difference"])
+        st.markdown(words.anything_to_order(*names, size, low, high, p, len(table)))
+    else:
+        st.markdown(words.tied(*names))
+    head = rows[: page.MOST_ROWS]
+    labels = [f"{plain(row['better'])} − {plain(row['worse'])}" for row in head]
+    sizes = [float(row["difference"]) for row in head]
+    lows, highs = zip(*(row["interval"] for row in head), strict=True)
+    told = zip(labels, map(words.points, sizes), strict=True)
+    page.picture(
+        pictures.differences(labels, sizes, lows, highs, dark=page.is_dark()),
+        key="consistency_differences",
+        alt="; ".join(f"{label}: {size}" for label, size in told),
+    )
+    bare = partial(words.points, unit=False)
+    printed = {
+        "Pair": [f"{system_name(r['better'])} − {system_name(r['worse'])}" for r in rows],
+        "Difference, points": [bare(row["difference"]) for row in rows],
+        "95 % interval": [" to ".join(map(bare, row["interval"])) for row in rows],
+        "p": [words.p_value(row["p"]) for row in rows],
+        "p, Holm": [words.p_value(row["p_holm"]) for row in rows],
+        "Redrawn": [in_runs(float(row["probability"])) for row in rows],
+    }
+    page.table(pd.DataFrame(printed), table, "significance")
+    again = words.REPEATED if focus.result.question.source.averaged else ""
+    st.caption(f"{words.REDRAWN} {again}10,000 resamples, seed {SEED}.")
+
+
+def _plan(focus: Focus) -> None:
+    """Negatives needed, and instances needed at this m."""
+    label = "The true order in this share of runs"
+    wanted = controls.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
+    r, probability = focus.result, PROBABILITIES[wanted]
+    sentence = st.empty()
+    with page.progress("The chance over m") as report:
+        ms, series = focus.over_m(report)
+    pairs = focus.pairs[:MOST_OVER_M]
+    curves = {label: series[pair] for label, pair in zip(_labels(focus, pairs), pairs, strict=True)}
+    page.picture(
+        pictures.chance_over_m(ms, curves, at=r.m, target=probability, dark=page.is_dark()),
+        key="consistency_over_m",
+        alt=f"Chance of the true order over m, up to {count(ms[-1])}, of {len(pairs)} pairs.",
+    )
+    # The picture stands while the numbers, which take longer, are looked for.
+    with page.progress("Looking for the number of negatives") as report:
+        needed = focus.needed(probability, report)
+    rows = [focus.row(needed, pair)[["m", "instances"]] for pair in focus.pairs]
+    found = [[None if pd.isna(value) else int(value) for value in row] for row in rows]
+    names = focus.ordered(focus.pair, system_name)
+    if r.pair(focus.x, focus.pair).truth:
+        has = max(ranks.n_instances for ranks in r.question.sets)
+        m, instances = found[0]
+        sentence.markdown(words.plan(*names, probability, r.m, m, instances, has))
+    else:
+        sentence.markdown(words.tied(*names))
+    printed = {
+        "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
+        f"Negatives for {100 * probability:.0f} %": [words.needed(m) for m, _ in found],
+        f"Instances at m = {count(r.m)}": [words.needed(size) for _, size in found],
+        "Chance now": [in_runs(float(r.chances[focus.x, pair])) for pair in focus.pairs],
+    }
+    page.table(pd.DataFrame(printed), lambda: focus.plan(probability), "plan")
+    st.caption(
+        f"Negatives from which on the chance stays that high, up to m = {count(r.m_max)}; it may "
+        "be that high at single values before. The downloads hold every metric chosen, which "
+        "takes as long for each."
     )
 
 
-def means_view(scene: Scene, x: int) -> None:
+def _numbers(focus: Focus) -> None:
+    view = controls.segments("Numbers", NUMBERS, "numbers_view", hidden=True)
+    draws = {NUMBERS[0]: _means, NUMBERS[1]: _flips, NUMBERS[2]: _distribution}
+    draws.get(view, _means)(focus)
+
+
+def _means(focus: Focus) -> None:
     """Tables 1-3: printed as the papers print them, the metric in focus first."""
+    r, size = focus.result, len(focus.result.systems)
     with st.spinner("The scatter of one run", show_time=True):
-        table = means_table(scene)
-    size = len(scene.systems)
-    order = [x, *(y for y in range(len(scene.asked.metrics)) if y != x)]
+        table = r.findings.means_table()
+    order = [focus.x, *(y for y in range(len(r.metrics)) if y != focus.x)]
     most = max(1, page.MOST_ROWS // size)  # no metric is cut in two
     rows = pd.concat([table.iloc[y * size : (y + 1) * size] for y in order[:most]])
     rows = rows.head(page.MOST_ROWS)
-    what = str(scene.asked.recipe) if scene.asked.recipe.by_rank else "Sampled"
-    printed = pd.DataFrame(
-        {
-            "Metric": rows["metric"],
-            "System": rows["system"].map(escaped),
-            "Exact": rows["exact"].map(percent),
-            f"{what}, m = {count(scene.asked.m)}": [
-                f"{percent(e)[:-2]} ± {percent(s)}"
-                for e, s in zip(rows["expected_sampled"], rows["std_of_mean"], strict=True)
-            ],
-        }
-    )
-    page.table(printed, table, "means", rows=len(table))
-    beyond = {
-        f"{metric} of {system}": [value]
-        for metric, system, value in zip(
-            table["metric"], table["system"], table["expected_sampled"], strict=True
-        )
+    used = r.question.protocol.correction
+    what = str(used) if used.by_rank else "Sampled"
+    sampled = words.plus_minus(rows["expected_sampled"], rows["std_of_mean"])
+    printed = {
+        "Metric": rows["metric"],
+        "System": rows["system"].map(escaped),
+        "Exact": rows["exact"].map(percent),
+        f"{what}, m = {count(r.m)}": sampled,
     }
-    for note in outside(beyond, what):
+    page.table(pd.DataFrame(printed), table, "means", rows=len(table))
+    named = (table["metric"] + " of " + table["system"]).tolist()
+    values = table[["expected_sampled"]].to_numpy().tolist()
+    for note in outside(dict(zip(named, values, strict=True)), what):
         st.caption(escaped(note))
-    here = table.iloc[x * size : (x + 1) * size]
+    here = table.iloc[focus.x * size : (focus.x + 1) * size]
     st.caption(words.scatter_note(list(here["expected_sampled"]), list(here["std_of_mean"])))
 
 
-def flips_view(scene: Scene, x: int, pair: int) -> None:
+def _flips(focus: Focus) -> None:
     """Where the order of every pair changes and from where it is right, per correction."""
-    key = scene.asked.key, scene.asked.m, current().gamma
-    everything = st.session_state.get(_EVERY) == key
-    table = flips_table(scene, pair, every=everything)
-    here = table["metric"] == str(scene.asked.metrics[x])
-    i, j = (scene.systems[end[pair]] for end in scene.ends)
+    r, gamma = focus.result, state.current().gamma
+    asked, key = "_consistency_every_correction", (r.question.key, r.m, gamma)
+    everything = st.session_state.get(asked) == key
+    found = {str(r.question.protocol.correction): r.orders}
+    for name in CORRECTIONS if everything else ():
+        which = recipe(name, gamma or 0.1)
+        if str(which) not in found:
+            with page.progress(words.looking(which)) as report:
+                found[str(which)] = r.question.corrected(which).orders(report)
+    table = r.flips(r.few_pairs(focus.pair), found)
+    here = table["metric"] == str(focus.metric)
+    i, j = (r.systems[end] for end in r.ends_of(focus.pair))
     marked = (table["first"] == i) & (table["second"] == j)
     rows = table.iloc[np.lexsort((~marked, ~here))].head(page.MOST_ROWS)
-    printed = pd.DataFrame(
-        {
-            "Metric": rows["metric"],
-            "Correction": rows["correction"],
-            "Pair": [
-                f"{system_name(a)}, {system_name(b)}"
-                for a, b in zip(rows["first"], rows["second"], strict=True)
-            ],
-            "Order changes at m": [words.flip_list(text) for text in rows["flips"]],
-            "Right from m": ["–" if pd.isna(m) else count(m) for m in rows["right_from"]],
-        }
-    )
-    page.table(printed, table, "flips", rows=len(table))
-    if scene.pairs > MOST_PAIRS:
-        st.caption(f"The marked and the {MOST_PAIRS} worst of {count(scene.pairs)} pairs.")
-    if not everything:
-        st.button(
-            "Every correction", icon=":material/calculate:", key="flips_every",
-            on_click=lambda: st.session_state.update({_EVERY: key}),
-            help="The same for rank estimate, CLS and BV; takes some seconds.",
-        )  # fmt: skip
-    else:
+    printed = {
+        "Metric": rows["metric"],
+        "Correction": rows["correction"],
+        "Pair": rows["first"].map(system_name) + ", " + rows["second"].map(system_name),
+        "Order changes at m": rows["flips"].map(words.flip_list),
+        "Right from m": ["–" if pd.isna(m) else count(m) for m in rows["right_from"]],
+    }
+    page.table(pd.DataFrame(printed), table, "flips", rows=len(table))
+    if r.pairs > MOST_PAIRS:
+        st.caption(f"The marked and the {MOST_PAIRS} worst of {count(r.pairs)} pairs.")
+    if everything:
         st.caption(
             "Uncorrected and rank estimate at every m; CLS and BV at 40 values of m up to 1,000, "
             "and between where the order changes."
         )
+        return
+    st.button(
+        "Every correction",
+        icon=":material/calculate:",
+        key="flips_every",
+        on_click=lambda: st.session_state.update({asked: key}),
+        help="The same for rank estimate, CLS and BV; takes some seconds.",
+    )
 
 
-def flips_table(scene: Scene, pair: int, *, every: bool) -> pd.DataFrame:
-    """One row per correction, metric and pair; of many pairs the marked and the worst."""
-    pairs = list(range(scene.pairs))
-    if len(pairs) > MOST_PAIRS:
-        pairs = list(dict.fromkeys([pair, *scene.worst_pairs(MOST_PAIRS)]))
-    found = {str(scene.asked.recipe): scene.found}
-    if every:
-        gamma = current().gamma or 0.1
-        for name in CORRECTIONS:
-            which = recipe(name, gamma)
-            asked = scene.asked.with_correction(which)
-            if str(which) not in found:
-                found[str(which)] = find(asked)[0]
-    rows = [
-        _flip_row(scene, name, orders, x, p)
-        for x in range(len(scene.asked.metrics))
-        for p in pairs
-        for name, orders in found.items()
-    ]
-    columns = ["metric", "correction", "first", "second", "flips", "right_from"]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.astype({"right_from": "Int64"})
-
-
-def _flip_row(scene: Scene, name: str, orders: Orders, x: int, p: int) -> tuple[object, ...]:
-    i, j, truth = scene.pair(x, p)
-    right = orders.right_from(i, j, x, 1) if truth else None
-    a, b = (scene.systems[end[p]] for end in scene.ends)
-    flips = " ".join(map(str, orders.flips(i, j, x)))
-    return str(scene.asked.metrics[x]), name, a, b, flips, pd.NA if right is None else right
-
-
-def distribution_view(scene: Scene, pair: int) -> None:
+def _distribution(focus: Focus) -> None:
     """Where the relevant items stand (Figure 5)."""
-    systems = drawn(scene, pair)
-    sets = [scene.asked.sets[i] for i in systems]
-    names = [scene.systems[i] for i in systems]
+    r = focus.result
+    systems = r.drawn(focus.pair)
+    sets, names = [r.question.sets[i] for i in systems], [r.systems[i] for i in systems]
     largest = max(int(ranks.n.max()) for ranks in sets)
-    view = st.segmented_control(
-        "Ranks shown", list(RANKS), default=RANKS[0], required=True,
-        key="distribution_view", bind="query-params",
-    )  # fmt: skip
-    edges = figures.rank_edges(largest, top=view == RANKS[1])
-    ties = scene.asked.protocol.ties
+    view = controls.segments("Ranks shown", RANKS, "distribution_view")
+    edges = pictures.rank_edges(largest, top=view == RANKS[1])
+    ties = r.question.protocol.ties
     shares = np.column_stack([rank_distribution_at(ranks, edges, ties=ties) for ranks in sets])
     shares = np.diff(shares, axis=0, prepend=0.0)
     page.picture(
-        figures.distribution(edges, names, shares, dark=page.is_dark()),
+        pictures.distribution(edges, names, shares, dark=page.is_dark()),
         key="consistency_distribution",
         alt=f"Share of relevant items in {len(edges)} stretches of ranks, per system.",
     )
     st.markdown(escaped(words.leaders(edges, names, shares)))
     table = pd.DataFrame({"rank_up_to": edges} | dict(zip(names, shares.T, strict=True)))
     page.take(table, "distribution")
+
+
+def paper_button(focus: Focus) -> None:
+    """Draw the button that opens what a paper needs: paragraph, references, script, report."""
+    if st.button("For your paper", icon=":material/article:", key="paper", type="primary"):
+        _dialog(focus)
+
+
+def report(focus: Focus) -> str:
+    """The page as one HTML file: pictures and tables, on white."""
+    r, systems = focus.result, focus.result.drawn(focus.pair)
+    every, pairs = range(len(r.metrics)), r.few_pairs()
+    names = [pictures.pair_name(*(r.systems[end] for end in r.ends_of(p))) for p in pairs]
+    few = "" if len(pairs) == r.pairs else f", the {len(pairs)} worst of {count(r.pairs)}"
+    rows = [row for x in every for row in r.rows(x, pairs)]
+    drawn = [(f"Verdict at m = {count(r.m)}{few}", pictures.tiles(rows, names, m_max=r.m_max))]
+    for x in every:
+        caption = f"{r.metrics[x]}. {words.marked_flips(focus, x)}"
+        drawn.append((caption, pictures.panel(focus, x, systems, dark=False)))
+    orders = {str(r.question.protocol.correction): r.orders}
+    tables: dict[str, pd.DataFrame] = {
+        # There is one correction, and the settings name it.
+        "Verdict": r.verdict.drop(columns="correction"),
+        "Means": r.findings.means_table(),
+        "Where the order changes": r.flips(r.few_pairs(focus.pair), orders),
+    }
+    if sum(map(len, r.question.sets)) <= MOST_TESTED:
+        try:
+            found = [replace(focus, x=x).significance() for x in every]
+            tests = pd.concat(found, ignore_index=True)
+            tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
+        except ValueError:  # fractions as counts: the page says so where it is asked
+            pass
+    more = len(r.systems) - len(systems)
+    legend = pictures.legend([r.systems[i] for i in systems], more=more)
+    return html_report(r.findings, drawn, tables, legend=legend)
+
+
+@st.dialog("For your paper", width="large")
+def _dialog(focus: Focus) -> None:
+    facts = focus.result.findings
+    text, latex, cite, script = st.tabs(["Paragraph", "LaTeX", "BibTeX", "Python"])
+    with text:
+        st.code(paragraph(facts), language=None, wrap_lines=True)
+        st.caption(
+            "For the evaluation section, from the numbers of this page. The copy button is at the "
+            "upper right of the text."
+        )
+    with latex:
+        st.code(paragraph(facts, latex=True), language="latex", wrap_lines=True)
+    with cite:
+        st.code(bibtex(facts), language=None, wrap_lines=True)
+    with script:
+        st.code(python_script(facts), language="python", wrap_lines=True, height=360)
+        st.caption("Prints the same numbers from Python.")
+    files = (
+        ("HTML report", lambda: report(focus), "sampledash-report.html", "text/html"),
+        ("BibTeX", lambda: bibtex(facts), "sampledash.bib", "application/x-bibtex"),
+        ("Script", lambda: python_script(facts), "sampledash_verdict.py", "text/x-python"),
+    )
+    with st.container(horizontal=True):
+        for label, data, name, mime in files:
+            icon = ":material/download:"
+            st.download_button(label, data, name, mime, on_click="ignore", icon=icon)

@@ -1,16 +1,19 @@
-"""Consistency in words: the order that sampling shows, the true one, and when they agree."""
+"""Consistency in words: the order that sampling shows, the true one, and how sure it is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampledash.comparison.order import TIED
+from sampledash.correction import Correction
+from sampledash.dashboard.consistency.result import Focus, needs_fit
 from sampledash.dashboard.words import negatives, ranking
 from sampledash.report.numbers import count, in_runs, percent, tex_count
-from sampledash.types import Floats
+from sampledash.types import Floats, Ints
 
 MOST_FLIPS = 6  # flips that a sentence can name one by one
 STATES = {  # state -> icon, colour name, sign
@@ -19,6 +22,39 @@ STATES = {  # state -> icon, colour name, sign
     "undecided": (":material/help:", "orange", "?"),
     "tied": (":material/drag_handle:", "gray", "="),
 }
+OWN = "Dot: every system is ranked against negatives of its own, as in the paper. "
+SHARED = (
+    "Bar: both are ranked against the same negatives; how often they then gain together is not in "
+    "the ranks, so they leave bounds, with room for ties and skewness where instances are few."
+)
+REDRAWN = (
+    "Difference: on all items. Interval and p: other instances of the same kind, same true ranks "
+    "(paired by instance where the file tells); Holm: p corrected for the number of pairs. "
+    "Redrawn: the chance that a run with new instances and new negatives shows the order."
+)
+REPEATED = (
+    "Repetitions of an instance count here as instances of their own: the intervals are too narrow "
+    "and p too small; keep one seed to test. "
+)
+NO_COUNTEREXAMPLE = (
+    "**No two sets of ranks flip under AUC.** Its expected sampled value is its exact value, at "
+    "every m: a negative is as likely to be above the relevant item on the sample as among all "
+    "items. AUC is the one metric here that sampling leaves consistent; other metrics weigh the "
+    "top, which a sample cannot see."
+)
+NONE = (
+    "**No ranks flip under {metric} here**: with these negatives its expected value follows the "
+    "exact one in a straight line, so the means keep their order."
+)
+
+CONSISTENT = (
+    "Consistent means: whichever of two systems is ahead on all items is ahead on the sample "
+    "too, in expectation. It is not so when the left side holds and the right does not:"
+)
+DEFINITION = (
+    "Krichene & Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, Definition 1. "
+    "MovieLens ranks: Harper & Konstan 2015."
+)
 
 
 def overall(states: Sequence[str]) -> str:
@@ -80,12 +116,8 @@ def sentence(
 def sentence_of_many(
     metric: str,
     m: int,
-    better: str,
-    worse: str,
+    worst: Mapping[str, Any],
     states: Mapping[str, int],
-    state: str,
-    ahead: bool,
-    probability: float,
     right_from: int | None,
     m_max: int,
 ) -> str:
@@ -93,38 +125,31 @@ def sentence_of_many(
 
     Parameters
     ----------
-    metric, m
-        As text, and a number.
-    better, worse
-        Names of the worst pair.
+    worst
+        Row of the verdict on the worst pair.
     states
         How many pairs are in each state.
-    state, ahead, probability
-        Of the worst pair: its state, whether the better one is ahead in expectation, and the
-        chance that one run shows that.
     right_from, m_max
         From which m every pair is right (None: not all are), and the largest m looked at.
     """
-    pairs = count(sum(states.values()))
-    total = f"{count(states[state])} of {pairs} pairs"
-    start = f"With {negatives(m)} {metric}"
-    settles = (
-        f"not right even at {count(m_max)}"
-        if right_from is None
-        else f"right from m = {count(right_from)}"
-    )
+    pairs, state = count(sum(states.values())), worst["state"]
+    total, start = f"{count(states[state])} of {pairs} pairs", f"With {negatives(m)} {metric}"
+    settles = f"not right even at {count(m_max)}"
+    if right_from is not None:
+        settles = f"right from m = {count(right_from)}"
     if state == "tied":
         return "Nothing to order: the exact values are equal."
     if state == "right":
         return f"{start} ranks all {pairs} pairs as on all items: {settles}."
-    if not ahead:
+    better, worse = worst["better"], worst["worse"]
+    if worst["sampled"] <= TIED:
         return (
             f"{start} ranks {worse} above {better}; on all items {better} wins. "
             f"{total} {state}, {settles}."
         )
     return (
         f"{start} rightly ranks {better} above {worse}; one run shows it in "
-        f"{in_runs(probability)}. {total} undecided."
+        f"{in_runs(worst['probability'])}. {total} undecided."
     )
 
 
@@ -195,7 +220,7 @@ def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False
     return f"{sign} {state}<br><span style='font-size:12px'>{end}</span>"
 
 
-def leaders(edges: NDArray[np.int64], systems: Sequence[str], shares: Floats) -> str:
+def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
     """Who has most relevant items in the first and in the last stretch of ranks."""
 
     def most(row: Floats) -> str:
@@ -228,3 +253,119 @@ def formula(metric: str, m: int, size: float) -> list[str]:
         rf"\iff {sampled}",
         rf"M = \text{{{metric}}},\quad |D| = {tex_count(size)},\quad m = {tex_count(m)}",
     ]
+
+
+def one_run(better: str, worse: str, m: int, chance: float, low: float, high: float) -> str:
+    """What one evaluation says about a pair."""
+    said = (
+        f"One evaluation with {count(m)} negative{'s' * (m != 1)} shows {better} ahead of {worse} "
+        "with a chance "
+        f"of **{in_runs(chance)}**"
+    )
+    if not math.isfinite(low):
+        return said + "."
+    if in_runs(low) == in_runs(high):
+        return said + ", also with shared negatives."
+    return said + f"; with shared negatives between {in_runs(low)} and {in_runs(high)}."
+
+
+def tied(first: str, second: str) -> str:
+    """Of a pair that the exact metric ties."""
+    return f"{first} and {second} have the same exact value: there is no order to show."
+
+
+def anything_to_order(
+    better: str, worse: str, difference: float, low: float, high: float, p: float, pairs: int
+) -> str:
+    """Whether a pair differs by more than other instances would."""
+    size = (
+        f"{better} is ahead of {worse} by {points(difference)} "
+        f"(95 % interval {points(low, unit=False)} to {points(high)})"
+    )
+    after = f"p = {p_value(p)}" + (f" after Holm over {pairs} pairs" if pairs > 1 else "")
+    if p <= 0.05:
+        return f"**There is something to order**: {size}; {after}."
+    return f"**Nothing to order beyond chance over instances**: {size}; {after}."
+
+
+def points(value: float, *, unit: bool = True) -> str:
+    """A difference of shares, in percentage points."""
+    said = f"{100 * value:.2f}".replace("-", "−")
+    return said + (" points" if unit else "")
+
+
+def p_value(value: float) -> str:
+    """A p-value; something positive never reads as zero."""
+    if not math.isfinite(value):
+        return "–"
+    return "< 0.0001" if value < 5e-5 else f"{value:.4f}"
+
+
+def plan(
+    better: str, worse: str, probability: float, m: int, needed: int | None,
+    instances: int | None, has: float,
+) -> str:  # fmt: skip
+    """What it takes to see the order of a pair."""
+    start = f"To show {better} ahead of {worse} in {100 * probability:.0f} % of runs: "
+    if needed is None and instances is None:
+        return (
+            f"{start}not reachable for good, neither with the negatives looked at nor with more "
+            f"instances at m = {count(m)}."
+        )
+    more = (
+        "no number of negatives looked at is enough for good"
+        if needed is None
+        else f"**{count(needed)} negatives** with these {count(has)} instances"
+    )
+    other = (
+        f"with {count(m)} negatives no number of instances is enough"
+        if instances is None
+        else f"**{count(instances)} instances** with {count(m)} negatives"
+    )
+    return f"{start}{more}{', or' if instances is not None else ';'} {other}."
+
+
+def repeated(better: str, worse: str, seen: float, runs: int, exact: float) -> str:
+    """How often the runs showed the true order, and how often they should."""
+    return (
+        f"{count(round(seen * runs))} of {count(runs)} runs show {better} ahead of {worse} "
+        f"({percent(seen)}); the exact chance is {in_runs(exact)}."
+    )
+
+
+def counterexample(first: str, second: str, metric: str, m: int) -> str:
+    """What the smallest counterexample shows."""
+    return (
+        f"On all items {first} is ahead of {second} by {metric}; with {count(m)} sampled negatives "
+        f"{second} is ahead in expectation."
+    )
+
+
+def between(low: float, high: float) -> str:
+    """The ends of a range of chances."""
+    if not math.isfinite(low):
+        return "–"
+    return " to ".join(dict.fromkeys((in_runs(low), in_runs(high))))
+
+
+def needed(value: int | None) -> str:
+    """A number that is needed; None where none is enough."""
+    return "not reachable" if value is None else count(value)
+
+
+def plus_minus(means: Iterable[float], stds: Iterable[float]) -> list[str]:
+    """Means and their scatter, in percent."""
+    return [f"{percent(a)[:-2]} ± {percent(b)}" for a, b in zip(means, stds, strict=True)]
+
+
+def looking(correction: Correction) -> str:
+    """What takes its time."""
+    return f"Fitting {correction} over m" if needs_fit(correction) else "Looking at every m"
+
+
+def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
+    """Where the marked pair changes its order by metric x."""
+    r = focus.result
+    i, j, _ = r.pair(x, focus.pair)
+    found, right = r.orders.flips(i, j, x), r.right_from(x, focus.pair)
+    return flips(name(r.systems[i]), name(r.systems[j]), found, right)

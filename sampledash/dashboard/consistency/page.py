@@ -1,0 +1,477 @@
+"""The Consistency page: is the order of these recommenders on a sample their order on all items?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from sampledash.comparison.counterexample import counterexample
+from sampledash.comparison.curves import expected_means
+from sampledash.comparison.means import exact_means
+from sampledash.comparison.order import M_CAP, TIED, quick_ladder
+from sampledash.dashboard import cache, controls, page, ranks, state
+from sampledash.dashboard.consistency import pictures, tabs, words
+from sampledash.dashboard.consistency.result import (
+    CODES,
+    MOST_PAIRS,
+    Focus,
+    Question,
+    Result,
+    compute,
+)
+from sampledash.dashboard.explore.result import LIVE
+from sampledash.dashboard.page import Problem
+from sampledash.dashboard.ranks import Source
+from sampledash.dashboard.words import MOST_NAMED, escaped, system_name
+from sampledash.metrics import Metric
+from sampledash.protocol import Options, Protocol, Weighting
+from sampledash.ranksets import RankSet
+from sampledash.report.numbers import count, in_runs, percent
+from sampledash.sampling import Sampling
+
+WEIGHTINGS: dict[str, Weighting] = {"instances": "instances", "relevant items": "relevant-items"}
+TIES = ("expected", "optimistic", "pessimistic")
+CUTOFFS = (1, 5, 10, 20, 50, 100)
+DEFAULTS: dict[str, Any] = {
+    **ranks.DEFAULTS,
+    "also_k": [],
+    "correction": "uncorrected",
+    "weighting": "instances",
+    "ties": "expected",
+    "shown": None,
+}
+TILES = "consistency_tiles"
+MOST_RANKS = 12  # of a system that are written out
+
+
+def show() -> None:
+    """Draw the page."""
+    state.stamp(ranks.OFFERED)
+    # The choice of ranks comes first in the code: it decides n in the sidebar.
+    headline = st.container()
+    with st.container():
+        source, problem = ranks.choose()
+    controls.metric_chips()
+    correction = _choices(source)
+    controls.sidebar(
+        lock_n=None if source is None else _locked_n(source),
+        unused={} if correction == "BV" else {"gamma": "BV only"},
+        page_defaults=DEFAULTS,
+    )
+    controls.link_notes()
+    result = None
+    if source is not None:
+        check, explain = partial(_check, source), partial(_explain, source)
+        result, wrong = page.answer("consistency", check, _compute, explain)
+        problem = problem or wrong
+    dim = problem is not None
+    with headline:
+        if problem is not None:
+            problem.show()
+        elif result is not None:
+            _headline(result)
+    if result is None:
+        return
+    if dim:
+        st.caption(f"Dimmed below: {escaped(result.question.source.name)}.")
+    controls.narrow_m()
+    tile_map = st.container()
+    focus = _focus(result)
+    with tile_map:
+        _tiles(focus, dim)
+    _curves(focus, dim)
+    if dim:
+        return
+    _numbers(focus)
+    page.why(lambda: _why(focus))
+    with st.container(horizontal=True):
+        controls.copy_link({**DEFAULTS, **tabs.DEFAULTS, "pair": ""})
+        fold = st.popover(
+            "Download verdict", icon=":material/download:", key="verdict_fold", on_change="rerun"
+        )
+        if fold.open:
+            with fold:
+                about = "Every pair and metric at this m: state, right from, chance in one run."
+                st.caption(about)
+                page.take(lambda: result.verdict, "verdict")
+        tabs.paper_button(focus)
+    tabs.show(focus)
+
+
+# ----------------------------------------------------------------------------------- the question
+
+
+def _choices(source: Source | None) -> str:
+    """What is done to each sampled rank, further cutoffs, and what only some data leave open."""
+    with st.container(horizontal=True, key="readings"):
+        chosen = controls.segments(
+            "Correction",
+            tabs.CORRECTIONS,
+            "correction",
+            help="Rank estimate: the metric at the scaled-up rank. CLS: least squares among "
+            "vectors that never rise. BV: bias² + γ · variance, with the γ of the sidebar.",
+        )
+        st.pills(
+            "Also at k =",
+            list(CUTOFFS),
+            selection_mode="multi",
+            default=DEFAULTS["also_k"],
+            key="also_k",
+            bind="query-params",
+            help="Several cutoffs at once, for metrics with @k.",
+        )
+        if source is not None and _several(source.sets):
+            controls.segments(
+                "Mean over",
+                WEIGHTINGS,
+                "weighting",
+                help="Instances: each weighs the same, however many relevant items it has (macro). "
+                "Relevant items: it weighs as much as it has relevant items (micro).",
+            )
+        if source is not None and any(each.has_ties for each in source.sets):
+            controls.segments(
+                "Ties read",
+                TIES,
+                "ties",
+                help="Items tied with a relevant one: in random order, redrawn in each run; or all "
+                "below it (optimistic); or all above it (pessimistic).",
+            )
+    return chosen
+
+
+def _several(sets: Sequence[RankSet]) -> bool:
+    """Whether some instance has several relevant items."""
+    return any(each.max_relevant > 1 for each in sets)
+
+
+def _locked_n(source: Source) -> tuple[int, str]:
+    """n as the data have it, and how to say so in a narrow field."""
+    low = min(int(each.n.min()) for each in source.sets)
+    high = max(int(each.n.max()) for each in source.sets)
+    span = count(high) if low == high else f"{count(low)} to {count(high)}"
+    return high, f"{span}, from the data"
+
+
+def _metrics() -> tuple[Metric, ...]:
+    """The chips at the shared cutoff and at those added to it."""
+    settings = state.current()
+    cutoffs = sorted({settings.k, *(st.session_state.get("also_k") or [])})
+    found = [
+        state.chip_metric(chip, k, settings.n)
+        for chip in state.CHIPS
+        if chip in state.value("metrics")
+        for k in (cutoffs if state.CHIPS[chip][1] else [settings.k])
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _check(source: Source) -> Question:
+    """The choices as a question; a ValueError names what is wrong."""
+    settings, metrics = state.current(), _metrics()
+    if not metrics:
+        raise ValueError("no metric is chosen: pick at least one above the picture")
+    chosen = tabs.recipe(state.value("correction", DEFAULTS), settings.gamma)
+    options: Options = {"scheme": settings.scheme, "correction": chosen}
+    if settings.scheme == "popularity":
+        options["odds"] = settings.odds
+    # Choices that are not drawn because the data leave nothing to choose do not count.
+    if any(each.has_ties for each in source.sets):
+        options["ties"] = state.value("ties", DEFAULTS)
+    if _several(source.sets):
+        options["weighting"] = WEIGHTINGS[state.value("weighting", DEFAULTS)]
+    question = Question(source, metrics, settings.m, options)
+    for each in source.sets:
+        question.protocol.check(each, settings.m)
+    most = LIVE if question.fits else M_CAP
+    if settings.m > most:
+        what = f"this page corrects with {chosen}" if most == LIVE else "this page looks at"
+        raise ValueError(
+            f"m = {settings.m} is more than {what}: take m <= {most}, "
+            "or call sampledash.verdict from Python"
+        )
+    return question
+
+
+def _explain(source: Source, error: ValueError) -> Problem:
+    """Why it cannot be computed; too many negatives are put right with a click."""
+    limits = [M_CAP]
+    if state.SCHEMES[state.value("scheme")] == "without-replacement":
+        limits += [each.max_negatives for each in source.sets]
+    if state.value("correction", DEFAULTS) in ("CLS", "BV"):
+        limits.append(LIVE)
+    most = min(limits)
+    if int(state.value("m")) <= most:
+        return Problem.of(error)
+
+    def take() -> None:
+        st.session_state["m"] = most
+
+    return Problem(state.spelled(error), f"Take m = {count(most)}", take)
+
+
+def _compute(question: Question) -> Result:
+    with page.progress(words.looking(question.protocol.correction)) as report:
+        return compute(question, report)
+
+
+# ------------------------------------------------------------------------------------- the focus
+
+
+def _focus(result: Result) -> Focus:
+    """Which metric the numbers are about and which pair the curves mark.
+
+    Both follow the worst case until the reader chooses.
+    """
+    metrics, x = [str(metric) for metric in result.metrics], result.worst_metric
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    _follow(("shown",), metrics, (metrics[x],), bound=True)
+    if len(metrics) > 1:
+        picked = left.segmented_control(
+            "Numbers and tabs for",
+            metrics,
+            default=metrics[x],
+            required=True,
+            key="shown",
+            bind="query-params",
+            wrap=True,
+            help="The metric of the numbers and tabs below; a tile of the map chooses it too.",
+        )
+        x = metrics.index(picked) if picked in metrics else x
+    with right:
+        pair = _pair(result, x)
+    said = "" if pair == result.worst_pair(x) else result.label(pair)
+    st.session_state["pair"] = said
+    state.put_in_address("pair", said)
+    return Focus(result, x, pair)
+
+
+def _pair(result: Result, x: int) -> int:
+    about = "Red stretches of the curves: where sampling orders this pair wrongly."
+    worst, keys = result.worst_pair(x), _pair_keys(result)
+    asked = st.query_params.get("pair", "") if "pair" not in st.session_state else ""
+    for pair in range(result.pairs if asked else 0):  # a followed link, once
+        if result.label(pair) == asked:
+            _put_pair(result, pair)
+            break
+    if len(keys) == 1:
+        every = list(range(result.pairs))
+        _follow(keys, every, (worst,))
+        name = result.label
+        return int(st.selectbox("Marked pair", every, format_func=name, key=keys[0], help=about))
+    systems = list(range(len(result.systems)))
+    _follow(keys, systems, result.ends_of(worst))
+    one, other = (
+        place.selectbox(label, systems, format_func=result.systems.__getitem__, key=key, help=about)
+        for place, label, key in zip(st.columns(2), ("Marked pair", "and"), keys, strict=True)
+    )
+    return worst if one == other else result.pair_of(int(one), int(other))
+
+
+def _pair_keys(result: Result) -> tuple[str, ...]:
+    """Few pairs are chosen from one list, many by their two systems."""
+    ident = result.question.source.key[0][:12]
+    if result.pairs <= MOST_PAIRS:
+        return (f"pair_{result.pairs}_{ident}",)
+    return f"pair_one_{ident}", f"pair_other_{ident}"
+
+
+def _put_pair(result: Result, pair: int) -> None:
+    keys = _pair_keys(result)
+    values = (pair,) if len(keys) == 1 else result.ends_of(pair)
+    st.session_state.update(zip(keys, values, strict=True))
+
+
+def _follow(
+    keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...], *, bound: bool = False
+) -> None:
+    """Keep a choice on the worst case, unless the reader has put it elsewhere.
+
+    ``bound``: on its first run the address may know better.
+    """
+    followed: dict[tuple[str, ...], Any] = st.session_state.setdefault("_consistency_worst", {})
+    now = tuple(st.session_state.get(key) for key in keys)
+    first = bound and None in now
+    for key in keys if first else ():
+        st.session_state.pop(key, None)  # put to nothing by Reset: the default is the worst
+    free = now == followed.get(keys) or any(x not in options for x in now)
+    if free and now != worst and not first:
+        st.session_state.update(zip(keys, worst, strict=True))
+    followed[keys] = worst
+
+
+# ------------------------------------------------------------------------- sentence and pictures
+
+
+def _headline(result: Result) -> None:
+    """The verdict on the worst case."""
+    q, x = result.question, result.worst_metric
+    word = words.overall([CODES[code] for code in np.unique(result.states[x])])
+    icon, color, _ = words.STATES[word]
+    st.markdown(f"### :{color}-badge[{icon} {word}] {_sentence(result, x)}")
+    values = len(quick_ladder(q.m_max)) if q.fits else 0
+    notes = [result.note(), words.looked_at(values, result.m_max, result.capped)]
+    if beware := q.protocol.note(q.metrics[x], q.sets[0], q.m):
+        notes.append(f"{q.metrics[x]}: {beware}")
+    for note in filter(None, notes):
+        st.caption(note)
+
+
+def _sentence(result: Result, x: int) -> str:
+    correction = str(result.question.protocol.correction)
+    metric, m_max = words.metric_name(str(result.metrics[x]), correction), result.m_max
+    few = len(result.systems) <= MOST_NAMED
+    pairs = range(result.pairs) if few else [result.worst_pair(x)]
+    rows = [
+        {**row, "better": system_name(row["better"]), "worse": system_name(row["worse"])}
+        for row in result.rows(x, pairs)
+    ]
+    if few:
+        names = [system_name(name) for name in result.systems]
+        means = result.exact[:, x], result.sampled[:, x]
+        return words.sentence(metric, result.m, names, *means, rows, m_max)
+    states = Counter(CODES[code] for code in result.states[x].tolist())
+    last = max(1.0, result.last_right(x))
+    right_from = int(last) if np.isfinite(last) else None
+    return words.sentence_of_many(metric, result.m, rows[0], states, right_from, m_max)
+
+
+def _tiles(focus: Focus, dim: bool) -> None:
+    """Pairs by metrics; of many pairs the worst. A click on a tile puts the focus there."""
+    result, metrics = focus.result, focus.result.metrics
+    pairs = result.few_pairs()
+    if len(pairs) < result.pairs:
+        st.caption(f"The {len(pairs)} worst of {count(result.pairs)} pairs.")
+        if focus.pair not in pairs:
+            pairs.append(focus.pair)
+    rows = [row for x in range(len(metrics)) for row in result.rows(x, pairs)]
+    names = [pictures.pair_name(*(result.systems[end] for end in result.ends_of(p))) for p in pairs]
+    marked = focus.x, pairs.index(focus.pair)
+
+    def clicked() -> None:
+        if points := st.session_state[TILES].selection.points:
+            metric, pair = points[0]["customdata"]
+            if metric in map(str, metrics) and 0 <= int(pair) < result.pairs:
+                if len(metrics) > 1:
+                    st.session_state["shown"] = metric
+                _put_pair(result, int(pair))
+
+    page.picture(
+        pictures.tiles(rows, names, m_max=result.m_max, focus=marked, dark=page.is_dark()),
+        key=TILES,
+        dim=dim,
+        on_select=None if dim else clicked,
+        alt="; ".join(
+            f"{r['metric']}: {r['better']} over {r['worse']}: {r['state']}" for r in rows[:12]
+        ),
+    )
+
+
+def _curves(focus: Focus, dim: bool) -> None:
+    """One panel a metric; on a phone, that of the metric in focus comes first."""
+    result, metrics = focus.result, focus.result.metrics
+    systems = result.drawn(focus.pair)
+    names, more = [result.systems[i] for i in systems], len(result.systems) - len(systems)
+    st.html(pictures.legend(names, more=more, dark=page.is_dark()))
+    if len(metrics) <= 3:
+        column = f'.st-key-panels [data-testid="stColumn"]:nth-child({focus.x + 1})'
+        st.html(f"<style>@media (max-width: 640px) {{ {column} {{ order: -1; }} }}</style>")
+    page.panels([partial(_panel, focus, x, systems, dim) for x in range(len(metrics))])
+
+
+def _panel(focus: Focus, x: int, systems: list[int], dim: bool) -> None:
+    said = words.marked_flips(focus, x)
+    fig = pictures.panel(focus, x, systems, dark=page.is_dark())
+    page.picture(fig, key=f"consistency_{focus.result.metrics[x]}", dim=dim, alt=said)
+    if not dim:
+        st.caption(words.marked_flips(focus, x, system_name))
+
+
+def _numbers(focus: Focus) -> None:
+    """Four numbers of the metric in focus."""
+    result, x, metric = focus.result, focus.x, focus.metric
+    ordered = np.flatnonzero(result.states[x] != CODES.index("tied"))
+    last, lowest, least = result.last_right(x), float("nan"), "any pair"
+    if len(ordered):
+        pair = int(ordered[result.chances[x][ordered].argmin()])
+        lowest, least = float(result.chances[x, pair]), focus.label(pair, system_name)
+    true_now, total = int((result.ahead[x][ordered] > TIED).sum()), len(ordered)
+    share = f"{true_now} of {total}"
+    if total > 999:  # no room for two such numbers on a phone
+        share = percent(true_now / total)
+    instances = max(each.n_instances for each in result.question.sets)
+    page.strip(
+        [
+            (
+                "Pairs in true order",
+                share,
+                f"{metric}: {true_now:,} of {total:,}, in expectation, at this m.",
+            ),
+            (
+                "All right from m",
+                count(int(last)) if 0 < last < np.inf else "–",
+                f"{metric}: from here on every pair stays in its true order, as far as looked at.",
+            ),
+            (
+                "Lowest chance",
+                in_runs(lowest),
+                f"{metric}: that one sampled run shows the true order of {least}, the pair least "
+                "likely to be shown.",
+            ),
+            ("Instances", count(instances), "Each with its relevant items and its negatives."),
+        ]
+    )
+
+
+# --------------------------------------------------------------------------------------- the why
+
+
+def _why(focus: Focus) -> None:
+    """Definition 1 of the paper with the numbers of the page, then a counterexample."""
+    question, metric = focus.result.question, focus.metric
+    st.markdown(words.CONSISTENT)
+    instances = max(each.n_instances for each in question.sets)
+    for step in words.formula(str(metric), question.m, instances):
+        st.latex(step)
+    st.caption(words.DEFINITION)
+    st.markdown(f"##### Smallest counterexample for {metric}, uncorrected")
+    protocol, n = question.protocol, max(int(each.n.max()) for each in question.sets)
+    m = min(question.m, n - 1) if protocol.without else question.m
+    sampling = Sampling(n, m, protocol.scheme, protocol.odds)
+    make: Callable[[], tuple[RankSet, RankSet] | None] = partial(counterexample, metric, sampling)
+    found = cache.cached(("counterexample", metric, sampling), make, shared=True)
+    if found is None:
+        every = metric.linear and protocol.scheme != "popularity"
+        st.markdown(words.NO_COUNTEREXAMPLE if every else words.NONE.format(metric=metric))
+        return
+    plain = Protocol.of({"scheme": protocol.scheme, "odds": protocol.odds})
+    exact = exact_means([metric], found, plain)[:, 0]
+    sampled = expected_means([metric], found, [m], plain)[0, :, 0]
+    st.markdown(words.counterexample(found[0].system, found[1].system, str(metric), m))
+    every_rank = [np.repeat(s.ranks, s.counts.astype(int)).tolist() for s in found]
+    few = [
+        ", ".join(map(count, some[:MOST_RANKS])) + (" …" if len(some) > MOST_RANKS else "")
+        for some in every_rank
+    ]
+    table = {
+        "System": [s.system for s in found],
+        f"Ranks among {count(n)}": few,
+        "On all items": [percent(value) for value in exact],
+        f"Expected, m = {count(m)}": [percent(value) for value in sampled],
+    }
+    st.table(pd.DataFrame(table), hide_index=True)
+    told = zip(found, every_rank, strict=True)
+    lines = [f"{s.system}: {', '.join(map(str, some))}" for s, some in told]
+    st.button(
+        "Load it",
+        icon=":material/input:",
+        key="load_counterexample",
+        on_click=ranks.load_text,
+        args=("\n".join([f"n = {n}", *lines]),),
+        help="Puts these ranks into the page, in place of yours.",
+    )

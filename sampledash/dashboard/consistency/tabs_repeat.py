@@ -1,0 +1,194 @@
+"""Repeat it: the reader's own evaluation, drawn again and again, beside its exact law."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from sampledash import simulation
+from sampledash.dashboard import controls, page
+from sampledash.dashboard.cache import Key
+from sampledash.dashboard.consistency import pictures, words
+from sampledash.dashboard.consistency.result import Focus
+from sampledash.dashboard.words import escaped, outside, plain, system_name
+from sampledash.report.numbers import count, percent
+from sampledash.types import Floats
+
+REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
+DEFAULTS: dict[str, Any] = {"repeats": "200", "seed": 1}
+_RUNS = "_consistency_runs"
+
+
+@dataclass
+class Runs:
+    """Repeated runs of one question; they grow until all are there or the reader stops them."""
+
+    key: Key
+    repeats: int
+    work: list[Iterator[Floats]] = field(repr=False)
+    blocks: list[list[Floats]]  # per system: arrays (runs, metrics)
+    going: bool = True
+    lock: Any = field(default_factory=Lock, repr=False)
+
+    @classmethod
+    def of(cls, focus: Focus, repeats: int, seed: int) -> Runs:
+        """Every system with negatives of its own, from a stream of its own."""
+        q = focus.result.question
+        work = []
+        for i, ranks in zip(focus.systems, focus.sets, strict=True):
+            rng = np.random.default_rng([seed, i])
+            work.append(simulation.batches(q.metrics, ranks, q.m, repeats, rng, q.protocol))
+        return cls(_key(focus), repeats, work, [[] for _ in work])
+
+    def done(self, system: int) -> int:
+        """Runs of one system so far."""
+        return sum(map(len, self.blocks[system]))
+
+    @property
+    def runs(self) -> int:
+        """Runs that all systems have."""
+        return min(map(self.done, range(len(self.blocks))))
+
+    def step(self) -> None:
+        """Draw one block for the system that is furthest behind: well below a second."""
+        # A click starts a new script while the old one still draws its last block.
+        with self.lock:
+            behind = min(range(len(self.blocks)), key=self.done)
+            block = next(self.work[behind], None)
+            if block is not None:
+                self.blocks[behind].append(block)
+            if block is None or self.runs >= self.repeats:
+                self.going = False  # and never True again: the reader may have stopped it
+
+    def values(self) -> Floats:
+        """Means of the runs: (systems, runs, metrics)."""
+        return np.array([np.concatenate(blocks)[: self.runs] for blocks in self.blocks])
+
+
+def _key(focus: Focus) -> Key:
+    return focus.result.question.key, focus.result.m, *focus.systems
+
+
+def show(focus: Focus) -> None:
+    """Draw seed, number of runs, start and stop; then what the runs show."""
+    if focus.note:
+        st.caption(focus.note)
+    runs: Runs | None = st.session_state.get(_RUNS)
+    if runs is not None and runs.key != _key(focus):
+        runs = st.session_state[_RUNS] = None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        label = controls.segments("Runs", REPEATS, "repeats", default=DEFAULTS["repeats"])
+        seed = st.number_input(
+            "Seed",
+            min_value=0,
+            value=DEFAULTS["seed"],
+            step=1,
+            key="seed",
+            bind="query-params",
+            width=120,
+            help="The same seed draws the same negatives.",
+        )
+        repeats = REPEATS[label]
+        if runs is not None and runs.going:
+            st.button("Stop", icon=":material/stop:", key="repeat_stop", on_click=_stop)
+        else:
+            st.button(
+                f"Repeat it {count(repeats)} times",
+                icon=":material/play_arrow:",
+                type="primary",
+                key="repeat_start",
+                on_click=_start,
+                args=(focus, repeats, int(seed or 0)),
+            )
+    if runs is None:
+        st.info(
+            f"Draws {count(focus.result.m)} negatives for each of the instances again and again, "
+            "as if the evaluation were repeated, and sets what comes out beside its exact law.",
+            icon=":material/casino:",
+        )
+        return
+    _draw_on(runs)
+    if runs.runs:
+        _show_runs(focus, runs.values())
+
+
+def _start(focus: Focus, repeats: int, seed: int) -> None:
+    try:
+        st.session_state[_RUNS] = Runs.of(focus, repeats, seed)
+    except ValueError as error:  # counts that are no whole numbers
+        st.session_state[_RUNS] = None
+        st.toast(str(error))
+
+
+def _stop() -> None:
+    runs: Runs | None = st.session_state.get(_RUNS)
+    if runs is not None:
+        runs.going = False
+
+
+def _draw_on(runs: Runs) -> None:
+    """Go on drawing; each look at the bar is where a click can stop it."""
+    if not runs.going:
+        return
+    bar = st.progress(0.0)
+    while runs.going:
+        bar.progress(runs.runs / runs.repeats, f"{count(runs.runs)} of {count(runs.repeats)} runs")
+        runs.step()
+    bar.empty()
+    st.rerun()  # the button says Start again
+
+
+def _show_runs(focus: Focus, values: Floats) -> None:
+    """The runs (systems, runs, metrics) beside their exact law."""
+    r, metric, made = focus.result, str(focus.metric), values.shape[1]
+    std = np.nan_to_num(r.std(focus.sets)[:, focus.x])
+    laws = []
+    for place, system in enumerate(focus.systems):
+        exact = focus.law_of_mean(place) or (None, None)
+        laws.append(pictures.Law(float(r.sampled[system, focus.x]), float(std[place]), *exact))
+    table, seen = focus.runs(values), focus.seen(values)
+    if r.pair(focus.x, focus.pair).truth:
+        of_metric = seen[seen["metric"] == metric]
+        share = float(focus.row(of_metric, focus.pair)["share_of_runs"])
+        chance = float(r.chances[focus.x, focus.pair])
+        better, worse = focus.ordered(focus.pair, system_name)
+        st.markdown(words.repeated(better, worse, share, made, chance))
+    names, runs = [plain(name) for name in focus.names], list(values[:, :, focus.x])
+    page.picture(
+        pictures.histogram(metric, names, runs, laws, focus.systems, dark=page.is_dark()),
+        key="consistency_runs",
+        alt=f"Means of {count(made)} runs beside their exact law, {metric}.",
+    )
+    rows = _first(table, metric)
+    printed = {
+        "Metric": rows["metric"],
+        "System": rows["system"].map(system_name),
+        f"{count(made)} runs": words.plus_minus(rows["mean_of_runs"], rows["std_of_runs"]),
+        "Exact law": words.plus_minus(rows["expected_sampled"], rows["std_of_mean"]),
+    }
+    page.table(pd.DataFrame(printed), table, "runs")
+    named = (table["metric"] + " of " + table["system"]).tolist()
+    both = table[["mean_of_runs", "expected_sampled"]].to_numpy().tolist()
+    for note in outside(dict(zip(named, both, strict=True))):
+        st.caption(escaped(note))
+    st.markdown("Runs that show the true order, beside the exact chance:")
+    rows = _first(seen, metric)
+    printed = {
+        "Metric": rows["metric"],
+        "True order": rows["better"].map(system_name) + " > " + rows["worse"].map(system_name),
+        "Runs": rows["share_of_runs"].map(percent),
+        "Exact chance": rows["probability"].map(percent),
+    }
+    page.table(pd.DataFrame(printed), seen, "orders")
+
+
+def _first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The rows of a metric before all others."""
+    here = table["metric"] == metric
+    return pd.concat([table[here], table[~here]])
