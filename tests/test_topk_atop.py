@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import sampledash as sd
 from sampledash.metrics import places_within, share_of
-from sampledash.papers import steck, steck_sampling
 from tests.oracles import WITH, WITHOUT, dense_law
 from tests.test_metrics import relevant_sets
+
+WEIGHTINGS = ("relevant-items", "instances")
 
 
 @given(relevant_sets(), st.integers(0, 1000))
@@ -97,14 +98,29 @@ def _sets() -> sd.RankSet:
     return sd.RankSet("A", ranks, n, instances=labels)
 
 
-@pytest.mark.parametrize("weighting", ["instances", "relevant-items"])
-def test_means_are_those_of_the_measures(weighting) -> None:
-    ranks = _sets()
-    for share in (0.0, 0.1, 0.35):
-        exact = steck.topk(share, ranks, weighting=weighting)
-        assert sd.mean(f"TOPK@{share}", ranks, weighting=weighting) == pytest.approx(exact)
-    exact = steck.atop(ranks, weighting=weighting)
-    assert sd.mean("ATOP", ranks, weighting=weighting) == pytest.approx(exact)
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.05, 0.25, 0.5, 1.0]))
+def test_means_are_those_of_the_measures(seed: int, share: float) -> None:
+    """Eq. 1, 2 and 4 pair by pair, each among all other items; ties first, in the middle, last."""
+    rng, rows, users = np.random.default_rng(seed), [], []
+    for user in range(int(rng.integers(1, 5))):
+        n = int(rng.integers(3, 10))
+        size = int(rng.integers(1, n))
+        places = np.sort(rng.permutation(n)[:size]) + 1
+        tied = int(rng.integers(0, n - places[0] + 1)) if size == 1 else 0
+        rows += [(user, int(r), tied, n) for r in places]
+        users.append([(int(r), tied, n) for r in places])
+    labels, ranks, ties, sizes = zip(*rows, strict=True)
+    ranked = sd.RankSet("S", ranks, sizes, instances=labels, ties=ties)
+    for how, part in (("optimistic", 0.0), ("expected", 0.5), ("pessimistic", 1.0)):
+        x = [[(r - 1 + part * tied) / (n - 1) for r, tied, n in one] for one in users]
+        measures = {"ATOP": [[1 - v for v in one] for one in x]}
+        if how != "expected":  # TOPK is averaged over the order of the ties
+            measures[f"TOPK@{share}"] = [[v <= share + 1e-12 for v in one] for one in x]
+        for name, values in measures.items():
+            pairs = np.mean([v for one in values for v in one])
+            mean = np.mean([np.mean(one) for one in values])
+            ours = (sd.mean(name, ranked, ties=how, weighting=w) for w in WEIGHTINGS)
+            assert tuple(ours) == pytest.approx((pairs, mean))
 
 
 def test_ties_are_averaged_over_their_order() -> None:
@@ -112,7 +128,27 @@ def test_ties_are_averaged_over_their_order() -> None:
     tied = sd.RankSet("A", [9], 21, ties=[5])
     assert sd.mean("TOPK@0.5", tied) == pytest.approx(3 / 6)
     assert sd.mean("ATOP", tied) == pytest.approx(1 - (10.5) / 20)
-    assert sd.mean("ATOP", tied) == pytest.approx(steck.atop(tied, ties="mid"))
+
+
+def test_a_constant_predictor() -> None:
+    # Ten users, one relevant item of 50 each, all items tied.
+    ranks = sd.RankSet("constant", [1] * 10, 50, ties=49)
+    found = [sd.mean("ATOP", ranks, ties=x) for x in ("optimistic", "expected", "pessimistic")]
+    assert found == [1.0, 0.5, 0.0]
+
+
+@given(st.integers(1, 2000), st.integers(0, 1000))
+def test_the_place_of_a_share_is_exact(others: int, thousandths: int) -> None:
+    share = Fraction(thousandths, 1000)
+    expected = 1 + max(a for a in range(others + 1) if Fraction(a, others) <= share)
+    assert places_within(thousandths / 1000, others) == expected
+
+
+def test_the_place_of_a_share_where_the_product_rounds() -> None:
+    assert 0.29 * 100 < 29  # in floating point
+    assert places_within(0.29, 100) == 30
+    assert places_within(0.0, [1, 50]).tolist() == [1, 1]
+    assert places_within(1.0, 50) == 51
 
 
 @pytest.mark.parametrize("scheme", [WITH, WITHOUT, "popularity"])
@@ -218,10 +254,9 @@ def test_relevant_items_are_drawn_for_one_by_one(name, scheme, correction) -> No
 
 def test_users_weigh_alike_however_many_relevant_items_they_have() -> None:
     ranks, m = _sets(), 20
-    each = {
-        "TOPK@0.1": steck_sampling.expected_topk(0.1, ranks.ranks, ranks.n, m),
-        "ATOP": steck_sampling.expected_atop(ranks.ranks, ranks.n, m),
-    }
+    pairs = zip(ranks.ranks.tolist(), ranks.n.tolist(), strict=True)
+    laws = np.array([dense_law(size, m, WITHOUT)[rank - 1] for rank, size in pairs])
+    each = {"TOPK@0.1": laws[:, :3].sum(axis=1), "ATOP": laws @ (1 - np.arange(m + 1) / m)}
     _, user, times = np.unique(ranks.instances, return_inverse=True, return_counts=True)
     for name, values in each.items():
         expected = float(np.sum(values / times[user])) / len(times)

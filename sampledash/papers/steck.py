@@ -1,11 +1,12 @@
-"""TOPK and ATOP: the measures of Steck (KDD 2010).
+"""What Steck (KDD 2010) states in numbers and formulas, as far as it needs no ratings.
 
 His rank N is the best one; here ranks count from 1, the best, as everywhere. What his measures
-look at is the share x = (r - 1) / (N - 1) of the other items that are ranked above a relevant one.
+look at is the share x = (r - 1) / (N - 1) of the other items that are ranked above a relevant one:
+TOPK and ATOP are metrics like the others, :class:`sampledash.Metric`.
 
-These functions read a rank set directly, several relevant items of an instance included. For
-sampling, corrections and comparisons TOPK and ATOP are metrics like the others,
-:class:`sampledash.Metric`.
+Ranked among m = Ñ - 1 sampled others an item counts in TOPK(j/m) when at most j of them are above
+it, which is when T, the (j+1)-th smallest of m positions drawn from 1..N-1, is at least r: it is
+Recall@T, with E[T] = (j + 1) N / Ñ.
 
 References
 ----------
@@ -14,130 +15,276 @@ Harald Steck. Training and Testing of Recommender Systems on Data Missing Not at
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from sampledash import checks
-from sampledash.counts import RankCounts
-from sampledash.protocol import Weighting
+from sampledash.comparison.means import expected_mean, mean
+from sampledash.expectation import expected
+from sampledash.metrics import parse_metric
+from sampledash.papers.findings import Finding, Values, statements
+from sampledash.papers.printed import MOVIELENS, STECK_TABLE_3
+from sampledash.papers.tables import Load
 from sampledash.ranksets import RankSet
+from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats
 
-TiedAt = Literal["optimistic", "mid", "pessimistic"]
+TEXT = """
+[useless] Table 1: a (useless) recommender predicts 5 stars for all movies and users
+    ours: its ATOP, ties in the middle; its RMSE is 0
+    note: 1 with optimistic and 0 with pessimistic ties; one that knows the genre gets $genre,
+        with the same RMSE
+[proportional] section 2.1: precision and recall are proportional, with factor k'/N⁺
+    ours: Recall@10 over Precision@10 for 4 relevant items
+[area] eq. 3-4: the area under the TOPK curve is the average normalized rank
+    ours: area minus average, for ranks 2, 5, 6, 19 of 30
+[highest] section 2.1: the maximum value of ATOP is 1 - (N⁺ - 1)/(N - 1)/2
+    ours: ATOP of a perfect list, 4 relevant of 30
+[fair] theorem: measures from the observed MNAR data provide unbiased estimates
+    ours: standard errors off, the larger of TOPK and ATOP, 4,000 runs
+    note: the second assumption is not needed: ranks are among all items
+[unfair] section 2.2: we assume that the relevant rating values are missing at random
+    ours: standard errors off, the smaller of TOPK and ATOP, the best item observed 9 times as often
+        as the worst
+    note: without it the theorem fails: the estimates are too high
+[unbiased] section 2.3: a random subsample allows efficient estimation of ATOP
+    ours: largest bias of sampled ATOP, N = 30, every Ñ
+    note: none at any size of the subsample
+[small] section 2.3: this may result in a small positive bias, especially for TOPK at small k
+    (small)
+    ours: expected TOPK(0 %) of X with Ñ = 1001 over the exact one ($exact);
+        $few times with Ñ = 101
+    note: another measure, not a small bias
+[positive] section 2.3: this may result in a small positive bias, especially for TOPK at small k
+    (positive)
+    ours: bias of TOPK(2 %) of an item at rank $at of 1,001, Ñ = 101
+    note: its sign depends on the ranks
+[eq_8] eq. 8: AUC = [ΣRank⁺ + C(N⁺ + 1, 2)] / (N⁺N⁻)
+    ours: AUC of a perfect list, 4 relevant of 30
+    note: the sign before the binomial is a minus: $perfect
+[eq_9] eq. 9: AUC = (1 + (N⁺ - 1)/N⁻) ATOP + (N⁺ + 3)/(2N⁻)
+    ours: AUC of one relevant item at rank 7 of 30; it is $one
+    note: follows from eq. 8: the last term is -(N⁺ - 1)/(2N⁻), and AUC = ATOP for one item
+[negligible] eq. 9: the difference between AUC and ATOP becomes negligible if N⁺ ≪ N
+    ours: difference at ATOP 0.9, 3 relevant of 3,883
+[first_place] Table 3: TOPK(0%): none of the 1000 other, randomly chosen items ranks higher
+    ours: place that TOPK(0 %) looks at on average, of 17,770; TOPK(0.2 %) at $place_2,
+        TOPK(2 %) at $place_20
+    note: by name it is the first place alone
+[top] section 6.2: 39% more relevant items are ranked at the very top
+    ours: gain in % from the printed TOPK(0 %)
+[top_few] section 6.2: 48% more relevant items are ranked in the top 0.2%
+    ours: gain in % from the printed TOPK(0.2 %)
+[top_2] section 6.2: and 50% more in the top 2%
+    ours: gain in % from the printed TOPK(2 %)
+    note: 43 % is rounded: from $low % up
+[observed] section 6.1: about 4% of all possible ratings are observed
+    ours: 1 million of 3,900 × 6,040 in %
+[weight] section 6.1: with w_m ≈ 0.05 all the missing ratings together have about the same weight as
+    all the observed ones
+    ours: weight of the missing over that of the observed
+[half_weight] section 6.2: at w_m ≈ 0.005 all the observed ratings together have twice the weight of
+    the unobserved ones
+    ours: weight of the observed over that of the missing, 1 % observed
+"""
+WITHOUT: Scheme = "without-replacement"
 
-_TIED = {"optimistic": 0.0, "mid": 0.5, "pessimistic": 1.0}
+
+class Watched(NamedTuple):
+    """A measure from all relevant items and from the observed ones, with its standard error."""
+
+    measure: str
+    complete: float
+    observed: float
+    error: float
+
+    @property
+    def off(self) -> float:
+        """How many standard errors the observed items are too high."""
+        return (self.observed - self.complete) / self.error
 
 
-def shares(rank: ArrayLike, n: ArrayLike) -> Floats:
-    """Share of the other items ranked above, x = (r - 1) / (N - 1): his 1 - Nrank."""
-    size = checks.integers("n", n, low=2)
-    return np.asarray((checks.ranks("rank", rank, size) - 1) / (size - 1))
-
-
-def topk(
+def observed_measures(
+    ranks: Sequence[int],
+    n: int,
+    chance: Sequence[float] | Floats,
     share: float,
-    ranks: RankSet,
-    *,
-    ties: TiedAt = "mid",
-    weighting: Weighting = "relevant-items",
-) -> float:
-    r"""Top-k hit rate: share of the relevant items within the top share of the list (eq. 1-2).
-
-    .. math:: \mathrm{TOPK}(k) = \sum_u w^u \frac{1}{N_u^+} \sum_{i \in S_u^+} 1[x_{u,i} \le k]
+    repeats: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    """TOPK_u and ATOP_u of one user from the relevant items that happen to be observed.
 
     Parameters
     ----------
+    ranks, n
+        True ranks of all relevant items, and the number of items.
+    chance
+        Chance that the rating of each relevant item is observed, above 0.
     share
         His normalised k, in 0..1.
-    ranks
-        True ranks among all items; rows with one instance label are one user's relevant items.
-    ties
-        Where a tied item stands in its block: first, in the middle, or last.
-    weighting
-        ``"relevant-items"``: every pair of user and item weighs the same, as in his experiments
-        (section 2.3); ``"instances"``: every user does.
-    """
-    share = checks.real("share", share, low=0, high=1)
-    rows, x = _rows(ranks, ties)
-    return _average((x <= share).astype(np.float64), rows, weighting)
+    repeats, rng
+        How often the ratings go missing anew, and the source of randomness.
 
-
-def atop(
-    ranks: RankSet,
-    *,
-    within: float = 1.0,
-    ties: TiedAt = "mid",
-    weighting: Weighting = "relevant-items",
-) -> float:
-    r"""Area under the TOPK curve (eq. 3-5), or under its first part as a share of that part.
-
-    .. math:: \mathrm{ATOP} = 1 - \sum w\,x, \qquad
-              \mathrm{ATOP}(k_0) = \sum w \max(0, k_0 - x) / k_0
-
-    Parameters
-    ----------
-    ranks, ties, weighting
-        As for :func:`topk`.
-    within
-        Where the area ends, above 0 and up to 1.
+    Returns
+    -------
+    TOPK_u and ATOP_u of each repetition, shape (repeats,) each; NaN where nothing was observed,
+    for such a user is not in the test set.
 
     Notes
     -----
-    A recommender that scores all items alike gets 1, 1/2 or 0 for optimistic, mid or pessimistic
-    ties: say which was used.
+    Whether irrelevant ratings are observed plays no part: ranks are among all items. So his second
+    assumption, that they go missing more often, is not needed for the theorem.
     """
-    within = checks.real("within", within, low=0, high=1, above=True)
-    rows, x = _rows(ranks, ties)
-    return _average(np.maximum(0.0, within - x) / within, rows, weighting)
+    above = _shares(ranks, n)
+    seen = (rng.random((repeats, len(above))) < np.asarray(chance)).astype(np.float64)
+    number = seen.sum(axis=1)
+    size = np.where(number > 0, number, np.nan)
+    return seen @ (above <= share) / size, 1 - seen @ above / size
 
 
-def highest_atop(relevant: int, n: int) -> float:
-    """ATOP of a perfect list, 1 - (N⁺ - 1) / (N - 1) / 2 (below eq. 4)."""
-    n, relevant = _list_of(relevant, n)
-    return 1 - (relevant - 1) / (n - 1) / 2
+def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> list[Watched]:
+    """A small world in which eq. 6-7 can be watched, or their assumption be violated.
 
+    If the relevant ratings are missing at random, the measures of the observed relevant items,
+    ranked among *all* items, estimate those of all relevant items without bias. A user's relevant
+    items stand at the ranks 1, 3, 7, 13, ... of 1,000; on average a third is observed.
 
-def auc_of_ranks(ranks: ArrayLike, n: int) -> float:
-    """AUC of one list from the ranks of its relevant items: eq. 8 with its sign put right.
+    Parameters
+    ----------
+    times
+        How many times as often the best-ranked relevant item is observed as the worst, from 1, at
+        random; in between evenly.
+    rng, repeats
+        Source of randomness, and how often the ratings go missing anew.
 
-    With his ranks (N the best) AUC = [ΣRank⁺ - C(N⁺ + 1, 2)] / (N⁺ N⁻); printed is a plus, which
-    puts a perfect list above 1.
+    Returns
+    -------
+    TOPK and ATOP; what is observed as the mean over the repetitions.
     """
-    n = checks.integer("n", n, low=2)
-    places = checks.ranks("ranks", ranks, np.asarray(n)).ravel()
-    n, relevant = _list_of(len(places), n)
-    his = float(np.sum(n + 1 - places))
-    return (his - relevant * (relevant + 1) / 2) / (relevant * (n - relevant))
+    ranks, n, share = [1 + i + i**2 for i in range(20)], 1000, 0.05
+    worst = 2 / 3 / (1 + times)
+    chance = np.linspace(times * worst, worst, len(ranks))
+    above = _shares(ranks, n)
+    complete = float(np.mean(above <= share)), float(1 - np.mean(above))
+    found = observed_measures(ranks, n, chance, share, repeats, rng)
+    rows = []
+    for name, truth, values in zip((f"TOPK@{share:g}", "ATOP"), complete, found, strict=True):
+        kept = values[~np.isnan(values)]
+        error = float(np.std(kept, ddof=1) / np.sqrt(len(kept)))
+        rows.append(Watched(name, truth, float(np.mean(kept)), error))
+    return rows
 
 
-def auc_of_atop(atop: float, relevant: int, n: int) -> float:
-    """AUC of one list from its ATOP: eq. 9 as it follows from eq. 8 put right.
+def _shares(ranks: Sequence[int], n: int) -> Floats:
+    """Share of the other items ranked above, x = (r - 1) / (N - 1): his 1 - Nrank."""
+    return np.asarray((np.asarray(ranks) - 1) / (n - 1))
 
-    AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻); with one relevant item AUC = ATOP.
+
+def check_steck(load: Load) -> list[Finding]:
+    """Check the statements about the measures, their sampling and the missing ratings.
+
+    ``load`` gives the bundled rank sets by name: :func:`sampledash.example`.
     """
-    atop = checks.real("atop", atop, low=0, high=1)
-    n, relevant = _list_of(relevant, n)
-    extra = (relevant - 1) / (n - relevant)
-    return (1 + extra) * atop - extra / 2
+    x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
+    values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
+    return statements(TEXT, values)
 
 
-def _list_of(relevant: int, n: int) -> tuple[int, int]:
-    n = checks.integer("n", n, low=2)
-    return n, checks.integer("relevant", relevant, low=1, high=n - 1)
+def _measures() -> Values:
+    # Table 1: four horror and four romance movies; a user's four relevant ones tie.
+    taste = RankSet("oracle", [1] * 4, 8, ties=3)
+    useless = mean("ATOP", RankSet("constant", [1] * 4, 8, ties=7))
+    n, ranks = 30, [2, 5, 6, 19]
+    # TOPK is constant up to each of the shares 1/(N-1), 2/(N-1), ...
+    topk = [np.mean(_shares(ranks, n) <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
+    atop, recall, precision, perfect = (
+        parse_metric(name).of_set(places, n)
+        for name, places in (
+            ("ATOP", ranks),
+            ("Recall@10", ranks),
+            ("Precision@10", ranks),
+            ("ATOP", [1, 2, 3, 4]),
+        )
+    )
+    area, ratio = float(np.mean(topk)) - atop, recall / precision
+    return {
+        "useless": (useless, useless == 0.5),
+        "genre": f"{mean('ATOP', taste):.2f}",
+        "proportional": (ratio, abs(ratio - 10 / 4) < 1e-12),
+        "area": (area, abs(area) < 1e-12),
+        "highest": (perfect, abs(perfect - (1 - 3 / 29 / 2)) < 1e-12),
+    }
 
 
-def _rows(ranks: RankSet, ties: TiedAt) -> tuple[RankCounts, Floats]:
-    """Rows of the rank set and the share of the other items above each."""
-    checks.choice("ties", ties, get_args(TiedAt))
-    rows = ranks.rows()
-    above = rows.above + rows.position - 1 + _TIED[ties] * rows.tied
-    return rows, np.asarray(above / (rows.negatives + rows.relevant - 1))
+def _missing() -> Values:
+    fair, unfair = (
+        [abs(found.off) for found in theorem(times, np.random.default_rng(2010))]
+        for times in (1, 9)
+    )
+    return {"fair": (max(fair), max(fair) < 4), "unfair": (min(unfair), min(unfair) > 10)}
 
 
-def _average(values: Floats, rows: RankCounts, weighting: Weighting) -> float:
-    """Mean over the pairs of user and item, or over the users' means."""
-    checks.choice("weighting", weighting, get_args(Weighting))
-    each = rows.count / rows.relevant if weighting == "instances" else rows.count
-    return float(each @ values / each.sum())
+def _sampled(x: RankSet) -> Values:
+    """Section 2.3, with the ranks of recommender X where it takes some."""
+    exact = mean("TOPK@0", x)
+    few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
+    n, atop = 30, parse_metric("ATOP")
+    ranks = np.arange(1, n + 1)
+    unbiased = 0.0
+    for m in range(1, n):  # by the law, not by the closed form that assumes it
+        sampled = Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1)
+        unbiased = max(unbiased, float(np.max(np.abs(sampled - atop(ranks, n)))))
+    n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
+    at = 1 + 2 * (n - 1) // m  # where two of the sampled others seem to stand: eq. 20
+    bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
+    return {
+        "unbiased": (unbiased, unbiased < 1e-12),
+        "small": (many / exact, many / exact < 1.1),
+        "exact": f"{exact:.4f}",
+        "few": f"{few / exact:.0f}",
+        "positive": (bias, bias > 0),
+        "at": str(at),
+    }
+
+
+def _areas() -> Values:
+    """Eq. 8 and 9: his ranks are n + 1 - r, and a perfect list of 4 relevant items has AUC 1."""
+    n = 30
+    his, pairs = sum(n + 1 - r for r in (1, 2, 3, 4)), 4 * 26
+    printed, right = (his + 10) / pairs, (his - 10) / pairs
+    one = float(parse_metric("AUC")(7, n))
+    printed_9 = one + 4 / (2 * (n - 1))  # of one relevant item: its ATOP is its AUC
+    # Put right, AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻).
+    extra = 2 / 3_880
+    little = extra * 0.9 - extra / 2
+    return {
+        "eq_8": (printed, printed <= 1),
+        "perfect": f"{right:g}",
+        "eq_9": (printed_9, printed_9 == one),
+        "one": f"{one:.4f}",
+        "negligible": (little, abs(little) < 0.001),
+    }
+
+
+def _numbers() -> Values:
+    """Section 6: what follows from printed numbers."""
+    t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))  # Netflix: all items, sampled
+    best, rival = STECK_TABLE_3["AllRank-Regression"], STECK_TABLE_3["integrated model"]
+    top, few, two = (100 * (b / r - 1) for b, r in zip(best[2:], rival[2:], strict=True))
+    low = 100 * (best[4] / 43.5 - 1)  # 43 % is printed without decimals
+    netflix, movielens = 0.01, 1e6 / (3_900 * 6_040)
+    weight = 0.05 * (1 - movielens) / movielens
+    half = netflix / (0.005 * (1 - netflix))
+    return {
+        "first_place": (t0, t0 < 1.5),
+        "place_2": f"{t2:.1f}",
+        "place_20": f"{t20:.1f}",
+        "top": (top, round(top) == 39),
+        "top_few": (few, round(few) == 48),
+        "top_2": (two, low <= 50 <= two + 0.5),
+        "low": f"{low:.0f}",
+        "observed": (100 * movielens, round(100 * movielens) == 4),
+        "weight": (weight, 0.8 < weight < 1.25),
+        "half_weight": (half, round(half) == 2),
+    }

@@ -201,11 +201,6 @@ def _explained(found: Match) -> Match:
     return Match(cell, found.ours, found.our_spread, found.error, reason)
 
 
-def count_matched(found: Sequence[Match]) -> tuple[int, int]:
-    """How many cells match, of how many that are printed."""
-    return sum(match.matched for match in found), len(found)
-
-
 def matches_as_table(found: Sequence[Match]) -> pd.DataFrame:
     """Cells as a table: what is printed, what is ours, and why they differ if they do."""
     return pd.DataFrame(

@@ -1,156 +1,136 @@
-"""TOPK and ATOP against their definitions; eq. 8 and 9 of Steck (KDD 2010) put right."""
+"""Steck's theorem by enumeration and simulation, and what his text states."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.metrics import places_within
-from sampledash.papers import steck
+from sampledash.papers import check_steck
+from sampledash.papers.steck import observed_measures, theorem
+from tests.oracles import WITHOUT
+
+RANKS, N, SHARE = [1, 4, 5, 9, 30], 41, 0.1  # rank 5 is exactly at the share
 
 
-def order_of(scores: list[int], item: int, ties: str) -> Fraction:
-    """Items above one item: those with a higher score, and of the equal ones none, half or all."""
-    above = sum(other > scores[item] for other in scores)
-    equal = sum(other == scores[item] for other in scores) - 1
-    return above + equal * {"optimistic": Fraction(0), "mid": Fraction(1, 2)}.get(ties, Fraction(1))
+def by_subsets(chance: list[float]) -> tuple[float, float]:
+    """Mean of TOPK_u and ATOP_u over every set of observed items that is not empty."""
+    x = [(r - 1) / (N - 1) for r in RANKS]
+    total, topk, atop = 0.0, 0.0, 0.0
+    for seen in product([False, True], repeat=len(RANKS)):
+        if not any(seen):
+            continue
+        weight = float(np.prod([c if s else 1 - c for s, c in zip(seen, chance, strict=True)]))
+        left = [v for v, s in zip(x, seen, strict=True) if s]
+        total += weight
+        topk += weight * sum(v <= SHARE for v in left) / len(left)
+        atop += weight * (1 - sum(left) / len(left))
+    return topk / total, atop / total
 
 
-@st.composite
-def worlds(draw: st.DrawFn) -> list[tuple[list[int], list[int]]]:
-    """Users with the scores of their items and which of them are relevant, no two alike."""
-    users = []
-    for _ in range(draw(st.integers(1, 4))):
-        n = draw(st.integers(3, 9))
-        relevant = sorted(draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=n - 1)))
-        # Relevant items have odd scores of their own; others even ones, or tie with a relevant one.
-        scores = [2 * draw(st.integers(0, 6)) for _ in range(n)]
-        for place, item in enumerate(draw(st.permutations(relevant))):
-            scores[item] = 2 * place + 1
-        for item in range(n):
-            if item not in relevant and draw(st.booleans()) and len(relevant) == 1:
-                scores[item] = scores[relevant[0]]
-        users.append((scores, relevant))
-    return users
+def test_theorem_by_enumeration() -> None:
+    # Eq. 6-7: given what is observed at all, the mean is that of the complete data.
+    x = np.array([(r - 1) / (N - 1) for r in RANKS])
+    complete = float(np.mean(x <= SHARE)), float(1 - x.mean())
+    for chance in (0.05, 0.3, 0.9):
+        assert by_subsets([chance] * 5) == pytest.approx(complete, abs=1e-14)
+    biased = by_subsets([0.9, 0.5, 0.4, 0.2, 0.1])
+    assert biased[0] > complete[0] + 0.1
+    assert biased[1] > complete[1] + 0.05
 
 
-@given(worlds(), st.sampled_from([0.0, 0.05, 0.2, 0.25, 0.5, 1.0]), st.sampled_from([0.1, 0.5, 1]))
-def test_measures_by_definition(
-    world: list[tuple[list[int], list[int]]], share: float, within: float
-) -> None:
-    """Eq. 1, 2, 4 and 5 with exact fractions: pair by pair, each among all other items."""
-    rows = [
-        (user, 1 + sum(other > scores[item] for other in scores),
-         sum(other == scores[item] for other in scores) - 1, len(scores))
-        for user, (scores, relevant) in enumerate(world) for item in relevant
-    ]  # fmt: skip
-    users, ranks, tied, n = zip(*rows, strict=True)
-    ranked = sd.RankSet("S", ranks, n, instances=users, ties=tied)
-    for ties in ("optimistic", "mid", "pessimistic"):
-        x = [
-            [order_of(scores, item, ties) / (len(scores) - 1) for item in relevant]
-            for scores, relevant in world
-        ]
-        flat = [value for values in x for value in values]
-        k = Fraction(str(share))
-        hits = [Fraction(sum(v <= k for v in values), len(values)) for values in x]
-        rank = [sum(1 - v for v in values) / len(values) for values in x]
-        k0 = Fraction(str(within))
-        part = sum(max(0, k0 - v) / k0 for v in flat) / len(flat)
-        pairs = sum(v <= k for v in flat) / len(flat)
-        assert steck.topk(share, ranked, ties=ties) == pytest.approx(pairs)
-        assert steck.topk(share, ranked, ties=ties, weighting="instances") == pytest.approx(
-            float(sum(hits) / len(hits))
-        )
-        mean = float(sum(1 - v for v in flat) / len(flat))
-        assert steck.atop(ranked, ties=ties) == pytest.approx(mean)
-        assert steck.atop(ranked, ties=ties, weighting="instances") == pytest.approx(
-            float(sum(rank) / len(rank))
-        )
-        assert steck.atop(ranked, ties=ties, within=within) == pytest.approx(float(part))
+@pytest.mark.parametrize("chance", [[0.3] * 5, [0.9, 0.5, 0.4, 0.2, 0.1]])
+def test_simulation_is_the_enumeration(chance: list[float]) -> None:
+    rng = np.random.default_rng(6)
+    found = observed_measures(RANKS, N, chance, SHARE, 20_000, rng)
+    for values, mean in zip(found, by_subsets(chance), strict=True):
+        kept = values[~np.isnan(values)]
+        assert abs(kept.mean() - mean) <= 4 * kept.std(ddof=1) / np.sqrt(len(kept))
+    nothing = np.prod([1 - c for c in chance])
+    share = np.isnan(found[0]).mean()
+    assert abs(share - nothing) <= 4 * np.sqrt(nothing * (1 - nothing) / 20_000) + 1e-12
 
 
-def test_eq_8_and_9_on_1000_random_cases() -> None:
+def test_the_small_world() -> None:
+    fair, unfair = (theorem(times, np.random.default_rng(1), repeats=2000) for times in (1, 9))
+    assert all(abs(found.off) <= 4 for found in fair)
+    assert all(found.off > 10 for found in unfair)
+    # Ranks 1, 3, 7, 13, 21, 31, 43 of 1,000 are in the top 5 %: 7 of 20.
+    assert fair[0].complete == unfair[0].complete == 7 / 20
+    # The rank 1 + i + i², i = 0..19, is 1 + 190/20 + 2470/20 = 134 on average.
+    assert fair[1].complete == pytest.approx(1 - 133 / 999)
+
+
+@pytest.mark.parametrize(("n", "m"), [(n, m) for n in range(2, 11) for m in range(1, n)])
+def test_sampled_measures_by_enumeration(n: int, m: int) -> None:
+    """Section 2.3: every set of m of the n - 1 others, all ranks, all shares j/m, and one between.
+
+    TOPK(j/m) is Recall@T, T the (j+1)-th smallest place drawn, which is (j+1) n / (m+1) on average.
+    """
+    ranks, sampling = np.arange(1, n + 1), sd.Sampling(n, m, WITHOUT)
+    samples = np.array(list(combinations(range(1, n), m)))  # places among the others
+    above = (samples[:, None, :] < ranks[:, None]).sum(axis=2)
+    for share in [j / m for j in range(m + 1)] + [0.35]:
+        ours = sd.expected(sd.metric("topk", k=share), ranks, sampling)
+        assert ours == pytest.approx(np.mean(above / m <= share, axis=0), abs=1e-12)
+    for j in range(m):
+        assert samples[:, j].mean() == pytest.approx((j + 1) * n / (m + 1))
+        ours = sd.expected(sd.metric("topk", k=j / m), ranks, sampling)
+        assert ours == pytest.approx(np.mean(samples[:, [j]] >= ranks, axis=0), abs=1e-12)
+    ours = sd.expected("ATOP", ranks, sampling)
+    assert ours == pytest.approx(np.mean(1 - above / m, axis=0))
+
+
+#: Statements that do not hold.
+WRONG = [
+    ("section 2.3", "(small)"),  # three times the exact value
+    ("section 2.3", "(positive)"),  # negative for some ranks
+    ("eq. 8", "+ C(N⁺ + 1, 2)"),  # sign
+    ("eq. 9", "(N⁺ + 3)/(2N⁻)"),  # sign
+    ("Table 3", "TOPK(0%)"),  # looks at place 17.8
+]
+
+
+def test_what_the_text_states(xyz: list[sd.RankSet]) -> None:
+    findings = check_steck(sd.example)
+    assert len(findings) == 19
+    wrong = [f for f in findings if not f.holds]
+    assert len(wrong) == len(WRONG)
+    for finding, (where, part) in zip(wrong, WRONG, strict=True):
+        assert finding.where == where
+        assert part in finding.quote
+        assert finding.note
+    by = {(f.where, f.quote[:12]): f.ours for f in findings}
+    # Genre oracle of Table 1: three of seven others tied, 1 - 1.5 / 7.
+    assert f"{1 - 1.5 / 7:.2f}" in findings[0].note
+    # 9.3 / 6.7, 23.3 / 15.7 and 64.8 / 43 of Table 3.
+    assert by["section 6.2", "39% more rel"] == pytest.approx(100 * (9.3 / 6.7 - 1))
+    assert by["section 6.2", "48% more rel"] == pytest.approx(100 * (23.3 / 15.7 - 1))
+    assert by["section 6.2", "and 50% more"] == pytest.approx(100 * (64.8 / 43 - 1))
+    assert round(by["Table 3", "TOPK(0%): no"], 1) == 17.8
+    # X: P(no item above among 1,000 of n - 1 others) is a product; over the exact share at rank 1.
+    x = next(ranks for ranks in xyz if ranks.system == "X")
+    none = [
+        np.prod((n - r - np.arange(1000)) / (n - 1 - np.arange(1000))) if n - r >= 1000 else 0.0
+        for r, n in zip(x.ranks.tolist(), x.n.tolist(), strict=True)
+    ]
+    small = next(f for f in findings if "(small)" in f.quote)
+    assert small.ours == pytest.approx(float(np.mean(none) / np.mean(x.ranks == 1)), rel=1e-9)
+
+
+def test_areas_of_one_list() -> None:
+    """Eq. 8 and 9 with their signs put right are the AUC of pairs in the right order."""
     rng = np.random.default_rng(8)
-    for _ in range(1000):
+    for _ in range(50):
         n = int(rng.integers(2, 25))
         size = int(rng.integers(1, n))
         ranks = rng.choice(np.arange(1, n + 1), size, replace=False)
         others = np.setdiff1d(np.arange(1, n + 1), ranks)
-        auc = float(np.mean(ranks[:, None] < others))  # pairs in the right order
-        atop = float(np.mean((n - ranks) / (n - 1)))  # eq. 4: his rank is n + 1 - r
-        assert steck.auc_of_ranks(ranks, n) == pytest.approx(auc, abs=1e-12)
-        assert steck.auc_of_atop(atop, size, n) == pytest.approx(auc, abs=1e-12)
-        printed = (np.sum(n + 1 - ranks) + size * (size + 1) / 2) / (size * len(others))
-        assert printed > auc  # eq. 8 as printed
-        assert 1 - (size - 1) / (n - 1) / 2 == pytest.approx(steck.highest_atop(size, n))
-
-
-@given(st.integers(1, 2000), st.integers(0, 1000))
-def test_cutoff_is_exact(others: int, thousandths: int) -> None:
-    share = Fraction(thousandths, 1000)
-    expected = 1 + max(a for a in range(others + 1) if Fraction(a, others) <= share)
-    assert places_within(thousandths / 1000, others) == expected
-
-
-def test_cutoff_where_the_product_rounds() -> None:
-    assert 0.29 * 100 < 29  # in floating point
-    assert places_within(0.29, 100) == 30
-    assert places_within(0.0, [1, 50]).tolist() == [1, 1]
-    assert places_within(1.0, 50) == 51
-
-
-def test_one_relevant_item_needs_no_new_metric() -> None:
-    ranks = sd.RankSet("S", [1, 2, 9, 40, 77], 100)
-    assert steck.atop(ranks) == pytest.approx(sd.mean("AUC", ranks))
-    for share in (0.0, 0.01, 0.05, 0.5, 1.0):
-        recall = sd.metric("recall", k=int(places_within(share, 99)))
-        assert steck.topk(share, ranks) == pytest.approx(sd.mean(recall, ranks))
-
-
-def test_a_constant_predictor() -> None:
-    # Ten users, one relevant item of 50 each, all items tied.
-    ranks = sd.RankSet("constant", [1] * 10, 50, ties=49)
-    found = [steck.atop(ranks, ties=ties) for ties in ("optimistic", "mid", "pessimistic")]
-    assert found == [1.0, 0.5, 0.0]
-
-
-def test_area_of_the_curve() -> None:
-    # Eq. 3 by a fine Riemann sum; the truncated area likewise.
-    ranks = sd.RankSet("S", [3, 20, 31, 90], 101, instances=[0, 0, 1, 2])
-    k = (np.arange(100_000) + 0.5) / 100_000
-    curve = np.mean((np.array([3, 20, 31, 90]) - 1)[:, None] / 100 <= k, axis=0)
-    assert steck.atop(ranks) == pytest.approx(float(curve.mean()), abs=1e-5)
-    first = float(curve[k <= 0.25].mean())
-    assert steck.atop(ranks, within=0.25) == pytest.approx(first, abs=1e-4)
-
-
-def test_counts_are_users() -> None:
-    some = sd.RankSet("S", [3, 20, 31], 101, instances=[0, 0, 1], counts=[2, 2, 5])
-    same = sd.RankSet("S", [3, 20, 3, 20, *[31] * 5], 101, instances=[0, 0, 1, 1, 2, 3, 4, 5, 6])
-    for weighting in ("relevant-items", "instances"):
-        assert steck.topk(0.2, some, weighting=weighting) == pytest.approx(
-            steck.topk(0.2, same, weighting=weighting)
-        )
-        assert steck.atop(some, weighting=weighting) == pytest.approx(
-            steck.atop(same, weighting=weighting)
-        )
-
-
-def test_refusals() -> None:
-    ranks = sd.RankSet("S", [1, 4], 9)
-    with pytest.raises(ValueError, match=r"share must be at least 0 and at most 1, got 5"):
-        steck.topk(5, ranks)
-    with pytest.raises(ValueError, match=r"within must be above 0 and at most 1, got 0"):
-        steck.atop(ranks, within=0)
-    with pytest.raises(ValueError, match=r"ties must be one of optimistic, mid, pessimistic"):
-        steck.atop(ranks, ties="expected")
-    with pytest.raises(ValueError, match=r"weighting must be one of"):
-        steck.topk(0.5, ranks, weighting="users")
-    with pytest.raises(ValueError, match=r"relevant must be at most 8, got 9"):
-        steck.highest_atop(9, 9)
+        auc = float(np.mean(ranks[:, None] < others))
+        printed = (np.sum(n + 1 - ranks) + size * (size + 1) / 2) / (size * (n - size))
+        assert printed - (size + 1) / (n - size) == pytest.approx(auc)
+        extra = (size - 1) / (n - size)
+        atop = sd.parse_metric("ATOP").of_set(ranks.tolist(), n)
+        assert (1 + extra) * atop - extra / 2 == pytest.approx(auc)

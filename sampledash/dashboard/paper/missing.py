@@ -8,7 +8,7 @@ import streamlit as st
 from sampledash.dashboard import cache, page, theme
 from sampledash.dashboard.paper import words
 from sampledash.metrics import parse_metric
-from sampledash.papers.steck_missing import Watched, theorem
+from sampledash.papers.steck import Watched, theorem
 
 DEFAULTS = {"times": 9}
 MOST = 20

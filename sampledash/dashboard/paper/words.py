@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sampledash.papers.steck_missing import Watched
+from sampledash.papers.steck import Watched
 from sampledash.report.numbers import count, percent
 
 RULE = (
