@@ -19,20 +19,46 @@ from sampledash.types import Floats, Ints
 MOST_PLACES = 10_000_000
 
 
-@dataclass(frozen=True)
-class Draws:
-    """All instances of one rank set with the same number of negatives.
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """How often each sampled rank occurred: all that an estimate depends on.
 
     Attributes
     ----------
+    n, scheme
+        Population and how negatives were drawn.
     m
-        Sampled negatives.
+        Numbers of negatives, increasing.
     counts
-        Weight of the instances with 0..m negatives above the relevant item: shape (m + 1,).
+        For each m the weight of the instances with 0..m negatives above the relevant item, shape
+        (m + 1,); or (runs, m + 1) for one sample per run.
+    adaptive
+        Whether what was drawn decided m, so that the numbers of instances per m are an outcome too.
+    design_effect
+        How many instances are worth one, at worst.
     """
 
-    m: int
-    counts: Floats
+    n: int
+    scheme: Scheme
+    m: tuple[int, ...]
+    counts: tuple[Floats, ...]
+    adaptive: bool = False
+    design_effect: float = 1.0
+
+    @property
+    def samplings(self) -> tuple[Sampling, ...]:
+        """How the negatives of the instances with each m were drawn."""
+        return tuple(Sampling(self.n, m, self.scheme) for m in self.m)
+
+    @property
+    def total(self) -> Floats:
+        """Instances: a number, or one per run."""
+        return np.asarray(sum(c.sum(axis=-1) for c in self.counts))
+
+    @property
+    def shares(self) -> Floats:
+        """Share of each outcome, side by side for all m: shape (..., outcomes)."""
+        return np.concatenate(self.counts, axis=-1) / self.total[..., None]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -159,7 +185,8 @@ class SampledRankSet(ByDigest):
         return len(self.sampled_ranks)
 
     def __repr__(self) -> str:
-        m = " or ".join(str(d.m) for d in self.draws) if len(self.draws) < 4 else "mixed"
+        drawn = self.outcomes.m
+        m = " or ".join(map(str, drawn)) if len(drawn) < 4 else "mixed"
         return (
             f"SampledRankSet({self.system!r}, {self.n_instances:g} instances, "
             f"n = {self.population}, m = {m})"
@@ -199,11 +226,11 @@ class SampledRankSet(ByDigest):
     def chance_if_set(self) -> float:
         """Chance of such a dependence of the sampled ranks on m if m was set beforehand."""
         used = self.counts > 0
-        weight = self.counts[used] / self.repetition
+        weight = self.counts[used] / self.design_effect
         return chance_if_set(self.n[used], self.m[used], self.sampled_ranks[used] - 1, weight)
 
     @cached_property
-    def repetition(self) -> float:
+    def design_effect(self) -> float:
         """How many entries are worth one instance, where several carry its label: at worst.
 
         Entries of one instance may be alike. If they are copies of each other, the sample is as
@@ -226,21 +253,27 @@ class SampledRankSet(ByDigest):
         return int(np.floor(np.average(self.n, weights=self.counts) + 0.5))
 
     @cached_property
-    def draws(self) -> tuple[Draws, ...]:
-        """The instances by their number of negatives, fewest first: all an estimate depends on."""
-        found = []
-        for m in np.unique(self.m[self.counts > 0]).tolist():
+    def outcomes(self) -> Outcomes:
+        """How often each sampled rank occurred, for each m from the fewest on."""
+        drawn, counts = np.unique(self.m[self.counts > 0]).tolist(), []
+        for m in drawn:
             here = self.m == m
-            above = self.sampled_ranks[here] - 1
-            counts = np.bincount(above, self.counts[here], m + 1).astype(np.float64)
-            counts.setflags(write=False)
-            found.append(Draws(m, counts))
-        return tuple(found)
+            found = np.bincount(self.sampled_ranks[here] - 1, self.counts[here], m + 1)
+            counts.append(found.astype(np.float64))
+            counts[-1].setflags(write=False)
+        return Outcomes(
+            population_of(self.scheme, self.population, drawn[-1]),
+            self.scheme,
+            tuple(drawn),
+            tuple(counts),
+            self.is_adaptive,
+            self.design_effect,
+        )
 
-    def sampling(self, m: int) -> Sampling:
-        """How the negatives of the instances with ``m`` of them were drawn from the population."""
-        n = max(self.population, m + 1) if self.scheme == "without-replacement" else self.population
-        return Sampling(n, m, self.scheme)
+
+def population_of(scheme: Scheme, mean: int, m: int) -> int:
+    """Candidates that stand for instances of a ``mean`` number, up to ``m`` of them drawn."""
+    return max(mean, m + 1) if scheme == "without-replacement" else mean
 
 
 def _weights(where: str, counts: ArrayLike, rows: int) -> Floats:

@@ -519,7 +519,15 @@ def _ranks(d: Draw) -> Any:
 def _sampled_set(d: Draw) -> Any:
     if d.chance(0.4):
         return sd.SampledRankSet("S", [1, d.pick((0, 7, 2.5))], 100, d.pick((5, 0, 10**8)))
-    return [[x, x.draws, x.population, x.chance_if_set] for x in d.sampled(together=2)]
+    sets = d.sampled(together=2)
+    return [[x, _observed(x), x.population, x.chance_if_set] for x in sets]
+
+
+def _observed(x: sd.SampledRankSet) -> list[str]:
+    if hasattr(x, "draws"):  # the form they once had
+        return [str(one) for one in x.draws]
+    pairs = zip(x.outcomes.m, x.outcomes.counts, strict=True)
+    return [f"Draws(m={m}, counts={counts!r})" for m, counts in pairs]
 
 
 def _counterexample(d: Draw) -> Any:

@@ -12,7 +12,7 @@ from sampledash.adaptivity import chance_if_set
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Ints
-from tests.estimation.adaptive_cases import adaptive
+from tests.estimation.cases import adaptive
 
 Rule = Callable[[np.random.Generator, Ints], Ints]
 

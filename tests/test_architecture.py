@@ -23,8 +23,9 @@ LEVELS = {
     "correction": 4,
     "protocol": 5,
     "simulation": 6,
-    "comparison": 7, "estimation": 7,
-    "readers": 8, "papers": 8,
+    "comparison": 7,
+    "estimation": 8,
+    "readers": 9, "papers": 9,
     "report": 10,
     "dashboard": 11,
 }  # fmt: skip

@@ -21,20 +21,19 @@ def test_reads_one_number_for_all() -> None:
     assert srs.population == 50
     assert srs.scheme == WITH
     assert srs.instances is None
-    (draws,) = srs.draws
-    assert draws.m == 10
-    assert draws.counts.tolist() == [1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1]
-    assert srs.sampling(10) == sd.Sampling(50, 10, WITH)
+    (counts,) = srs.outcomes.counts
+    assert counts.tolist() == [1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1]
+    assert srs.outcomes.samplings == (sd.Sampling(50, 10, WITH),)
     given_[0] = 5
     assert srs.sampled_ranks[0] == 1  # a copy
-    for array in (srs.sampled_ranks, srs.n, srs.m, srs.counts, draws.counts):
+    for array in (srs.sampled_ranks, srs.n, srs.m, srs.counts, counts):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
     assert repr(srs) == "SampledRankSet('X', 4 instances, n = 50, m = 10)"
 
 
 @given(data=st.data())
-def test_draws_hold_every_weight_once(data: st.DataObject) -> None:
+def test_outcomes_hold_every_weight_once(data: st.DataObject) -> None:
     rows = data.draw(st.integers(1, 20))
     m = data.draw(st.lists(st.sampled_from([1, 4, 9]), min_size=rows, max_size=rows))
     ranks = [data.draw(st.integers(1, x + 1)) for x in m]
@@ -42,14 +41,13 @@ def test_draws_hold_every_weight_once(data: st.DataObject) -> None:
         st.lists(st.sampled_from([0.0, 0.5, 2.0]), min_size=rows, max_size=rows).filter(any)
     )
     srs = SampledRankSet("X", ranks, 30, m, counts=weights)
-    assert [d.m for d in srs.draws] == sorted({x for x, w in zip(m, weights, strict=True) if w})
-    for d in srs.draws:
-        assert d.counts.shape == (d.m + 1,)
-        for s in range(d.m + 1):
-            rows_here = [
-                w for r, x, w in zip(ranks, m, weights, strict=True) if (r, x) == (s + 1, d.m)
-            ]
-            assert d.counts[s] == sum(rows_here)
+    rows_given = list(zip(ranks, m, weights, strict=True))
+    assert srs.outcomes.m == tuple(sorted({x for _, x, w in rows_given if w}))
+    for size, counts in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
+        by_hand = [
+            sum(w for r, x, w in rows_given if (r, x) == (s + 1, size)) for s in range(size + 1)
+        ]
+        assert counts.tolist() == by_hand
     assert srs.n_instances == sum(weights)
 
 
@@ -63,8 +61,8 @@ def test_own_n_is_averaged_by_weight() -> None:
 def test_without_replacement_the_population_holds_the_negatives() -> None:
     srs = SampledRankSet("X", [1, 1, 1], n=[5, 5, 30], m=[4, 4, 20], scheme=WITHOUT)
     assert srs.population == 13
-    assert srs.sampling(4).n == 13
-    assert srs.sampling(20).n == 21
+    # One population for all of them, as estimates take it.
+    assert [s.n for s in srs.outcomes.samplings] == [21, 21]
 
 
 def test_equality_goes_by_content() -> None:
@@ -121,4 +119,4 @@ def test_many_rows_are_fast_to_reduce() -> None:
     # Not timed here: a million rows of one m must not become a million Python steps.
     rng = np.random.default_rng(0)
     srs = SampledRankSet("X", rng.integers(1, 102, 10**6), 3706, 100)
-    assert srs.draws[0].counts.sum() == 10**6
+    assert srs.outcomes.counts[0].sum() == 10**6

@@ -1,15 +1,26 @@
 """From sampled ranks to the exact metric: rank distributions, learned vectors, estimates."""
 
 from sampledash.estimation.bounds import bounds
-from sampledash.estimation.choice import gamma_table
-from sampledash.estimation.cutoff import full_cutoff, matching_cutoff
-from sampledash.estimation.distributed import RankDistribution
-from sampledash.estimation.distribution import fitted, fitted_side_by_side, rank_distribution
-from sampledash.estimation.estimate import OVERSHOOT, Estimate, estimate, outside
-from sampledash.estimation.intervals import Compared, compare, interval
-from sampledash.estimation.points import point
-from sampledash.estimation.scatter import standard_error
-from sampledash.estimation.table import bounds_from_table
+from sampledash.estimation.cutoff_mapping import full_cutoff, matching_cutoff
+from sampledash.estimation.estimate import (
+    OVERSHOOT,
+    Compared,
+    Estimate,
+    compare,
+    estimate,
+    interval,
+    outside,
+    point,
+    standard_error,
+)
+from sampledash.estimation.gamma import gamma_table
+from sampledash.estimation.printed_bounds import bounds_from_table
+from sampledash.estimation.rank_distribution import (
+    RankDistribution,
+    fitted,
+    fitted_side_by_side,
+    rank_distribution,
+)
 from sampledash.estimation.vectors import LearnedFit, fit_learned
 
 __all__ = [

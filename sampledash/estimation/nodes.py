@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from sampledash import laws, quadrature
+from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Ints
 
@@ -31,10 +31,8 @@ class Support:
 
     Attributes
     ----------
-    n
-        Candidates.
-    scheme
-        How negatives are drawn, which decides where the law is smooth.
+    n, scheme
+        Candidates, and how negatives are drawn, which decides where the law is smooth.
     ends
         Items above at which a panel ends, exclusive: increasing, the last is n.
     above
@@ -68,18 +66,6 @@ class Support:
         """The same in blocks of nodes, so that not all of it is held."""
         return laws.pmf_chunks(self.scheme, m, self.above, self.n - 1 - self.above)
 
-    def sums_to(self, m: int, ends: Ints) -> Floats:
-        """Sums of the law over the first 1..end ranks, for each end: shape (ends, m + 1).
-
-        Panels must end at ``ends``.
-        """
-        step = np.searchsorted(ends, self.above, side="right")
-        sums = np.zeros((len(ends), m + 1))
-        share = csc_array((self.ranks, (step, np.arange(len(step)))), (len(ends), len(step)))
-        for rows, p in self.law_chunks(m):
-            sums += share[:, rows] @ p
-        return np.asarray(np.cumsum(sums, axis=0))
-
 
 @lru_cache(maxsize=2)
 def _law(support: Support, m: int) -> Floats:
@@ -92,20 +78,9 @@ def _law(support: Support, m: int) -> Floats:
 def support(
     n: int, m: int, scheme: Scheme, *, steps: bool = False, cut: int | None = None
 ) -> Support:
-    """Choose the nodes.
+    """Choose nodes that resolve the law of m negatives, the most there are.
 
-    Parameters
-    ----------
-    n
-        Candidates.
-    m
-        The largest number of negatives whose law the panels must resolve.
-    scheme
-        ``"with-replacement"`` or ``"without-replacement"``.
-    steps
-        Whether a panel must end at each of :func:`step_ends`.
-    cut
-        Another count of ranks at which a panel must end, in 1..n.
+    A panel ends at each of :func:`step_ends`, if ``steps``, and after ``cut`` ranks.
     """
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n <= EVERY_RANK:
@@ -129,18 +104,8 @@ def step_ends(n: int) -> Ints:
 def interpolated(support: Support, panel: int, density: Floats, above: Floats) -> Floats:
     """Probability per rank between the nodes of one panel: the interpolated logarithm.
 
-    Parameters
-    ----------
-    support, panel
-        Which panel.
-    density
-        Probability per rank at its nodes, shape (..., nodes of the panel).
-    above
-        Items above where it is wanted, within the panel: shape (ranks,).
-
-    Returns
-    -------
-    Shape (..., ranks).
+    ``density`` is that at its nodes, shape (..., nodes of the panel), and ``above`` where it is
+    wanted within the panel, (ranks,); returns shape (..., ranks).
     """
     at = support.above[support.starts[panel] : support.starts[panel + 1]]
     middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, 0.5)
@@ -158,3 +123,20 @@ def interpolated(support: Support, panel: int, density: Floats, above: Floats) -
     # Below the smallest float the logarithm is lost; nothing of weight is there.
     hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
     return np.where(lost, density @ hat, smooth)
+
+
+def exact_at(metric: Metric, above: Floats, n: int) -> Floats:
+    """Exact metric with so many items above, which may be a fraction."""
+    return metric.of_above(above, n - 1) * metric.scale(1)
+
+
+def worst_and_best(metric: Metric, n: int) -> tuple[float, float]:
+    """Exact metric of the last rank and of the first."""
+    worst, best = metric([n, 1], n).tolist()
+    return worst, best
+
+
+def clipped(low: float, high: float, worst: float, best: float) -> tuple[float, float]:
+    """A range, where rounding has put its ends beyond what is possible or each other."""
+    low = min(max(low, worst), best)
+    return low, min(max(high, low), best)

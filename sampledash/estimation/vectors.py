@@ -23,17 +23,22 @@ import numpy as np
 
 from sampledash import checks, laws
 from sampledash.correction import Fit, correction
-from sampledash.estimation.distributed import RankDistribution
-from sampledash.estimation.distribution import DistributionMethod, fitted, require_valid
-from sampledash.estimation.sample import sample_of, together
+from sampledash.estimation.nodes import exact_at
+from sampledash.estimation.rank_distribution import (
+    DistributionMethod,
+    RankDistribution,
+    fitted,
+    pooled,
+    require_valid,
+    together,
+)
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats
 
 VectorMethod = Literal["bv-mle", "bv-mes", "bv-monotone-mle", "mn"]
 METHODS: tuple[str, ...] = get_args(VectorMethod)
-OWN_GAMMA = 0.01
-POOLED_GAMMA = 0.1
+_OWN_GAMMA, _POOLED_GAMMA = 0.01, 0.1
 _TINY = np.finfo(float).tiny
 
 
@@ -93,24 +98,25 @@ def fit_learned(
     checks.choice("method", method, METHODS)
     metric, every = as_metric(metric), together(sets)
     require_valid(every, method)
-    sample = sample_of(every)
-    if m is None and len(sample.m) > 1:
+    outcomes = pooled(every)
+    if m is None and len(outcomes.m) > 1:
         raise ValueError(
-            f"m is not given, but the sets have {len(sample.m)} different numbers of negatives: "
+            f"m is not given, but the sets have {len(outcomes.m)} different numbers of negatives: "
             "say which one the vector is for"
         )
-    m = sample.m[0] if m is None else m
-    if m not in sample.m:
-        known = ", ".join(map(str, sample.m))
+    m = outcomes.m[0] if m is None else m
+    if m not in outcomes.m:
+        known = ", ".join(map(str, outcomes.m))
         raise ValueError(f"m = {checks.shown(m)} is not among those of the sets: {known}")
     weight = gamma_of(method, gamma, len(every))
     found = fitted(every, prior_method(method))
     prior = found.probabilities()
-    instances = float(sample.total) / len(every)
-    values = learned_values(method, metric, found, m, weight, instances)
+    instances = float(outcomes.total) / len(every)
+    values = learned_values(metric, found, m, weight, instances)
     values.setflags(write=False)
     recipe = correction("bias-variance", gamma=weight or 1 / max(instances, 1.0), prior=prior)
-    return LearnedFit(recipe, metric, sample.sampling(m), values, method=method)
+    sampling = outcomes.samplings[outcomes.m.index(m)]
+    return LearnedFit(recipe, metric, sampling, values, method=method)
 
 
 def prior_method(method: VectorMethod) -> DistributionMethod:
@@ -129,17 +135,12 @@ def gamma_of(method: VectorMethod, gamma: float | None, sets: int) -> float | No
             )
         return None
     if gamma is None:
-        return OWN_GAMMA if sets == 1 else POOLED_GAMMA
+        return _OWN_GAMMA if sets == 1 else _POOLED_GAMMA
     return checks.real("gamma", gamma, low=0, high=1, above=True)
 
 
 def learned_values(
-    method: VectorMethod,
-    metric: Metric,
-    prior: RankDistribution,
-    m: int,
-    gamma: float | None,
-    instances: float,
+    metric: Metric, prior: RankDistribution, m: int, gamma: float | None, instances: float
 ) -> Floats:
     """The vector over the sampled rank, shape (m + 1,); any n.
 
@@ -148,13 +149,12 @@ def learned_values(
     above, ranks, mass = prior.at(metric)
     s = prior.support
     rows = s.law(m) if above is s.above else laws.pmf(s.scheme, m, above, s.n - 1 - above)
-    target = metric.of_above(above, s.n - 1) * metric.scale(1)
     variance = ranks / instances if gamma is None else gamma * mass
-    return weighed(rows, mass, variance, target[:, None])[:, 0]
+    return solver(rows, mass, variance)(rows.T @ (mass * exact_at(metric, above, s.n)))
 
 
-def weighed(rows: Floats, bias: Floats, variance: Floats, target: Floats) -> Floats:
-    """Vectors of least weighted bias² and variance.
+def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
+    """Function that solves the normal equations for a right side (m + 1,) or (m + 1, metrics).
 
     Parameters
     ----------
@@ -162,21 +162,11 @@ def weighed(rows: Floats, bias: Floats, variance: Floats, target: Floats) -> Flo
         Law of the sampled rank at each node, shape (nodes, m + 1).
     bias, variance
         Weight of the squared bias and of the variance at each node, shape (nodes,).
-    target
-        Exact metrics at each node, shape (nodes, metrics).
 
-    Returns
-    -------
-    Shape (m + 1, metrics).
-    """
-    return solver(rows, bias, variance)(rows.T @ (bias[:, None] * target))
-
-
-def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
-    """Function that solves the normal equations for a right side (m + 1,) or (m + 1, metrics).
-
-    Parameters as for :func:`weighed`. Sampled ranks that cannot occur get what lies between their
-    neighbours.
+    Notes
+    -----
+    With the right side ``rows.T @ (bias * target)`` it gives the vector of least weighted bias² and
+    variance. Sampled ranks that cannot occur get what lies between their neighbours.
     """
     noise = variance @ rows
     seen = noise > _TINY
@@ -188,19 +178,11 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
 
     def solve(moment: Floats) -> Floats:
         columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
-        found = scale[:, None] * _solved(matrix, columns)
-        if not np.all(seen):
-            between = [np.interp(places, places[seen], column) for column in found.T]
-            found = np.stack(between, axis=1)
-        return found.reshape(moment.shape)
+        try:
+            found = np.linalg.solve(matrix, columns)
+        except np.linalg.LinAlgError:  # all items are drawn and one vector is as good as another
+            found = np.linalg.pinv(matrix, hermitian=True) @ columns
+        every = [np.interp(places, places[seen], scale * column) for column in found.T]
+        return np.stack(every, axis=1).reshape(moment.shape)
 
     return solve
-
-
-def _solved(matrix: Floats, columns: Floats) -> Floats:
-    """Solution, or the shortest where all items are drawn and one vector is as good as another."""
-    try:
-        return np.asarray(np.linalg.solve(matrix, columns), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        shortest = np.linalg.pinv(matrix, hermitian=True) @ columns
-        return np.asarray(shortest, dtype=np.float64)

@@ -7,17 +7,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sampledash.estimation.bounds import bounds
-from sampledash.estimation.bounds_family import Family
-from sampledash.estimation.bounds_fit import nonnegative
-from sampledash.estimation.bounds_likelihood import likely
-from sampledash.estimation.bounds_region import region
+from sampledash.estimation import bounds
+from sampledash.estimation.confidence import maximum_likelihood, nonnegative, profile_interval
+from sampledash.estimation.linear_programme import Columns
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats, Ints
 from tests.benchmarks.core import Result
-from tests.estimation.adaptive_cases import adaptive
-from tests.estimation.bounds_cases import falling
+from tests.estimation.cases import adaptive, falling
 
 N = 3706
 RULES = ((100, 3200, 1), (20, 320, 2))
@@ -40,15 +37,16 @@ def hardest(
     srs = SampledRankSet(
         "A", many.sampled_ranks, N, many.m, counts=np.full(MANY, size / MANY), adaptive=True
     )
-    fit = likely(metric, srs)
-    samplings = tuple(srs.sampling(draws.m) for draws in srs.draws)
-    places = Family(samplings, (None,) * len(samplings), metric, None).grid
+    fit = maximum_likelihood(metric, srs)
+    samplings = srs.outcomes.samplings
+    places = Columns(samplings, (None,) * len(samplings), metric, None).grid
     found = []
-    for end in region([fit], [1.0], 0.95):
+    for end in profile_interval([fit], 0.95):
         weights = nonnegative(
-            np.vstack([fit.rows, 1e6 * fit.values]), np.append(fit.observed, 1e6 * end),
+            np.vstack([fit.rows, 1e6 * fit.values]),
+            np.append(fit.observed, 1e6 * end),
             np.ones((1, len(places))),
-        )  # fmt: skip
+        )
         found.append((places, weights / weights.sum()))
     return found
 

@@ -10,14 +10,13 @@ from itertools import pairwise
 import numpy as np
 
 import sampledash as sd
-from sampledash.estimation.bounds import bounds
-from sampledash.estimation.intervals import compare, interval
+from sampledash.estimation import bounds, compare, interval
 from sampledash.metrics import as_metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats
 from tests.benchmarks.bounds_floor import floor, hardest
 from tests.benchmarks.core import Result, timed
-from tests.estimation.bounds_cases import FALLING, averaged, brute, drawn, falling
+from tests.estimation.cases import FALLING, averaged, brute, falling, own_n_drawn
 from tests.oracles import WITH, dense_law
 
 SHAPES = (None, "non-increasing")
@@ -44,7 +43,7 @@ class Case:
 
     def draw(self, rng: np.random.Generator) -> SampledRankSet:
         if self.mass is None:
-            return drawn(self.ranks, self.n, self.m, rng)
+            return own_n_drawn(self.ranks, self.n, self.m, rng)
         t = 1 + rng.binomial(self.m, (self.ranks.ranks - 1) / (self.n - 1))
         return SampledRankSet(self.ranks.system, t, self.n, self.m)
 

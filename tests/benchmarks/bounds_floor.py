@@ -22,8 +22,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from sampledash.estimation.bounds_family import Family, Shape
-from sampledash.estimation.bounds_fit import nonnegative
+from sampledash.estimation.confidence import nonnegative
+from sampledash.estimation.linear_programme import Columns, Shape
 from sampledash.metrics import Metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats, Ints
@@ -56,10 +56,10 @@ def hardest(
     infinite
         Shares of sampled ranks on infinitely many instances.
     """
-    (draws,) = infinite.draws
-    q = draws.counts / draws.counts.sum()
-    family = Family((infinite.sampling(draws.m),), (None,), metric, shape, joint=True)
-    table = family.on_grid()
+    (counts,) = infinite.outcomes.counts
+    q = counts / counts.sum()
+    columns = Columns(infinite.outcomes.samplings, (None,), metric, shape, joint=True)
+    table = columns.on_grid()
     law, joint, exact = table[:, : len(q)], table[:, len(q) : -2], table[:, -1]
     errors = np.sqrt(np.maximum(q, 1e-12) / size)
     rows, goal = law.T / errors[:, None], q / errors
@@ -81,7 +81,7 @@ def hardest(
         weights = nearest(value)
         told = (weights @ joint) / np.maximum(weights @ law, 1e-300)
         drawn = float(weights @ exact + told @ (q - weights @ law))
-        return Hardest(family.grid, weights, drawn)
+        return Hardest(columns.grid, weights, drawn)
 
     return towards(float(exact.min())), towards(float(exact.max()))
 

@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import sampledash as sd
-from sampledash.estimation import distribution, point
-from sampledash.estimation.distribution import RankDistribution, estimate_distribution
-from sampledash.estimation.sample import Sample
-from sampledash.estimation.vectors import prior_method, weighed
-from sampledash.sampledranks import SampledRankSet
+from sampledash.estimation import point
+from sampledash.estimation.rank_distribution import Model, RankDistribution, side_by_side
+from sampledash.estimation.vectors import prior_method, solver
+from sampledash.sampledranks import Outcomes, SampledRankSet
 from sampledash.types import Floats
 from tests.benchmarks.core import Result, timed
 from tests.oracles import WITH
@@ -44,7 +43,7 @@ ASKED: dict[str, tuple[float | None, float | None, float | None]] = {
 }
 
 
-def drawn(m: int, runs: int) -> list[Sample]:
+def drawn(m: int, runs: int) -> list[Outcomes]:
     """Histograms of each system over many runs."""
     rng = np.random.default_rng(100 + m)
     found = []
@@ -54,32 +53,32 @@ def drawn(m: int, runs: int) -> list[Sample]:
         counts = np.zeros((runs, m + 1))
         for run in range(runs):
             counts[run] = np.bincount(rng.hypergeometric(above, below, draws), minlength=m + 1)
-        found.append(Sample(3541, WITH, (m,), (counts,)))
+        found.append(Outcomes(3541, WITH, (m,), (counts,)))
     return found
 
 
-def values_of(method: str, samples: list[Sample]) -> Floats:
+def values_of(method: str, samples: list[Outcomes]) -> Floats:
     """Estimates of METRICS and CUTOFFS: shape (systems, runs, 53)."""
     (m,), n = samples[0].m, samples[0].n
     rank = np.arange(1, n + 1)
     target = np.stack([sd.parse_metric(text)(rank, n) for text in METRICS + CUTOFFS], axis=1)
     counts = np.stack([s.counts[0] / s.total[:, None] for s in samples])
-    pooled = Sample(n, WITH, (m,), (sum(s.counts[0] for s in samples),))
+    pooled = Outcomes(n, WITH, (m,), (sum(s.counts[0] for s in samples),))
     if method in CORRECTIONS:
         recipe, law = sd.parse_correction(method), sd.Sampling(n, m)
         fits = [recipe.fit(text, law).values for text in METRICS + CUTOFFS]
         return counts @ np.stack(fits, axis=1)
     if method == SIDE_BY_SIDE:
-        both = distribution.side_by_side(pooled, samples)
+        both = side_by_side(pooled, samples)
         return np.stack([found.mass @ target for found in both])
     if method in DISTRIBUTIONS:
-        return np.stack([estimate_distribution(s, method).mass @ target for s in samples])
+        return np.stack([Model(s, method).distribution().mass @ target for s in samples])
     if method in SHARED:
         name = method.split(",")[0].removeprefix("shared ")
-        prior = estimate_distribution(pooled, prior_method(name))
+        prior = Model(pooled, prior_method(name)).distribution()
         vectors = learned(name, prior, target, m, 0.1, samples[0].total)
         return np.einsum("srt,rtc->src", counts, vectors)
-    found = [estimate_distribution(s, prior_method(method)) for s in samples]
+    found = [Model(s, prior_method(method)).distribution() for s in samples]
     return np.stack(
         [
             np.einsum("rt,rtc->rc", own, learned(method, prior, target, m, 0.01, s.total))
@@ -94,7 +93,12 @@ def learned(
     """One vector per run and metric, shape (runs, m + 1, metrics)."""
     law = prior.support.law(m)
     noise = [1 / u * np.ones(len(law)) for u in total] if method == "mn" else gamma * prior.mass
-    return np.stack([weighed(law, pi, v, target) for pi, v in zip(prior.mass, noise, strict=True)])
+    return np.stack(
+        [
+            solver(law, pi, v)(law.T @ (pi[:, None] * target))
+            for pi, v in zip(prior.mass, noise, strict=True)
+        ]
+    )
 
 
 def quality(values: Floats) -> tuple[Floats, Floats, Floats]:
@@ -156,16 +160,15 @@ LARGE = """
 import sys, time
 import numpy as np
 import sampledash as sd
-from sampledash.estimation.distribution import estimate_distribution
+from sampledash.estimation.rank_distribution import Model
 from sampledash.estimation import point
-from sampledash.estimation.sample import sample_of
 from sampledash.sampledranks import SampledRankSet
 n, m, size = map(int, sys.argv[1:4])
 rng = np.random.default_rng(0)
 ranks = np.minimum(1 + (n * rng.beta(0.4, 2, size)).astype(np.int64), n)
 srs = SampledRankSet("S", sd.Sampling(n, m).draw(ranks, rng), n, m)
 start = time.perf_counter()
-found = estimate_distribution(sample_of((srs,)), "mle").expected("AUC")
+found = Model(srs.outcomes, "mle").distribution().expected("AUC")
 spent = time.perf_counter() - start
 # Not ru_maxrss, which a child inherits from the process that started it.
 peak = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024

@@ -20,12 +20,11 @@ from sampledash.dashboard.estimate.result import (
     estimates,
     read_table,
 )
-from sampledash.estimation.intervals import interval
-from sampledash.estimation.table import bounds_from_table
+from sampledash.estimation import bounds_from_table, interval
 from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
 from tests.dashboard.driver import complaint, headline, numbers, open_page, run
-from tests.estimation.adaptive_cases import adaptive
+from tests.estimation.cases import adaptive
 
 # Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
 EXACT = {"X": "7.58 %", "Y": "8.84 %", "Z": "9.42 %"}

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampledash.estimation import bounds_family
+from sampledash.estimation import linear_programme
 from sampledash.estimation.bounds import bounds, constrained
 from sampledash.metrics import metric
 from sampledash.sampledranks import SampledRankSet
-from tests.estimation.bounds_cases import averaged, brute
+from tests.estimation.cases import averaged, brute
 from tests.oracles import METRICS, UNIFORM
 
 N, M = 3541, 100
@@ -65,14 +65,14 @@ def test_without_room_for_all_places(scheme, shape, monkeypatch) -> None:
     n, m = 3000, 40
     t = 1 + np.random.default_rng(0).binomial(m, np.linspace(0, 0.9, 400) ** 3)
     srs = SampledRankSet("A", t, n, m, scheme=scheme)
-    monkeypatch.setattr(bounds_family, "_ROOM", 0)
+    monkeypatch.setattr(linear_programme, "_ROOM", 0)
     found = bounds("Recall@20", srs, shape=shape, tolerance=0.03)
     assert found == pytest.approx(brute("recall", 20, srs, n, shape, 0.03), abs=1e-6)
 
 
 def test_auc_is_known_to_the_tolerance(averages) -> None:
     # AUC is 1 - E[above]/m, and E[above] the sum of the m shares beyond each t.
-    counts = averages["Y"].draws[0].counts
+    counts = averages["Y"].outcomes.counts[0]
     auc = 1 - counts @ np.arange(M + 1) / counts.sum() / M
     found = bounds("AUC", averages["Y"], tolerance=1e-4)
     assert found == pytest.approx((auc - 1e-4, auc + 1e-4), abs=1e-8)

@@ -1,4 +1,4 @@
-"""Point estimates by definition, and their accuracy where the exact metrics are known."""
+"""Point estimates by definition and their accuracy; intervals and what they decide; scatter."""
 
 from __future__ import annotations
 
@@ -7,37 +7,34 @@ import pytest
 
 import sampledash as sd
 from sampledash.estimation import (
-    distribution,
+    bounds,
+    compare,
     estimate,
     fit_learned,
     fitted_side_by_side,
+    interval,
     point,
+    standard_error,
 )
-from sampledash.estimation.distribution import side_by_side
-from sampledash.estimation.intervals import interval
-from sampledash.estimation.points import METHODS, points
-from sampledash.estimation.sample import Sample, sample_of
-from sampledash.estimation.vectors import prior_method, weighed
-from sampledash.sampledranks import SampledRankSet
+from sampledash.estimation.estimate import METHODS, points, slopes
+from sampledash.estimation.rank_distribution import METHODS as DISTRIBUTIONS
+from sampledash.estimation.rank_distribution import Model, RankDistribution, pooled, side_by_side
+from sampledash.estimation.vectors import prior_method, solver
+from sampledash.sampledranks import Outcomes, SampledRankSet
+from tests.estimation.cases import beta_drawn, own_n_drawn
 from tests.oracles import UNIFORM, WITH, WITHOUT
 
 METRICS = ("Recall@10", "NDCG@10", "AP")
 N, M, RUNS = 3541, 100, 100
 
 
-def drawn(scheme: str, n: int = 500, m: int = 20) -> SampledRankSet:
-    rng = np.random.default_rng(9)
-    ranks = np.minimum(1 + (n * rng.beta(0.4, 2, 700)).astype(int), n)
-    return SampledRankSet("S", sd.Sampling(n, m, scheme).draw(ranks, rng), n, m, scheme=scheme)
-
-
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize("text", ["Recall@10", "NDCG", "AP", "AUC", "Precision@3"])
 def test_by_definition(scheme: str, text: str) -> None:
-    srs = drawn(scheme)
+    srs = beta_drawn(500, 20, scheme)
     metric, rank = sd.parse_metric(text), np.arange(1, 501)
     for method in ("mle", "mes", "monotone-mle"):
-        p = distribution.rank_distribution(srs, method)
+        p = sd.rank_distribution(srs, method)
         assert point(text, srs, method) == pytest.approx(p @ metric(rank, 500), rel=1e-12)
     for method in ("bv-mle", "bv-mes", "bv-monotone-mle", "mn"):
         mean = np.mean(fit_learned(method, text, srs)(srs.sampled_ranks))
@@ -70,10 +67,10 @@ def test_groups_of_negatives_are_averaged_by_weight() -> None:
 def test_runs_together_are_runs_alone(method: str) -> None:
     rng = np.random.default_rng(0)
     small = (rng.poisson(3, (3, 6)).astype(float), rng.poisson(2, (3, 10)).astype(float))
-    runs = Sample(150, WITH, (5, 9), small)
+    runs = Outcomes(150, WITH, (5, 9), small)
     together = points("NDCG@10", runs, method)
     for i in range(3):
-        alone = points("NDCG@10", Sample(150, WITH, (5, 9), tuple(c[i] for c in small)), method)
+        alone = points("NDCG@10", Outcomes(150, WITH, (5, 9), tuple(c[i] for c in small)), method)
         assert together[i] == pytest.approx(float(alone), rel=1e-9)
 
 
@@ -89,7 +86,7 @@ def test_any_n(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["monotone-mle", "BV 0.1"])
 def test_estimate_holds_the_point_in_its_interval(method: str) -> None:
-    srs = drawn(WITH)
+    srs = beta_drawn(500, 20, WITH)
     found = estimate("NDCG@10", srs, method)
     assert found.value == point("NDCG@10", srs, method)
     assert found.low <= found.value <= found.high
@@ -101,7 +98,7 @@ def test_estimate_holds_the_point_in_its_interval(method: str) -> None:
 
 
 def test_names() -> None:
-    srs = drawn(WITH)
+    srs = beta_drawn(500, 20, WITH)
     assert point("AP", srs, " Monotone_MLE ") == point("AP", srs, "monotone-mle")
     assert point("AP", srs, "BV") == point("AP", srs, sd.correction("BV", gamma=0.1))
     with pytest.raises(ValueError, match=r"method 'best' is not understood: use mle, mes"):
@@ -111,7 +108,7 @@ def test_names() -> None:
 
 
 @pytest.fixture(scope="module")
-def runs(xyz: list[sd.RankSet]) -> list[Sample]:
+def runs(xyz: list[sd.RankSet]) -> list[Outcomes]:
     """Histograms of X, Y, Z over many runs: drawn at the user's own n, fitted with one n."""
     rng = np.random.default_rng(7)
     found = []
@@ -120,7 +117,7 @@ def runs(xyz: list[sd.RankSet]) -> list[Sample]:
         counts = np.zeros((RUNS, M + 1))
         for run in range(RUNS):
             counts[run] = np.bincount(rng.hypergeometric(above, below, M), minlength=M + 1)
-        found.append(Sample(N, WITH, (M,), (counts,)))
+        found.append(Outcomes(N, WITH, (M,), (counts,)))
     return found
 
 
@@ -142,56 +139,61 @@ def worst_cell(values: np.ndarray, truth: np.ndarray) -> float:
     return float(np.min(shares))
 
 
-def of_distributions(found: list[distribution.RankDistribution]) -> np.ndarray:
+def of_distributions(found: list[RankDistribution]) -> np.ndarray:
     """(systems, runs, metrics)."""
     return np.stack([[d.expected(text) for text in METRICS] for d in found]).transpose(0, 2, 1)
 
 
-def test_monotone_is_within_three_percent(xyz: list[sd.RankSet], runs: list[Sample]) -> None:
-    found = [distribution.estimate_distribution(run, "monotone-mle") for run in runs]
+def test_monotone_is_within_three_percent(xyz: list[sd.RankSet], runs: list[Outcomes]) -> None:
+    found = [Model(run, "monotone-mle").distribution() for run in runs]
     assert error_of_the_mean(of_distributions(found), exact(xyz, METRICS)) <= 3
 
 
-def recalls(method: str, run: Sample) -> np.ndarray:
+def solved(law: np.ndarray, pi: np.ndarray, noise: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Learned vectors of several metrics: shape (m + 1, metrics)."""
+    return solver(law, pi, noise)(law.T @ (pi[:, None] * target))
+
+
+def recalls(method: str, run: Outcomes) -> np.ndarray:
     """Recall@1..50 of each run: shape (runs, 50)."""
-    if method in distribution.METHODS:
-        return np.cumsum(distribution.estimate_distribution(run, method).mass[:, :50], axis=1)
-    prior = distribution.estimate_distribution(run, prior_method(method))
+    if method in DISTRIBUTIONS:
+        return np.cumsum(Model(run, method).distribution().mass[:, :50], axis=1)
+    prior = Model(run, prior_method(method)).distribution()
     law, target = prior.support.law(M), (np.arange(N)[:, None] <= np.arange(50)).astype(float)
     values = []
     for pi, counts in zip(prior.mass, run.counts[0], strict=True):
         variance = np.full(N, 1 / counts.sum()) if method == "mn" else 0.01 * pi
-        values.append(counts @ weighed(law, pi, variance, target) / counts.sum())
+        values.append(counts @ solved(law, pi, variance, target) / counts.sum())
     return np.array(values)
 
 
 @pytest.mark.parametrize("method", ["mle", "mes", "bv-mle", "bv-mes", "mn"])
 def test_recall_at_1_to_50_within_nine_percent(
-    method: str, xyz: list[sd.RankSet], runs: list[Sample]
+    method: str, xyz: list[sd.RankSet], runs: list[Outcomes]
 ) -> None:
     truth = exact(xyz, tuple(f"Recall@{k}" for k in range(1, 51)))
-    few = [Sample(N, WITH, (M,), (run.counts[0][:25],)) for run in runs]
+    few = [Outcomes(N, WITH, (M,), (run.counts[0][:25],)) for run in runs]
     errors = [
         np.abs(recalls(method, run) / t - 1).mean() for run, t in zip(few, truth, strict=True)
     ]
     assert 100 * np.mean(errors) <= 9
     for text, k in (("Recall@10", 9), ("Recall@50", 49)):
-        one = Sample(N, WITH, (M,), (few[1].counts[0][:1],))
+        one = Outcomes(N, WITH, (M,), (few[1].counts[0][:1],))
         assert points(text, one, method) == pytest.approx(recalls(method, one)[:, k], rel=1e-8)
 
 
 @pytest.mark.parametrize(("method", "error", "cell"), [("mle", 8, 78), ("monotone-mle", 5, 74)])
 def test_one_learned_vector_for_all(
-    method: str, error: float, cell: float, xyz: list[sd.RankSet], runs: list[Sample]
+    method: str, error: float, cell: float, xyz: list[sd.RankSet], runs: list[Outcomes]
 ) -> None:
-    pooled = sum(run.counts[0] for run in runs)
-    prior = distribution.estimate_distribution(Sample(N, WITH, (M,), (pooled,)), method)
+    every = sum(run.counts[0] for run in runs)
+    prior = Model(Outcomes(N, WITH, (M,), (every,)), method).distribution()
     rank = np.arange(1, N + 1)
     exact_ = np.stack([sd.parse_metric(text)(rank, N) for text in METRICS], axis=1)
     law = prior.support.law(M)
     values = np.zeros((3, RUNS, 3))
     for i, pi in enumerate(prior.mass):
-        vectors = weighed(law, pi, 0.1 * pi, exact_)
+        vectors = solved(law, pi, 0.1 * pi, exact_)
         for s, run in enumerate(runs):
             values[s, i] = run.counts[0][i] @ vectors / run.counts[0][i].sum()
     truth = exact(xyz, METRICS)
@@ -201,10 +203,10 @@ def test_one_learned_vector_for_all(
 
 
 def test_side_by_side_is_nearer_and_in_better_order(
-    xyz: list[sd.RankSet], runs: list[Sample]
+    xyz: list[sd.RankSet], runs: list[Outcomes]
 ) -> None:
-    pooled = Sample(N, WITH, (M,), (sum(run.counts[0] for run in runs),))
-    values = of_distributions(list(side_by_side(pooled, runs)))
+    every = Outcomes(N, WITH, (M,), (sum(run.counts[0] for run in runs),))
+    values = of_distributions(list(side_by_side(every, runs)))
     truth = exact(xyz, METRICS)
     assert error_of_the_mean(values, truth) <= 3
     assert worst_cell(values, truth) >= 80
@@ -214,7 +216,7 @@ def test_side_by_side_is_nearer_and_in_better_order(
     ]
     for i, found in enumerate(fitted_side_by_side(sets)):
         assert found.expected("AP") == pytest.approx(values[i, 0, 2], rel=1e-9)
-    assert sample_of(tuple(sets)).total == pytest.approx(3 * len(xyz[0]))
+    assert pooled(tuple(sets)).total == pytest.approx(3 * len(xyz[0]))
 
 
 def test_without_replacement_law_is_used(xyz: list[sd.RankSet]) -> None:
@@ -243,3 +245,152 @@ def test_an_estimate_outside_0_to_1_says_why() -> None:
     assert below.value < 0
     assert below.reason.startswith("below 0 %")
     assert (inside.reason, str(inside)[-1]) == ("", "%")
+
+
+@pytest.fixture(scope="module")
+def samples(xyz) -> dict[str, SampledRankSet]:
+    rng = np.random.default_rng(11)
+    return {one.system: own_n_drawn(one, 3541, 100, rng) for one in xyz}
+
+
+def test_without_an_estimator_it_is_what_sampling_error_leaves_open(samples) -> None:
+    for shape in (None, "non-increasing"):
+        found = interval("Recall@10", samples["Y"], shape=shape)
+        assert found == bounds("Recall@10", samples["Y"], shape=shape)
+    wide, narrow = (interval("AUC", samples["Y"], confidence=c) for c in (0.99, 0.8))
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+def test_with_an_estimator_it_spans_its_scatter_too(samples) -> None:
+    # A mean of a vector scatters by the vector's standard deviation over the root of |D|.
+    y = samples["Y"]
+    low, high = interval("AUC", y, "uncorrected")
+    inner = interval("AUC", y)
+    above = y.sampled_ranks - 1
+    value, error = 1 - above.mean() / 100, above.std() / 100 / np.sqrt(len(y))
+    assert low == pytest.approx(min(inner[0], value - 1.96 * error), abs=0.25 * error)
+    assert high == pytest.approx(max(inner[1], value + 1.96 * error), abs=0.25 * error)
+
+
+def test_the_bootstrap_is_reproducible_and_agrees_with_the_derivatives(samples) -> None:
+    def drawn(seed: int) -> tuple[float, float]:
+        return interval("AUC", samples["X"], "uncorrected", rng=np.random.default_rng(seed))
+
+    assert drawn(0) == drawn(0) != drawn(1)
+    low, high = interval("AUC", samples["X"], "uncorrected")
+    # 200 samples know a standard deviation to 5 %: 4 standard errors.
+    assert np.ptp(drawn(0)) == pytest.approx(high - low, rel=0.2)
+
+
+def test_what_a_sample_decides(samples, xyz) -> None:
+    exact = {one.system: sd.mean("AUC", one) for one in xyz}
+    assert exact["X"] > exact["Y"] > exact["Z"]
+    found = compare("AUC", samples["Y"], samples["X"])
+    assert found.low <= exact["Y"] - exact["X"] <= found.high < 0
+    assert (found.better, str(found)) == ("X", "X > Y")
+    other = compare("AUC", samples["X"], samples["Y"])
+    assert str(other) == "X > Y"
+    assert (other.low, other.high) == pytest.approx((-found.high, -found.low), abs=1e-6)
+
+
+def test_what_a_sample_leaves_open(samples, xyz) -> None:
+    # Sampled Recall@10 has the order X, Y, Z; the exact one Z, Y, X: neither may be claimed.
+    found = compare("Recall@10", samples["X"], samples["Z"])
+    exact = sd.mean("Recall@10", xyz[0]) - sd.mean("Recall@10", xyz[2])
+    assert found.low < exact < 0 < found.high
+    assert (found.better, str(found)) == (None, "undecided")
+    shaped = compare("Recall@10", samples["X"], samples["Z"], shape="non-increasing")
+    assert found.low < shaped.low < exact < shaped.high < found.high
+
+
+def test_two_numbers_of_negatives_and_a_learned_estimator() -> None:
+    rng = np.random.default_rng(12)
+    m = np.repeat([20, 50], 300)
+    srs = SampledRankSet("A", 1 + rng.binomial(m, rng.random(600) ** 3), 300, m)
+    low, high = interval("NDCG@10", srs, "mle")
+    inner = interval("NDCG@10", srs)
+    assert low <= inner[0] < inner[1] <= high
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -0.5, 2, float("nan"), "high"])
+def test_confidence_must_be_a_chance(samples, confidence) -> None:
+    with pytest.raises(ValueError, match="confidence must be"):
+        interval("AUC", samples["X"], confidence=confidence)
+    with pytest.raises(ValueError, match="confidence must be"):
+        compare("AUC", samples["X"], samples["Y"], confidence=confidence)
+
+
+def test_other_wrong_input(samples) -> None:
+    with pytest.raises(ValueError, match="shape must be one of"):
+        interval("AUC", samples["X"], shape="flat")
+    with pytest.raises(ValueError, match="shape must be one of"):
+        compare("AUC", samples["X"], samples["Y"], shape="flat")
+    with pytest.raises(ValueError, match="method 'guess'"):
+        interval("AUC", samples["X"], "guess")
+
+
+def observed(n: int, scheme: str, sizes: dict[int, int]) -> Outcomes:
+    rng = np.random.default_rng(3)
+    counts = []
+    for m, size in sizes.items():
+        ranks = np.minimum(1 + (n * rng.beta(0.4, 2, size)).astype(int), n)
+        drawn = sd.Sampling(n, m, scheme).draw(ranks, rng)
+        counts.append(np.bincount(drawn - 1, minlength=m + 1).astype(float))
+    return Outcomes(n, scheme, tuple(sizes), tuple(counts))
+
+
+def moved(sample: Outcomes, group: int, one: int, other: int, weight: float) -> Outcomes:
+    """Weight taken from one outcome and given to another of the same group."""
+    counts = [c.copy() for c in sample.counts]
+    counts[group][one] += weight
+    counts[group][other] -= weight
+    return Outcomes(sample.n, sample.scheme, sample.m, tuple(counts))
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+@pytest.mark.parametrize("method", [*METHODS, "BV 0.1"])
+def test_slopes_by_differences(method: str, scheme: str) -> None:
+    for sample, text in (
+        (observed(300, scheme, {20: 700}), "NDCG@10"),
+        (observed(300, scheme, {8: 300, 15: 500}), "AP"),
+        (observed(9_000, scheme, {30: 2000}), "Recall@700"),
+    ):
+        metric, total, start = sd.parse_metric(text), float(sample.total), 0
+        found = slopes(metric, sample, method)
+        for group, counts in enumerate(sample.counts):
+            first, second = np.argsort(-counts)[:2]
+            step = 1e-4 * total
+            up, down = (
+                float(points(metric, moved(sample, group, first, second, w), method))
+                for w in (step, -step)
+            )
+            difference = (up - down) / (2 * step) * total
+            ours = found[start + first] - found[start + second]
+            assert ours == pytest.approx(difference, rel=1e-5), (text, group)
+            start += len(counts)
+
+
+@pytest.mark.parametrize("method", ["mle", "mes", "monotone-mle", "bv-mle", "mn", "BV 0.1"])
+def test_against_resampling(method: str) -> None:
+    sample = observed(200, WITH, {10: 2000, 16: 1000})
+    rng = np.random.default_rng(0)
+    again = tuple(
+        rng.multinomial(int(c.sum()), c / c.sum(), 400).astype(float) for c in sample.counts
+    )
+    values = points("NDCG@10", Outcomes(200, WITH, (10, 16), again), method)
+    # 400 runs know a standard deviation to 1 / sqrt(800) = 3.5 %: four of these.
+    assert standard_error("NDCG@10", sample, method) == pytest.approx(np.std(values), rel=0.14)
+
+
+def test_one_outcome_does_not_scatter() -> None:
+    sample = Outcomes(100, WITH, (5,), (np.array([40.0, 0, 0, 0, 0, 0]),))
+    for method in ("mle", "mes", "bv-mle", "BV 0.1"):
+        assert standard_error("AP", sample, method) == pytest.approx(0, abs=1e-12)
+
+
+def test_more_instances_scatter_less() -> None:
+    sample = observed(500, WITH, {20: 700})
+    tenfold = Outcomes(500, WITH, (20,), (sample.counts[0] * 10,))
+    for method in ("mle", "monotone-mle", "CLS"):
+        one, ten = (standard_error("Recall@10", s, method) for s in (sample, tenfold))
+        assert ten == pytest.approx(one / np.sqrt(10), rel=1e-9)

@@ -11,8 +11,7 @@ import pytest
 
 import sampledash as sd
 from sampledash import laws
-from sampledash.estimation import distribution, fit_learned
-from sampledash.estimation.sample import sample_of
+from sampledash.estimation import fit_learned
 from sampledash.sampledranks import SampledRankSet
 from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, exact_law, item_scale
 
@@ -151,7 +150,7 @@ def observed(scheme: str = WITH, n: int = 400, m: int = 15, size: int = 900) -> 
 @pytest.mark.parametrize("method", ["bv-mle", "bv-mes", "bv-monotone-mle"])
 def test_learned_prior_is_that_of_the_correction(method: str, scheme: str) -> None:
     srs = observed(scheme)
-    prior = distribution.rank_distribution(srs, method.removeprefix("bv-"))
+    prior = sd.rank_distribution(srs, method.removeprefix("bv-"))
     for name, k in METRICS:
         for gamma in (None, 0.1):
             fit = fit_learned(method, sd.metric(name, k=k), srs, gamma=gamma)
@@ -170,7 +169,7 @@ def test_learned_prior_is_that_of_the_correction(method: str, scheme: str) -> No
 def test_mn_is_the_printed_matrix(scheme: str) -> None:
     n, m, size = 400, 15, 900
     srs = observed(scheme, n, m, size)
-    pi, law = distribution.rank_distribution(srs), dense_law(n, m, scheme)
+    pi, law = sd.rank_distribution(srs), dense_law(n, m, scheme)
     d = law * pi[:, None]
     left = law.T @ d - law.T @ law / size + np.diag(law.sum(axis=0)) / size
     rank = np.arange(1, n + 1)
@@ -185,7 +184,7 @@ def test_mn_is_the_printed_matrix(scheme: str) -> None:
 def test_mn_minimises_what_it_says() -> None:
     n, m, size = 400, 15, 900
     srs = observed()
-    pi, law = distribution.rank_distribution(srs), dense_law(n, m, WITH)
+    pi, law = sd.rank_distribution(srs), dense_law(n, m, WITH)
     target = sd.parse_metric("AP")(np.arange(1, n + 1), n)
 
     def loss(values: np.ndarray) -> float:
@@ -201,7 +200,7 @@ def test_mn_minimises_what_it_says() -> None:
 
 def test_one_vector_for_all_is_learned_from_all() -> None:
     a, b = observed(), SampledRankSet("T", [1, 1, 4, 16], 400, 15)
-    prior = distribution.rank_distribution([a, b], "monotone-mle")
+    prior = sd.rank_distribution([a, b], "monotone-mle")
     fit = fit_learned("bv-monotone-mle", "NDCG@10", [a, b])
     again = sd.correction("BV", gamma=0.1, prior=prior).fit("NDCG@10", sd.Sampling(400, 15))
     np.testing.assert_allclose(fit.values, again.values, atol=1e-10, rtol=0)
@@ -211,7 +210,7 @@ def test_any_n_and_a_cutoff_between_the_nodes() -> None:
     # Panels against every rank: the values of the correction itself, which sums over all ranks.
     n, m = 9_000, 30
     srs = observed(WITHOUT, n, m)
-    prior = distribution.rank_distribution(srs, "mle")
+    prior = sd.rank_distribution(srs, "mle")
     for text in ("Recall@700", "NDCG@2500", "AP"):
         fit = fit_learned("bv-mle", text, srs, gamma=0.1)
         again = sd.correction("BV", gamma=0.1, prior=prior).fit(text, sd.Sampling(n, m, WITHOUT))
@@ -222,7 +221,7 @@ def test_any_n_and_a_cutoff_between_the_nodes() -> None:
 
 def test_several_numbers_of_negatives() -> None:
     srs = SampledRankSet("S", [1, 2, 3, 1, 4, 9], 100, [5, 5, 5, 20, 20, 20])
-    assert sample_of((srs,)).m == (5, 20)
+    assert srs.outcomes.m == (5, 20)
     assert fit_learned("bv-mle", "AP", srs, m=20).values.shape == (21,)
     with pytest.raises(ValueError, match="say which one"):
         fit_learned("bv-mle", "AP", srs)

@@ -45,7 +45,7 @@ def test_long_file_with_its_own_n_and_m() -> None:
 
 def test_one_n_and_m_for_a_file_that_says_neither() -> None:
     (x,) = given(b"system,rank\nX,1\nX,100\n", n=3706, m=99, scheme="without-replacement")
-    assert (x.population, [d.m for d in x.draws], x.scheme) == (3706, [99], "without-replacement")
+    assert (x.population, x.outcomes.m, x.scheme) == (3706, (99,), "without-replacement")
 
 
 def test_wide_counts_and_packed_files() -> None:
@@ -55,12 +55,12 @@ def test_wide_counts_and_packed_files() -> None:
     counted = b"system,sampled_rank,count\nX,1,2.5\nX,4,0\nX,7,1\n"
     (x,) = read(io.BytesIO(gzip.compress(counted)), name="s.csv.gz", n=50, m=9)
     assert x.counts.tolist() == [2.5, 1]
-    assert x.draws[0].counts.tolist() == [2.5, 0, 0, 0, 0, 0, 1, 0, 0, 0]
+    assert x.outcomes.counts[0].tolist() == [2.5, 0, 0, 0, 0, 0, 1, 0, 0, 0]
 
 
 def test_different_m_in_one_file() -> None:
     (x,) = given(b"system,sampled_rank,m\nX,1,9\nX,15,99\nX,2,9\n", n=500)
-    assert [(d.m, d.counts.sum()) for d in x.draws] == [(9, 2), (99, 1)]
+    assert (x.outcomes.m, [c.sum() for c in x.outcomes.counts]) == ((9, 99), [2, 1])
 
 
 def test_a_million_rows_by_the_fast_parser_as_by_the_careful_one() -> None:

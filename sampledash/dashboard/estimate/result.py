@@ -145,7 +145,7 @@ class Question:
 
     def gammas(self, one: SampledRankSet) -> pd.DataFrame:
         """What γ costs the mean over as many instances as this system has."""
-        sampling = one.sampling(one.draws[-1].m)
+        sampling = one.outcomes.samplings[-1]
         return self.cached(
             ("gammas", one),
             lambda: gamma_table(
@@ -263,7 +263,7 @@ def _to_know(q: Question) -> Iterator[str]:
     """What to know of the cutoff, of unlike systems, and of instances with several ranks."""
     sizes = {one.system: one.population for one in q.sets}
     least = min(q.sets, key=lambda one: one.population)
-    m = max(draws.m for draws in least.draws)
+    m = least.outcomes.m[-1]
     if said := words.cutoff_holds_all(q.metric, least.population, m):
         yield f"{least.system}: {said}" if len(set(sizes.values())) > 1 else said
     drawn = {one.system: round(float(np.average(one.m, weights=one.counts))) for one in q.sets}
@@ -308,7 +308,7 @@ def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
     def listed(sizes: set[int]) -> int | str:
         return sizes.pop() if len(sizes) == 1 else ", ".join(map(str, sorted(sizes)))
 
-    n, m = {one.population for one in sets}, {draws.m for one in sets for draws in one.draws}
+    n, m = {one.population for one in sets}, {m for one in sets for m in one.outcomes.m}
     adaptive = any(one.is_adaptive for one in sets)
     return {"n": listed(n), "m": listed(m), "scheme": sets[0].scheme, "adaptive": adaptive}
 

@@ -152,7 +152,7 @@ def sampled(given: Given) -> Sampled:
         lambda: tuple(sampled_sets(opened, n=n, m=m, scheme=scheme, zero_based=shift)),
         shared=False,
     )
-    _require_few(max(one.draws[-1].m for one in sets))
+    _require_few(max(one.outcomes.m[-1] for one in sets))
     return Sampled(sets)
 
 

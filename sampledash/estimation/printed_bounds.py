@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.estimation.bounds import check_shape
-from sampledash.estimation.bounds_family import Family, Shape
-from sampledash.estimation.bounds_programme import Programme
+from sampledash.estimation.bounds import check_shape, difference
+from sampledash.estimation.linear_programme import Columns, Programme, Shape
+from sampledash.estimation.nodes import clipped, worst_and_best
 from sampledash.expectation import sampled_values
 from sampledash.metrics import Metric, as_metric, parse_metric
 from sampledash.sampling import Sampling, Scheme
@@ -23,20 +22,28 @@ _ERRORS = 2.0  # standard errors that a printed mean may be off
 
 @dataclass(frozen=True, eq=False)
 class Printed:
-    """Values as printed: names as given, their metrics, values and half a unit of the last digit.
+    """Printed values, of ``observed`` or ``versus``.
 
     Attributes
     ----------
+    name
+        Which of the two.
     names, metrics
-        One per value.
+        As given, and what they mean: one per value.
     values, half
-        Shape (values,).
+        Shape (values,); ``half`` a unit of the last digit.
     """
 
+    name: str
     names: tuple[str, ...]
     metrics: tuple[Metric, ...]
     values: Floats
     half: Floats
+
+    def listed(self, off: Floats) -> str:
+        """Those that are off."""
+        some = np.flatnonzero(off)
+        return " and ".join(f"{self.names[i]!r} = {self.values[i]:g}" for i in some)
 
 
 def bounds_from_table(
@@ -102,13 +109,12 @@ def bounds_from_table(
     sampling = Sampling(size, checks.integer("m", m, low=1), scheme)
     if instances is not None:
         instances = checks.real("instances", instances, low=1)
-    one = printed("observed", observed, decimals, instances)
-    low, high = _of_some(_range(wanted, one, sampling, shape, "observed"), shape, instances)
-    if versus is None:
-        return low, high
-    other = printed("versus", versus, decimals, instances)
-    least, most = _of_some(_range(wanted, other, sampling, shape, "versus"), shape, instances)
-    return low - most, high - least
+    ranges = []
+    for name, given in (("observed", observed), ("versus", versus)):
+        if name == "observed" or given is not None:
+            table = _printed(name, given, decimals, instances)
+            ranges.append(_of_some(_range(wanted, table, sampling, shape), shape, instances))
+    return difference(ranges)
 
 
 def _of_some(
@@ -127,11 +133,8 @@ def _error(value: float, instances: float) -> float:
     return float(_ERRORS * (value * (1 - value) / instances) ** 0.5)
 
 
-def printed(
-    name: str,
-    observed: Mapping[str, float],
-    decimals: int | Mapping[str, int],
-    instances: float | None,
+def _printed(
+    name: str, observed: object, decimals: int | Mapping[str, int], instances: float | None
 ) -> Printed:
     """Check printed values one by one and read their names."""
     if not isinstance(observed, Mapping) or not observed:
@@ -163,7 +166,7 @@ def printed(
         values.append(value)
         scatter = 0.0 if instances is None else _error(value, instances)
         half.append(0.5 * 10.0**-digits + scatter)
-    return Printed(tuple(observed), tuple(metrics), np.array(values), np.array(half))
+    return Printed(name, tuple(observed), tuple(metrics), np.array(values), np.array(half))
 
 
 def _shown(value: float) -> int:
@@ -172,20 +175,12 @@ def _shown(value: float) -> int:
 
 
 def _range(
-    metric: Metric, table: Printed, sampling: Sampling, shape: Shape | None, name: str
+    metric: Metric, table: Printed, sampling: Sampling, shape: Shape | None
 ) -> tuple[float, float]:
-    programme = _programme(metric, table, sampling, shape)
-    cost = np.zeros(len(table.names) + 1)
-    ends = []
-    for sign in (1.0, -1.0):
-        cost[-1] = sign
-        found = programme.smallest(cost)
-        if found is None:
-            raise ValueError(_complaint(metric, table, sampling, shape, name))
-        ends.append(sign * found.value)
-    best, worst = metric(np.array([1, sampling.n]), sampling.n).tolist()
-    low, high = np.clip(ends, worst, best).tolist()
-    return low, max(low, high)
+    found = _programme(metric, table, sampling, shape).mean_range()
+    if found is None:
+        raise ValueError(_complaint(metric, table, sampling, shape))
+    return clipped(*found, *worst_and_best(metric, sampling.n))
 
 
 def _programme(
@@ -197,45 +192,32 @@ def _programme(
 ) -> Programme:
     """All distributions that show the printed values, apart from a ``free`` one."""
     vectors = [sampled_values(one, sampling.m) * one.scale(1) for one in table.metrics]
-    family = Family((sampling,), (np.column_stack(vectors),), metric, shape)
+    columns = Columns((sampling,), (np.column_stack(vectors),), metric, shape)
     half = table.half.copy()
     if free is not None:
         half[free] = np.inf
-    return Programme(family, table.values - half, table.values + half)
+    return Programme(columns, table.values - half, table.values + half)
 
 
-def _complaint(
-    metric: Metric, table: Printed, sampling: Sampling, shape: Shape | None, name: str
-) -> str:
+def _complaint(metric: Metric, table: Printed, sampling: Sampling, shape: Shape | None) -> str:
     """One sentence on values that no ranks can produce: which one, and what the others leave it."""
     protocol = f"n = {sampling.n} and m = {sampling.m}"
-    if shape is not None and np.all(
-        _programme(metric, table, sampling, None).nearest().missed == 0
-    ):
-        off = _programme(metric, table, sampling, shape).nearest().missed
-        shown = _listed(table, np.flatnonzero(off))
+    off = _programme(metric, table, sampling, shape).nearest().missed
+    if shape and np.all(_programme(metric, table, sampling, None).nearest().missed == 0):
         return (
-            f"shape {shape!r} contradicts {name} {shown} with {protocol}: other rank distributions "
-            "can produce the table, so leave shape out"
+            f"shape {shape!r} contradicts {table.name} {table.listed(off)} with {protocol}: other "
+            "rank distributions can produce the table, so leave shape out"
         )
-    for i in np.argsort(-np.abs(_programme(metric, table, sampling, shape).nearest().missed)):
-        rest = _programme(metric, table, sampling, shape, free=int(i))
-        cost = np.zeros(len(table.names) + 1)
-        cost[i] = 1.0
-        low, high = rest.smallest(cost), rest.smallest(-cost)
-        if low is not None and high is not None:
+    for i in np.argsort(-np.abs(off)).tolist():
+        left = _programme(metric, table, sampling, shape, free=i).mean_range(i)
+        if left is not None:
             digits = max(0, round(-np.log10(2 * table.half[i])))
             return (
-                f"{name} {table.names[i]!r} is {table.values[i]:.{digits}f}, but with {protocol} "
-                f"the other values leave it {max(low.value, 0.0):.{digits}f} to "
-                f"{min(-high.value, 1.0):.{digits}f}: check it, the others, n and m"
+                f"{table.name} {table.names[i]!r} is {table.values[i]:.{digits}f}, but with "
+                f"{protocol} the other values leave it {max(left[0], 0.0):.{digits}f} to "
+                f"{min(left[1], 1.0):.{digits}f}: check it, the others, n and m"
             )
-    off = _programme(metric, table, sampling, shape).nearest().missed
     return (
-        f"{name} holds values that no ranks can produce together with {protocol}, nearest to it "
-        f"without {_listed(table, np.flatnonzero(off))}: check them, n and m"
+        f"{table.name} holds values that no ranks can produce together with {protocol}, nearest to "
+        f"it without {table.listed(off)}: check them, n and m"
     )
-
-
-def _listed(table: Printed, places: NDArray[np.intp]) -> str:
-    return " and ".join(f"{table.names[i]!r} = {table.values[i]:g}" for i in places)

@@ -1,15 +1,17 @@
-"""Samples and slow ways to the same bounds, shared by the tests of bounds."""
+"""Samples and slow ways to the same bounds, shared by the tests of estimation."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+import sampledash as sd
 from sampledash import laws
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats
-from tests.oracles import dense_law, dense_target, item_scale
+from tests.oracles import WITH, dense_law, dense_target, item_scale
 
 
 def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
@@ -20,7 +22,16 @@ def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
     return SampledRankSet(ranks.system, np.arange(1, m + 2), n, m, counts=times @ p)
 
 
-def drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> SampledRankSet:
+def beta_drawn(
+    n: int, m: int, scheme: str = WITH, size: int = 700, a: float = 0.4, seed: int = 9
+) -> SampledRankSet:
+    """Ranks spread as Beta(a, 2) over 1..n, most of them at the top, and one draw of each."""
+    rng = np.random.default_rng(seed)
+    ranks = np.minimum(1 + (n * rng.beta(a, 2, size)).astype(int), n)
+    return SampledRankSet("S", sd.Sampling(n, m, scheme).draw(ranks, rng), n, m, scheme=scheme)
+
+
+def own_n_drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> SampledRankSet:
     """One run without replacement at each instance's own n, to be modelled with replacement."""
     above = rng.hypergeometric(ranks.ranks - 1, ranks.n - ranks.ranks, m)
     return SampledRankSet(ranks.system, above + 1, n, m)
@@ -53,10 +64,14 @@ def extremes(rows: Floats, low: Floats, high: Floats, values: Floats) -> tuple[f
     found = []
     for sign in (1, -1):
         result = linprog(
-            sign * values, A_ub=np.vstack([rows.T, -rows.T]), b_ub=np.append(high, -low),
-            A_eq=np.ones((1, len(values))), b_eq=[1.0], method="highs-ds",
+            sign * values,
+            A_ub=np.vstack([rows.T, -rows.T]),
+            b_ub=np.append(high, -low),
+            A_eq=np.ones((1, len(values))),
+            b_eq=[1.0],
+            method="highs-ds",
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-        )  # fmt: skip
+        )
         if result.status != 0:
             return None
         found.append(sign * result.fun)
@@ -68,10 +83,23 @@ def brute(
 ) -> tuple[float, float] | None:
     """Bounds from the laws of all n ranks and every cumulative share."""
     rows, shares = [], []
-    for draws in srs.draws:
-        rows.append(np.cumsum(dense_law(n, draws.m, srs.scheme), axis=1)[:, :-1])
-        shares.append(np.cumsum(draws.counts)[:-1] / draws.counts.sum())
+    for m, counts in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
+        rows.append(np.cumsum(dense_law(n, m, srs.scheme), axis=1)[:, :-1])
+        shares.append(np.cumsum(counts)[:-1] / counts.sum())
     observed = np.concatenate(shares)
     values = shaped(dense_target(name, k, n) * item_scale(name, k, 1), shape)
     every = shaped(np.hstack(rows), shape)
     return extremes(every, observed - tolerance, observed + tolerance, values)
+
+
+def adaptive(
+    share: NDArray[np.float64], rng: np.random.Generator, start: int, cap: int, stop: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """m and how many are above: twice as many until ``stop`` are above, or ``cap`` are drawn."""
+    m = np.full(len(share), start)
+    above = rng.binomial(start, share)
+    while np.any(more := (above < stop) & (m < cap)):
+        added = np.minimum(m[more], cap - m[more])
+        above[more] += rng.binomial(added, share[more])
+        m[more] += added
+    return m, above

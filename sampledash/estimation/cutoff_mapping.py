@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sampledash import checks, laws
+from sampledash import checks
+from sampledash.comparison import expected_mean
+from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
 from sampledash.sampling import Scheme
 
@@ -84,18 +86,7 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = "with-re
             f"ranks of system {ranks.system!r} has ties or several relevant items: give one "
             "relevant item per instance, with ties broken"
         )
-    rank, place = np.unique(np.stack([ranks.ranks, ranks.n]), axis=1, return_inverse=True)
-    counts = np.bincount(place.ravel(), ranks.counts)
-    weight = counts / counts.sum()
-    above, below = rank[0] - 1.0, (rank[1] - rank[0]).astype(np.float64)
-    chance = 0.0
-    step = max(1, (1 << 20) // (m + 1))
-    for start in range(0, len(weight), step):
-        rows = slice(start, start + step)
-        draws = m if scheme == "with-replacement" else np.minimum(m, rank[1][rows] - 1)
-        law = laws.pmf(scheme, np.broadcast_to(draws, weight[rows].shape), above[rows], below[rows])
-        chance += float(weight[rows] @ law[:, :k].sum(axis=1))
-    order = np.argsort(rank[0], kind="stable")
-    recall = np.cumsum(weight[order])
-    first = int(np.searchsorted(recall, chance - 1e-12))
-    return int(rank[0][order[min(first, len(order) - 1)]])
+    sampled = expected_mean(Metric("recall", k), ranks, m, scheme=scheme)
+    rank, place = np.unique(ranks.ranks, return_inverse=True)
+    recall = np.cumsum(np.bincount(place, ranks.counts)) / ranks.counts.sum()
+    return int(rank[min(int(np.searchsorted(recall, sampled - 1e-12)), len(rank) - 1)])

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from sampledash import checks
 from sampledash.correction import Fit, correction
 from sampledash.correction.spectral import eigenvalues
-from sampledash.estimation.distributed import RankDistribution
+from sampledash.estimation.nodes import exact_at
+from sampledash.estimation.rank_distribution import RankDistribution
 from sampledash.expectation import mean_and_variance, prior_weights
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampling import Sampling
@@ -100,5 +101,4 @@ def _on(fit: Fit, above: Floats, mass: Floats) -> tuple[float, float]:
     """Mean bias and mean variance of one draw over a rank distribution."""
     s, below = fit.sampling, fit.sampling.n - 1 - above
     mean, spread = mean_and_variance(fit.values, s.scheme, s.m, above, below)
-    exact = fit.metric.of_above(above, s.n - 1) * fit.metric.scale(1)
-    return float(mass @ (mean - exact)), float(mass @ spread)
+    return float(mass @ (mean - exact_at(fit.metric, above, s.n))), float(mass @ spread)

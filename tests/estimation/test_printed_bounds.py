@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampledash.comparison import expected_mean
-from sampledash.estimation.table import bounds_from_table
-from tests.estimation.bounds_cases import extremes, shaped
+from sampledash.estimation import bounds_from_table
+from tests.estimation.cases import extremes, shaped
 from tests.oracles import METRICS, UNIFORM, dense_law, dense_target, item_scale, item_value
 
 N, M = 3541, 100

@@ -1,0 +1,302 @@
+"""Smallest and largest mean over a family of rank distributions, by linear programming.
+
+Every rank distribution is a mixture of point masses, every non-increasing one a mixture of uniform
+distributions on 1..j. Each of these has its *place*, the rank or j, and is a column of the
+programme: means of some functions of the sampled rank, and of the exact metric.
+
+Only few places carry weight in a solution, and its dual values tell which place would improve it.
+So the programme begins with the places of a grid and takes in whatever place its dual values ask
+for, until none does: the result is that of the programme over all places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import OptimizeResult, linprog
+
+from sampledash import laws
+from sampledash.estimation.nodes import exact_at
+from sampledash.metrics import Metric
+from sampledash.quadrature import panels
+from sampledash.sampling import Sampling
+from sampledash.types import Floats, Ints, Progress
+
+Shape = Literal["non-increasing"]
+
+_ROOM = 1 << 22  # entries of laws up to which every place is looked at
+_HEAD = 64  # places at the top that are always on the grid
+_RATIO = 1.03  # between neighbouring places, seen from either end
+_STEP = 0.1  # between neighbouring places in arcsin(sqrt(p)), times sqrt(m)
+_FINER = 4  # how much finer the grid is on which certificates are checked
+_SPLIT = 8  # pieces into which a stretch between two places is cut in search of a minimum
+#: How far a dual value may ask for more: the error of the result is not larger.
+_ENOUGH = 1e-9
+_ROUNDS = 60
+#: The solver's finest tolerance, and what to fall back on where simplex steps break down.
+_ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Point masses, or uniform distributions on 1..j, and what they show: each a row here.
+
+    Attributes
+    ----------
+    samplings
+        How the negatives were drawn: one population, one entry per number of negatives.
+    readings
+        Functions of the sampled rank, for each sampling: shape (m + 1, functions); ``None`` stands
+        for the law itself.
+    metric
+        Its exact mean is the last entry.
+    shape
+        ``None`` for point masses.
+    joint
+        Whether there are also the means of each function times the metric, and of its square:
+        between the functions and the metric.
+    """
+
+    samplings: tuple[Sampling, ...]
+    readings: tuple[Floats | None, ...]
+    metric: Metric
+    shape: Shape | None
+    joint: bool = False
+
+    @property
+    def n(self) -> int:
+        """Candidates: places are 1..n."""
+        return self.samplings[0].n
+
+    @cached_property
+    def grid(self) -> Ints:
+        """Where to begin: places of the first programme, and ends of the panels of sums."""
+        return self._grid(1)
+
+    def _grid(self, finer: int) -> Ints:
+        """Places so dense that every law is resolved; the cutoff and the next are among them."""
+        n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
+        ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
+        rising = np.round(np.geomspace(1, n, int(np.log(n) / np.log(ratio)) + 2))
+        even = 1 + np.round((n - 1) * np.sin(np.arange(0, np.pi / 2, step)) ** 2)
+        head = np.arange(1, min(_HEAD * finer, n) + 1)
+        cut = [] if last is None else [last, last + 1]
+        some = np.concatenate([head, rising, n + 1 - rising, even, [1, n], cut])
+        places = np.unique(some.astype(np.int64))
+        return places[(places >= 1) & (places <= n)]
+
+    @cached_property
+    def every_place(self) -> bool:
+        """Whether there is room for the rows of all n places."""
+        return self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
+
+    def _rows(self, above: Floats) -> Floats:
+        """Rows of point masses; ``above`` may lie between the ranks."""
+        parts = []
+        for s, reading in zip(self.samplings, self.readings, strict=True):
+            chunks = laws.pmf_chunks(s.scheme, s.m, above, s.n - 1 - above)
+            parts.append(np.vstack([p if reading is None else p @ reading for _, p in chunks]))
+        exact = exact_at(self.metric, above, self.n)
+        if self.joint:
+            parts += [part * exact[:, None] for part in parts] + [exact[:, None] ** 2]
+        return np.column_stack([*parts, exact])
+
+    def _sums(self, first: Ints, last: Ints) -> Floats:
+        """Sums of rows over stretches of ranks, ``first`` exclusive; no metric jumps within."""
+        above, weights, starts = panels(first, last)
+        return np.asarray(np.add.reduceat(self._rows(above) * weights[:, None], starts))
+
+    @cached_property
+    def _sums_to_grid(self) -> Floats:
+        return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
+
+    @cached_property
+    def _every(self) -> Floats:
+        rows = self._rows(np.arange(self.n, dtype=np.float64))
+        if self.shape is not None:
+            np.cumsum(rows, axis=0, out=rows)
+            rows /= np.arange(1, self.n + 1)[:, None]
+        return rows
+
+    def on_grid(self) -> Floats:
+        """Rows of the places of ``grid``: shape (places, functions + 1)."""
+        if self.shape is None:
+            return self._rows((self.grid - 1).astype(np.float64))
+        return self._sums_to_grid / self.grid[:, None]
+
+    def at(self, places: Ints) -> Floats:
+        """Rows of some places: shape (places, functions + 1)."""
+        if self.every_place:
+            return self._every[places - 1]
+        if self.shape is None:
+            return self._rows((places - 1).astype(np.float64))
+        before = np.searchsorted(self.grid, places, side="right") - 1
+        rows = self._sums_to_grid[before]
+        inside = self.grid[before] < places
+        if np.any(inside):
+            rows[inside] += self._sums(self.grid[before[inside]], places[inside])
+        return np.asarray(rows / places[:, None])
+
+    @cached_property
+    def _checked(self) -> tuple[Ints, Floats]:
+        places = np.arange(1, self.n + 1) if self.every_place else self._grid(_FINER)
+        return places, self.at(places)
+
+    def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
+        """Places where a combination of a row's entries has a local minimum below ``level``.
+
+        Returns the places, increasing, and the values there. Every place is looked at where there
+        is room for it. Else those of a grid with 40 places to the width of a law, and from its
+        minima on ever nearer places.
+        """
+        places, rows = self._checked
+        values = rows @ combination
+        left, right = np.r_[np.inf, values[:-1]], np.r_[values[1:], np.inf]
+        found = np.flatnonzero((values <= left) & (values <= right))
+        if self.every_place:
+            found = found[values[found] < level]
+            return places[found], values[found]
+        # Between two places the value may still fall by about what it differs from its neighbours.
+        depth = np.minimum(np.where(np.isinf(left), right, left), right) - values
+        found = found[values[found] < level + np.abs(depth[found])]
+        ends = np.r_[places[0], places, places[-1]]
+        at, value = places[found], values[found]
+        low, high = ends[found], ends[found + 2]
+        each = np.arange(len(at))
+        while len(at) and np.any(high - low > 2):
+            step = np.maximum((high - low) // _SPLIT, 1)
+            tried = np.minimum(low[:, None] + step[:, None] * np.arange(_SPLIT + 2), high[:, None])
+            seen = (self.at(tried.ravel()) @ combination).reshape(tried.shape)
+            best = np.argmin(seen, axis=1)
+            at, value = tried[each, best], seen[each, best]
+            low, high = np.maximum(at - step, low), np.minimum(at + step, high)
+            done = step == 1
+            low[done], high[done] = at[done], at[done]
+        keep = value < level
+        order, first = np.unique(at[keep], return_index=True)
+        return order, value[keep][first]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a programme found.
+
+    Attributes
+    ----------
+    value
+        Its smallest value; not above that over all places.
+    shown
+        What the solution shows for each function, shape (functions,).
+    missed
+        By how much it leaves each function's range: below 0 under it, above 0 over it.
+    """
+
+    value: float
+    shown: Floats
+    missed: Floats
+
+
+class Programme:
+    """Rank distributions with the means of some functions in given ranges, (functions,) each."""
+
+    def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
+        self.columns, self.low, self.high = columns, low, high
+        self._places = columns.grid
+        self._rows = columns.at(columns.grid)
+
+    def mean_range(
+        self, entry: int = -1, progress: Progress | None = None
+    ) -> tuple[float, float] | None:
+        """Smallest and largest mean of one function, by default of the metric.
+
+        ``None`` where no distribution is in range.
+        """
+        cost = np.zeros(len(self.low) + 1)
+        ends = []
+        for side, sign in enumerate((1.0, -1.0)):
+            cost[entry] = sign
+            told = part_of(progress, side, 2)
+            found = self._column_generation(cost, progress=told)
+            if found is None and np.all(self.nearest().missed == 0):
+                # The first places could not do it, those that came nearest can.
+                found = self._column_generation(cost, progress=told)
+            if found is None:
+                return None
+            ends.append(sign * found.value)
+        return ends[0], ends[1]
+
+    def nearest(self) -> Solution:
+        """The distribution that leaves the ranges least, in the sum of the distances."""
+        found = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
+        if found is None:
+            raise RuntimeError("the linear programme of the nearest distribution has no solution")
+        return found
+
+    def _column_generation(
+        self, cost: Floats, relaxed: bool = False, progress: Progress | None = None
+    ) -> Solution | None:
+        for round_ in range(_ROUNDS):
+            result = self._solved(cost, relaxed)
+            if result.status != 0:
+                return None
+            if progress is not None:
+                progress(1 - 0.5 ** (round_ + 1))
+            dual = result.eqlin.marginals
+            # What a place costs beyond what the dual values pay for it.
+            beyond = cost - np.append(dual[:-1], 0.0)
+            places, values = self.columns.price(beyond, dual[-1] - _ENOUGH)
+            new = np.setdiff1d(places, self._places)
+            if len(new) == 0 or round_ == _ROUNDS - 1:
+                break
+            near = np.clip(np.concatenate([new - 1, new, new + 1]), 1, self.columns.n)
+            self._add(np.setdiff1d(near, self._places))
+        lacking = max(dual[-1] - values.min(), 0.0) if len(values) else 0.0
+        shown = result.x[: len(self._places)] @ self._rows[:, :-1]
+        missed = np.zeros(len(self.low))
+        if relaxed:
+            over, under = result.x[len(self._places) + len(self.low) :].reshape(2, -1)
+            missed = np.where(over + under > _ENOUGH, over - under, 0.0)
+        return Solution(float(result.fun) - lacking, shown, missed)
+
+    def _add(self, places: Ints) -> None:
+        both = np.concatenate([self._places, places])
+        order = np.argsort(both)
+        self._rows = np.vstack([self._rows, self.columns.at(places)])[order]
+        self._places = both[order]
+
+    def _solved(self, cost: Floats, relaxed: bool) -> OptimizeResult:
+        """Weights x of the places and shown y with rows'x - y = 0, sum x = 1, low <= y <= high."""
+        size, functions = len(self._places), len(self.low)
+        columns = [self._rows[:, :-1].T, -np.eye(functions)]
+        limits = [np.tile([0.0, np.inf], (size, 1)), np.column_stack([self.low, self.high])]
+        price = [self._rows @ cost, np.zeros(functions)]
+        if relaxed:
+            columns += [-np.eye(functions), np.eye(functions)]
+            limits.append(np.tile([0.0, np.inf], (2 * functions, 1)))
+            price.append(np.ones(2 * functions))
+        left = np.hstack(columns)
+        total = np.concatenate([np.ones(size), np.zeros(left.shape[1] - size)])
+        for method, tolerance in _ATTEMPTS:
+            names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
+            result = linprog(
+                np.concatenate(price),
+                A_eq=np.vstack([left, total]),
+                b_eq=np.append(np.zeros(functions), 1.0),
+                bounds=np.vstack(limits),
+                method=method,
+                options=dict.fromkeys(names, tolerance),
+            )
+            if result.status in (0, 2):  # solved, or infeasible
+                break
+        return result
+
+
+def part_of(progress: Progress | None, done: int, parts: int) -> Progress | None:
+    """Progress of the next of so many parts."""
+    if progress is None:
+        return None
+    whole = progress
+    return lambda share: whole((done + share) / parts)

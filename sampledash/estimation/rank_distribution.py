@@ -1,0 +1,546 @@
+r"""Distribution of the true rank, estimated from sampled ranks.
+
+``"mle"`` is the most likely one, by expectation maximisation:
+
+.. math:: \pi_r \leftarrow \pi_r \sum_s A_{rs} \, \hat p_s / (\pi^T A)_s
+
+with :math:`\hat p_s` the observed share of sampled rank s + 1 and A its law; instances with another
+number of negatives only add columns to A. There are far more ranks than sampled ranks, so that the
+likelihood does not settle the distribution: run to convergence it collapses to a few atoms. The
+number of iterations is what keeps it smooth.
+
+``"monotone-mle"`` is the same of a mixture of uniforms on 1..j, which is non-increasing: a system
+worth using puts the item nearer to the top. It is nearer to the truth after 50 than after 200
+iterations; begun from that of all compared systems together, 10 suffice.
+
+``"mes"`` is the distribution x of largest entropy that nearly reproduces what was sampled:
+
+.. math:: \min_x \sum_s c_s ((x^T A)_s - \hat p_s)^2 - \eta H(x),
+
+:math:`c_s = (m + 1) \hat p_s` and :math:`\eta = 0.01`. The minimum has the form
+:math:`x \propto \exp(A v)`, with one unknown for each sampled rank that occurs. In them the problem
+is smooth and strictly concave, and Newton's method ends after about six steps at the exact minimum.
+Mirror descent over the ranks is far from it after 400 steps.
+
+References
+----------
+Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021; Li et al.,
+Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from sampledash import checks
+from sampledash.estimation import nodes
+from sampledash.estimation.nodes import Support, exact_at, worst_and_best
+from sampledash.metrics import Metric, as_metric
+from sampledash.quadrature import panels
+from sampledash.sampledranks import Outcomes, SampledRankSet, population_of
+from sampledash.sampling import Scheme
+from sampledash.types import Floats, Ints
+
+DistributionMethod = Literal["mle", "mes", "monotone-mle"]
+METHODS: tuple[str, ...] = get_args(DistributionMethod)
+#: Those in which a rule that stops by what was drawn cancels.
+LIKELIHOOD = ("mle", "monotone-mle")
+MOST_RANKS = 10**7  # that a probability is written out for
+
+_ITERATIONS = {"mle": 100, "monotone-mle": 50}
+_OWN_ITERATIONS = 10  # begun from the distribution of all compared systems
+_ETA = 0.01  # weight of the entropy
+_STEPS = 200
+_CLOSE = 1e-12  # Newton decrement after which one more step is exact
+_TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class RankDistribution:
+    """Estimated probabilities of the true ranks, held at few nodes where n is large.
+
+    Attributes
+    ----------
+    support
+        The nodes.
+    mass
+        Probability of the ranks each node stands for, read-only: shape (nodes,), or (runs, nodes)
+        for one distribution per run. Sums to 1.
+    """
+
+    support: Support
+    mass: Floats
+
+    def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
+        """Nodes that resolve the metric's cutoff: their items above, ranks and mass.
+
+        A panel that the cutoff divides is summed in two parts, interpolated.
+        """
+        s = self.support
+        cut = min(metric.cut(s.n - 1) or s.n, s.n)
+        panel = int(np.searchsorted(s.ends, cut, side="left"))
+        first, end = int(s.first[panel]), int(s.ends[panel])
+        if cut == end:
+            return s.above, s.ranks, self.mass
+        here = slice(s.starts[panel], s.starts[panel + 1])
+        above, ranks, _ = panels([first, cut], [cut, end])
+        inside = nodes.interpolated(s, panel, self.mass[..., here] / s.ranks[here], above) * ranks
+
+        def spliced(whole: Floats, part: Floats) -> Floats:
+            before, after = whole[..., : here.start], whole[..., here.stop :]
+            return np.concatenate([before, part, after], axis=-1)
+
+        return spliced(s.above, above), spliced(s.ranks, ranks), spliced(self.mass, inside)
+
+    def expected(self, metric: Metric | str) -> Floats:
+        """Mean of the exact metric over the distribution: a number, or one per run."""
+        metric, n = as_metric(metric), self.support.n
+        above, _, mass = self.at(metric)
+        # The mass sums to 1 but for rounding.
+        return np.asarray(np.clip(mass @ exact_at(metric, above, n), *worst_and_best(metric, n)))
+
+    def probabilities(self) -> Floats:
+        """Probability of each rank 1..n: shape (n,), for one distribution.
+
+        Raises
+        ------
+        ValueError
+            If n is above 10,000,000.
+        """
+        s = self.support
+        _require_writable(s.n)
+        density = self.mass / s.ranks
+        result = np.empty(s.n)
+        for panel, (first, end) in enumerate(zip(s.first.tolist(), s.ends.tolist(), strict=True)):
+            here = density[s.starts[panel] : s.starts[panel + 1]]
+            if len(here) == end - first:
+                result[first:end] = here
+            else:
+                above = np.arange(first, end, dtype=np.float64)
+                result[first:end] = nodes.interpolated(s, panel, here, above)
+        return np.asarray(result / result.sum())
+
+
+def _require_writable(n: int) -> None:
+    if n > MOST_RANKS:
+        raise ValueError(
+            f"n = {n} is too large to write out a probability for every rank: the limit is "
+            f"{MOST_RANKS}; estimate the metric instead, which works at any n"
+        )
+
+
+def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:
+    """One or several sets as a tuple, refusing what cannot be pooled."""
+    if isinstance(sets, SampledRankSet) or not isinstance(sets, Sequence):
+        sets = (sets,)
+    every = tuple(sets)
+    if not every:
+        raise ValueError("sets is empty: give at least one SampledRankSet")
+    for one in every:
+        if not isinstance(one, SampledRankSet):
+            raise ValueError(
+                f"sets holds {checks.shown(one)}: give SampledRankSets; true ranks need no estimate"
+            )
+        if one.scheme != every[0].scheme:
+            raise ValueError(
+                f"scheme of system {one.system!r} is {one.scheme!r}, of {every[0].system!r} "
+                f"{every[0].scheme!r}: pool sets drawn in the same way"
+            )
+    return every
+
+
+def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
+    """What several sets observed, in a population of their mean size."""
+    counts: dict[int, Floats] = {}
+    for one in sets:
+        for m, found in zip(one.outcomes.m, one.outcomes.counts, strict=True):
+            counts[m] = counts.get(m, 0.0) + found
+    drawn, scheme = tuple(sorted(counts)), sets[0].scheme
+    sizes = [one.n_instances for one in sets]
+    n = int(np.floor(np.average([one.population for one in sets], weights=sizes) + 0.5))
+    adaptive = any(one.is_adaptive for one in sets)
+    n = population_of(scheme, n, drawn[-1])
+    return Outcomes(n, scheme, drawn, tuple(counts[m] for m in drawn), adaptive)
+
+
+def _among(whole: Outcomes, one: Outcomes) -> Outcomes:
+    """One set's outcomes, in the population and with the numbers of negatives of all."""
+    own = dict(zip(one.m, one.counts, strict=True))
+    counts = tuple(own.get(m, np.zeros(m + 1)) for m in whole.m)
+    return Outcomes(whole.n, whole.scheme, whole.m, counts, whole.adaptive)
+
+
+def rank_distribution(
+    sets: SampledRankSet | Sequence[SampledRankSet],
+    method: DistributionMethod = "mle",
+    *,
+    iterations: int | None = None,
+) -> Floats:
+    """Estimate the distribution of the true rank.
+
+    Parameters
+    ----------
+    sets
+        Sampled ranks of one system, or of several whose instances are pooled.
+    method
+        ``"mle"``: most likely, by expectation maximisation; ``"mes"``: maximum entropy with squared
+        error; ``"monotone-mle"``: most likely among the non-increasing ones.
+    iterations
+        Of ``"mle"`` (default 100) and ``"monotone-mle"`` (default 50): they are what keeps the
+        estimate smooth. ``"mes"`` is solved exactly and takes none.
+
+    Returns
+    -------
+    Probability of each rank 1..n, shape (n,), read-only; n is the set's ``population``.
+
+    Raises
+    ------
+    ValueError
+        If n is above 10,000,000, a sampled rank is impossible, or the sets do not fit together; for
+        ``"mes"`` where what was drawn decided m.
+
+    Notes
+    -----
+    The sampled ranks settle m + 1 averages of this distribution, not its shape: two estimates can
+    differ widely at the first few ranks and fit equally well. Metrics of it are better known than
+    its entries; see :func:`~sampledash.bounds` for how well.
+
+    References
+    ----------
+    Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
+    """
+    _require_writable(pooled(together(sets)).n)
+    found = fitted(sets, method, iterations=iterations).probabilities()
+    found.setflags(write=False)
+    return found
+
+
+def fitted(
+    sets: SampledRankSet | Sequence[SampledRankSet],
+    method: DistributionMethod,
+    *,
+    iterations: int | None = None,
+) -> RankDistribution:
+    """Estimate as :func:`rank_distribution` does, held at nodes: any n."""
+    checks.choice("method", method, METHODS)
+    if iterations is not None:
+        if method == "mes":
+            raise ValueError(
+                f"iterations = {checks.shown(iterations)} has no effect on 'mes', which is solved "
+                "exactly: leave it out"
+            )
+        iterations = checks.integer("iterations", iterations, low=1)
+    every = together(sets)
+    require_valid(every, method)
+    return _fitted(every, method, iterations)
+
+
+def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
+    """Refuse an estimator that is wrong where what was drawn decided m."""
+    if method not in LIKELIHOOD:
+        for one in sets:
+            one.require_set(f"{str(method)!r}", "use 'mle' or 'monotone-mle', where it cancels")
+
+
+@lru_cache(maxsize=32)
+def _fitted(
+    sets: tuple[SampledRankSet, ...], method: DistributionMethod, iterations: int | None
+) -> RankDistribution:
+    return Model(pooled(sets), method).distribution(iterations)
+
+
+def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistribution, ...]:
+    """Estimate systems that are compared, each non-increasing and begun from their common one.
+
+    Parameters
+    ----------
+    sets
+        Sampled ranks of the systems.
+
+    Returns
+    -------
+    One distribution per system.
+
+    Notes
+    -----
+    The systems share what the sample cannot tell: their common distribution is learned first (50
+    iterations), and 10 more on the system's own sampled ranks tell it apart. A system is drawn
+    towards those it is compared with. On movielens-xyz at m = 100 the pair and metric that are most
+    often in the wrong order are right in 88 % of the runs, against 80 % with one corrected vector
+    for all and 61 % with distributions of their own; Recall@1..50 is off by 2.8 %, against 3.2 and
+    3.1 %.
+    """
+    every = together(sets)
+    return side_by_side(pooled(every), [one.outcomes for one in every])
+
+
+def side_by_side(whole: Outcomes, each: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
+    """Estimate as :func:`fitted_side_by_side` does, from all outcomes and those of each system."""
+    common = Model(whole, "monotone-mle").weights()
+    models = [Model(_among(whole, one), "monotone-mle") for one in each]
+    return tuple(one.distribution(_OWN_ITERATIONS, common) for one in models)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What a method makes of the shares of outcomes.
+
+    Attributes
+    ----------
+    outcomes
+        Of one run, or of several.
+    method
+        ``"mle" "mes" "monotone-mle"``.
+    cut
+        After so many ranks a panel of nodes must end.
+    """
+
+    outcomes: Outcomes
+    method: DistributionMethod
+    cut: int | None = None
+
+    @cached_property
+    def support(self) -> Support:
+        """The nodes: with panels that end where a non-increasing distribution may step down."""
+        o = self.outcomes
+        return nodes.support(o.n, o.m[-1], o.scheme, steps=self._stepped, cut=self.cut)
+
+    @property
+    def _stepped(self) -> bool:
+        return self.method == "monotone-mle"
+
+    @cached_property
+    def _rows(self) -> Floats:
+        """Law of the outcomes at each node, or under each uniform: (hypotheses, outcomes)."""
+        o = self.outcomes
+        if self._stepped:
+            rows = _step_rows(o.n, o.m, o.scheme)
+        else:
+            rows = np.concatenate([self.support.law(m) for m in o.m], axis=1)
+        _require_possible(o, rows.max(axis=0))
+        return rows
+
+    def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
+        """Weight of each hypothesis: shape (hypotheses,), or (runs, hypotheses)."""
+        if self.method == "mes":
+            shares, errors = _squared_errors(self.outcomes)
+            found = [
+                maximum_entropy(self._rows, self.support.ranks, p, c)
+                for p, c in zip(np.atleast_2d(shares), np.atleast_2d(errors), strict=True)
+            ]
+            return np.reshape(found, (*shares.shape[:-1], -1))
+        first = self._start if start is None else start
+        steps = iterations or _ITERATIONS[self.method]
+        return most_likely(self._rows, self.outcomes.shares, first, steps)
+
+    @property
+    def _start(self) -> Floats:
+        if not self._stepped:
+            return self.support.ranks / self.outcomes.n
+        size = len(nodes.step_ends(self.outcomes.n))
+        return np.full(size, 1 / size)
+
+    def mass(self, weights: Floats) -> Floats:
+        """Probability of the ranks each node stands for: shape (..., nodes)."""
+        if not self._stepped:
+            return weights
+        ends, step = _steps(self.support)
+        density = np.cumsum((weights / ends)[..., ::-1], axis=-1)[..., ::-1]
+        return np.asarray(density[..., step] * self.support.ranks)
+
+    def distribution(
+        self, iterations: int | None = None, start: Floats | None = None
+    ) -> RankDistribution:
+        """The estimate."""
+        mass = self.mass(self.weights(iterations, start))
+        mass.setflags(write=False)
+        return RankDistribution(self.support, mass)
+
+    def slopes(self, value: Floats) -> Floats:
+        """Derivatives in the shares of a number whose slope in the mass is ``value``, (nodes,).
+
+        Up to one number for each m, which the shares of its instances, always 1 together, leave
+        open. For one run: shape (outcomes,).
+        """
+        if self.method == "mes":
+            return self._entropy_slopes(value)
+        if self._stepped:  # its mean under each uniform
+            ends, step = _steps(self.support)
+            sums = np.bincount(step, self.support.ranks * value, minlength=len(ends))
+            value = np.cumsum(sums) / ends
+        steps, shares = _ITERATIONS[self.method], self.outcomes.shares
+        return most_likely_slopes(self._rows, shares, self._start, steps, value)
+
+    def _entropy_slopes(self, value: Floats) -> Floats:
+        """By the conditions of the minimum, which hold on after a small change of the shares."""
+        shares, errors = _squared_errors(self.outcomes)
+        mass, used = self.weights(), errors > 0
+        root = np.sqrt(errors[used])
+        scaled = self._rows[:, used] * root
+        centred = mass[:, None] * (scaled - mass @ scaled)
+        matrix = scaled.T @ centred
+        matrix.flat[:: len(matrix) + 1] += _ETA / 2
+        at = np.linalg.solve(matrix, value @ centred) / root
+        misfit = 2 * shares[used] - mass @ self._rows[:, used]
+        places = np.repeat([m + 1.0 for m in self.outcomes.m], [m + 1 for m in self.outcomes.m])
+        result = np.zeros(len(shares))
+        result[used] = at * places[used] * misfit
+        return result
+
+
+def _steps(support: Support) -> tuple[Ints, Ints]:
+    """Where a non-increasing distribution may step down, and the step of each node."""
+    ends = nodes.step_ends(support.n)
+    return ends, np.searchsorted(ends, support.above, side="right")
+
+
+@lru_cache(maxsize=4)
+def _step_rows(n: int, drawn: tuple[int, ...], scheme: Scheme) -> Floats:
+    """Law of the outcomes under the uniforms up to each step: shape (steps, outcomes)."""
+    support = nodes.support(n, drawn[-1], scheme, steps=True)
+    ends, step = _steps(support)
+    share = csc_array((support.ranks, (step, np.arange(len(step)))), (len(ends), len(step)))
+    parts = []
+    for m in drawn:
+        sums = np.zeros((len(ends), m + 1))
+        for rows, p in support.law_chunks(m):
+            sums += share[:, rows] @ p
+        parts.append(np.cumsum(sums, axis=0))
+    found = np.concatenate(parts, axis=1) / ends[:, None]
+    found.setflags(write=False)
+    return found
+
+
+def _require_possible(outcomes: Outcomes, chance: Floats) -> None:
+    """Refuse what was observed although no true rank gives it a ``chance``, (outcomes,)."""
+    start = 0
+    for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
+        bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chance[start : start + m + 1] <= 0)
+        if np.any(bad):
+            raise ValueError(
+                f"sampled_rank {int(np.argmax(bad)) + 1} cannot occur with n = {outcomes.n} and "
+                f"m = {m}, {outcomes.scheme}: check n, m and the scheme"
+            )
+        start += m + 1
+
+
+def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
+    """Weights of the rows after so many iterations.
+
+    Parameters
+    ----------
+    rows
+        Law of what is observed under each hypothesis, shape (hypotheses, outcomes).
+    shares
+        Observed share of each outcome, sums to 1: shape (outcomes,), or (runs, outcomes).
+    start
+        Weights to begin with, sum to 1: shape (hypotheses,), or (runs, hypotheses).
+    iterations
+        At least 0.
+
+    Returns
+    -------
+    Shape (hypotheses,) or (runs, hypotheses); sums to 1.
+    """
+    many = np.atleast_2d(shares)
+    used = np.any(many > 0, axis=0)
+    seen = np.ascontiguousarray(rows[:, used])
+    many = many[:, used]
+    weights = np.array(np.broadcast_to(start, (len(many), len(rows))))
+    for _ in range(iterations):
+        # The smallest float keeps an outcome that has become impossible from dividing by 0.
+        weights *= (many / np.maximum(weights @ seen, _TINY)) @ seen.T
+        weights /= weights.sum(axis=1, keepdims=True)
+    return weights if np.ndim(shares) == 2 else weights[0]
+
+
+def most_likely_slopes(
+    rows: Floats, shares: Floats, start: Floats, iterations: int, value: Floats
+) -> Floats:
+    """Derivatives of ``value @ most_likely(...)`` in the shares, back through the iterations.
+
+    ``value`` is that of each hypothesis; returns (outcomes,), 0 for outcomes that do not occur.
+    """
+    used = shares > 0
+    seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
+    trail = [start]
+    for _ in range(iterations):
+        chance = np.maximum(trail[-1] @ seen, _TINY)
+        trail.append(trail[-1] * (seen @ (share / chance)))
+    slope = np.zeros(len(share))
+    for weights in trail[-2::-1]:
+        chance = np.maximum(weights @ seen, _TINY)
+        part = (value * weights) @ seen / chance
+        slope += part
+        value = value * (seen @ (share / chance)) - seen @ (share / chance * part)
+    result = np.zeros(len(shares))
+    result[used] = slope
+    return result
+
+
+def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
+    """Shares within each m, and the weight of their squared errors: shapes (..., outcomes)."""
+    shares, weights = [], []
+    for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
+        size = counts.sum(axis=-1, keepdims=True)
+        share = np.divide(counts, size, out=np.zeros(counts.shape), where=size > 0)
+        shares.append(share)
+        weights.append(share * (m + 1) * (size / outcomes.total[..., None]))
+    return np.concatenate(shares, axis=-1), np.concatenate(weights, axis=-1)
+
+
+def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
+    """Mass of each node of the distribution of largest entropy: shape (nodes,), sums to 1.
+
+    Parameters
+    ----------
+    rows
+        Law of the sampled ranks at each node, shape (nodes, outcomes).
+    ranks
+        How many ranks a node stands for, shape (nodes,).
+    shares, weights
+        Observed share of each outcome and weight of its squared error: shape (outcomes,); outcomes
+        of weight 0 do not count.
+    """
+    used = weights > 0
+    root = np.sqrt(weights[used])
+    # Unknowns z = v / root: the Hessian's eigenvalues are then at least eta / 2.
+    scaled = rows[:, used] * root
+    goal = shares[used] * root
+    z = np.zeros(len(root))
+    mass, level = _gibbs(scaled, ranks, z)
+    for _ in range(_STEPS):
+        mean = mass @ scaled
+        slope = goal - mean - _ETA / 2 * z
+        hessian = (scaled * mass[:, None]).T @ scaled - np.outer(mean, mean)
+        hessian.flat[:: len(z) + 1] += _ETA / 2
+        step = np.linalg.solve(hessian, slope)
+        decrement = float(slope @ step)
+        if decrement < _CLOSE:
+            return _gibbs(scaled, ranks, z + step)[0]
+        value = z @ goal - level - _ETA / 4 * (z @ z)
+        length = 1.0
+        while True:
+            trial = z + length * step
+            mass, level = _gibbs(scaled, ranks, trial)
+            gain = trial @ goal - level - _ETA / 4 * (trial @ trial) - value
+            if gain >= length * decrement / 4 or length < _CLOSE:
+                break
+            length /= 2
+        z = trial
+    return mass
+
+
+def _gibbs(scaled: Floats, ranks: Floats, z: Floats) -> tuple[Floats, float]:
+    """Mass proportional to ranks · exp(scaled z), and the logarithm of what it was divided by."""
+    power = scaled @ z
+    top = float(power.max())
+    mass = ranks * np.exp(power - top)
+    total = float(mass.sum())
+    return mass / total, top + float(np.log(total))
