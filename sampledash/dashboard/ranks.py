@@ -345,7 +345,7 @@ def _preview(ident: str, opened: Opened, how: dict[str, Any], reading: Reading |
             lines = [line for file in reading.summary.files for line in file_lines(file)]
             st.markdown("\n".join([*lines, f"- {escaped(numbers(reading.summary))}"]))
         open_ways = {
-            "zero_based": how.get("zero_based") or opened.shifts,
+            "zero_based": how.get("zero_based") or bool(opened.tables),
             "runs": opened.repeated,
             "censored": opened.censored and how.get("censored"),
             "instances": how.get("instances"),

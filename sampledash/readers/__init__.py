@@ -10,11 +10,18 @@ from sampledash.readers.errors import (
     ReadError,
     ZeroBasedRanks,
 )
-from sampledash.readers.files import Opened, Reading, open_sources, read_rank_sets
+from sampledash.readers.files import (
+    Opened,
+    Reading,
+    lacks,
+    open_sources,
+    read_rank_sets,
+    read_sampled_ranks,
+    sampled_sets,
+)
+from sampledash.readers.frame import Facts
 from sampledash.readers.pasted import open_text, parse_rank_text
-from sampledash.readers.printed import PrintedRow, PrintedTable, read_printed
-from sampledash.readers.rows import Facts
-from sampledash.readers.sampled import lacks, read_sampled_ranks, sampled_sets
+from sampledash.readers.printed_table import PrintedRow, PrintedTable, read_printed
 from sampledash.readers.summary import Summary, describe
 
 __all__ = [

@@ -1,25 +1,96 @@
-"""From entries to rank sets: names, n, ranges and repeats."""
+"""From frames to rank sets: which systems, under which names, with which n, and comparable."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import union_categoricals
 
 from sampledash import checks
 from sampledash.ranksets import RankSet
-from sampledash.readers.align import Index, Instances, aligned
-from sampledash.readers.choose import Systems, chosen, with_distinct_names
-from sampledash.readers.errors import MissingCandidates, ReadError, ZeroBasedRanks
-from sampledash.readers.rows import Facts, Rows
-from sampledash.types import Ints
+from sampledash.readers.columns import categories, first
+from sampledash.readers.errors import (
+    DifferentInstances,
+    MissingCandidates,
+    ReadError,
+    ZeroBasedRanks,
+)
+from sampledash.readers.frame import Facts, Ranks
+from sampledash.readers.limits import check_name
+
+Instances = Literal["same", "shared", "any"]
+Systems = Sequence[str] | Mapping[str, str]
 
 
-def assembled(
-    parts: Sequence[Rows],
+def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
+    """Names of the systems of each file; those that came before get its name: "X (b.csv)"."""
+    seen: Counter[str] = Counter()
+    known: set[str] = set()
+    result = []
+    for own, file in zip(names, files, strict=True):
+        seen[file] += 1
+        tens, ones = divmod(seen[file] % 100, 10)
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(ones, "th") if tens != 1 else "th"
+        called = file if seen[file] == 1 else f"{file}, {seen[file]}{ending}"
+        mine = []
+        for name in own:
+            new, number = name, 1
+            while new in known or (number > 1 and new in own):
+                new = f"{name} ({called})" if number == 1 else f"{name} ({called}, {number})"
+                number += 1
+            mine.append(new)
+            known.add(new)
+        result.append(mine)
+    return result
+
+
+def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
+    """Systems with distinct names; only those asked for, under the names asked for."""
+    called = distinct_names([part.systems for part in parts], [part.name for part in parts])
+    known = [name for names in called for name in names]
+    if isinstance(systems, str):
+        raise ValueError(f"systems must be a list of names, got {systems!r}; write [{systems!r}]")
+    wanted = dict(systems) if isinstance(systems, Mapping) else {s: s for s in systems or ()}
+    if systems is None:
+        wanted = {name: name for name in known}
+    for old, new in wanted.items():
+        if old not in known:
+            raise ValueError(
+                f"systems names {checks.shown(old)}, which is not there; "
+                f"found {', '.join(map(repr, known[:8]))}{' ...' if len(known) > 8 else ''}"
+            )
+        if not isinstance(new, str) or not new.strip():
+            raise ValueError(f"systems gives {old!r} the name {new!r}; write some text")
+    twice = next((name for name, times in Counter(wanted.values()).items() if times > 1), None)
+    if twice is not None:
+        raise ValueError(f"systems gives the name {twice!r} twice; give each system its own")
+    if not wanted:
+        raise ValueError("no system is left: use at least one (systems is empty)")
+    result = []
+    for part, names in zip(parts, called, strict=True):
+        kept = [wanted.get(name) for name in names]
+        if not any(kept):
+            continue
+        for name in filter(None, kept):
+            check_name(name, part.name)
+        frame = part.frame
+        keep = np.array([name is not None for name in kept])
+        if not keep.all():
+            frame = frame[keep[frame["system"].cat.codes]]
+        code = (np.cumsum(keep) - 1)[frame["system"].cat.codes]
+        system = categories(code, [name for name in kept if name is not None])
+        result.append(replace(part, frame=frame).with_columns(system=system))
+    return result
+
+
+def assemble(
+    parts: Sequence[Ranks],
     *,
     n: int | None,
     zero_based: bool,
@@ -31,78 +102,81 @@ def assembled(
     The facts of each part come back with what was decided here.
     """
     checks.choice("instances", instances, ("same", "shared", "any"))
-    parts = _one_labelling(chosen(with_distinct_names(parts), systems))
-    parts = [_ranked(part, zero_based, len(parts) > 1) for part in parts]
-    parts = _sized(parts, n)
+    parts = _one_labelling(choose(parts, systems))
+    parts = _with_n([_from_one(part, zero_based) for part in parts], n)
     for part in parts:
         _check_range(part, zero_based)
         _check_repeats(part, zero_based)
-    rows = _joined(parts)
-    groups = aligned(rows, rows.groups(), instances)
-    sets = [_rank_set(rows, i, index) for i, index in enumerate(groups)]
+    name = " and ".join(part.name for part in parts)
+    frames = {
+        str(system): own
+        for part in parts
+        for system, own in part.frame.groupby("system", observed=True)
+    }
+    if not all("instance" in own for own in frames.values()):
+        frames = {s: own.drop(columns="instance", errors="ignore") for s, own in frames.items()}
+    counted = any("count" in own for own in frames.values())
+    if instances != "any" and len(frames) > 1:
+        frames = _aligned(frames, name, counted, instances == "shared")
+    sets = [_rank_set(system, own, name, counted) for system, own in frames.items()]
     return sets, [part.facts for part in parts]
 
 
-def _one_labelling(parts: Sequence[Rows]) -> list[Rows]:
-    """Give the instances of all files one numbering, by their labels."""
-    if len(parts) == 1 or not all(part.labelled for part in parts):
+def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
+    """Give the instances of all files one list of labels, if all have some."""
+    labels = [part.frame["instance"] for part in parts if "instance" in part.frame]
+    if len(parts) == 1 or len(labels) < len(parts):
         return list(parts)
-    labels = [part.labels for part in parts if part.labels is not None]
-    if any(array.dtype.kind not in "iu" for array in labels):
-        labels = [np.array([str(x) for x in array.tolist()], dtype=object) for array in labels]
-    codes, distinct = pd.factorize(np.concatenate(labels))
-    ends = np.cumsum([len(array) for array in labels])[:-1]
+    if any(own.cat.categories.dtype.kind not in "iu" for own in labels):
+        labels = [own.cat.rename_categories(str) for own in labels]
+    joint = union_categoricals(labels).categories
     return [
-        replace(part, labels=np.asarray(distinct), label=code.astype(np.int64)[part.label])
-        for part, code in zip(parts, np.split(codes, ends), strict=True)
+        part.with_columns(instance=own.cat.set_categories(joint))
+        for part, own in zip(parts, labels, strict=True)
     ]
 
 
-def _ranked(rows: Rows, zero_based: bool, several: bool) -> Rows:
+def _from_one(ranks: Ranks, zero_based: bool) -> Ranks:
     """Ranks from 1."""
-    if not rows.shifts:
-        return rows
-    lowest = int(np.argmin(rows.rank))
-    value = int(rows.rank[lowest])
+    if not ranks.shifts:
+        return ranks
+    rank = ranks.values("rank")
+    lowest = int(np.argmin(rank))
+    value = int(rank[lowest])
     if value < 0:
         raise ReadError(
-            f"{rows.place(lowest, 'rank')}: rank {value} is below {0 if zero_based else 1}; "
+            f"{ranks.place(lowest, 'rank')}: rank {value} is below {0 if zero_based else 1}; "
             "correct it or remove the row"
         )
     if zero_based:
-        facts = rows.facts.noted("Ranks were counted from 0: 1 was added to each.")
+        ranks = ranks.with_columns(rank=rank + 1)
+        ranks = ranks.noted("Ranks were counted from 0: 1 was added to each.")
         if value > 0:
-            facts = facts.doubted(
-                f"No rank of {rows.name} is 0, though ranks are said to count from 0."
+            return ranks.doubted(
+                f"No rank of {ranks.name} is 0, though ranks are said to count from 0."
             )
-        return replace(rows, rank=rows.rank + 1, facts=facts)
-    if value == 0:
+    elif value == 0:
         raise ZeroBasedRanks(
-            f"{rows.place(lowest, 'rank')}: rank 0, and no rank is negative, so the ranks "
+            f"{ranks.place(lowest, 'rank')}: rank 0, and no rank is negative, so the ranks "
             "seem to count from 0: add 1 to each (in Python: zero_based=True)"
         )
-    return rows
+    return ranks
 
 
-def _sized(parts: Sequence[Rows], n: int | None) -> list[Rows]:
+def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
     """Every entry with its n: from its file, as given, or from the other files."""
-    for part in parts:
-        if part.n is not None:
-            part.check(part.n, "n_candidates", "n", low=2, high=checks.LARGEST_N)
-    lacking = [part for part in parts if part.n is None]
+    known = [part for part in parts if "n_candidates" in part.frame]
+    for part in known:
+        part.check("n_candidates", "n", low=2, high=checks.LARGEST_N)
+    lacking = [part for part in parts if "n_candidates" not in part.frame]
     if not lacking:
         return list(parts)
     if n is not None:
-        size = checks.integer("n", n, low=2, high=checks.LARGEST_N)
-        return [
-            part if part.n is not None else replace(part, n=np.broadcast_to(size, len(part)))
-            for part in parts
-        ]
-    known = [part for part in parts if part.n is not None]
-    found = {part.name: _n_of_others(part, known) for part in lacking}
-    without = [part for part in lacking if found[part.name] is None]
+        n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
+    sizes = {part.name: _n_of_others(part, known) if n is None else n for part in lacking}
+    without = [part for part in lacking if sizes[part.name] is None]
     if without:
-        largest = max(int(part.rank.max()) for part in without)
+        largest = max(int(part.values("rank").max()) for part in without)
         raise MissingCandidates(
             f"{without[0].name} does not say n, the number of candidates that were ranked: "
             f"{without[0].how_to_give_n}, or give n (at least {max(largest, 2):,}, the largest "
@@ -110,149 +184,183 @@ def _sized(parts: Sequence[Rows], n: int | None) -> list[Rows]:
             largest,
         )
     names = " and ".join(part.name for part in known)
-    return [
-        part
-        if part.n is not None
-        else replace(
-            part,
-            n=found[part.name],
-            facts=part.facts.noted(f"n is taken from {names}: {part.name} does not say it."),
-        )
-        for part in parts
-    ]
+    result = []
+    for part in parts:
+        if "n_candidates" not in part.frame:
+            part = part.with_columns(
+                n_candidates=np.broadcast_to(sizes[part.name], len(part.frame))
+            )
+            if n is None:
+                part = part.noted(f"n is taken from {names}: {part.name} does not say it.")
+        result.append(part)
+    return result
 
 
-def _n_of_others(part: Rows, known: Sequence[Rows]) -> Ints | None:
+def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
     """The n that other files give the same instances, or the one n that they all have."""
     if not known:
         return None
-    n = np.concatenate([other.n for other in known if other.n is not None])
+    others = pd.concat([other.frame for other in known])
+    n = others["n_candidates"]
     if n.min() == n.max():
-        return np.broadcast_to(n[0], len(part))
-    if part.label is None or part.labels is None or any(other.label is None for other in known):
+        return n.iloc[0]
+    if not all("instance" in each.frame for each in (part, *known)):
         return None
-    label = np.concatenate([other.label for other in known if other.label is not None])
-    size = np.zeros(len(part.labels), dtype=np.int64)
-    size[label] = n
-    if np.any(size[label] != n) or np.any(size[part.label] == 0):
+    of_each = n.groupby(others["instance"].to_numpy()).agg(["min", "max"])
+    found = of_each["min"].reindex(part.frame["instance"].to_numpy())
+    if (of_each["min"] != of_each["max"]).any() or found.isna().any():
         return None
-    return np.asarray(size[part.label])
+    return found.to_numpy(np.int64)
 
 
-def _check_range(rows: Rows, zero_based: bool) -> None:
-    assert rows.n is not None
-    over = rows.rank > rows.n
-    if over.any():
-        i = int(np.argmax(over))
-        counted = " counting from 0" if rows.shifts and zero_based else ""
-        own = any(meaning == "n" for _, meaning in rows.facts.columns)
+def _check_range(ranks: Ranks, zero_based: bool) -> None:
+    rank, n = ranks.values("rank"), ranks.values("n_candidates")
+    ties, mass = ranks.values("ties"), ranks.values("mass_above")
+    shift = ranks.shifts and zero_based
+    if (i := first(rank > n)) is not None:
+        own = ranks.source.find("n_candidates") is not None
         remedy = "correct the rank or the n of this row" if own else "give a larger n"
         raise ReadError(
-            f"{rows.place(i, 'rank')}: rank {_given(rows, i, zero_based)}{counted} is beyond the "
-            f"last of n = {rows.n[i]} candidates; {remedy}"
+            f"{ranks.place(i, 'rank')}: rank {rank[i] - shift}{' counting from 0' * shift} is "
+            f"beyond the last of n = {n[i]} candidates; {remedy}"
         )
-    if rows.ties is not None:
-        bad = (rows.ties < 0) | (rows.rank + rows.ties > rows.n)
-        if bad.any():
-            i = int(np.argmax(bad))
-            raise ReadError(
-                f"{rows.place(i, 'ties')}: rank {_given(rows, i, zero_based)} with {rows.ties[i]} "
-                f"others tied does not fit n = {rows.n[i]}; the rank is the best of the tied ones, "
-                "and ties counts the others"
-            )
-    if rows.mass is not None:
-        bad = ~((rows.mass >= 0) & (rows.mass <= 1))
-        if bad.any():
-            i = int(np.argmax(bad))
-            raise ReadError(
-                f"{rows.place(i, 'mass_above')}: {rows.mass[i]:g} is no share; "
-                "write a number in 0..1"
-            )
+    if ties is not None and (i := first((ties < 0) | (rank + ties > n))) is not None:
+        raise ReadError(
+            f"{ranks.place(i, 'ties')}: rank {rank[i] - shift} with {ties[i]} others tied does not "
+            f"fit n = {n[i]}; the rank is the best of the tied ones, and ties counts the others"
+        )
+    if mass is not None and (i := first(~((mass >= 0) & (mass <= 1)))) is not None:
+        raise ReadError(
+            f"{ranks.place(i, 'mass_above')}: {mass[i]:g} is no share; write a number in 0..1"
+        )
 
 
-def _given(rows: Rows, i: int, zero_based: bool) -> int:
-    return int(rows.rank[i]) - (rows.shifts and zero_based)
-
-
-def _check_repeats(rows: Rows, zero_based: bool) -> None:
-    if rows.label is None or rows.labels is None:
+def _check_repeats(ranks: Ranks, zero_based: bool) -> None:
+    if "instance" not in ranks.frame:
         return
-    for name, index in zip(rows.systems, rows.groups(), strict=True):
-        label = rows.label[index]
-        if np.bincount(label).max() == 1:
-            continue
-        order = np.lexsort((rows.rank[index], label))
-        key, value = label[order], rows.rank[index][order]
-        same = (key[1:] == key[:-1]) & (value[1:] == value[:-1])
-        if same.any():
-            i = int(np.argmax(same))
-            first, again = sorted(index[order[i : i + 2]].tolist())
-            earlier = rows.place(first, "rank").removeprefix(f"{rows.name}, ").split(", column ")[0]
-            raise ReadError(
-                f"{rows.place(again, 'rank')}: system {name!r}, instance "
-                f"{str(rows.labels[key[i]])!r} has rank {_given(rows, again, zero_based)} twice, "
-                f"first in {earlier}; relevant items have distinct ranks: remove one row"
-            )
-
-
-def _joined(parts: Sequence[Rows]) -> Rows:
-    """All files as one; entries keep their order, absent ties are 0 and absent counts 1."""
-    if len(parts) == 1:
-        return parts[0]
-    starts = np.cumsum([0, *(len(part.systems) for part in parts)])
-
-    def column(name: str, absent: float) -> Any:
-        values = [getattr(part, name) for part in parts]
-        if all(v is None for v in values):
-            return None
-        sizes = map(len, parts)
-        full = [
-            np.full(size, absent) if v is None else v for size, v in zip(sizes, values, strict=True)
-        ]
-        return np.concatenate(full)
-
-    labelled = all(part.labelled for part in parts)
-    return replace(
-        parts[0],
-        name=" and ".join(part.name for part in parts),
-        systems=[name for part in parts for name in part.systems],
-        system=np.concatenate([p.system + s for p, s in zip(parts, starts[:-1], strict=True)]),
-        labels=parts[0].labels if labelled else None,
-        label=column("label", 0) if labelled else None,
-        rank=column("rank", 0),
-        n=column("n", 0),
-        ties=column("ties", 0),
-        mass=column("mass", np.nan),
-        count=column("count", 1),
+    keys = ["system", "instance", "rank"]
+    bad = first(ranks.frame.duplicated(keys))
+    if bad is None:
+        return
+    # The first one by system, instance and rank.
+    repeated = ranks.frame.duplicated(keys, keep=False).to_numpy()
+    rows = np.flatnonzero(repeated)
+    codes = [ranks.frame[key].cat.codes.to_numpy()[rows] for key in keys[:2]]
+    order = rows[np.lexsort((ranks.values("rank")[rows], *reversed(codes)))]
+    earlier, again = sorted(order[:2].tolist())
+    row = ranks.frame.iloc[again]
+    where = ranks.place(earlier, "rank").removeprefix(f"{ranks.name}, ").split(", column ")[0]
+    raise ReadError(
+        f"{ranks.place(again, 'rank')}: system {row['system']!r}, instance "
+        f"{str(row['instance'])!r} has rank {row['rank'] - (ranks.shifts and zero_based)} twice, "
+        f"first in {where}; relevant items have distinct ranks: remove one row"
     )
 
 
-def _rank_set(rows: Rows, system: int, index: Index) -> RankSet:
-    first, last = int(index[0]), int(index[-1]) + 1
-    here = slice(first, last) if last - first == len(index) else index  # a copy less
+def _aligned(
+    frames: dict[str, pd.DataFrame], name: str, counted: bool, shared_only: bool
+) -> dict[str, pd.DataFrame]:
+    """The frames if they cover the same instances; or, if wanted, their shared part."""
+    first_frame = next(iter(frames.values()))
+    if "instance" not in first_frame or counted:
+        # Nothing says which belong together; the rows of a histogram need not even be as many.
+        _check_totals(frames, name, counted)
+        return frames
+    width = len(first_frame["instance"].cat.categories)
+    fewest = most = _items(first_frame, width)
+    for own in frames.values():
+        items = _items(own, width)
+        fewest, most = np.minimum(fewest, items), np.maximum(most, items)
+    if np.array_equal(fewest, most):
+        return frames
+    shared = (fewest == most) & (fewest > 0)
+    if not shared_only or not shared.any():
+        raise _different(frames, name, int(shared.sum()), int((most > 0).sum()))
+    return {s: own[shared[own["instance"].cat.codes]] for s, own in frames.items()}
 
-    def part(values: Any) -> Any:
-        if values is None:
-            return None
-        return values[0] if values.strides == (0,) else values[here]
 
-    n, mass = part(rows.n), part(rows.mass)
-    if mass is not None and np.isnan(mass).any():
-        mass = None  # from a file that does not weigh
-    if rows.label is None or rows.labels is None:
-        # The rows of a histogram are nobody's: they get no labels by which they could pair up.
-        instances = None if rows.count is not None else np.arange(1, len(index) + 1)
+def _items(own: pd.DataFrame, width: int) -> NDArray[Any]:
+    """How many relevant items each instance has."""
+    return np.bincount(own["instance"].cat.codes, minlength=width)
+
+
+def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> None:
+    """Without labels nothing says which ranks belong together, so at least count them."""
+    if counted:
+        what, remedy = "instances by its counts", "complete the counts"
     else:
-        instances = rows.labels[rows.label[here]]
+        what, remedy = "ranks", "give each one rank per instance, add an instance column"
+    sizes = {}
+    for system, own in frames.items():
+        if "instance" in own:  # rows of one label are relevant items of the same instances
+            own = own.drop_duplicates("instance")
+        sizes[system] = float(own["count"].sum()) if "count" in own else float(len(own))
+    (one, size), *others = sizes.items()
+    for other, found in others:
+        if abs(found - size) > 1e-9 * size:
+            raise DifferentInstances(
+                f"{name}: system {one!r} has {_number(size)} {what} and {other!r} has "
+                f"{_number(found)}; {remedy}, or compare them as they are (in Python: "
+                'instances="any")'
+            )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == np.floor(value) else f"{value:,.10g}"
+
+
+def _different(
+    frames: dict[str, pd.DataFrame], name: str, shared: int, occurring: int
+) -> DifferentInstances:
+    labels = next(iter(frames.values()))["instance"].cat.categories
+    items = {system: _items(own, len(labels)) for system, own in frames.items()}
+    # A row that is blank for every system is nobody's lack.
+    occurs = np.any([found > 0 for found in items.values()], axis=0)
+    missing: dict[str, tuple[str, ...]] = {}
+    parts: list[str] = []
+    for system, found in items.items():
+        lacking = labels[occurs & (found == 0)]
+        if len(lacking):
+            missing[system] = tuple(map(str, lacking[:3]))
+            more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
+            parts.append(f"{system!r} lacks {', '.join(map(repr, missing[system]))}{more}")
+    if parts:
+        rest = f"; {len(parts) - 2} more lack some" if len(parts) > 2 else ""
+        what = f"the systems cover different instances: {'; '.join(parts[:2])}{rest}"
+    else:
+        (one, own), *others = items.items()
+        other, theirs = next(pair for pair in others if not np.array_equal(pair[1], own))
+        code = int(np.argmax(own != theirs))
+        what = (
+            f"instance {str(labels[code])!r} has {own[code]} relevant items in {one!r} and "
+            f"{theirs[code]} in {other!r}"
+        )
+    remedy = (
+        f"All share {shared:,} of {occurring:,} instances: compare those "
+        '(in Python: instances="shared"), or complete the file'
+        if shared
+        else "They share none: complete the file, or compare them as they are "
+        '(in Python: instances="any")'
+    )
+    return DifferentInstances(f"{name}: {what}. {remedy}", shared, missing)
+
+
+def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankSet:
+    n = own["n_candidates"].to_numpy()
+    mass = own["mass_above"].to_numpy() if "mass_above" in own else None
+    # The rows of a histogram are nobody's: they get no labels by which they could pair up.
+    instances = None if counted else np.arange(1, len(own) + 1)
+    if "instance" in own:
+        instances = own["instance"].to_numpy()
     try:
         return RankSet(
-            rows.systems[system],
-            rows.rank[here],
-            n,
+            system,
+            own["rank"].to_numpy(),
+            n[0] if n.min() == n.max() else n,  # one takes less room
             instances=instances,
-            ties=part(rows.ties),
+            ties=own["ties"].to_numpy() if "ties" in own else None,
             mass_above=mass,
-            counts=part(rows.count),
+            counts=own["count"].to_numpy() if "count" in own else None,
         )
     except ValueError as error:
-        raise ReadError(f"{rows.name}: {error}") from None
+        raise ReadError(f"{name}: {error}") from None

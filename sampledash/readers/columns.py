@@ -1,15 +1,31 @@
-"""What the columns of a file are called, and what they mean."""
+"""What the columns of a file are called and mean, and cells to arrays of numbers or labels."""
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import re
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from sampledash.checks import is_numeral
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from sampledash.checks import TOO_LARGE, is_numeral, not_a_number, shown
 from sampledash.readers.errors import NoRankColumn, ReadError
-from sampledash.readers.limits import check_columns, check_name
+from sampledash.readers.limits import (
+    COLUMNS,
+    LABELLED,
+    LABELS,
+    LONGEST_NAME,
+    ROWS,
+    check_name,
+)
+from sampledash.types import Floats, Ints
 
 Role = Literal[
     "system", "instance", "rank", "n_candidates", "negatives", "ties", "mass_above", "count",
@@ -34,8 +50,9 @@ ALIASES: dict[Role, tuple[str, ...]] = {
 }  # fmt: skip
 SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called
 TRUE = ("true_rank", "best_rank", "worst_rank")  # and those that cannot be one
-# A run is a system in a file of TREC style, and a repetition beside a column that names systems.
-_EITHER = "run"
+_CHEAP = (None, "system", "rank", "n_candidates", "count")
+_EXACT = 1e15  # whole numbers below it are read alike by everybody
+_SHORT = 2**30  # whole numbers below it have a sum in 32 bits
 
 
 def _plain(name: str) -> str:
@@ -56,19 +73,31 @@ def is_true_rank(header: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Headers as written and the role of each, ``None`` for a name that means nothing to us."""
+class Source:
+    """Where ranks were found.
 
-    headers: tuple[str, ...]
-    roles: tuple[Role | None, ...]
+    Attributes
+    ----------
+    name
+        How messages call the file.
+    headers, roles
+        Its columns as written, and what each means; ``None`` for what means nothing to us.
+    data, delimiter
+        The text, kept to find line numbers; ``None`` where rows have none (Parquet, arrays).
+    typed
+        Whether the columns are systems of typed ranks.
+    """
 
-    def find(self, role: Role) -> int | None:
-        """Index of the first column with this role."""
-        return self.roles.index(role) if role in self.roles else None
+    name: str
+    headers: tuple[str, ...] = ()
+    roles: tuple[Role | None, ...] = ()
+    data: bytes | None = None
+    delimiter: str = ","
+    typed: bool = False
 
-    def all(self, role: Role) -> list[int]:
-        """Indices of all columns with this role: only repetitions can have several."""
-        return [i for i, found in enumerate(self.roles) if found == role]
+    def find(self, role: str) -> int | None:
+        """Index of the first column with this role: only repetitions can have several."""
+        return next((i for i, own in enumerate(self.roles) if own == role), None)
 
     @property
     def sampled(self) -> bool:
@@ -76,47 +105,196 @@ class Columns:
         rank = self.find("rank")
         return rank is not None and _plain(self.headers[rank]) == _plain(SAMPLED)
 
-    @property
-    def others(self) -> list[int]:
-        """Named columns without a role: the systems of a wide file."""
-        pairs = enumerate(zip(self.headers, self.roles, strict=True))
-        return [i for i, (header, role) in pairs if role is None and header]
+    def place(self, record: int, column: int | None = None) -> str:
+        """Where a cell is: ``ranks.csv, line 7, column 'rank'``."""
+        header = "" if column is None else repr(self.headers[column])
+        if self.typed:
+            return f"{self.name}, system {header}, value {record + 1}"
+        return f"{self.name}, {self.line(record)}{f', column {header}' if header else ''}"
 
-    def found(self) -> str:
-        """Headers for a message."""
-        shown = ", ".join(repr(h if len(h) <= 40 else h[:37] + "...") for h in self.headers[:12])
-        rest = len(self.headers) - 12
-        return f"{shown} and {rest} more" if rest > 0 else shown
+    def line(self, record: int) -> str:
+        """Line in an editor, header and blank lines included; otherwise the row from 1."""
+        if self.data is None:
+            return f"row {record + 1}"
+        # Only needed for one message: the fast parser does not keep line numbers.
+        found = itertools.islice(records(self.data, self.delimiter), record + 1, None)
+        return f"line {next(found, (record + 2, []))[0]}"
+
+    def check_rows(self, rows: int) -> None:
+        """Refuse more rows, one per rank, than are read at once with columns that cost much."""
+        pairs = zip(self.headers, self.roles, strict=True)
+        costly = next((header for header, role in pairs if role not in _CHEAP), None)
+        if costly is not None and "rank" in self.roles:
+            LABELLED.check(rows, self.name, column=repr(costly), rows=f"{ROWS.most:,}")
 
 
-def columns_of(headers: list[str], where: str) -> Columns:
+def source_of(name: str, headers: Sequence[str], line: int | None = None, **text: Any) -> Source:
     """Give every header its role; refuse repeated names, and numbers in place of names."""
-    check_columns(len(headers), where)
+    headers = [header.strip() for header in headers]
+    where = name if line is None else f"{name}, line {line}"
+    COLUMNS.check(len(headers), where)
     for header in headers:
         check_name(header, where)
-    repeated = [h for h, times in Counter(headers).items() if times > 1 and h]
+    repeated = [header for header, times in Counter(headers).items() if times > 1 and header]
     if repeated:
         raise ReadError(f"{where}: the column {repeated[0]!r} appears twice; rename one")
-    roles = tuple(map(role_of, headers))
-    if roles.count("system") > 1:
-        roles = tuple(
-            "repetition" if _plain(h) == _EITHER else r for h, r in zip(headers, roles, strict=True)
-        )
+    roles = [role_of(header) for header in headers]
+    if roles.count("system") > 1:  # beside a column that names systems, a run is a repetition
+        runs = [_plain(header) == "run" for header in headers]
+        roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
     if "rank" not in roles:  # one column per system: m may be one
-        roles = tuple(None if role in ("negatives", "adaptive") else role for role in roles)
+        roles = [None if role in ("negatives", "adaptive") else role for role in roles]
     for role, names in ALIASES.items():
-        if role == "repetition":
-            continue
-        same = [h for h, r in zip(headers, roles, strict=True) if r == role]
-        if len(same) > 1:
+        same = [header for header, own in zip(headers, roles, strict=True) if own == role]
+        if len(same) > 1 and role != "repetition":
             raise ReadError(
                 f"{where}: the columns {same[0]!r} and {same[1]!r} both mean {names[0]!r}; keep one"
             )
-    if not any(roles) and any(map(is_numeral, headers)):
-        number = next(filter(is_numeral, headers))
+    number = next(filter(is_numeral, headers), None)
+    if not any(roles) and number is not None:
         found = f"{where}: the first line holds the number {number} where column names belong; "
         raise NoRankColumn(
             f"{found}add a header line such as system,instance,rank,n_candidates",
             f"{found}add a header line such as system,{SAMPLED}",
         )
-    return Columns(tuple(headers), roles)
+    return Source(name, tuple(headers), tuple(roles), **text)
+
+
+def stream(data: bytes) -> io.TextIOWrapper:
+    """The text as a stream, with or without a byte order mark; the bytes are not copied."""
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+
+
+def records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of each record; blank lines are skipped, as pandas does.
+
+    A record with a cell longer than the csv module splits has none.
+    """
+    reader = csv.reader(stream(data), delimiter=delimiter)
+    line = 1
+    while True:
+        try:
+            cells = next(reader, None)
+            if cells is None:
+                return
+            if len(cells) > 1 or (cells and cells[0].strip()):
+                yield line, cells
+        except csv.Error:
+            yield line, []
+        line = reader.line_num + 1
+
+
+Place = Callable[[int], str]  # record -> where its cell is
+
+
+def first(bad: ArrayLike) -> int | None:
+    """Index of the first that is true, None if none is."""
+    found = np.asarray(bad)
+    return int(np.argmax(found)) if found.any() else None
+
+
+def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Join pieces of a column of numbers in little room: a file has millions of rows.
+
+    One value for all rows is a view of it; whole numbers take 32 bits where a sum of two fits.
+    """
+    filled = [piece for piece in pieces if piece.size]
+    if not filled:
+        return pieces[0]
+    low, high = min(p.min() for p in filled), max(p.max() for p in filled)
+    kind = filled[0].dtype
+    if kind.kind in "iu" and high < TOO_LARGE:
+        kind = np.dtype(np.int32 if low >= -_SHORT and high < _SHORT else np.int64)
+    if low == high:
+        return np.broadcast_to(np.asarray(low, dtype=kind), sum(p.size for p in filled))
+    if len(filled) == 1:
+        return filled[0].astype(kind, copy=False)
+    return np.concatenate(filled, dtype=kind, casting="unsafe")
+
+
+def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
+    """Cells as an integer or float array; text and blanks are refused by their place."""
+    if pd.api.types.is_bool_dtype(cells.dtype):
+        raise ReadError(f"{place(cells.index[0])}: {not_a_number(cells.iloc[0])}; write {what}")
+    values = cells.to_numpy() if cells.dtype.kind in "iu" else parsed(cells)
+    if values.dtype.kind == "f" and (i := first(np.isnan(values))) is not None:
+        cell = cells.iloc[i]
+        blank = pd.isna(cell) or (isinstance(cell, str) and not cell.strip())
+        got = "the cell is blank" if blank else not_a_number(cell)
+        raise ReadError(f"{place(cells.index[i])}: {got}; write {what}")
+    return values
+
+
+def parsed(cells: pd.Series[Any]) -> Floats:
+    """Cells as floats, NaN for text that is no number; nor are true/false, "nan" and "inf"."""
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        known = parsed(pd.Series(cells.cat.categories))
+        return np.append(known, np.nan)[cells.cat.codes.to_numpy()]  # the last one for blanks
+    if pd.api.types.is_bool_dtype(cells.dtype):
+        return np.full(len(cells), np.nan)
+    if pd.api.types.is_numeric_dtype(cells.dtype):
+        return cells.to_numpy(dtype=np.float64, na_value=np.nan)
+    if cells.dtype == object:  # of mixed types: 1 and True would be one
+        cells = cells.map(lambda cell: None if cell is None or cell is pd.NA else str(cell))
+    read = pd.to_numeric(cells, errors="coerce")
+    values = np.array(read.to_numpy(dtype=np.float64, na_value=np.nan))
+    with np.errstate(invalid="ignore"):
+        sure = (values == np.floor(values)) & (np.abs(values) < _EXACT)
+    # pandas rounds some fractions, and calls more things numbers.
+    odd = np.flatnonzero(~sure)
+    codes, distinct = pd.factorize(cells.iloc[odd])
+    exact = [float(cell) if is_numeral(cell) else np.nan for cell in distinct.tolist()]
+    values[odd] = np.append(exact, np.nan)[codes]
+    return values
+
+
+def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
+    """Cells as :func:`compact` integers; fractions and what is too large for sums are refused."""
+    array = numbers(cells, place, what)
+    small = (array > -TOO_LARGE) & (array < TOO_LARGE)  # neither for what is not finite
+    bad = ~small if array.dtype.kind in "iu" else ~(small & (array == np.floor(array)))
+    if (i := first(bad)) is not None:
+        large = np.isfinite(array[i]) and not small[i]
+        wrong = (
+            f"{array[i]:.3g} is too large" if large else f"{shown(array[i])} is not a whole number"
+        )
+        raise ReadError(f"{place(cells.index[i])}: {wrong}; write {what}")
+    return compact([array if array.dtype.kind in "iu" else array.astype(np.int64)])
+
+
+def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
+    """Labels as categories in order of appearance.
+
+    They stay what they are: integers if all of them are written as plain integers, otherwise
+    stripped text, so that 007 and 7 remain two.
+    """
+    codes, distinct = pd.factorize(cells)
+    found = np.asarray(distinct)
+    small = found.dtype.kind in "iuf" and bool(np.all((found > -TOO_LARGE) & (found < TOO_LARGE)))
+    if small and (found.dtype.kind != "f" or np.all(found == np.floor(found))):
+        found = found.astype(np.int64)
+        if codes.min() >= 0:
+            return categories(codes, found)
+    LABELS.check(len(found), place(cells.index[0]))
+    text = np.array([str(label).strip() for label in found.tolist()], dtype=object)
+    if (i := first([len(label) > LONGEST_NAME for label in text])) is not None:
+        check_name(text[i], place(cells.index[int(np.argmax(codes == i))]))
+    blank = np.append(text == "", True)  # the last one for missing cells
+    if (i := first(blank[codes])) is not None:
+        raise ReadError(f"{place(cells.index[i])}: the cell is blank; write {what}")
+    return categories(codes, text)
+
+
+def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
+    """Labels by the codes of their names; those of one name are one."""
+    merged, distinct = pd.factorize(np.asarray(names))
+    found = _as_integers(distinct) if distinct.dtype == object else distinct
+    return pd.Categorical.from_codes(merged[codes], pd.Index(found, dtype=found.dtype))
+
+
+def _as_integers(text: NDArray[Any]) -> NDArray[Any]:
+    if not all(t.isascii() and t.lstrip("-").isdigit() and len(t) <= 18 for t in text):
+        return text
+    array = np.array([int(t) for t in text], dtype=np.int64)
+    canonical = all(str(v) == t for v, t in zip(array.tolist(), text, strict=True))
+    return array if canonical else text

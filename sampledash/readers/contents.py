@@ -1,23 +1,32 @@
-"""From a path or a buffer to bytes, and from bytes to what they are."""
+"""From a path or a buffer to bytes, unpacked, and from bytes to what they are."""
 
 from __future__ import annotations
 
 import io
+import os
+import zlib
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from sampledash.readers.arrays import MAGIC as ARRAY
 from sampledash.readers.errors import ReadError
-from sampledash.readers.limits import MOST_BYTES, check_bytes
-from sampledash.readers.unpack import plain, unpacked
+from sampledash.readers.limits import BYTES
 
+Source = str | Path | BinaryIO
 Kind = Literal["text", "parquet", "array"]
+
+_PARQUET, _ARRAY, _GZIP = b"PAR1", b"\x93NUMPY", b"\x1f\x8b"
+_RATIO = 100  # ranks pack about 3 to 20 times; a bomb a thousand times
+_MOST_MEMBERS = 100_000  # packers that write blocks make one of 64 KiB or more
+_PLAIN = 16 * 2**20  # so much may be as regular as it likes
+_PIECE = 2**20
+_FED = 2**16  # what lies behind the end of a member is copied: a piece, never the whole file
 
 # First bytes of what people upload by mistake, and the remedy.
 _CONVERT = "save the table as CSV"
+_PICKLE = "a Python pickle, which could run code and is never read"
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
-    (b"PAR1", "a Parquet file", "rename it to end in .parquet"),
-    (ARRAY, "a numpy array", "rename it to end in .npy"),
+    (_PARQUET, "a Parquet file", "rename it to end in .parquet"),
+    (_ARRAY, "a numpy array", "rename it to end in .npy"),
     (b"PK\x03\x04", "a zip archive or an Excel workbook", "save the sheet as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save the sheet as CSV"),
     (b"\x89PNG", "a PNG picture", _CONVERT),
@@ -28,10 +37,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"\xfd7zXZ", "compressed with xz", "unpack it, or use gzip"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it, or use gzip"),
     (b"ARROW1", "an Arrow file", "save the table as Parquet"),
-    (b"\x80\x02", "a Python pickle, which could run code and is never read", _CONVERT),
-    (b"\x80\x03", "a Python pickle, which could run code and is never read", _CONVERT),
-    (b"\x80\x04", "a Python pickle, which could run code and is never read", _CONVERT),
-    (b"\x80\x05", "a Python pickle, which could run code and is never read", _CONVERT),
+    *((bytes([0x80, protocol]), _PICKLE, _CONVERT) for protocol in (2, 3, 4, 5)),
     (b"SQLite format 3", "an SQLite database", _CONVERT),
     (b"\xff\xfe", "text in UTF-16", "save it as UTF-8"),
     (b"\xfe\xff", "text in UTF-16", "save it as UTF-8"),
@@ -42,52 +48,106 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
 )
 # Kind -> first bytes, endings of the name, and what it is called.
 _BINARY: dict[Kind, tuple[bytes, tuple[str, ...], str]] = {
-    "parquet": (b"PAR1", (".parquet", ".pq"), "Parquet"),
-    "array": (ARRAY, (".npy",), "a numpy array"),
+    "parquet": (_PARQUET, (".parquet", ".pq"), "Parquet"),
+    "array": (_ARRAY, (".npy",), "a numpy array"),
 }
 
 
-def load(source: str | Path | BinaryIO, name: str | None) -> tuple[bytes, str]:
+def load(source: Source, name: str | None = None) -> tuple[bytes, str]:
     """Return the bytes, unpacked, and the name, without folders, that messages use."""
-    data, called = _bytes(source, name)
-    check_bytes(len(data), called)
-    return unpacked(data, called), called
-
-
-def _bytes(source: str | Path | BinaryIO, name: str | None) -> tuple[bytes, str]:
     if isinstance(source, str | Path):
         path = Path(source)
+        name = name or path.name
         try:
             with path.open("rb") as file:
-                return file.read(MOST_BYTES + 1), name or path.name
+                data = file.read(BYTES.most + 1)
         except (OSError, ValueError) as error:
-            reason = "there is no such file" if not _exists(path) else "the file cannot be opened"
-            raise ReadError(f"{_short(name or path.name)}: {reason}; check the path") from error
-    if not hasattr(source, "read"):
+            there = os.path.exists(path)  # False too for what can be no path
+            reason = "the file cannot be opened" if there else "there is no such file"
+            line = name.splitlines()[0] if name else "(no name)"
+            short = line if len(line) <= 60 else line[:57] + "..."
+            raise ReadError(f"{short}: {reason}; check the path") from error
+    elif hasattr(source, "read"):
+        if name is None:
+            own = getattr(source, "name", None)
+            name = Path(own).name if isinstance(own, str) else "ranks"
+        # A page reads the same buffer again once the reader has said what is missing.
+        if hasattr(source, "seekable") and source.seekable():
+            source.seek(0, io.SEEK_SET)
+        read = source.read(BYTES.most + 1)
+        data = read.encode() if isinstance(read, str) else bytes(read)
+    else:
         raise ReadError(
             f"source must be a path or a binary buffer, got {type(source).__name__}; "
             "for pasted text use parse_rank_text"
         )
-    if name is None:
-        own = getattr(source, "name", None)
-        name = Path(own).name if isinstance(own, str) else "ranks"
-    # A page reads the same buffer again once the reader has said what is missing.
-    if hasattr(source, "seekable") and source.seekable():
-        source.seek(0, io.SEEK_SET)
-    data = source.read(MOST_BYTES + 1)
-    return (data.encode() if isinstance(data, str) else bytes(data)), name
+    BYTES.check(len(data), name, holds="holds")
+    return unpacked(data, name) if data.startswith(_GZIP) else data, name
 
 
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
+def unpacked(data: bytes, name: str) -> bytes:
+    """The contents of a gzip file, its members joined, without filling the memory of a bomb."""
+    whole = io.BytesIO()
+    place = members = 0
+    while place < len(data):
+        # gunzip ignores zeros that pad the last member.
+        if members and not data.startswith(_GZIP, place):
+            if data.count(b"\0", place) == len(data) - place:
+                break
+            raise ReadError(
+                f"{name} is compressed with gzip but followed by something else; "
+                "compress the table again"
+            )
+        members += 1
+        if members > _MOST_MEMBERS:
+            raise ReadError(
+                f"{name} is compressed with gzip in more than {_MOST_MEMBERS:,} pieces; "
+                "compress the table again"
+            )
+        place = _member(data, place, whole, name)
+    contents = whole.getvalue()
+    if contents.startswith(_GZIP):
+        raise ReadError(f"{name} is compressed with gzip twice; unpack it once")
+    return contents
 
 
-def _short(name: str) -> str:
-    line = name.splitlines()[0] if name else "(no name)"
-    return line if len(line) <= 60 else line[:57] + "..."
+def _member(data: bytes, place: int, whole: io.BytesIO, name: str) -> int:
+    """Unpack one member; return where the next one begins."""
+    member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    while not member.eof:
+        fed = data[place : place + _FED]
+        try:
+            piece = member.decompress(fed, _PIECE)
+        except zlib.error:
+            raise ReadError(
+                f"{name} is compressed with gzip but damaged; compress the table again"
+            ) from None
+        used = len(fed) - len(member.unconsumed_tail) - len(member.unused_data)
+        if not piece and not used and not member.eof:
+            raise ReadError(
+                f"{name} is compressed with gzip but cut off; copy or download it again"
+            )
+        place += used
+        size = whole.tell() + whole.write(piece)
+        BYTES.check(size, name, holds="unpacks to")
+        if size > _PLAIN and size > _RATIO * len(data):
+            raise ReadError(
+                f"{name} unpacks to more than {_RATIO} times its size, which no table of ranks "
+                "does; unpack it and give the table itself"
+            )
+    return place
+
+
+def plain(name: str) -> str:
+    """The name that the contents have: without the ending of gzip."""
+    return name[:-3] if name.lower().endswith(".gz") and len(name) > 3 else name
+
+
+def stem_of(name: str) -> str:
+    """What a file's only system is called: its name without the endings."""
+    last = plain(name).replace("\\", "/").rsplit("/", 1)[-1]
+    stem, dot, _ = last.rpartition(".")
+    return stem if dot and stem else last
 
 
 def kind_of(data: bytes, name: str) -> Kind:
@@ -109,12 +169,9 @@ def kind_of(data: bytes, name: str) -> Kind:
         if found is not None and found[0] == magic and suffix == "":
             return kind
     if found is not None:
-        zipped = found[0] == b"PK\x03\x04" and suffix == ".npz"
-        what, remedy = (
-            ("a zip archive of numpy arrays", "save one array with numpy.save")
-            if zipped
-            else found[1:]
-        )
+        what, remedy = found[1:]
+        if found[0] == b"PK\x03\x04" and suffix == ".npz":
+            what, remedy = "a zip archive of numpy arrays", "save one array with numpy.save"
         says = "is not what its name says: it " if suffix in (".csv", ".tsv", ".txt") else ""
         raise ReadError(f"{name} {says}is {what}; {remedy}")
     if b"\0" in data[:65536]:

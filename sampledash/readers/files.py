@@ -1,33 +1,42 @@
-"""The public reader of files."""
+"""The public readers of files: of true ranks, and of sampled ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
+import pandas as pd
 
 from sampledash import checks
 from sampledash.ranksets import RankSet
-from sampledash.readers import limits
-from sampledash.readers.align import Instances
-from sampledash.readers.assemble import assembled
-from sampledash.readers.choose import Systems, distinct_files, distinct_names
-from sampledash.readers.contents import kind_of, load
-from sampledash.readers.errors import ReadError
-from sampledash.readers.judged import Censored, Judged, judged, missing, rows_of_runs
-from sampledash.readers.layouts import rows_of
-from sampledash.readers.limits import check_bytes, check_files, check_rows
-from sampledash.readers.repetitions import Runs, settled
-from sampledash.readers.rows import Rows
+from sampledash.readers.assemble import Instances, Systems, assemble, choose, distinct_names
+from sampledash.readers.binary import array_table, parquet_table
+from sampledash.readers.columns import SAMPLED, Role, first, is_true_rank
+from sampledash.readers.contents import Source, kind_of, load
+from sampledash.readers.errors import (
+    MissingCandidates,
+    MissingNegatives,
+    NoRankColumn,
+    ReadError,
+    ZeroBasedRanks,
+)
+from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
+from sampledash.readers.limits import BYTES, FILES, LABELLED, LINES, ROWS, TEXTS, Limit
 from sampledash.readers.summary import Summary, describe
-from sampledash.readers.tables import read_table
-from sampledash.readers.trec import Qrels, Run, read_qrels, read_run, trec_kind
-from sampledash.types import Ints
-
-Source = str | Path | BinaryIO
+from sampledash.readers.tables import text_table
+from sampledash.readers.trec import (
+    Censored,
+    Judged,
+    Trec,
+    missing,
+    rank_relevant,
+    ranks_of_runs,
+    read_trec,
+    trec_kind,
+)
+from sampledash.sampledranks import SampledRankSet
+from sampledash.sampling import Scheme
 
 
 @dataclass(frozen=True)
@@ -45,48 +54,43 @@ class Opened:
     Parsing is most of the work: a page keeps this while the reader corrects what was understood.
     """
 
-    parts: tuple[Rows | Judged, ...]
+    parts: tuple[Ranks | Judged, ...]
+
+    @property
+    def tables(self) -> list[Ranks]:
+        """The parts in which ranks are written down, and so may count from 0."""
+        return [part for part in self.parts if isinstance(part, Ranks)]
+
+    @property
+    def runs(self) -> list[Judged]:
+        """The parts that are TREC runs."""
+        return [part for part in self.parts if isinstance(part, Judged)]
 
     @property
     def repeated(self) -> bool:
         """Whether there are repetitions to average or keep apart."""
-        return any(isinstance(part, Rows) and part.repetition is not None for part in self.parts)
-
-    @property
-    def shifts(self) -> bool:
-        """Whether ranks were written down, and so may count from 0."""
-        return any(isinstance(part, Rows) for part in self.parts)
+        return any("repetition" in part.frame for part in self.tables)
 
     @property
     def censored(self) -> bool:
         """Whether runs miss relevant items."""
-        lists = [part for part in self.parts if isinstance(part, Judged)]
-        return bool(lists) and missing(lists) is not None
-
-    def _refuse_sampled(self) -> None:
-        """Ranks among sampled negatives are not what is compared."""
-        if part := next((p for p in self.parts if isinstance(p, Rows) and p.sampled), None):
-            raise ReadError(
-                f"{part.name} holds sampled ranks (its column of ranks says so), which do not tell "
-                "the true ones: bring them to the Correct page, which estimates from them (in "
-                "Python: read_sampled_ranks)"
-            )
+        return missing(self.runs) is not None
 
     def systems(self, runs: Runs = "averaged") -> dict[str, int]:
         """Names of all systems and how many ranks each has."""
-        named: list[tuple[list[str], Ints]] = []
-        taken: list[str] = []
-        called = [p.run.name if isinstance(p, Judged) else p.name for p in self.parts]
-        for part, file in zip(self.parts, distinct_files(called), strict=True):
-            if isinstance(part, Judged):
-                names, sizes = part.run.systems, (part.rank > 0).sum(axis=1)
-            else:
-                rows = settled(part, runs) if runs == "apart" else part
-                names, sizes = rows.systems, np.bincount(rows.system, minlength=len(rows.systems))
-            names = distinct_names(taken, names, file)
-            taken += names
-            named.append((names, sizes))
-        return {n: int(s) for names, sizes in named for n, s in zip(names, sizes, strict=True)}
+        parts = [
+            part.items[part.items["rank"] > 0]["system"]
+            if isinstance(part, Judged)
+            else (resolve_repetitions(part, runs) if runs == "apart" else part).frame["system"]
+            for part in self.parts
+        ]
+        sizes = [system.value_counts(sort=False) for system in parts]
+        names = distinct_names([list(each.index) for each in sizes], [p.name for p in self.parts])
+        return {
+            name: int(size)
+            for own, each in zip(names, sizes, strict=True)
+            for name, size in zip(own, each, strict=True)
+        }
 
     def read(
         self,
@@ -101,17 +105,22 @@ class Opened:
         """Check everything and make the rank sets; options as in :func:`read_rank_sets`."""
         checks.choice("censored", censored, ("refuse", "tied", "left-out"))
         checks.choice("runs", runs, ("averaged", "apart"))
-        self._refuse_sampled()
-        lists = [part for part in self.parts if isinstance(part, Judged)]
-        ranked = iter(rows_of_runs(lists, n=n, censored=censored) if lists else [])
-        rows = [
-            next(ranked) if isinstance(part, Judged) else settled(part, runs) for part in self.parts
+        if part := next((part for part in self.tables if part.source.sampled), None):
+            raise ReadError(
+                f"{part.name} holds sampled ranks (its column of ranks says so), which do not tell "
+                "the true ones: bring them to the Correct page, which estimates from them (in "
+                "Python: read_sampled_ranks)"
+            )
+        ranked = iter(ranks_of_runs(self.runs, n=n, censored=censored) if self.runs else [])
+        parts = [
+            next(ranked) if isinstance(part, Judged) else resolve_repetitions(part, runs)
+            for part in self.parts
         ]
-        sets, facts = assembled(
-            rows, n=n, zero_based=zero_based, instances=instances, systems=systems
+        sets, facts = assemble(
+            parts, n=n, zero_based=zero_based, instances=instances, systems=systems
         )
         summary = describe(sets)
-        lacking = missing(lists) if lists else None
+        lacking = missing(self.runs)
         return Reading(
             tuple(sets),
             replace(
@@ -119,7 +128,7 @@ class Opened:
                 files=tuple(facts),
                 zero_based=zero_based,
                 censored=0 if lacking is None else lacking.censored,
-                relevant=sum(part.rank.size for part in lists),
+                relevant=sum(len(part.items) for part in self.runs),
                 doubts=(*(d for fact in facts for d in fact.doubts), *summary.doubts),
             ),
         )
@@ -156,48 +165,53 @@ def open_sources(
         if name is not None and not isinstance(name, str):
             raise ValueError(f"name must be text for one file, got {name!r}")
         sources, names = [source], [name]
-    check_files(len(sources) + (qrels is not None))
-    read: list[Rows | Run | Qrels] = []
-    size, entries, most = 0, 0, limits.MOST_ROWS
+    if not sources and qrels is None:
+        raise ReadError("source is empty: give at least one file")
+    FILES.check(len(sources) + (qrels is not None), "source")
+    read: list[Ranks | Trec] = []
+    size, entries, most = 0, 0, ROWS.most
     for each, label in zip(sources, names, strict=True):
         data, called = load(each, label)
         who = f"{called} with the files before it" if read else called
-        check_bytes(size := size + len(data), who)
+        BYTES.check(size := size + len(data), who, holds="holds")
         read.append(part := _part(data, called))
         most = min(most, _most(part))
-        check_rows(entries := entries + len(part), who, most=most)
+        Limit(most, ROWS.sentence).check(entries := entries + len(part.frame), who)
     if qrels is not None:
-        data, called = load(qrels, None)
+        data, called = load(qrels)
         if kind_of(data, called) != "text" or trec_kind(data, called) != "qrels":
             raise ReadError(
                 f"{called} does not hold qrels; give lines of four fields: "
                 "query, iteration, document, relevance"
             )
-        read.append(read_qrels(data, called))
+        read.append(read_trec(data, called, "qrels"))
     return Opened(_matched(read))
 
 
-def _most(part: Rows | Run | Qrels) -> int:
-    """How many rows are read at once, of all files, where some are such as these."""
-    if not isinstance(part, Rows):
-        return limits.MOST_CAREFUL
-    if part.labels is None:
-        return limits.MOST_ROWS
-    return limits.MOST_LABELLED if part.labels.dtype.kind in "iu" else limits.MOST_CAREFUL
-
-
-def _part(data: bytes, name: str) -> Rows | Run | Qrels:
+def _part(data: bytes, name: str) -> Ranks | Trec:
     kind = kind_of(data, name)
-    trec = trec_kind(data, name) if kind == "text" else None
-    if trec is not None:
-        return read_run(data, name) if trec == "run" else read_qrels(data, name)
-    return rows_of(read_table(data, name, kind))
+    if kind == "parquet":
+        return ranks_of(parquet_table(data, name))
+    if kind == "array":
+        return ranks_of(array_table(data, name))
+    trec = trec_kind(data, name)
+    return ranks_of(text_table(data, name)) if trec is None else read_trec(data, name, trec)
 
 
-def _matched(read: Sequence[Rows | Run | Qrels]) -> tuple[Rows | Judged, ...]:
+def _most(part: Ranks | Trec) -> int:
+    """How many rows are read at once, of all files, where some are such as these."""
+    if isinstance(part, Trec):
+        return LINES.most
+    if "instance" not in part.frame:
+        return ROWS.most
+    numbered = part.frame["instance"].cat.categories.dtype.kind in "iu"
+    return LABELLED.most if numbered else TEXTS.most
+
+
+def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks | Judged, ...]:
     """Give every run its judgements."""
-    truths = [part for part in read if isinstance(part, Qrels)]
-    runs = [part for part in read if isinstance(part, Run)]
+    truths = [part for part in read if isinstance(part, Trec) and part.kind == "qrels"]
+    runs = [part for part in read if isinstance(part, Trec) and part.kind == "run"]
     if len(truths) > 1:
         raise ReadError(f"{truths[0].name} and {truths[1].name} both hold qrels; give one of them")
     if runs and not truths:
@@ -211,9 +225,9 @@ def _matched(read: Sequence[Rows | Run | Qrels]) -> tuple[Rows | Judged, ...]:
             "runs with it, or a header line if it is a table of ranks"
         )
     return tuple(
-        judged(part, truths[0]) if isinstance(part, Run) else part
+        rank_relevant(part, truths[0]) if isinstance(part, Trec) else part
         for part in read
-        if not isinstance(part, Qrels)
+        if part not in truths
     )
 
 
@@ -310,3 +324,179 @@ def read_rank_sets(
         systems=systems,
     )
     return list(reading.sets)
+
+
+def read_sampled_ranks(
+    source: Source | Sequence[Source],
+    *,
+    n: int | None = None,
+    m: int | None = None,
+    scheme: Scheme = "with-replacement",
+    name: str | Sequence[str] | None = None,
+    zero_based: bool = False,
+    runs: Runs = "averaged",
+    systems: Systems | None = None,
+    adaptive: bool | None = None,
+) -> list[SampledRankSet]:
+    """Read the sampled ranks of one or several systems from one or several files.
+
+    Parameters
+    ----------
+    source, name, runs, systems
+        As in :func:`read_rank_sets`; the column of ranks may be called ``sampled_rank``.
+    n, m
+        Candidates, and sampled negatives, of every instance: for files without the columns
+        ``n_candidates`` and ``m``.
+    scheme
+        How the negatives were drawn, ``"with-replacement"`` or ``"without-replacement"``.
+    zero_based
+        Whether the best sampled rank is written as 0.
+    adaptive
+        Whether what was drawn decided m, whatever a column ``adaptive`` says; ``None`` leaves it to
+        that column, or else to a test (:class:`~sampledash.SampledRankSet`).
+
+    Returns
+    -------
+    One set per system, in order of appearance.
+
+    Raises
+    ------
+    ReadError
+        A ``ValueError`` of one sentence with file, row, column, value and remedy.
+    """
+    try:
+        opened = open_sources(source, name=name)
+    except NoRankColumn as error:
+        raise NoRankColumn(error.sampled) from None
+    return sampled_sets(
+        opened,
+        n=n,
+        m=m,
+        scheme=scheme,
+        zero_based=zero_based,
+        runs=runs,
+        systems=systems,
+        adaptive=adaptive,
+    )
+
+
+def sampled_sets(
+    opened: Opened,
+    *,
+    n: int | None = None,
+    m: int | None = None,
+    scheme: Scheme = "with-replacement",
+    zero_based: bool = False,
+    runs: Runs = "averaged",
+    systems: Systems | None = None,
+    adaptive: bool | None = None,
+) -> list[SampledRankSet]:
+    """Sampled ranks of what was parsed; options as in :func:`read_sampled_ranks`."""
+    parts = []
+    for part in opened.parts:
+        if isinstance(part, Judged):
+            raise ReadError(
+                f"{part.name} is a TREC run, which ranks whole lists: bring it to the "
+                "Consistency page, or give sampled ranks as a table with the columns system and "
+                "sampled_rank"
+            )
+        named = next((header for header, _ in part.facts.columns if is_true_rank(header)), None)
+        if named is not None:
+            raise ReadError(
+                f"{part.name}, column {named!r}: these are true ranks by their name, which need no "
+                "estimate: bring them to the Consistency page (in Python: read_rank_sets), or "
+                f"rename the column to {SAMPLED} if they are sampled"
+            )
+        parts.append(resolve_repetitions(part, runs))
+    without_n, without_m = lacks(opened)
+    sets = []
+    for part in choose(parts, systems):
+        part = _with_size(part, "n_candidates", "n", n, without_n)
+        part = _with_size(part, "negatives", "m", m, without_m)
+        part = _from_one(part, zero_based)
+        for system, own in part.frame.groupby("system", observed=True):
+            said = _adaptive(part, own) if adaptive is None else adaptive
+            try:
+                one = SampledRankSet(
+                    str(system),
+                    own["rank"].to_numpy(),
+                    own["n_candidates"].to_numpy(),
+                    own["negatives"].to_numpy(),
+                    scheme=scheme,
+                    instances=own["instance"].to_numpy() if "instance" in own else None,
+                    counts=own["count"].to_numpy() if "count" in own else None,
+                    adaptive=said,
+                )
+            except ValueError as error:
+                raise ReadError(f"{part.name}: {error}") from None
+            sets.append(one)
+    return sets
+
+
+def lacks(opened: Opened) -> tuple[bool, bool]:
+    """Whether some file does not say n, and whether some does not say m."""
+    frames = [part.frame for part in opened.tables]
+    return any("n_candidates" not in f for f in frames), any("negatives" not in f for f in frames)
+
+
+def _with_size(part: Ranks, role: Role, symbol: str, given: int | None, others: bool) -> Ranks:
+    """One number for each entry, from the file or as given; not two that differ.
+
+    ``others``: some file lacks it, so what is given may be meant for that one.
+    """
+    low, high = (2, checks.LARGEST_N) if symbol == "n" else (1, None)
+    found = part.values(role)
+    if found is None:
+        if given is None:
+            what = "candidates" if symbol == "n" else "sampled negatives"
+            missing = MissingCandidates if symbol == "n" else MissingNegatives
+            raise missing(
+                f"{part.name} does not say {symbol}, the number of {what}: add a column "
+                f"{'n_candidates' if symbol == 'n' else 'm'}, or give {symbol}"
+            )
+        given = checks.integer(symbol, given, low=low, high=high)
+        return part.with_columns(**{role: np.broadcast_to(given, len(part.frame))})
+    part.check(role, symbol, low=low, high=high)
+    if given is not None and not others and (i := first(found != given)) is not None:
+        raise ReadError(
+            f"{part.place(i, role)}: the file says {symbol} = {found[i]:,}, but {symbol} = "
+            f"{given:,} is given; leave one of them out"
+        )
+    return part
+
+
+def _from_one(part: Ranks, zero_based: bool) -> Ranks:
+    """Sampled ranks lie in 1..m+1."""
+    rank, drawn = part.values("rank") + zero_based, part.values("negatives")
+    i = int(np.argmin(rank))
+    if rank[i] == 0 and not zero_based:
+        raise ZeroBasedRanks(
+            f"{part.place(i, 'rank')}: sampled rank 0; the best sampled rank is 1: "
+            "if yours count from 0, add 1 to each (in Python: zero_based=True)"
+        )
+    if rank[i] < 1:
+        raise ReadError(
+            f"{part.place(i, 'rank')}: sampled rank {rank[i] - zero_based} is below "
+            f"{0 if zero_based else 1}; correct it or remove the row"
+        )
+    if (over := first(rank > drawn + 1)) is not None:
+        raise ReadError(
+            f"{part.place(over, 'rank')}: sampled rank {rank[over]:,} is beyond m + 1 = "
+            f"{drawn[over] + 1:,}; give the m that was used, or if these are true ranks, bring "
+            "them to the Consistency page (in Python: read_rank_sets)"
+        )
+    return part.with_columns(rank=rank)
+
+
+def _adaptive(part: Ranks, own: pd.DataFrame) -> bool | None:
+    """Whether what was drawn decided m, as a column says of all ranks of a system alike."""
+    if "adaptive" not in own:
+        return None
+    here = own["adaptive"].to_numpy()
+    if (i := first(here != here[0])) is not None:
+        place = part.source.place(int(own.index[i]), part.source.find("adaptive"))
+        raise ReadError(
+            f"{place}: system {str(own['system'].iloc[0])!r} is said to be adaptive and not to be; "
+            "keep one, or give its parts names of their own"
+        )
+    return bool(here[0])

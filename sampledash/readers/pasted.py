@@ -1,29 +1,36 @@
-"""Ranks typed or pasted as text."""
+"""Ranks typed or pasted as text, and what a text says of all at once: ``m = 100, n = 3706``."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from itertools import accumulate
 
 import numpy as np
+import pandas as pd
 
-from sampledash.checks import is_numeral, not_a_number, shown
+from sampledash.checks import LARGEST_N, is_numeral, not_a_number, shown
 from sampledash.ranksets import RankSet
-from sampledash.readers.align import Instances
-from sampledash.readers.choose import Systems
-from sampledash.readers.columns import Role, role_of
+from sampledash.readers.assemble import Instances, Systems
+from sampledash.readers.columns import ALIASES, Role, Source, categories, first, role_of
 from sampledash.readers.errors import ReadError
 from sampledash.readers.files import Opened
-from sampledash.readers.layouts import rows_of
-from sampledash.readers.limits import MOST_TYPED, check_lines, check_systems, check_typed
-from sampledash.readers.repetitions import Runs
-from sampledash.readers.rows import Facts, Rows
-from sampledash.readers.said import NAMES, SAID, one_value
+from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
+from sampledash.readers.limits import SYSTEMS, TYPED, check_lines, check_name
 from sampledash.readers.tables import text_table
-from sampledash.types import Ints
 
 _NAME = "pasted text"
+# What may be said of all at once -> its symbol, what it counts, the least and most it can be.
+SAID: dict[Role, tuple[str, str, int, int]] = {
+    "n_candidates": ("n", "candidates", 2, LARGEST_N),
+    "negatives": ("m", "sampled negatives", 1, 10**18 - 1),
+}
+#: Their names as a pattern, the longest first.
+NAMES = "|".join(
+    sorted((a.replace("_", "[ _-]?") for role in SAID for a in ALIASES[role]), key=len)[::-1]
+)
+_WHOLE = r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+"
+_OF = r"(?:\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?"
+_END = rf"{_OF}\s*(?:[,;.]|\band\b|$|(?=\s(?:{NAMES})\s*[=:]))"
+_ONE = re.compile(rf"(?i)\s*({NAMES})\s*[=:]\s*({_WHOLE})\s*{_END}\s*")
 # A line, or a part between semicolons, such as "n = 3706", "# m: 100" or "m = 100, n = 3706".
 _SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{NAMES})[ \t]*[=:][^\n;]*)")
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
@@ -77,7 +84,7 @@ def parse_rank_text(
 
 def open_text(text: str) -> Opened:
     """Parse pasted text without deciding yet what it leaves open; as :func:`open_sources`."""
-    check_typed(len(text), f"the {_NAME}", MOST_TYPED)
+    TYPED.check(len(text), f"the {_NAME}")
     said: dict[Role, list[str]] = {role: [] for role in SAID}
 
     def note(line: re.Match[str]) -> str:
@@ -99,21 +106,13 @@ def open_text(text: str) -> Opened:
     if _is_table(text):
         data = text.encode(errors="replace")
         check_lines(data, f"the {_NAME}")
-        rows = rows_of(text_table(data, _NAME))
+        ranks = ranks_of(text_table(data, _NAME))
     else:
-        rows = _rows(_systems(text))
+        ranks = _ranks(_systems(text))
     if m is not None:  # said of true ranks it has no meaning, which their reader tells
-        left_out = f"m = {m} is not used: true ranks are those among all candidates"
-        rows = replace(rows, facts=rows.facts.doubted(left_out))
-    return Opened(
-        (
-            replace(
-                rows,
-                n=_of_all(rows, "n_candidates", rows.n, n),
-                negatives=_of_all(rows, "negatives", rows.negatives, m),
-            ),
-        )
-    )
+        ranks = ranks.doubted(f"m = {m} is not used: true ranks are those among all candidates")
+    ranks = _said_of_all(ranks, "n_candidates", n)
+    return Opened((_said_of_all(ranks, "negatives", m),))
 
 
 def _settings(part: str, *, comment: bool) -> list[tuple[Role, str]]:
@@ -140,17 +139,17 @@ def _settings(part: str, *, comment: bool) -> list[tuple[Role, str]]:
     return found
 
 
-def _of_all(rows: Rows, role: Role, column: Ints | None, said: int | None) -> Ints | None:
-    """A number for each entry: from a column of the table, or as said of all."""
-    if said is None or column is None:
-        return column if said is None else np.full(len(rows), said)
-    if np.any(column != said):
-        i = int(np.argmax(column != said))
+def _said_of_all(ranks: Ranks, role: Role, value: int | None) -> Ranks:
+    """With a number for each entry, unless a column of the table says another one."""
+    if value is None:
+        return ranks
+    column = ranks.values(role)
+    if column is not None and (i := first(column != value)) is not None:
         raise ReadError(
-            f"{rows.place(i, role)}: {column[i]:,} differs from {SAID[role][0]} = {said:,}, which "
-            "the text says besides: keep one"
+            f"{ranks.place(i, role)}: {column[i]:,} differs from {SAID[role][0]} = {value:,}, "
+            "which the text says besides: keep one"
         )
-    return column
+    return ranks.with_columns(**{role: np.broadcast_to(value, len(ranks.frame))})
 
 
 def _is_table(text: str) -> bool:
@@ -171,11 +170,12 @@ def _systems(text: str) -> list[tuple[str, list[int]]]:
     segments = [s.strip() for s in re.split(r"[;\n\r]+", text) if s.strip(" \t,")]
     if all(":" not in segment for segment in segments):
         return [_nameless(segments)]
-    check_systems(sum(":" in segment for segment in segments), f"the {_NAME}")
+    SYSTEMS.check(sum(":" in segment for segment in segments), f"the {_NAME}")
     for segment in segments:
         name, colon, values = (part.strip() for part in segment.rpartition(":"))
         if not colon or not name:
             raise ReadError(f"the {_NAME} has {shown(segment)} without a name: write NAME: ranks")
+        check_name(name, _NAME)
         if any(name == known for known, _ in systems):
             raise ReadError(f"the {_NAME} names system {name!r} twice: give it one line")
         ranks = _values(name, values)
@@ -218,28 +218,70 @@ def _values(name: str, text: str) -> list[int]:
     return ranks
 
 
-def _rows(systems: list[tuple[str, list[int]]]) -> Rows:
+def _ranks(systems: list[tuple[str, list[int]]]) -> Ranks:
+    names = [name for name, _ in systems]
     sizes = [len(ranks) for _, ranks in systems]
-    starts = [0, *accumulate(sizes)]
     system = np.repeat(np.arange(len(systems)), sizes)
-
-    def place(row: int, role: Role) -> str:
-        code = int(system[row])
-        return f"{_NAME}, system {systems[code][0]!r}, value {row - starts[code] + 1}"
-
-    return Rows(
-        name=_NAME,
-        systems=[name for name, _ in systems],
-        system=system,
-        labels=None,
-        label=None,
-        rank=np.array([rank for _, ranks in systems for rank in ranks], dtype=np.int64),
-        n=None,
-        ties=None,
-        mass=None,
-        count=None,
-        repetition=None,
-        place=place,
-        facts=Facts(_NAME, "typed ranks"),
-        how_to_give_n='write "n = 10000" with it',
+    found = {
+        "system": categories(system, names),
+        "column": system,
+        "rank": np.array([rank for _, ranks in systems for rank in ranks], dtype=np.int64),
+    }
+    index = np.concatenate([np.arange(size) for size in sizes])
+    return Ranks(
+        Source(_NAME, tuple(names), typed=True),
+        pd.DataFrame(found, index=index),
+        Facts(_NAME, "typed ranks"),
+        'write "n = 10000" with it',
     )
+
+
+def one_value(role: Role, given: list[str], where: str) -> int | None:
+    """The one number given for n or m; None for none."""
+    symbol, _, least, most = SAID[role]
+    values = {re.sub(r"[,_ ]", "", value) for value in given}
+    if not values:
+        return None
+    if len(values) > 1:
+        raise ReadError(f"{where} gives {symbol} twice, {given[0]} and {given[1]}: keep one")
+    value = values.pop()
+    right = re.fullmatch("[0-9]{1,18}", value) is not None
+    if not right or not least <= int(value) <= most:
+        to = f" to {most:,}" if right and int(value) > most else ""
+        digits = "" if value.isascii() else " with the digits 0 to 9"
+        raise ReadError(
+            f"{where} says {symbol} = {given[0]}: write a whole number from {least}{to}{digits}"
+        )
+    return int(value)
+
+
+def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
+    r"""The text with the lines that say nothing but n and m left blank, and what they say.
+
+    Examples
+    --------
+    >>> lines_aside("m = 99, n = 1,000\nA 0.5", "the table")
+    ('\nA 0.5', 1000, 99)
+    """
+    said: dict[Role, list[str]] = {role: [] for role in SAID}
+    kept = []
+    for line in text.splitlines():
+        found = _alone(re.sub(r"[$#]|\\\\", "", line))
+        for role, value in found:
+            said[role].append(value)
+        kept.append("" if found else line)
+    n, m = (one_value(role, said[role], where) for role in SAID)
+    return "\n".join(kept), n, m
+
+
+def _alone(line: str) -> list[tuple[Role, str]]:
+    """What a line says of n and m if it says nothing else."""
+    found: list[tuple[Role, str]] = []
+    while line.strip():
+        part = _ONE.match(line)
+        role = None if part is None else role_of(part[1])
+        if part is None or role is None:
+            return []
+        found.append((role, part[2]))
+        line = line[part.end() :]
+    return found

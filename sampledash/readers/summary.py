@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampledash.ranksets import RankSet
-from sampledash.readers.rows import Facts
+from sampledash.readers.frame import Facts
 
 _FEW = 20  # instances, below which chance alone can make all ranks small
 _SAMPLE = 1010  # ranks of usual samples of up to 1,000 negatives lie below

@@ -1,58 +1,34 @@
-"""From bytes to a table of named columns that still knows its line numbers."""
+"""From text to a table of named columns: by pyarrow if large and plain, otherwise by pandas."""
 
 from __future__ import annotations
 
 import csv
-import io
-import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import compute
+from pyarrow import csv as arrow_csv
 
-from sampledash.readers.arrays import array_frame, load_array
-from sampledash.readers.columns import Columns, columns_of
-from sampledash.readers.contents import Kind, check_utf8
+from sampledash.readers.columns import Role, Source, compact, records, source_of, stream
+from sampledash.readers.contents import check_utf8
 from sampledash.readers.errors import ReadError
-from sampledash.readers.fast import fast_frame
-from sampledash.readers.limits import check_careful, check_costly, check_ranks, lines_of
-from sampledash.readers.parquet import parquet_frame
+from sampledash.readers.limits import CAREFUL, LABELS, RANKS, lines_of
 
+SMALL = 2**20  # bytes; below, pyarrow gains nothing
+_BLOCK = 4 * 2**20  # bytes parsed at a time
 _FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
 
-
-@dataclass(frozen=True)
-class Places:
-    """Where the cells of a file are, as the user finds them.
-
-    Attributes
-    ----------
-    name
-        How messages call the file.
-    headers
-        Its columns.
-    data, delimiter
-        The source, kept to find line numbers; ``None`` where rows have none (Parquet, arrays).
-    """
-
-    name: str
-    headers: tuple[str, ...]
-    data: bytes | None = None
-    delimiter: str = ","
-
-    def place(self, row: int, column: int | None) -> str:
-        """Where a cell is: ``ranks.csv, line 7, column 'rank'``."""
-        where = f"{self.name}, {self.line(row)}"
-        return where if column is None else f"{where}, column {self.headers[column]!r}"
-
-    def line(self, row: int) -> str:
-        """Line in an editor, header and blank lines included; otherwise the row from 1."""
-        if self.data is None:
-            return f"row {row + 1}"
-        # Only needed for one message: the fast parser does not keep line numbers.
-        records = itertools.islice(_records(self.data, self.delimiter), row + 1, None)
-        line, _ = next(records, (row + 2, []))
-        return f"line {line}"
+Holds = Literal["whole", "real", "few", "many"]  # numbers, text of few kinds, labels
+_HOLDS: dict[Role, Holds] = {
+    "rank": "whole", "n_candidates": "whole", "negatives": "whole", "ties": "whole",
+    "count": "real", "mass_above": "real", "system": "few", "repetition": "few",
+    "adaptive": "few", "instance": "many",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,127 +37,198 @@ class Table:
 
     Attributes
     ----------
-    columns
-        Headers and their roles.
+    source
+        Its name, headers and lines.
     frame
         The cells; its column labels are 0, 1, 2 ... A column that means nothing to us may lack.
-    where
-        Finds the place of a cell.
     kind
         What the file is, for the reader.
     """
 
-    columns: Columns
+    source: Source
     frame: pd.DataFrame
-    where: Places
     kind: str
-
-    @property
-    def name(self) -> str:
-        """How messages call it."""
-        return self.where.name
-
-
-def read_table(data: bytes, name: str, kind: Kind) -> Table:
-    """Parse CSV, TSV, semicolon-separated text, Parquet or a numpy array."""
-    if kind == "parquet":
-        columns, frame = parquet_frame(data, name)
-        return Table(columns, frame, Places(name, columns.headers), "Parquet")
-    if kind == "array":
-        headers, frame = array_frame(load_array(data, name), name)
-        columns = columns_of([header.strip() for header in headers], name)
-        check_costly(len(frame), name, columns.headers, columns.roles)
-        return Table(columns, frame, Places(name, columns.headers), "a numpy array")
-    return text_table(data, name)
 
 
 def text_table(data: bytes, name: str) -> Table:
     """Parse separated text. The header decides the separator: comma, semicolon or tab."""
     check_utf8(data, name)
-    start = next((line for line in _text(data) if line.strip()), "")
+    start = next((line for line in stream(data) if line.strip()), "")
     delimiter = max(",;\t", key=start.count)
-    records = _records(data, delimiter)
-    line, header = next(records, (1, [""]))
+    rest = records(data, delimiter)
+    line, header = next(rest, (1, [""]))
     if not header:
         raise ReadError(
             f"{name}, line {line}: a name of a column is too long; look for a quotation mark that "
             "is not closed"
         )
-    columns = columns_of([cell.strip() for cell in header], f"{name}, line {line}")
+    source = source_of(name, header, line, data=data, delimiter=delimiter)
     rows = lines_of(data) - line
-    check_costly(rows, name, columns.headers, columns.roles)
-    if "rank" not in columns.roles:
-        check_ranks(data.count(delimiter.encode()), name)
-    first = next(records, None)
-    if first is None:
+    source.check_rows(rows)
+    if "rank" not in source.roles:
+        RANKS.check(data.count(delimiter.encode()), name)
+    second = next(rest, None)
+    if second is None:
         raise ReadError(f"{name} has a header line but no rows: add one line per rank")
-    _check_width(name, first, len(header))
-    frame = fast_frame(data, delimiter, columns, skip=line, name=name)
+    _check_width(source, second)
+    frame = _fast_frame(source, line)
     if frame is None:
-        check_careful(rows, name)
-        frame = _careful(data, name, delimiter, columns, first, records)
-    return Table(columns, frame, Places(name, columns.headers, data, delimiter), _FORMAT[delimiter])
+        CAREFUL.check(rows, name)
+        frame = _careful_frame(source, second, rest)
+    return Table(source, frame, _FORMAT[delimiter])
 
 
-def _careful(
+def _fast_frame(source: Source, skip: int) -> pd.DataFrame | None:
+    """Columns with a role of a large file with one row per rank, by pyarrow."""
+    data, headers = source.data or b"", source.headers
+    broken = any("\n" in header or "\r" in header for header in headers)
+    if len(data) < SMALL or "rank" not in source.roles or broken:
+        return None
+    holds = {i: None if role is None else _HOLDS[role] for i, role in enumerate(source.roles)}
+    return arrow_frame(
+        data, source.delimiter, holds, lambda i: f"{source.name}, column {headers[i]!r}", skip=skip
+    )
+
+
+def arrow_frame(
     data: bytes,
-    name: str,
     delimiter: str,
-    columns: Columns,
-    first: tuple[int, list[str]],
-    records: Iterator[tuple[int, list[str]]],
+    holds: Mapping[Any, Holds | None],
+    where: Callable[[Any], str],
+    *,
+    skip: int = 0,
+    quoted: bool = True,
+) -> pd.DataFrame | None:
+    """Parse text by pyarrow, several times as fast, where nothing is blank or unusual.
+
+    It only ever takes over what it reads exactly as the careful parser would; the rest, for which
+    that one also finds the words, is None.
+
+    Parameters
+    ----------
+    data, delimiter
+        UTF-8, with or without a byte order mark, and what separates its cells.
+    holds
+        What each column holds; ``None`` for one that is not read.
+    where
+        Column -> its place, to refuse too many labels.
+    skip
+        Lines up to and including the header.
+    quoted
+        Whether quotation marks are signs.
+
+    Returns
+    -------
+    Numbers as :func:`compact` arrays, text as categories, and labels as integers if all of them are
+    plain ones.
+    """
+    # Single bytes are found much faster than pairs.
+    if any(x in data and b"0" + x in data for x in (b"x", b"X")):
+        return None  # hexadecimal numbers would be understood
+    quotes = quoted and b'"' in data
+    types = {
+        "whole": pa.int64(), "real": pa.float64(), "many": pa.string(),
+        "few": pa.dictionary(pa.int32(), pa.string()),
+    }  # fmt: skip
+    wanted = {str(name): types[kind] for name, kind in holds.items() if kind is not None}
+    pieces: dict[str, list[Any]] = {name: [] for name in wanted}
+    try:
+        # Block by block: the whole of it at once is there sooner, but takes three times the room.
+        with arrow_csv.open_csv(
+            pa.BufferReader(data),
+            read_options=arrow_csv.ReadOptions(
+                column_names=[str(name) for name in holds], skip_rows=skip, block_size=_BLOCK
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter,
+                quote_char='"' if quotes else False,
+                newlines_in_values=quotes,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                include_columns=list(wanted),
+                column_types=wanted,
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+            memory_pool=pa.system_memory_pool(),  # which gives back what is free again
+        ) as reader:
+            for block in reader:
+                if any(column.null_count for column in block.columns):
+                    return None
+                for name, kind in wanted.items():
+                    number = kind in (pa.int64(), pa.float64())
+                    piece = compact([block[name].to_numpy()]) if number else block[name]
+                    pieces[name].append(piece)
+    except pa.ArrowException:
+        return None
+    found: dict[Any, Any] = {}
+    for name, kind in holds.items():
+        if kind is None:
+            continue
+        column = pieces.pop(str(name))
+        if kind in ("whole", "real"):
+            found[name] = compact(column)
+            if kind == "real" and np.isnan(found[name]).any():
+                return None  # written "nan"
+        elif kind == "few":
+            found[name] = pa.chunked_array(column).combine_chunks().to_pandas()
+        elif (numbers := _plain_integers(column)) is not None:
+            found[name] = numbers
+        else:
+            encoded = pa.chunked_array(column).dictionary_encode().combine_chunks()
+            LABELS.check(len(encoded.dictionary), where(name))
+            found[name] = encoded.to_pandas()
+    pa.default_memory_pool().release_unused()
+    return pd.DataFrame(found, copy=False)
+
+
+def _plain_integers(pieces: list[Any]) -> NDArray[Any] | None:
+    """Labels that are all plain integers; None otherwise: 007 is none, it differs from 7."""
+    found = []
+    for text in pieces:
+        try:
+            numbers = compute.cast(text, pa.int64())
+        except pa.ArrowException:
+            return None
+        if not compute.all(compute.equal(compute.cast(numbers, pa.string()), text)).as_py():
+            return None
+        found.append(numbers.to_numpy())
+    return compact(found)
+
+
+def _careful_frame(
+    source: Source, second: tuple[int, list[str]], rest: Iterator[tuple[int, list[str]]]
 ) -> pd.DataFrame:
     """Parse whatever can be parsed; complain by the line about the rest."""
     # Labels stay as written, and so do fractions: not every pandas rounds them right.
-    roles = ("system", "instance", "repetition", "count", "mass_above")
-    text = {i: str for i, role in enumerate(columns.roles) if role in roles}
-    width = len(columns.headers)
+    exact = ("system", "instance", "repetition", "count", "mass_above")
     try:
         return pd.read_csv(
-            _text(data), sep=delimiter, header=0, names=list(range(width)),
+            stream(source.data or b""),
+            sep=source.delimiter,
+            header=0,
+            names=list(range(len(source.headers))),
             # Blank is missing and nothing else is: a user may be called "NA".
-            keep_default_na=False, na_values=[""], dtype=text, low_memory=False,
-        )  # fmt: skip
+            keep_default_na=False,
+            na_values=[""],
+            dtype={i: str for i, role in enumerate(source.roles) if role in exact},
+            low_memory=False,
+        )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
-        last = first
-        for last in records:
-            _check_width(name, last, width)
+        last = second
+        for last in rest:
+            _check_width(source, last)
         raise ReadError(
-            f"{name}, line {last[0]}: the rest of the file cannot be split into columns; look for "
-            "a quotation mark that is not closed"
+            f"{source.name}, line {last[0]}: the rest of the file cannot be split into columns; "
+            "look for a quotation mark that is not closed"
         ) from error
 
 
-def _text(data: bytes) -> io.TextIOWrapper:
-    """The text as a stream, with or without a byte order mark; the bytes are not copied."""
-    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
-
-
-def _records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of each record; blank lines are skipped, as the fast parser does.
-
-    A record with a cell longer than the csv module splits has none.
-    """
-    reader = csv.reader(_text(data), delimiter=delimiter)
-    line = 1
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error:
-            yield line, []
-            line = reader.line_num + 1
-            continue
-        if len(cells) > 1 or (cells and cells[0].strip()):
-            yield line, cells
-        line = reader.line_num + 1
-
-
-def _check_width(name: str, record: tuple[int, list[str]], width: int) -> None:
+def _check_width(source: Source, record: tuple[int, list[str]]) -> None:
     line, cells = record
-    if len(cells) > width:
+    if len(cells) > len(source.headers):
         raise ReadError(
-            f"{name}, line {line}: {len(cells)} cells where the header names {width} "
-            "columns; quote cells that hold the separator, or complete the header"
+            f"{source.name}, line {line}: {len(cells)} cells where the header names "
+            f"{len(source.headers)} columns; quote cells that hold the separator, or complete the "
+            "header"
         )

@@ -1,4 +1,7 @@
-"""Files of TREC style: runs (``qid Q0 docid rank score tag``) and qrels (``qid 0 docid rel``)."""
+"""Files of TREC style, runs (``qid Q0 docid rank score tag``) and qrels (``qid 0 docid rel``).
+
+From a run and its qrels come true ranks, and what to do about items a truncated run misses.
+"""
 
 from __future__ import annotations
 
@@ -6,81 +9,89 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
+from pyarrow import compute
 
+from sampledash import checks
 from sampledash.checks import is_numeral, shown
-from sampledash.readers import limits
-from sampledash.readers.cells import labels, numbers, whole
-from sampledash.readers.columns import role_of
+from sampledash.readers.columns import Source, categories, first, labels, numbers, role_of, whole
 from sampledash.readers.contents import check_utf8
-from sampledash.readers.errors import ReadError
-from sampledash.readers.fast import SMALL, arrow_table
-from sampledash.readers.limits import check_lines, check_rows, check_systems, lines_of
-from sampledash.types import Floats, Ints
+from sampledash.readers.errors import CensoredItems, MissingCandidates, ReadError
+from sampledash.readers.frame import Facts, Ranks, several
+from sampledash.readers.limits import LINES, RANKS, SYSTEMS, check_lines, lines_of
+from sampledash.readers.tables import SMALL, Holds, arrow_frame
+from sampledash.types import Ints
 
 Kind = Literal["run", "qrels"]
-FIELDS: dict[Kind, tuple[str, ...]] = {
-    "run": ("query", "Q0", "document", "rank", "score", "tag"),
-    "qrels": ("query", "iteration", "document", "relevance"),
-}
+Censored = Literal["refuse", "tied", "left-out"]
+# The fields of a line, and what they hold; None for what is not read.
+FIELDS: dict[Kind, dict[str, Holds | None]] = {
+    "run": {"query": "few", "Q0": None, "document": "many", "rank": "whole", "score": "real",
+            "tag": "few"},
+    "qrels": {"query": "few", "iteration": None, "document": "many", "relevance": "whole"},
+}  # fmt: skip
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _LOOKED_AT = 5
+_SEED = 0  # of the draw that places several missing items of one query: always the same
+_RULE = (
+    "A document's rank is its place by score, compared in single precision, equal scores by "
+    "document id, both descending, as trec_eval and pytrec_eval order them; the rank column is "
+    "ignored, and grade 1 or more is relevant."
+)
+_MEANS = (
+    ("query", "instance"),
+    ("document", "relevant by the qrels or not"),
+    ("score", "rank, by decreasing score"),
+    ("tag", "system"),
+)
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """Documents that systems ranked for queries, one entry each, as in the file.
+class Trec:
+    """A parsed run or qrels.
 
     Attributes
     ----------
     name
         How messages call the file.
-    systems, system
-        Tags, and the code of each entry's.
-    queries, query, documents, document
-        Labels, and the code of each entry's.
-    rank
-        The rank column, which only serves to notice that it contradicts the scores.
-    score
-        Scores, finite.
-    place
-        Entry and field -> its place in the file.
+    kind
+        Which of the two it is.
+    frame
+        A row for each line, by the names of its fields: query, document and tag are categories,
+        rank, score (finite) and relevance are numbers. The rank only serves to notice that it
+        contradicts the scores.
     """
 
     name: str
-    systems: list[str]
-    system: Ints
-    queries: NDArray[Any]
-    query: Ints
-    documents: NDArray[Any]
-    document: Ints
-    rank: Ints
-    score: Floats
-    place: Callable[[int, str], str]
-
-    def __len__(self) -> int:
-        return len(self.rank)
+    kind: Kind
+    frame: pd.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
-class Qrels:
-    """Judgements, one entry each: codes of query and document, and the grade."""
+class Judged:
+    """Where the relevant items of the qrels stand in a run.
+
+    Attributes
+    ----------
+    name
+        Of the run.
+    items
+        A row for each system and relevant item, with ``system`` and ``instance`` (the query) as
+        categories, the ``rank``, 0 where the run misses the item, and the ``depth``, how many
+        documents the system ranks for the query. By system, query and document.
+    facts
+        What was understood.
+    """
 
     name: str
-    queries: NDArray[Any]
-    query: Ints
-    documents: NDArray[Any]
-    document: Ints
-    grade: Ints
-
-    def __len__(self) -> int:
-        return len(self.grade)
+    items: pd.DataFrame
+    facts: Facts
 
 
 def trec_kind(data: bytes, name: str) -> Kind | None:
@@ -113,141 +124,297 @@ def trec_kind(data: bytes, name: str) -> Kind | None:
     fits = len(first) == len(FIELDS[kind]) and any(map(is_numeral, numeric))
     if not fits:
         return None
-    check_rows(lines_of(data), name, "lines", limits.MOST_CAREFUL)
+    LINES.check(lines_of(data), name)
     return kind
 
 
-def read_run(data: bytes, name: str) -> Run:
-    """Parse a run.
+def read_trec(data: bytes, name: str, kind: Kind) -> Trec:
+    """Parse a run or qrels.
 
     Raises
     ------
     ReadError
-        Naming the line, if a field lacks or is no number, or a document is ranked twice.
+        Naming the line, if a field lacks or is no number, or a document stands there twice.
     """
-    cells = _cells(data, name, "run")
-    where = _places(data, name)
-    system, tags = labels(cells["tag"], lambda i: where(i, "tag"), "the tag of the system")
-    check_systems(len(tags), name)
-    query, queries = labels(cells["query"], lambda i: where(i, "query"), "the query")
-    document, documents = _documents(cells["document"], where)
-    rank = whole(cells["rank"], lambda i: where(i, "rank"), "a whole number")
-    score = numbers(cells["score"], lambda i: where(i, "score"), "a number").astype(np.float64)
-    infinite = np.isinf(score)
-    if infinite.any():
-        i = int(np.argmax(infinite))
-        raise ReadError(f"{where(i, 'score')}: {shown(score[i])} is not finite; write a number")
-    large = np.abs(score) > np.finfo(np.float32).max
-    if large.any():
-        i = int(np.argmax(large))
+    cells = _cells(data, name, kind)
+
+    def place(record: int, field: str) -> str:
+        lines = (i for i, line in enumerate(io.BytesIO(data), start=1) if line.strip())
+        number = next(itertools.islice(lines, record, None), record + 1)
+        return f"{name}, line {number}, {field}"
+
+    def read(reader: Any, field: str, what: str) -> Any:
+        return reader(cells[field], lambda record: place(record, field), what)
+
+    found: dict[str, Any] = {}
+    if kind == "run":
+        found["tag"] = read(labels, "tag", "the tag of the system")
+        SYSTEMS.check(len(found["tag"].categories), name)
+    found["query"] = read(labels, "query", "the query")
+    found["document"] = read(labels, "document", "the document")
+    if kind == "run":
+        found["rank"] = read(whole, "rank", "a whole number")
+        score = found["score"] = read(numbers, "score", "a number").astype(np.float64)
+        if (i := first(np.isinf(score))) is not None:
+            raise ReadError(f"{place(i, 'score')}: {shown(score[i])} is not finite; write a number")
+        if (i := first(np.abs(score) > np.finfo(np.float32).max)) is not None:
+            raise ReadError(
+                f"{place(i, 'score')}: {shown(score[i])} is beyond single precision, in which "
+                "trec_eval compares scores; scale the scores of the run"
+            )
+        found["score"] = score.astype(np.float32)  # as trec_eval stores it
+    else:
+        found["relevance"] = read(whole, "relevance", "a whole number")
+    frame = pd.DataFrame(found, copy=False)
+    keys = [field for field in ("tag", "query", "document") if field in frame]
+    if (i := first(frame.duplicated(keys))) is not None:
+        verb = "ranked" if kind == "run" else "judged"
         raise ReadError(
-            f"{where(i, 'score')}: {shown(score[i])} is beyond single precision, in which "
-            "trec_eval compares scores; scale the scores of the run"
+            f"{place(i, 'document')}: document {str(frame['document'][i])!r} is {verb} twice for "
+            f"query {str(frame['query'][i])!r}; remove one line"
         )
-    key = (system * len(queries) + query) * len(documents) + document
-    twice = _repeated(key)
-    if twice is not None:
-        raise ReadError(
-            f"{where(twice, 'document')}: document {str(documents[document[twice]])!r} is ranked "
-            f"twice for query {str(queries[query[twice]])!r}; remove one line"
-        )
-    return Run(
-        name, [str(tag) for tag in tags], system, queries, query, documents, document, rank,
-        score, where,
-    )  # fmt: skip
+    return Trec(name, kind, frame)
 
 
-def read_qrels(data: bytes, name: str) -> Qrels:
-    """Parse qrels.
-
-    Raises
-    ------
-    ReadError
-        Naming the line, if a field lacks or is no number, or a document is judged twice.
-    """
-    cells = _cells(data, name, "qrels")
-    where = _places(data, name)
-    query, queries = labels(cells["query"], lambda i: where(i, "query"), "the query")
-    document, documents = _documents(cells["document"], where)
-    grade = whole(cells["relevance"], lambda i: where(i, "relevance"), "a whole number")
-    twice = _repeated(query * len(documents) + document)
-    if twice is not None:
-        raise ReadError(
-            f"{where(twice, 'document')}: document {str(documents[document[twice]])!r} is judged "
-            f"twice for query {str(queries[query[twice]])!r}; remove one line"
-        )
-    return Qrels(name, queries, query, documents, document, grade)
-
-
-def _documents(cells: pd.Series[Any], where: Callable[[int, str], str]) -> tuple[Ints, Any]:
-    """Documents are text, also those written as numbers: trec_eval orders them as text."""
-    code, found = labels(cells, lambda i: where(i, "document"), "the document")
-    return code, np.array([str(x) for x in found.tolist()], dtype=object)
-
-
-def _repeated(key: Ints) -> int | None:
-    """Entry that has a key for the second time, the first such in the file."""
-    order = np.argsort(key, kind="stable")
-    again = np.flatnonzero(key[order][1:] == key[order][:-1])
-    return int(order[again + 1].min()) if len(again) else None
-
-
-def _cells(data: bytes, name: str, kind: Kind) -> dict[str, pd.Series[Any]]:
+def _cells(data: bytes, name: str, kind: Kind) -> pd.DataFrame:
     """Fields of all lines by name; separated by any spaces or tabs, nothing is quoted."""
     check_utf8(data, name)
     fields = FIELDS[kind]
-    numeric = {"rank": "whole", "relevance": "whole", "score": "real"}
-    first = next(line for line in io.BytesIO(data) if line.strip())
-    if len(data) >= SMALL:
-        for delimiter in " \t":
-            if first.count(delimiter.encode()) != len(fields) - 1:
-                continue
-            table = arrow_table(
-                data,
-                delimiter,
-                list(fields),
-                whole=[f for f in fields if numeric.get(f) == "whole"],
-                real=[f for f in fields if numeric.get(f) == "real"],
-                few=[f for f in ("query", "tag") if f in fields],
-                many=["document"],
-                where=lambda field: f"{name}, {field}",
-                quoted=False,
-            )
-            if table is not None:
-                return {field: pd.Series(column, copy=False) for field, column in table.items()}
-    try:
-        frame = pd.read_csv(
-            io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig"), sep=r"\s+", header=None,
-            names=list(range(len(fields))), dtype=str, keep_default_na=False, na_values=[""],
-            quoting=csv.QUOTE_NONE, index_col=False,
-        )  # fmt: skip
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise _odd_line(data, name, kind) from error
-    if frame.isna().to_numpy().any() or _too_wide(data, len(fields)):
-        raise _odd_line(data, name, kind)
-    return {field: frame[i] for i, field in enumerate(fields)}
-
-
-def _too_wide(data: bytes, width: int) -> bool:
-    return any(len(line.split()) not in (0, width) for line in io.BytesIO(data))
-
-
-def _odd_line(data: bytes, name: str, kind: Kind) -> ReadError:
-    fields = FIELDS[kind]
+    start = next(line for line in io.BytesIO(data) if line.strip())
+    for delimiter in " \t" if len(data) >= SMALL else "":
+        if start.count(delimiter.encode()) == len(fields) - 1:
+            frame = arrow_frame(data, delimiter, fields, lambda f: f"{name}, {f}", quoted=False)
+            if frame is not None:
+                return frame
+    odd = ReadError(f"{name} cannot be split into lines of {' '.join(fields)}; check its fields")
     for number, line in enumerate(io.BytesIO(data), start=1):
         found = len(line.split())
         if found not in (0, len(fields)):
-            return ReadError(
+            odd = ReadError(
                 f"{name}, line {number}: {found} fields where a {kind} line has {len(fields)} "
                 f"({' '.join(fields)}); correct the line"
             )
-    return ReadError(f"{name} cannot be split into lines of {' '.join(fields)}; check its fields")
+            raise odd
+    try:
+        frame = pd.read_csv(
+            io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig"),
+            sep=r"\s+",
+            header=None,
+            names=list(fields),
+            dtype=str,
+            keep_default_na=False,
+            na_values=[""],
+            quoting=csv.QUOTE_NONE,
+            index_col=False,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise odd from error
+    if frame.isna().to_numpy().any():
+        raise odd
+    return frame
 
 
-def _places(data: bytes, name: str) -> Callable[[int, str], str]:
-    def place(entry: int, field: str) -> str:
-        lines = (i for i, line in enumerate(io.BytesIO(data), start=1) if line.strip())
-        number = next(itertools.islice(lines, entry, None), entry + 1)
-        return f"{name}, line {number}, {field}"
+def rank_relevant(run: Trec, qrels: Trec) -> Judged:
+    """Look every relevant item of the qrels up in the run, in the order trec_eval gives it.
 
-    return place
+    Raises a ReadError if nothing is judged relevant, or no query of the run is judged.
+    """
+    good = qrels.frame[qrels.frame["relevance"] >= 1].sort_values(["query", "document"])
+    if not len(good):
+        raise ReadError(f"{qrels.name} judges no document relevant (1 or more); check its grades")
+    # Only queries with relevant items are instances.
+    query = good["query"].cat.remove_unused_categories()
+    queries, systems = query.cat.categories, run.frame["tag"].cat.categories
+    ordered = _ordered(run.frame)
+    theirs = _codes_in(queries, ordered["query"])
+    inside = theirs >= 0
+    if not inside.any():
+        raise ReadError(
+            f"{run.name} and {qrels.name} share no query with a relevant document: "
+            f"{str(run.frame['query'][0])!r} here, {str(queries[0])!r} there; do they belong "
+            "together?"
+        )
+    RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
+    documents = good["document"].cat.categories
+    found = _codes_in(documents, ordered["document"])
+    key = (
+        query.cat.codes.to_numpy(np.int64) * len(documents) + good["document"].cat.codes.to_numpy()
+    )
+    wanted = np.where(inside & (found >= 0), theirs * len(documents) + found, -1)
+    at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+    hits = key[at] == wanted
+    system = ordered["tag"].cat.codes.to_numpy(np.int64)
+    rank = np.zeros((len(systems), len(good)), dtype=np.int64)
+    rank[system[hits], at[hits]] = ordered["place"][hits]
+    depth = np.zeros((len(systems), len(queries)), dtype=np.int64)
+    depth[system[inside], theirs[inside]] = ordered["depth"][inside]
+    items = {
+        "system": categories(np.repeat(np.arange(len(systems)), len(good)), systems.astype(str)),
+        "instance": pd.Categorical.from_codes(np.tile(query.cat.codes, len(systems)), queries),
+        "rank": rank.ravel(),
+        "depth": depth[:, query.cat.codes].ravel(),
+    }
+    return Judged(run.name, pd.DataFrame(items), _facts(run, qrels, ordered, depth, queries))
+
+
+def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
+    """Index of each label, -1 where there is none; compared as text."""
+    known = index.astype(str).get_indexer(labels.cat.categories.astype(str))
+    return known.astype(np.int64)[labels.cat.codes]
+
+
+def _ordered(run: pd.DataFrame) -> pd.DataFrame:
+    """A run as trec_eval orders it, with each document's place and the depth of its list."""
+    documents = run["document"].cat.categories.astype(str)
+    by_name = np.empty(len(documents), dtype=np.int64)
+    by_name[compute.array_sort_indices(pa.array(documents))] = np.arange(len(documents))
+    order = np.lexsort((
+        -by_name[run["document"].cat.codes], -run["score"], run["query"].cat.codes,
+        run["tag"].cat.codes,
+    ))  # fmt: skip
+    ordered = run.iloc[order].reset_index(drop=True)
+    lists = ordered.groupby(["tag", "query"], observed=True)["rank"]
+    return ordered.assign(place=lists.cumcount() + 1, depth=lists.transform("size"))
+
+
+def _facts(
+    run: Trec, qrels: Trec, ordered: pd.DataFrame, depth: Ints, queries: pd.Index[Any]
+) -> Facts:
+    notes = [_RULE]
+
+    def note(number: int, one: str, many: str, rest: str) -> None:
+        if number:
+            notes.append(f"{several(number, one, many)} {rest}")
+
+    tied = int(ordered.duplicated(["tag", "query", "score"], keep=False).sum())
+    note(tied, "document", "documents", "tied in score with another of the same query.")
+    theirs = run.frame["query"].cat.categories.astype(str)
+    only = int((~theirs.isin(queries.astype(str))).sum())
+    note(only, "query", "queries", f"of {run.name} without a relevant document, ignored.")
+    absent = int((depth == 0).any(axis=0).sum())
+    note(
+        absent, "query", "queries",
+        f"of {qrels.name} that some system of {run.name} does not rank: all relevant items are "
+        "missing there.",
+    )  # fmt: skip
+    bare = len(qrels.frame["query"].cat.categories) - len(queries)
+    note(bare, "query", "queries", f"of {qrels.name} without a relevant document.")
+    place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
+    # Among equal scores the rank column may say anything.
+    falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & (score[1:] != score[:-1])
+    odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
+    doubts = (
+        f"The rank column of {run.name} contradicts the scores in {several(odd, 'ranking')}: "
+        "the scores count, as in trec_eval.",
+    )
+    return Facts(
+        run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), doubts if odd else ()
+    )
+
+
+def missing(found: list[Judged]) -> CensoredItems | None:
+    """The complaint about relevant items that some run misses, None if all are there."""
+    censored = sum(int((each.items["rank"] == 0).sum()) for each in found)
+    if not censored:
+        return None
+    relevant = sum(len(each.items) for each in found)
+    instances, queries = int(_lacking(found).sum()), len(_lacking(found))
+    names = " and ".join(each.name for each in found)
+    return CensoredItems(
+        f"{names}: {censored:,} of {relevant:,} relevant items, in {instances:,} of "
+        f"{queries:,} queries, are missing, so their rank is only known to lie beyond the end of "
+        "the run; rank all candidates, read them as tied behind the ranked ones (in Python: "
+        'censored="tied") or leave those queries out (in Python: censored="left-out")',
+        censored,
+        relevant,
+        instances,
+        queries,
+    )
+
+
+def _lacking(found: list[Judged]) -> NDArray[np.bool_]:
+    """For each query whether some run misses a relevant item."""
+    lacking = np.zeros(len(found[0].items["instance"].cat.categories), dtype=bool)
+    for each in found:
+        lacking[each.items["instance"].cat.codes[each.items["rank"] == 0]] = True
+    return lacking
+
+
+def ranks_of_runs(found: list[Judged], *, n: int | None, censored: Censored) -> list[Ranks]:
+    """True ranks of all runs; missing items are treated the same way in all of them.
+
+    Raises
+    ------
+    CensoredItems
+        If items are missing and ``censored`` is ``"refuse"``.
+    MissingCandidates
+        If n is not given: no run says it.
+    """
+    complaint = missing(found)
+    if complaint is not None and censored == "refuse":
+        raise complaint
+    left_out = _lacking(found) & (censored == "left-out")
+    if left_out.all():
+        raise ReadError(
+            f"{found[0].name} misses a relevant item in every query: "
+            "nothing is left when those are left out; rank all candidates"
+        )
+    kept = []
+    for each in found:
+        items = each.items[~left_out[each.items["instance"].cat.codes]]
+        absent = (items["rank"] == 0).groupby(
+            [items["system"].cat.codes, items["instance"].cat.codes]
+        )
+        kept.append(items.assign(lacks=absent.transform("sum")).reset_index(drop=True))
+    low = max(int((items["depth"] + items["lacks"]).max()) for items in kept)
+    if n is None:
+        said = " and ".join(each.name for each in found) + " do" + "es" * (len(found) == 1)
+        raise MissingCandidates(
+            f"{said} not say n, the number of candidates that were ranked: give n "
+            f"(at least {max(low, 2):,}, what the longest list needs)",
+            low,
+        )
+    size = checks.integer("n", n, low=2, high=checks.LARGEST_N)
+    result = []
+    for each, items in zip(found, kept, strict=True):
+        frame, drawn = _placed(each.name, items, size)
+        ranks = Ranks(Source(each.name), frame, each.facts, shifts=False)
+        if left_out.any():
+            left = several(int(left_out.sum()), "query", "queries")
+            ranks = ranks.noted(f"{left} left out, in which some run misses a relevant item.")
+        elif complaint is not None:
+            ranks = ranks.noted(
+                "A missing item is read as tied with all documents that are not ranked: in random "
+                "order behind those that are, redrawn in every run."
+            )
+        if drawn:
+            ranks = ranks.noted(
+                f"{drawn:,} missing items share their query with another one: their places behind "
+                "the ranked documents were drawn once, always with the same seed."
+            )
+        result.append(ranks)
+    return result
+
+
+def _placed(name: str, items: pd.DataFrame, n: int) -> tuple[pd.DataFrame, int]:
+    """Ranks with missing items behind the ranked documents, and how many of them were drawn."""
+    rank, depth, lacks = (items[x].to_numpy(np.int64) for x in ("rank", "depth", "lacks"))
+    if (i := first(depth + lacks > n)) is not None:
+        row = items.iloc[i]
+        raise ReadError(
+            f"{name}, query {str(row['instance'])!r}: {row['system']!r} ranks {depth[i]:,} "
+            f"documents and misses {lacks[i]:,} relevant ones, more than n = {n}; give a larger n"
+        )
+    alone = (rank == 0) & (lacks == 1)
+    several_of_one = np.flatnonzero((rank == 0) & (lacks > 1))
+    ranks = np.where(alone, depth + 1, rank)
+    rng = np.random.default_rng(_SEED)
+    start = 0
+    while start < len(several_of_one):
+        here = several_of_one[start : start + lacks[several_of_one[start]]]
+        ranks[here] = depth[here] + 1 + rng.choice(n - depth[here[0]], len(here), replace=False)
+        start += len(here)
+    frame = items[["system", "instance"]].assign(rank=ranks, n_candidates=n)
+    if alone.any():
+        frame["ties"] = np.where(alone, n - depth - 1, 0)
+    return frame, len(several_of_one)

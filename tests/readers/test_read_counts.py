@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sampledash as sd
 from sampledash.comparison.significance import significance
-from sampledash.readers import DifferentInstances, ReadError, fast, read_rank_sets
+from sampledash.readers import DifferentInstances, ReadError, read_rank_sets, tables
 
 
 def read(text: str, name: str = "ranks.csv", **options):
@@ -137,11 +137,11 @@ def test_the_fast_parser_reads_what_the_careful_one_reads(systems, users, delimi
     frame = pd.DataFrame(rows, columns=["system", "user", "rank", "n", "score"])
     text = frame.to_csv(index=False, sep=delimiter, lineterminator=newline)
     careful = read(text)
-    small, fast.SMALL = fast.SMALL, 0
+    small, tables.SMALL = tables.SMALL, 0
     try:
         quick = read("\ufeff" + text)
     finally:
-        fast.SMALL = small
+        tables.SMALL = small
     assert quick == careful
     assert [s.instances.dtype.kind for s in quick] == [s.instances.dtype.kind for s in careful]
 
@@ -161,7 +161,7 @@ def test_the_fast_parser_reads_what_the_careful_one_reads(systems, users, delimi
     ],
 )
 def test_the_fast_parser_leaves_complaints_to_the_careful_one(text, fact, monkeypatch):
-    monkeypatch.setattr(fast, "SMALL", 0)
+    monkeypatch.setattr(tables, "SMALL", 0)
     with pytest.raises(ReadError, match=fact):
         read(text)
 
@@ -169,7 +169,7 @@ def test_the_fast_parser_leaves_complaints_to_the_careful_one(text, fact, monkey
 def test_without_pyarrow_large_files_are_read_all_the_same(monkeypatch):
     rows = "".join(f"{'AB'[i % 2]},{i // 2},{i % 97 + 1}\n" for i in range(100_000))
     text = "system,user,rank\n" + rows
-    assert len(text) > fast.SMALL
+    assert len(text) > tables.SMALL
     quick = read(text, n=100)
-    monkeypatch.setattr(fast, "arrow_table", lambda *a, **k: None)
+    monkeypatch.setattr(tables, "arrow_frame", lambda *a, **k: None)
     assert read(text, n=100) == quick

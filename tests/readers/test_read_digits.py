@@ -10,7 +10,7 @@ from sampledash.dashboard import state
 from sampledash.dashboard.correct.custom_prior import weights_of_text
 from sampledash.metrics import parse_metric
 from sampledash.readers import ReadError, parse_rank_text, read_printed, read_rank_sets
-from sampledash.readers.limits import MOST_PRINTED, MOST_TYPED
+from sampledash.readers.limits import PRINTED, TYPED
 from sampledash.sampling import parse_sampling
 
 OTHERS = ["٣", "３", "३", "3٣"]
@@ -97,6 +97,6 @@ def test_nameless_lines_of_a_printed_table():
 
 def test_pasted_text_that_is_too_long():
     with pytest.raises(ReadError, match="paste less"):
-        read_printed("Model,HR@10\n" + "A,0.5\n" * MOST_PRINTED)
+        read_printed("Model,HR@10\n" + "A,0.5\n" * PRINTED.most)
     with pytest.raises(ReadError, match="paste less"):
-        parse_rank_text("A: " + "1 " * MOST_TYPED)
+        parse_rank_text("A: " + "1 " * TYPED.most)

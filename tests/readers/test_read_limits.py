@@ -78,14 +78,13 @@ def test_lines_cells_and_names_that_are_too_long():
 @pytest.mark.parametrize(
     ("limit", "value", "said"),
     [
-        ("MOST_ROWS", 2, "holds 3 rows, more than 2"),
-        ("MOST_BYTES", 2**20, "holds more than 1 MiB"),
+        (limits.ROWS, 2, "holds 3 rows, more than 2"),
+        (limits.BYTES, 2**20, "holds more than 1 MiB"),
     ],
 )
 def test_large_files(monkeypatch, limit, value, said):
-    monkeypatch.setattr(limits, limit, value)
-    monkeypatch.setattr("sampledash.readers.contents.MOST_BYTES", limits.MOST_BYTES)
-    size = 1 if limit == "MOST_ROWS" else 2**19
+    monkeypatch.setattr(limit, "most", value)
+    size = 1 if limit is limits.ROWS else 2**19
     assert said in complaint(b"rank\n" + b"3\n" * (2 + size), n=9)
 
 
@@ -108,14 +107,15 @@ FORMS = {
 
 @pytest.mark.parametrize("name", FORMS)
 def test_rows_that_cost_more_are_fewer(monkeypatch, name):
-    monkeypatch.setattr(limits, "MOST_ROWS", 4)
-    monkeypatch.setattr(limits, "MOST_LABELLED", 3)
-    monkeypatch.setattr(limits, "MOST_CAREFUL", 2)
+    monkeypatch.setattr(limits.ROWS, "most", 4)
+    monkeypatch.setattr(limits.LABELLED, "most", 3)
+    for limit in (limits.CAREFUL, limits.TEXTS):
+        monkeypatch.setattr(limit, "most", 2)
     write = FORMS[name]
 
     def reads(rows: int, **columns) -> None:
         data = write(**{key: values[:rows] for key, values in columns.items()})
-        monkeypatch.setattr("sampledash.readers.fast.SMALL", 0)
+        monkeypatch.setattr("sampledash.readers.tables.SMALL", 0)
         (found,) = read_rank_sets(io.BytesIO(data), name=name)
         assert found.ranks.tolist() == columns["rank"][:rows]
 
@@ -137,7 +137,8 @@ def test_rows_that_cost_more_are_fewer(monkeypatch, name):
 
 
 def test_large_files_of_odd_cells_and_of_trec(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_CAREFUL", 2)
+    for limit in (limits.CAREFUL, limits.LINES):
+        monkeypatch.setattr(limit, "most", 2)
     said = "ranks.csv holds 3 rows, and in more than 2 every cell of a number must hold just that"
     assert said in complaint(b"rank,n\n3,9\n4,9\nx,9\n")
     assert "line 3, column 'rank': 'x' is not a number" in complaint(b"rank,n\n3,9\nx,9\n")
@@ -146,7 +147,7 @@ def test_large_files_of_odd_cells_and_of_trec(monkeypatch):
 
 
 def test_columns_take_little_room_and_keep_their_values(monkeypatch):
-    monkeypatch.setattr("sampledash.readers.fast.SMALL", 0)
+    monkeypatch.setattr("sampledash.readers.tables.SMALL", 0)
     for ranks, n in (
         ([1, 2**30 - 1, 2**30, 2**31, 2**32 + 5, 10**12], 10**12),
         ([1, 2**30 - 1, 2**30 - 2], 2**30),
@@ -167,8 +168,8 @@ def test_columns_take_little_room_and_keep_their_values(monkeypatch):
 
 
 def test_the_second_block_may_hold_larger_numbers(monkeypatch):
-    monkeypatch.setattr("sampledash.readers.fast._BLOCK", 64)
-    monkeypatch.setattr("sampledash.readers.fast.SMALL", 0)
+    monkeypatch.setattr("sampledash.readers.tables._BLOCK", 64)
+    monkeypatch.setattr("sampledash.readers.tables.SMALL", 0)
     ranks = [*range(1, 40), *range(10**11, 10**11 + 40), *range(40, 80)]
     text = "system,rank,n\n" + "".join(f"S{i // 100},{r},{10**12}\n" for i, r in enumerate(ranks))
     sets = read_rank_sets(io.BytesIO(text.encode()), name="r.csv", instances="any")
@@ -199,23 +200,23 @@ def test_what_is_left_out_leaves_the_rest_in_its_place():
 
 
 def test_files_together(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_ROWS", 5)
+    monkeypatch.setattr(limits.ROWS, "most", 5)
     part = b"rank\n3\n4\n5\n"
     with pytest.raises(ReadError, match=r"b\.csv with the files before it holds 6 rows"):
         read_rank_sets([io.BytesIO(part), io.BytesIO(part)], name=["a.csv", "b.csv"], n=9)
-    monkeypatch.setattr(limits, "MOST_LABELLED", 4)
+    monkeypatch.setattr(limits.LABELLED, "most", 4)
     known = b"user,rank\n1,3\n2,4\n"
     with pytest.raises(
         ReadError, match=r"b\.csv with the files before it holds 5 rows, more than 4"
     ):
         read_rank_sets([io.BytesIO(part), io.BytesIO(known)], name=["a.csv", "b.csv"], n=9)
-    monkeypatch.setattr(limits, "MOST_FILES", 1)
+    monkeypatch.setattr(limits.FILES, "most", 1)
     with pytest.raises(ReadError, match="holds 2 files, more than 1"):
         read_rank_sets([io.BytesIO(part), io.BytesIO(part)], name=["a.csv", "b.csv"], n=9)
 
 
 def test_wide_cells(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_RANKS", 5)
+    monkeypatch.setattr(limits.RANKS, "most", 5)
     assert "6 cells in columns of systems" in complaint(b"A,B\n1,2\n3,4\n5,6\n", n=9)
     assert "6 cells in columns" in complaint(npy(np.ones((3, 2), dtype=int)), n=9, name="x.npy")
 

@@ -88,7 +88,7 @@ def test_a_bomb_is_refused_before_it_unfolds():
 
 
 def test_the_limit_is_said(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_BYTES", 2**20)
+    monkeypatch.setattr(limits.BYTES, "most", 2**20)
     noise = np.random.default_rng(0).integers(0, 10, 2**20 + 1).astype(np.uint8) + 48
     assert "unpacks to more than 1 MiB" in complaint(gzip.compress(noise.tobytes()))
 

@@ -6,7 +6,7 @@ import pytest
 
 import sampledash
 from sampledash.readers.errors import ReadError
-from sampledash.readers.printed import PrintedRow, read_printed
+from sampledash.readers.printed_table import PrintedRow, read_printed
 
 
 def read(text: str) -> tuple[list[PrintedRow], list[str]]:

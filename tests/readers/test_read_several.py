@@ -17,7 +17,7 @@ from sampledash.readers import (
     parse_rank_text,
     read_rank_sets,
 )
-from sampledash.readers.choose import distinct_files
+from sampledash.readers.assemble import distinct_names
 
 
 def files(**texts: str):
@@ -64,8 +64,9 @@ def test_equal_names_get_the_name_of_the_later_file():
     assert names == ["Z", "Z (b.csv, 2nd)", "Z (b.csv, 3rd)"]
     sources, _ = files(a_csv=B, b_csv=B, c_csv=B)
     assert list(open_sources(sources, name=["b.csv"] * 3).systems()) == names
-    assert distinct_files(["b"] * 23)[9:13] == ["b, 10th", "b, 11th", "b, 12th", "b, 13th"]
-    assert distinct_files(["b"] * 23)[20:] == ["b, 21st", "b, 22nd", "b, 23rd"]
+    called = [name for (name,) in distinct_names([["X"]] * 23, ["b"] * 23)]
+    assert called[9:13] == [f"X (b, {nth})" for nth in ("10th", "11th", "12th", "13th")]
+    assert called[20:] == [f"X (b, {nth})" for nth in ("21st", "22nd", "23rd")]
 
 
 def test_instances_are_matched_by_label_over_files():

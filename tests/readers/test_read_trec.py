@@ -16,9 +16,9 @@ from sampledash.readers import (
     CensoredItems,
     MissingCandidates,
     ReadError,
-    fast,
     open_sources,
     read_rank_sets,
+    tables,
 )
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -378,9 +378,9 @@ def test_large_runs_take_the_fast_way(monkeypatch):
     ]  # fmt: skip
     qrels = "".join(f"{q} 0 doc-{q % 100} 1\n" for q in range(400))
     run = "\n".join(lines)
-    assert len(run) > fast.SMALL
+    assert len(run) > tables.SMALL
     quick = read(run, qrels, n=100)
-    monkeypatch.setattr("sampledash.readers.trec.arrow_table", lambda *a, **k: None)
+    monkeypatch.setattr("sampledash.readers.trec.arrow_frame", lambda *a, **k: None)
     assert read(run, qrels, n=100) == quick
     scores = {tuple(line.split()[:3:2]): float(line.split()[4]) for line in lines}
     for q in range(0, 400, 37):

@@ -13,7 +13,7 @@ from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.dashboard import cache, state
 from sampledash.dashboard.uploads import LOST, lost, pasted, uploaded
 from sampledash.dashboard.words import escaped
-from sampledash.readers.arrays import load_array
+from sampledash.readers.binary import load_array
 from sampledash.readers.contents import check_utf8, kind_of, load
 from sampledash.readers.errors import ReadError
 from sampledash.report.numbers import count

@@ -19,7 +19,6 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.words import escaped, system_name
 from sampledash.metrics import Metric
 from sampledash.readers import PrintedTable
-from sampledash.readers.rows import Rows
 from sampledash.report.numbers import count, percent
 from sampledash.sampling import Sampling
 
@@ -182,15 +181,15 @@ def _of_ranks(given: source.Given | None) -> Known:
     if given.opened is None:
         mean = round(float(np.mean(source.true_ranks()[0].n)))
         return (mean, f"{count(mean)}, mean of the users"), {}
-    parts = [part for part in given.opened.parts if isinstance(part, Rows)]
+    frames = [part.frame for part in given.opened.tables]
     lacks_n, lacks_m = given.lacks
     n, m = None, {}
-    if parts and not lacks_n:
-        found = np.concatenate([part.n for part in parts if part.n is not None])
+    if frames and not lacks_n:
+        found = np.concatenate([frame["n_candidates"] for frame in frames])
         mean = round(float(found.mean()))
         n = mean, f"{count(mean)}, {'from the data' if np.ptp(found) == 0 else 'mean'}"
-    if parts and not lacks_m:
-        found = np.concatenate([x.negatives for x in parts if x.negatives is not None])
+    if frames and not lacks_m:
+        found = np.concatenate([frame["negatives"] for frame in frames])
         low, high = count(int(found.min())), count(int(found.max()))
         m = {"m": f"{low if low == high else f'{low} to {high}'}, from the data"}
     return n, m
