@@ -6,6 +6,7 @@ import pytest
 import sampledash as sd
 from sampledash.dashboard import labels
 from sampledash.dashboard.correct import pictures as figures
+from sampledash.dashboard.correct.result import Curve
 from sampledash.dashboard.grid import LIMIT, jumps, rank_grid
 
 SAMPLING = sd.Sampling(10_000, 100, "without-replacement")
@@ -94,8 +95,8 @@ def test_one_exploding_variance_is_cut_off():
 @pytest.mark.parametrize("symbol", ["γ", "m", "n", "|D|"])
 def test_tradeoff_survives_zeros_and_marks_what_is_in_range(symbol):
     x = np.geomspace(1e-6, 1, 7) if symbol == "γ" else np.geomspace(10, 10_000, 7)
-    zero = figures.Tradeoff(RECIPES[0], "uncorrected", np.zeros(7), np.full(7, 0.1))
-    other = figures.Tradeoff(BV, "BV 0.1", np.full(7, 0.02), np.geomspace(0.001, 0.5, 7))
+    zero = Curve(RECIPES[0], "uncorrected", np.zeros(7), np.full(7, 0.1))
+    other = Curve(BV, "BV 0.1", np.full(7, 0.02), np.geomspace(0.001, 0.5, 7))
     fig = figures.tradeoff(symbol, x, [zero, other], marks={"here": x[3], "outside": 1e12})
     texts = [a.text for a in fig.layout.annotations]
     assert "here" in texts
@@ -106,7 +107,7 @@ def test_tradeoff_survives_zeros_and_marks_what_is_in_range(symbol):
 
 
 def test_all_zero_tradeoff_is_drawn_empty():
-    nothing = figures.Tradeoff(BV, "BV 0.1", np.zeros(3), np.zeros(3))
+    nothing = Curve(BV, "BV 0.1", np.zeros(3), np.zeros(3))
     assert figures.tradeoff("m", np.array([1.0, 10, 100]), [nothing], marks={}).data
 
 

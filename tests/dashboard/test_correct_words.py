@@ -63,15 +63,15 @@ def test_objective_is_bias_plus_gamma_variance():
 
 
 def test_hard_pair_is_the_one_that_uncorrected_gets_right_last():
-    pairs = [Settled("Y", "X", 970, 52), Settled("Z", "X", 433, 20), Settled("Z", "Y", 128, 7)]
+    pairs = [Settled("X and Y", 970, 52), Settled("X and Z", 433, 20), Settled("Y and Z", 128, 7)]
     said = words.real_ranks(BV, pairs, 2_000)
     assert said == "BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970."
-    never = [*pairs, Settled("Z", "W", None, None)]
+    never = [*pairs, Settled("W and Z", None, None)]
     assert words.real_ranks(BV, never, 2_000) == (
         "BV 0.1 does not settle on the right order of W and Z up to m = 2,000; "
         "uncorrected not at any m up to 2,000."
     )
-    assert "all pairs right at every m" in words.real_ranks(BV, [Settled("A", "B", 1, 1)], 2_000)
+    assert "all pairs right at every m" in words.real_ranks(BV, [Settled("A and B", 1, 1)], 2_000)
     assert "Nothing to order" in words.real_ranks(BV, [], 2_000)
 
 

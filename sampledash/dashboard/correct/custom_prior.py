@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -42,29 +43,25 @@ def choose() -> Given | None:
         help="A number for each rank 1..n, or a line rank,weight for each rank that has one. They "
         "need not sum to 1.",
     )
+    about = "The same as text, or a numpy array (.npy). It stays in this session."
+    changed: dict[str, Any] = {"on_change": _use, "args": ("file",)}
     with right:
-        file = st.file_uploader(
-            "or a file of them",
-            key="weights_file",
-            on_change=_use,
-            args=("file",),
-            help="The same as text, or a numpy array (.npy). It stays in this session.",
-        )
+        file = st.file_uploader("or a file of them", key="weights_file", help=about, **changed)
         from_file = st.session_state.get(_USED) == "file" and (file or _FILE in st.session_state)
         last = uploaded([file] if file else None, _FILE) if from_file else None
         if last is None and lost("weights_file"):
             st.caption(LOST)
     put_in_address("" if last else typed)
-    if last is not None:
-        data, name = last.contents[0], last.names[0]
-        return lambda n: cache.cached(
-            ("weights", data, name, n), lambda: weights_of_file(data, name, n), shared=False
-        )
-    if not typed.strip():
+    if last is None and not typed.strip():
         return None
-    return lambda n: cache.cached(
-        ("weights", typed, n), lambda: weights_of_text(typed, n), shared=False
-    )
+    data, name = (last.contents[0], last.names[0]) if last else (typed, "pasted text")
+
+    def weights(n: int) -> Floats:
+        if isinstance(data, str):
+            return weights_of_text(data, n)
+        return weights_of_file(data, name, n)
+
+    return lambda n: cache.cached(("weights", data, name, n), lambda: weights(n), shared=False)
 
 
 def _use(what: str) -> None:
@@ -80,30 +77,15 @@ def put_in_address(typed: str) -> None:
 
 def note(weights: Floats) -> None:
     """Say what was understood, and whether a link carries it."""
-    travels = (
-        ""
-        if KEY in st.query_params
-        else f" They do not travel in a link: up to {count(IN_LINK)} typed characters do, files "
-        "never."
-    )
-    st.caption(escaped(f"{understood(weights)}{travels}"))
-
-
-def understood(weights: Floats) -> str:
-    """What weights say of the ranks.
-
-    Examples
-    --------
-    >>> understood(np.array([4.0, 0.0, 1.0, 1.0]))
-    'Weights of the ranks 1 to 4, 3 of them above 0; rank 1 has half of their sum or more.'
-    """
     half = int(np.searchsorted(np.cumsum(weights), weights.sum() / 2)) + 1
     first = f"rank {half} has" if half == 1 else f"the first {count(half)} have"
-    above = int(np.count_nonzero(weights))
-    return (
-        f"Weights of the ranks 1 to {count(len(weights))}, {count(above)} of them above 0; "
-        f"{first} half of their sum or more."
-    )
+    above = count(int(np.count_nonzero(weights)))
+    said = f"Weights of the ranks 1 to {count(len(weights))}, {above} of them above 0; "
+    said += f"{first} half of their sum or more."
+    if KEY not in st.query_params:
+        said += f" They do not travel in a link: up to {count(IN_LINK)} typed characters do, files "
+        said += "never."
+    st.caption(escaped(said))
 
 
 _LONGEST = 10_000_000  # characters: a hundred for each of the most ranks
@@ -124,7 +106,7 @@ def weights_of_file(source: bytes, name: str, n: int) -> Floats:
     array = load_array(data, name)
     if array.dtype.names is not None or array.ndim != 1:
         raise ReadError(f"{name} has shape {array.shape}: save one weight for each rank 1..{n}")
-    return _checked(array.astype(np.float64), n, name, list(range(1, len(array) + 1)), "value")
+    return _checked(array.astype(np.float64), n, name, range(1, len(array) + 1), "value")
 
 
 def weights_of_text(text: str, n: int, *, name: str = "pasted text") -> Floats:
@@ -136,8 +118,6 @@ def weights_of_text(text: str, n: int, *, name: str = "pasted text") -> Floats:
         One number for each rank, in order, apart by commas, semicolons, spaces or lines; or a line
         ``rank,weight`` for each rank that has a weight, the others weighing nothing. A header line
         is skipped.
-    n
-        Candidates.
     name
         How messages call the text.
 
@@ -153,33 +133,28 @@ def weights_of_text(text: str, n: int, *, name: str = "pasted text") -> Floats:
     """
     if len(text) > _LONGEST:
         raise ReadError(f"{name} is longer than {_LONGEST} characters: round the weights")
-    lines = [
-        (place, [cell for cell in _APART.split(line) if cell])
-        for place, line in enumerate(text.splitlines(), start=1)
-    ]
-    lines = [(place, cells) for place, cells in lines if cells]
-    if sum(len(cells) for _, cells in lines) > _MOST + 2:
+    split = ([x for x in _APART.split(line) if x] for line in text.splitlines())
+    lines = [(place, cells) for place, cells in enumerate(split, start=1) if cells]
+    header = {cell.lower() for cell in lines[0][1]} if lines else {""}
+    paired = False
+    if header <= _HEADERS:
+        paired = len(lines.pop(0)[1]) == 2
+    cells = [(place, cell) for place, cells in lines for cell in cells]
+    if len(cells) > _MOST:
         raise ReadError(
             f"{name} holds more than {_MOST:,} numbers: give a weight for each rank 1..{n}"
         )
-    header = bool(lines) and {cell.lower() for cell in lines[0][1]} <= _HEADERS
-    pairs = header and len(lines[0][1]) == 2
-    lines = lines[header:]
-    places = [place for place, cells in lines for _ in cells]
-    values = np.array(
-        [_number(cell, place, name) for place, cells in lines for cell in cells], dtype=np.float64
-    )
-    if not values.size:
+    if not cells:
         raise ReadError(f"{name} holds no number: give a weight for each rank 1..{n}")
-    if pairs or (len(lines) > 1 and all(len(cells) == 2 for _, cells in lines)):
-        odd = next((place for place, cells in lines if len(cells) != 2), None)
-        if odd is not None:
-            raise ReadError(
-                f"{name}, line {odd}: write two numbers, a rank and its weight, such as 12,0.5"
-            )
-        rows = [place for place, _ in lines]
-        return _by_rank(values[::2], values[1::2], n, name, rows)
-    return _checked(values, n, name, places, "line")
+    values = np.array([_number(cell, place, name) for place, cell in cells], dtype=np.float64)
+    odd = next((place for place, cells in lines if len(cells) != 2), None)
+    if not paired and (odd is not None or len(lines) == 1):
+        return _checked(values, n, name, [place for place, _ in cells], "line")
+    if odd is not None:
+        raise ReadError(
+            f"{name}, line {odd}: write two numbers, a rank and its weight, such as 12,0.5"
+        )
+    return _by_rank(values[::2], values[1::2], n, name, [place for place, _ in lines])
 
 
 def _number(cell: str, place: int, name: str) -> float:
@@ -188,7 +163,7 @@ def _number(cell: str, place: int, name: str) -> float:
     return float(cell)
 
 
-def _by_rank(ranks: Floats, given: Floats, n: int, name: str, places: list[int]) -> Floats:
+def _by_rank(ranks: Floats, given: Floats, n: int, name: str, places: Sequence[int]) -> Floats:
     off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
     if np.any(off):
         i = int(np.argmax(off))
@@ -201,13 +176,14 @@ def _by_rank(ranks: Floats, given: Floats, n: int, name: str, places: list[int])
     if np.any(times > 1):
         again = int(whole[first[times > 1][0]])
         raise ReadError(f"{name} gives rank {again} twice: keep one")
+    _refuse(given, name, places, "line")
     found = np.zeros(n)
-    found[whole - 1] = _finite(given, name, places, "line")
+    found[whole - 1] = given
     return _scaled(found, name)
 
 
-def _checked(values: Floats, n: int, name: str, places: list[int], what: str) -> Floats:
-    _finite(values, name, places, what)
+def _checked(values: Floats, n: int, name: str, places: Sequence[int], what: str) -> Floats:
+    _refuse(values, name, places, what)
     if len(values) != n:
         raise ReadError(
             f"{name} holds {len(values)} weights, but n = {n} needs {n}, one for each rank: "
@@ -216,13 +192,12 @@ def _checked(values: Floats, n: int, name: str, places: list[int], what: str) ->
     return _scaled(values, name)
 
 
-def _finite(values: Floats, name: str, places: list[int], what: str) -> Floats:
+def _refuse(values: Floats, name: str, places: Sequence[int], what: str) -> None:
     bad = ~(np.isfinite(values) & (values >= 0))
     if np.any(bad):
         i = int(np.argmax(bad))
         wrong = "is negative" if values[i] < 0 else "is not a number of usual size"
         raise ReadError(f"{name}, {what} {places[i]}: {values[i]:g} {wrong}; weights are 0 or more")
-    return values
 
 
 def _scaled(values: Floats, name: str) -> Floats:

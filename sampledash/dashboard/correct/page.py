@@ -13,19 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.correction import Correction
 from sampledash.dashboard import controls, page, state
-from sampledash.dashboard.correct import custom_prior, pictures, tabs, words
-from sampledash.dashboard.correct.result import (
-    DEFAULTS,
-    OWN,
-    PRIORS,
-    RECIPES,
-    SIZES,
-    TAKEN,
-    TEX,
-    UNIFORM,
-    Question,
-    check,
-)
+from sampledash.dashboard.correct import custom_prior, pictures, result, tabs, words
+from sampledash.dashboard.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
 from sampledash.dashboard.estimate.words import cutoff_holds_all
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
@@ -36,15 +25,19 @@ from sampledash.report.vectors import vector_csv, vector_json
 LINK: dict[str, Any] = {**DEFAULTS, **tabs.DEFAULTS, "why": False}
 # What a link can choose, and the default.
 OFFERED: state.Offered = {
-    key: (names, LINK[key])
-    for key, names in {
-        "metric": state.CHIPS,
-        "take": TAKEN,
-        "drawn": RECIPES,
-        "instances": SIZES,
-        "prior": PRIORS,
-        **tabs.OFFERED,
-    }.items()
+    key: (names, LINK[key]) for key, names in {**result.OFFERED, **tabs.OFFERED}.items()
+}
+HELP = {
+    "metric": "The metric that is corrected.",
+    "drawn": "Rank estimate: the metric at the scaled-up rank. CLS: least squares among vectors "
+    "that never rise. BV: bias² + γ · variance, with the γ of the sidebar. LS: bias only, γ = 0.",
+    "take": "The correction of the sentence, the numbers and the download.",
+    "instances": "Over how many instances, such as users, the mean is taken: it divides the "
+    "variance.",
+    "prior": "How often each true rank is thought to occur: CLS, BV and LS weigh their errors by "
+    "it, and so do the averages here.",
+    "scatter": "Standard deviation for one instance, averaged over the ranks in the same way.",
+    "scatter of the mean": "Standard deviation of the mean over |D| instances.",
 }
 LACKING = (
     "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
@@ -101,54 +94,24 @@ def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 def metric_choice() -> None:
     """The one metric of the page."""
-    st.pills(
-        "Metric",
-        list(state.CHIPS),
-        default=DEFAULTS["metric"],
-        required=True,
-        key="metric",
-        bind="query-params",
-        wrap=True,
-        help="The metric that is corrected.",
-    )
+    st.pills("Metric", list(state.CHIPS), required=True, wrap=True, **_linked("metric"))
+
+
+def _linked(key: str, default: str = "default") -> dict[str, Any]:
+    """What the widget of a choice is given: its key, its default and what it is about."""
+    return {"key": key, default: DEFAULTS[key], "bind": "query-params", "help": HELP[key]}
 
 
 def _choices() -> custom_prior.Given | None:
     """The corrections in the pictures, the one taken away, |D|, the prior; own weights for it."""
     left, middle, right = st.columns([41, 32, 27])
-    left.pills(
-        "Corrections",
-        list(RECIPES),
-        selection_mode="multi",
-        default=DEFAULTS["drawn"],
-        key="drawn",
-        bind="query-params",
-        wrap=True,
-        help="Rank estimate: the metric at the scaled-up rank. CLS: least squares among vectors "
-        "that never rise. BV: bias² + γ · variance, with the γ of the sidebar. LS: bias only, "
-        "γ = 0.",
-    )
+    several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
+    left.pills("Corrections", list(result.RECIPES), **several, **_linked("drawn"))
     with middle:
-        controls.segments(
-            "Take away",
-            TAKEN,
-            "take",
-            default=DEFAULTS["take"],
-            help="The correction of the sentence, the numbers and the download.",
-        )
-    right.select_slider(
-        "|D|, instances",
-        list(SIZES),
-        value=DEFAULTS["instances"],
-        key="instances",
-        bind="query-params",
-        help="Over how many instances, such as users, the mean is taken: it divides the variance.",
-    )
-    about = (
-        "How often each true rank is thought to occur: CLS, BV and LS weigh their errors by it, "
-        "and so do the averages here."
-    )
-    if controls.segments("Prior", PRIORS, "prior", help=about) == OWN:
+        taken = DEFAULTS["take"]
+        controls.segments("Take away", result.TAKEN, "take", default=taken, help=HELP["take"])
+    right.select_slider("|D|, instances", list(result.SIZES), **_linked("instances", "value"))
+    if controls.segments("Prior", result.PRIORS, "prior", help=HELP["prior"]) == OWN:
         return custom_prior.choose()
     custom_prior.put_in_address("")
     return None
@@ -237,35 +200,24 @@ def _numbers(q: Question) -> list[tuple[str, str, str]]:
     if q.prior.name != UNIFORM:
         says = "own weights say" if q.prior.custom else f"the prior {q.prior.name} says"
         over = f"the ranks, weighing as {says}"
+    bias = (
+        f"Root mean square over {over}. Uncorrected: {words.size(before)}; reporting 0 always: "
+        f"{words.size(nothing)}. The mean over any number of instances keeps its bias."
+    )
+    scatter = words.size((variance / q.instances) ** 0.5)
+    smallest = f"Of the vector. Its smallest is {words.size(float(values.min()))}."
     return [
-        (
-            "Average bias",
-            words.size(bias2**0.5),
-            f"Root mean square over {over}. Uncorrected: {words.size(before)}; reporting 0 always: "
-            f"{words.size(nothing)}. The mean over any number of instances keeps its bias.",
-        ),
-        (
-            "Scatter of one draw",
-            words.size(variance**0.5),
-            "Standard deviation for one instance, averaged over the ranks in the same way.",
-        ),
-        (
-            f"Scatter over {count(q.instances)}",
-            words.size((variance / q.instances) ** 0.5),
-            "Standard deviation of the mean over |D| instances.",
-        ),
-        (
-            "Largest value",
-            words.size(float(values.max())),
-            f"Of the vector. Its smallest is {words.size(float(values.min()))}.",
-        ),
+        ("Average bias", words.size(bias2**0.5), bias),
+        ("Scatter of one draw", words.size(variance**0.5), HELP["scatter"]),
+        (f"Scatter over {count(q.instances)}", scatter, HELP["scatter of the mean"]),
+        ("Largest value", words.size(float(values.max())), smallest),
     ]
 
 
 def _why(q: Question) -> None:
     """The formula, with the numbers of the page in it."""
     st.markdown(words.gamma_meaning(q.taken, q.instances))
-    for step in words.formula(q.fit(), *q.risk(), prior=TEX[q.prior.name]):
+    for step in words.formula(q.fit(), *q.risk(), prior=result.TEX[q.prior.name]):
         st.latex(step)
     st.markdown(words.AVERAGES if q.prior.name == UNIFORM else words.AVERAGES_BY_PRIOR)
     st.caption(words.FORMULAS)

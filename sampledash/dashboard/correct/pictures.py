@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import plotly.graph_objects as go
 
 from sampledash.correction import Correction
 from sampledash.dashboard import labels, theme
+from sampledash.dashboard.correct.result import Curve
 from sampledash.dashboard.correct.words import root
 from sampledash.dashboard.grid import rank_grid
 from sampledash.metrics import Metric
@@ -138,20 +138,10 @@ def risks(
     )
 
 
-@dataclass(frozen=True)
-class Tradeoff:
-    """Bias and scatter of one correction along an axis, as shares (not squared)."""
-
-    recipe: Correction
-    label: str
-    bias: Floats
-    scatter: Floats
-
-
 def tradeoff(
     symbol: str,
     x: Floats,
-    series: Sequence[Tradeoff],
+    series: Sequence[Curve],
     *,
     marks: Mapping[str, float],
     dark: bool = False,

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sampledash.comparison.order import true_order
 from sampledash.correction import Correction, Fit, correction
@@ -21,7 +22,7 @@ from sampledash.ranksets import RankSet
 from sampledash.readers import example
 from sampledash.report.numbers import count, gamma
 from sampledash.sampling import Sampling
-from sampledash.types import Floats, Ints
+from sampledash.types import Floats, Ints, Progress
 
 # As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
 RECIPES = {
@@ -54,6 +55,14 @@ DEFAULTS: dict[str, Any] = {
     "drawn": ["uncorrected", "rank estimate", "CLS", "BV"],
     "instances": "6,040",
     "prior": UNIFORM,
+}
+
+OFFERED = {
+    "metric": state.CHIPS,
+    "take": TAKEN,
+    "drawn": RECIPES,
+    "instances": SIZES,
+    "prior": PRIORS,
 }
 
 # Of the pictures of section 5.5, and of what a sample can see.
@@ -134,31 +143,17 @@ def expected(
 
 @dataclass(frozen=True)
 class Question:
-    """Everything the page depends on, checked.
-
-    Attributes
-    ----------
-    drawn
-        Corrections in the pictures, ``taken`` among them.
-    taken
-        The one whose vector is taken away.
-    gamma, instances
-        Of BV, and |D|.
-    ranks
-        True ranks at which curves are drawn.
-    note
-        What was left out of the pictures.
-    """
+    """Everything the page depends on, checked."""
 
     metric: Metric
     sampling: Sampling
-    drawn: tuple[Correction, ...]
-    taken: Correction
+    drawn: tuple[Correction, ...]  # in the pictures, ``taken`` among them
+    taken: Correction  # the one whose vector is taken away
     gamma: float
     instances: int
     prior: Prior
-    ranks: Ints
-    note: str
+    ranks: Ints  # at which curves are drawn
+    note: str  # what was left out of the pictures
 
     def fit(self, recipe: Correction | None = None) -> Fit:
         """The fitted correction, the one taken away unless another is given."""
@@ -228,48 +223,54 @@ def check(
     )
 
 
-class Line(NamedTuple):
-    """A correction along an axis: how it is made at each value, and over how many instances."""
+class Curve(NamedTuple):
+    """Bias and scatter of the mean of one correction along an axis, as shares (not squared)."""
 
-    label: str
     recipe: Correction
-    points: list[Point]
-    instances: float | Floats
+    label: str
+    bias: Floats
+    scatter: Floats
 
 
-def tradeoffs(q: Question) -> dict[str, tuple[Floats, list[Line]]]:
-    """What is drawn against γ, m, n and |D|: the values of each axis, and its lines."""
-    s, plain, taken = q.sampling, Correction(), q.taken
+def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Curve]]]:
+    """What is drawn against γ, m, n and |D|: the values of each axis, and its curves."""
+    s, plain = q.sampling, Correction()
     without = s.scheme == "without-replacement"
     gammas = sorted({*GAMMAS, *([q.gamma] if q.gamma >= min(GAMMAS) else [])})
     ms = sorted({*(m for m in MS if not without or m < s.n), s.m})
     largest = NS[-1] if q.prior.name == UNIFORM else MOST_N
     ns = sorted({*(n for n in NS if n <= largest and (not without or s.m < n)), s.n})
 
-    def both(samplings: list[Sampling], instances: float | Floats = q.instances) -> list[Line]:
-        return [
-            Line(str(one), one, [(one, x) for x in samplings], instances) for one in (taken, plain)
-        ]
+    def both(samplings: list[Sampling]) -> list[list[Point]]:
+        return [[(one, x) for x in samplings] for one in (q.taken, plain)]
 
-    weighed = [correction("BV", gamma=g) for g in gammas]
-    over_gamma = [
-        Line("BV", weighed[0], [(one, s) for one in weighed], q.instances),
-        Line("uncorrected", plain, [(plain, s)] * len(gammas), q.instances),
-    ]
-    return {
-        "γ": (np.array(gammas), over_gamma),
-        "m": (np.array(ms, dtype=np.float64), both([replace(s, m=m) for m in ms])),
-        "n": (np.array(ns, dtype=np.float64), both([replace(s, n=n) for n in ns])),
-        "|D|": (INSTANCES, both([s] * len(INSTANCES), INSTANCES)),
+    weighed: list[Point] = [(correction("BV", gamma=g), s) for g in gammas]
+    axes: dict[str, tuple[ArrayLike, list[list[Point]]]] = {
+        "γ": (gammas, [weighed, [(plain, s)] * len(gammas)]),
+        "m": (ms, both([replace(s, m=m) for m in ms])),
+        "n": (ns, both([replace(s, n=n) for n in ns])),
+        "|D|": (INSTANCES, both([s] * len(INSTANCES))),
     }
-
-
-def risk_at(q: Question, point: Point) -> tuple[float, float]:
-    """Squared bias and variance of one point; NaN is a gap in the line."""
-    try:
-        return fitted(q.metric, *point, q.prior)[1:]
-    except ValueError:  # own weights leave a sampled rank impossible there
-        return np.nan, np.nan
+    points = {point for _, lines in axes.values() for line in lines for point in line}
+    risks: dict[Point, tuple[float, float]] = {}
+    for point in sorted(points, key=str):
+        try:
+            risks[point] = fitted(q.metric, *point, q.prior)[1:]
+        except ValueError:  # own weights leave a sampled rank impossible there: a gap in the line
+            risks[point] = np.nan, np.nan
+        report(len(risks) / len(points))
+    found = {}
+    for symbol, (x, lines) in axes.items():
+        instances = INSTANCES if symbol == "|D|" else q.instances
+        curves = []
+        for line in lines:
+            bias2, variance = np.array([risks[point] for point in line]).T
+            recipe = line[0][0]
+            label = "BV" if line is weighed else str(recipe)
+            scatter = np.sqrt(variance / instances)
+            curves.append(Curve(recipe, label, np.sqrt(bias2), scatter))
+        found[symbol] = np.asarray(x, dtype=np.float64), curves
+    return found
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:

@@ -76,27 +76,17 @@ def tradeoffs(q: Question) -> None:
     if q.sampling.m > LIVE:
         st.info(f"Many fits: drawn up to m = {count(LIVE)}.", icon=":material/hourglass_empty:")
         return
-    axes = result.tradeoffs(q)
-    points = dict.fromkeys(p for _, lines in axes.values() for line in lines for p in line.points)
-    risks: dict[result.Point, tuple[float, float]] = {}
     with page.progress("Fitting the corrections") as report:
-        for point in points:
-            risks[point] = result.risk_at(q, point)
-            report(len(risks) / len(points))
+        axes = result.tradeoffs(q, report)
     here = {"m": q.sampling.m, "n": q.sampling.n, "|D|": q.instances}
     marks = {symbol: {f"{symbol} = {count(x)}": float(x)} for symbol, x in here.items()}
     marks["γ"] = {f"γ = {gamma(q.gamma)}": q.gamma, "1/|D|": 1 / q.instances}
     st.markdown(words.tradeoff(q.taken, q.instances))
     places = [*st.columns(2), *st.columns(2)]
-    for place, (symbol, (x, lines)) in zip(places, axes.items(), strict=True):
-        series = []
-        for line in lines:
-            bias2, variance = np.array([risks[point] for point in line.points]).T
-            scatter = np.sqrt(variance / line.instances)
-            series.append(pictures.Tradeoff(line.recipe, line.label, np.sqrt(bias2), scatter))
+    for place, (symbol, (x, curves)) in zip(places, axes.items(), strict=True):
         with place:
             page.picture(
-                pictures.tradeoff(symbol, x, series, marks=marks[symbol], dark=page.is_dark()),
+                pictures.tradeoff(symbol, x, curves, marks=marks[symbol], dark=page.is_dark()),
                 key=f"correct_against_{symbol}",
                 alt=f"Bias and scatter of the mean over {count(q.instances)} instances "
                 f"against {symbol}, uncorrected and corrected.",
@@ -114,15 +104,11 @@ def movielens(q: Question) -> None:
         return
     sets = _movielens()
     plain, corrected = _orders(metric, Correction()), _orders(metric, recipe)
-    settled = [
-        words.Settled(
-            sets[i].system,
-            sets[j].system,
-            plain.right_from(i, j, 0, 1),
-            corrected.right_from(i, j, 0, 1),
-        )
-        for i, j in result.pairs_in_order(metric, sets)
-    ]
+    settled = []
+    for i, j in result.pairs_in_order(metric, sets):
+        pair = " and ".join(sorted((sets[i].system, sets[j].system)))
+        right = (one.right_from(i, j, 0, 1) for one in (plain, corrected))
+        settled.append(words.Settled(pair, *right))
     st.markdown(f"**{words.real_ranks(recipe, settled, MOVIELENS_M)}**")
     st.html(over_m.legend([ranks.system for ranks in sets], dark=page.is_dark()))
     for place, one in zip(st.columns(2), (Correction(), recipe), strict=True):
@@ -136,7 +122,9 @@ def movielens(q: Question) -> None:
         protocol = result.movielens_protocol(one)
         means = expected_means([metric], sets, [m], protocol)[0, :, 0]
         stds = cache.scatter((metric,), sets, m, protocol, shared=True)[:, 0]
-        table[str(one)] = [words.plus_minus(a, b) for a, b in zip(means, stds, strict=True)]
+        table[str(one)] = [
+            f"{100 * a:.2f} ± {100 * b:.2f}" for a, b in zip(means, stds, strict=True)
+        ]
         beyond = {each.system: [value] for each, value in zip(sets, means.tolist(), strict=True)}
         notes += outside(beyond, str(one))
     st.caption(f"{metric} in %, m = {count(m)}: expectation ± scatter of one run, as in Table 3.")

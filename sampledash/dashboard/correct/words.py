@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -125,18 +125,17 @@ def risks(found: Mapping[Correction, tuple[float, float]], instances: int) -> st
 
 def vector_note(fit: Fit) -> str:
     """What the vector looks like and what to do with it."""
-    values = fit.values
+    values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])
-    turns = int(np.sum(moves[1:] != moves[:-1]))
     shape = "It falls with the sampled rank."
-    if turns:
+    if turns := int(np.sum(moves[1:] != moves[:-1])):
         shape = (
             f"It changes direction {count(turns)} times: one value says little, "
             "the mean over many instances does."
         )
-    if float(values.min()) < 0:
-        shape += f" Its smallest value, {size(float(values.min()))}, is below any exact one."
+    if smallest < 0:
+        shape += f" Its smallest value, {size(smallest)}, is below any exact one."
     return (
         f"Where the relevant item has sampled rank t among {count(fit.sampling.m + 1)}, report the "
         f"t-th value instead of {fit.metric}(t); then average over the instances. {shape}"
@@ -227,35 +226,21 @@ def tradeoff(recipe: Correction, instances: int) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Settled:
+class Settled(NamedTuple):
     """From which m a pair is in its true order, uncorrected and corrected; None: not at the end."""
 
-    better: str
-    worse: str
+    pair: str
     plain: int | None
     corrected: int | None
 
-    @property
-    def pair(self) -> str:
-        """Both names in alphabetical order."""
-        return " and ".join(sorted((self.better, self.worse)))
-
 
 def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
-    """What the correction does for the pair that the uncorrected metric gets right last.
-
-    Examples
-    --------
-    >>> bv = Correction("bias-variance", 0.1)
-    >>> real_ranks(bv, [Settled("Y", "X", 970, 52)], 2000)
-    'BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970.'
-    """
+    """What the correction does for the pair that the uncorrected metric gets right last."""
     if not pairs:
         return "Nothing to order: the exact values are equal."
     late = m_max * 1e6
     hard = max(pairs, key=lambda x: (x.plain or late, x.corrected or late))
-    if (hard.plain, hard.corrected) == (1, 1):
+    if hard[1:] == (1, 1):
         return f"Uncorrected and {recipe} order all pairs right at every m."
     start = (
         f"{recipe} does not settle on the right order of {hard.pair} up to m = {count(m_max)}"
@@ -268,17 +253,6 @@ def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
         else f"uncorrected from m = {count(hard.plain)}"
     )
     return f"{start}; {end}."
-
-
-def plus_minus(mean: float, std: float) -> str:
-    """A mean with its scatter as Table 3 prints them, in percent.
-
-    Examples
-    --------
-    >>> plus_minus(0.0695, 0.0021)
-    '6.95 ± 0.21'
-    """
-    return f"{100 * mean:.2f} ± {100 * std:.2f}"
 
 
 def resolved(sampling: Sampling, weight: float, degree: int, width: float) -> str:
