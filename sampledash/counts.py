@@ -43,6 +43,13 @@ class RankCounts:
         """The positions that occur, 1 first."""
         return [int(j) for j in np.unique(self.position)]
 
+    @property
+    def columns(self) -> list[NDArray[Any]]:
+        """What tells one atom from another."""
+        columns: list[NDArray[Any]] = [self.position, self.relevant, self.tied]
+        columns += [self.negatives, self.above]
+        return columns if self.mass is None else [*columns, self.mass]
+
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
         size = int(np.count_nonzero(keep)) if keep.dtype == bool else len(keep)
 
@@ -52,10 +59,8 @@ class RankCounts:
                 return np.asarray(column[keep])
             return column[:size] if size <= len(column) else np.broadcast_to(column[0], size)
 
-        return RankCounts(
-            kept(self.above), kept(self.negatives), kept(self.tied), kept(self.position),
-            kept(self.relevant), None if self.mass is None else kept(self.mass), kept(self.count),
-        )  # fmt: skip
+        fields: dict[str, Any] = {x: v if v is None else kept(v) for x, v in vars(self).items()}
+        return RankCounts(**fields)
 
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
@@ -73,11 +78,14 @@ def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
     return codes, len(table)
 
 
-def _keys(columns: Sequence[NDArray[Any]]) -> Ints:
-    """One integer per row, the same only for rows that are equal in every column."""
+def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
+    """Distinct rows of a table: index of the first row of each, and which of them every row is.
+
+    Numbers are at least 0, and the distinct rows in increasing order.
+    """
     key = np.zeros(len(columns[0]), dtype=np.int64)
     size = 1
-    for column in columns:
+    for column in columns if len(key) else ():
         as_int = column.view(np.int64) if column.dtype == np.float64 else column
         low, high = int(as_int.min()), int(as_int.max())
         if low == high:
@@ -90,36 +98,27 @@ def _keys(columns: Sequence[NDArray[Any]]) -> Ints:
             size = int(key.max()) + 1
         key = key * (high - low + 1) + (as_int - low)
         size *= high - low + 1
-    return key
-
-
-def _distinct(columns: Sequence[NDArray[Any]], count: Floats) -> tuple[Ints, Floats]:
-    """Rows that differ in some column: index of one row of each, and the summed counts."""
-    key = _keys(columns)
-    span = int(key.max()) + 1 if len(key) else 0
-    if span <= 4 * len(key):  # dense: no need to sort
-        first = np.full(span, -1)
-        first[key[::-1]] = np.arange(len(key))[::-1]  # the last one written is the first row
-        present = np.flatnonzero(first >= 0)
-        return first[present], np.bincount(key, count, span)[present].astype(np.float64)
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    return first.astype(np.int64), np.bincount(inverse, count, len(first)).astype(np.float64)
+    if size > 4 * len(key):
+        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+        return first.astype(np.int64), inverse.astype(np.int64)
+    place = np.full(size, -1)  # dense: no need to sort
+    place[key[::-1]] = np.arange(len(key))[::-1]  # the last one written is the first row
+    first = place[place >= 0]
+    place[key[first]] = np.arange(len(first))
+    return first, place[key]
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Atoms that have a law of their own among those of several rank sets.
+    """Atoms that have a law of their own among those of several rank sets, and where they are.
 
-    Returns
-    -------
-    The distinct ones, counts summed, ``relevant`` meaningless; and where those of each part are.
+    Their counts are summed; ``relevant`` means nothing.
     """
-    fields = ("above", "negatives", "tied", "position", "relevant", "count")
-    whole = RankCounts(
-        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields},
-        mass=None if parts[0].mass is None else np.concatenate([part.mass for part in parts]),
-    )
-    columns = [column for column in _columns(whole) if column is not whole.relevant]
-    _, first, inverse = np.unique(_keys(columns), return_index=True, return_inverse=True)
+    fields: dict[str, Any] = {}
+    for name, column in vars(parts[0]).items():
+        every = [getattr(part, name) for part in parts]
+        fields[name] = None if column is None else np.concatenate(every)
+    whole = RankCounts(**fields)
+    first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
     count = np.bincount(inverse, whole.count, len(first)).astype(np.float64)
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return replace(whole[first], count=count), np.split(inverse, ends)
@@ -148,34 +147,10 @@ def one_item_per_instance(atoms: RankCounts) -> RankCounts:
     )
 
 
-def _columns(atoms: RankCounts) -> list[NDArray[Any]]:
-    columns: list[NDArray[Any]] = [
-        atoms.position, atoms.relevant, atoms.tied, atoms.negatives, atoms.above,
-    ]  # fmt: skip
-    return columns if atoms.mass is None else [*columns, atoms.mass]
-
-
 def counted(rows: RankCounts) -> RankCounts:
     """Join equal rows, adding their counts."""
-    keep, count = _distinct(_columns(rows), rows.count)
-    return replace(rows[keep], count=count)
-
-
-def pairs(rows: RankCounts) -> tuple[RankCounts, RankCounts]:
-    """Pairs of relevant items of one instance, joined where equal.
-
-    ``rows`` are sorted by instance and position. Two aligned sets of atoms: the better ranked item
-    first, both with the count of the pair.
-    """
-    gaps = range(1, int(rows.relevant.max()))
-    starts = [np.flatnonzero(rows.position + gap <= rows.relevant) for gap in gaps]
-    upper = rows[np.concatenate([np.empty(0, np.int64), *starts])]
-    ends = [start + gap for gap, start in zip(gaps, starts, strict=True)]
-    lower = rows[np.concatenate([np.empty(0, np.int64), *ends])]
-    if not len(upper):
-        return upper, lower
-    keep, count = _distinct([*_columns(upper), *_columns(lower)], upper.count)
-    return replace(upper[keep], count=count), replace(lower[keep], count=count)
+    first, inverse = unique_rows(rows.columns)
+    return replace(rows[first], count=np.bincount(inverse, rows.count).astype(np.float64))
 
 
 def repeat_by_count(rows: RankCounts) -> RankCounts:

@@ -23,6 +23,7 @@ the extreme case of two systems that see the same negatives.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,8 +31,10 @@ from numpy.typing import NDArray
 
 from sampledash import laws
 from sampledash.comparison import ties
-from sampledash.counts import RankCounts
+from sampledash.counts import RankCounts, resolve_ties, unique_rows
+from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
+from sampledash.ranksets import RankSet
 from sampledash.types import Floats
 
 Late = dict[int, list[tuple[int, int, int]]]
@@ -42,25 +45,51 @@ _CACHE = 1 << 15  # entries of the laws that are drawn on together: they stay in
 _HELD = 1 << 20  # entries of conditional expectations held at a time
 
 
-def summed_covariances(
+def pair_covariances(
+    metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
+) -> Floats:
+    """Sum of the covariances of the relevant items of each instance, before ``scale``: (D, c).
+
+    Where all negatives are drawn nothing is left to vary together.
+    """
+    rows, atoms = resolve_ties(ranks.rows(), protocol.ties), ranks.atoms(protocol.ties)
+    starts = np.flatnonzero(rows.position == 1)
+    wanted = rows.relevant[starts] > 1
+    if protocol.without:
+        wanted &= rows.negatives[starts] >= m
+    tied = wanted & (np.add.reduceat(rows.tied, starts) > 0)
+    if protocol.scheme == "popularity" and np.any(tied):
+        raise ValueError(
+            f"system {ranks.system!r} has ties and several relevant items in one instance: with "
+            "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
+        )
+    vectors = np.array(
+        [[protocol.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]
+    ).swapaxes(1, 2)
+    found = np.zeros((len(starts), len(metrics)))
+    plain = wanted & ~tied
+    found[plain] = _summed_covariances(rows, starts[plain], m, protocol, vectors)
+    if np.any(tied):
+        owner = np.cumsum(rows.position == 1) - 1
+        upper, lower = [], []
+        for gap in range(1, int(rows.relevant.max())):
+            at = np.flatnonzero(tied[owner] & (rows.position + gap <= rows.relevant))
+            upper.append(at)
+            lower.append(at + gap)
+        high, low = np.concatenate(upper), np.concatenate(lower)
+        first, inverse = unique_rows([*rows[high].columns, *rows[low].columns])
+        each = _tied_covariances(protocol, m, rows[high[first]], rows[low[first]], vectors)
+        np.add.at(found, owner[high], each[inverse])
+    return found
+
+
+def _summed_covariances(
     rows: RankCounts, starts: NDArray[np.intp], m: int, protocol: Protocol, vectors: Floats
 ) -> Floats:
-    """Sum of the covariances of all pairs of relevant items, per instance.
+    """Sum of the covariances of all pairs of relevant items of instances without ties: (D, c).
 
-    Parameters
-    ----------
-    rows
-        One atom per relevant item, sorted by instance and position; without ties.
-    starts
-        First row of each instance asked for; without replacement with at least m negatives.
-    m, protocol
-        Number and scheme of draws.
-    vectors
-        Values of the counts 0..m above the first, second, ... item: shape (items, m + 1, c).
-
-    Returns
-    -------
-    Array of shape (instances, c).
+    ``starts`` are their first rows; ``vectors`` (items, m + 1, c) hold the values of the counts
+    0..m above the first, second, ... item.
     """
     above, below = protocol.weights(rows)
     width = vectors.shape[2]
@@ -76,7 +105,7 @@ def summed_covariances(
             live = int(np.sum(size > j))  # the others are done
             at = first[:live] + j
             if j:
-                both = given(protocol.scheme, m, above[at - 1], above[at], both[:live])
+                both = _given(protocol.scheme, m, above[at - 1], above[at], both[:live])
             p = laws.pmf(protocol.scheme, m, above[at], below[at])
             value = vectors[j] - (p @ vectors[j])[:, None]
             both[:, :, width:] += value * both[:, :, :width]
@@ -85,21 +114,11 @@ def summed_covariances(
     return found
 
 
-def given(scheme: str, m: int, inner: Floats, outer: Floats, values: Floats) -> Floats:
-    """Expected value of the count in the inner set, given that t = 0..m draws lie in the outer one.
+def _given(scheme: str, m: int, inner: Floats, outer: Floats, values: Floats) -> Floats:
+    """Expected value of the count in the inner set if t = 0..m draws lie in the outer: (p, m+1, c).
 
-    Parameters
-    ----------
-    scheme, m
-        How the negatives are drawn.
-    inner, outer
-        Items (or weight) in either set, the first within the second: shape (p,).
-    values
-        Value of the counts 0..m in the inner set, shape (p, m + 1, c).
-
-    Returns
-    -------
-    Array of shape (p, m + 1, c); without replacement 0 where t is more than ``outer``.
+    ``inner`` and ``outer`` are items (or weight) in either set, (p,); ``values`` are those of the
+    counts 0..m in the inner one. Without replacement 0 where t is more than ``outer``.
     """
     law = np.zeros((len(inner), m + 1))
     now = outer >= (m if scheme == "without-replacement" else np.finfo(float).tiny)
@@ -108,27 +127,15 @@ def given(scheme: str, m: int, inner: Floats, outer: Floats, values: Floats) -> 
     late: Late = {m: [(row, 0, 0) for row in np.flatnonzero(outer == 0).tolist()]}
     for row in np.flatnonzero(~now & (outer > 0)).tolist():
         late.setdefault(int(outer[row]), []).append((row, int(inner[row]), int(inner[row])))
-    return thinned(law, late, values)
+    return _thinned(law, late, values)
 
 
-def thinned(law: Floats, late: Late, values: Floats, *, beyond: bool = False) -> Floats:
-    """Expected value of a count after m, m - 1, ..., 0 draws, from its law after m.
+def _thinned(law: Floats, late: Late, values: Floats, *, beyond: bool = False) -> Floats:
+    """Expected value of a count after t = 0..m draws, from its law (p, m + 1) after m.
 
-    Parameters
-    ----------
-    law
-        Laws after m draws, shape (p, m + 1); overwritten.
-    late
-        Where m draws are too many: rows (row, first, last) that enter with that many draws, when
-        the count is one of first..last.
-    values
-        Value of each count, shape (p, m + 1, c).
-    beyond
-        The count is added to the m - t draws that went elsewhere.
-
-    Returns
-    -------
-    Array of shape (p, m + 1, c): entry t is that of t draws, or with ``beyond`` of m - t.
+    The law is overwritten. ``late`` has the rows (row, first, last) for which m draws are too many:
+    they enter with that many draws, when the count is one of first..last. With ``beyond`` entry t
+    is that of m - t draws, and the count is added to the t that went elsewhere.
     """
     result = np.zeros(values.shape)
     m = law.shape[1] - 1
@@ -153,23 +160,11 @@ def nested_covariances(
     first: Floats,
     second: Floats,
 ) -> Floats:
-    """Covariances of functions of two nested counts, one row per pair of sets.
+    """Covariances of functions of two nested counts, for each pair of sets: (pairs, c, d).
 
-    Parameters
-    ----------
-    scheme, m
-        How the negatives are drawn.
-    inner, outer
-        Items (or sampling weight) in the smaller and in the larger set, shape (pairs,).
-    outside
-        Items (or weight) outside the larger set, shape (pairs,).
-    first, second
-        Values of the counts 0..m in the smaller and in the larger set, shapes (m + 1, c) and
-        (m + 1, d).
-
-    Returns
-    -------
-    Array of shape (pairs, c, d).
+    ``inner`` and ``outer`` are items (or sampling weight) in the smaller and in the larger set,
+    ``outside`` those outside the larger; ``first`` (m + 1, c) and ``second`` (m + 1, d) the values
+    of the counts 0..m in either set.
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= _STRAIGHT:
         # Linear in the counts, as AUC is: the covariance of the counts is known.
@@ -206,7 +201,7 @@ def nested_covariances(
 
 def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
     """Laws of all rows, equal ones evaluated once: (rows, m + 1)."""
-    _, first, inverse = np.unique(above + 1j * below, return_index=True, return_inverse=True)
+    first, inverse = unique_rows([above, below])
     return laws.pmf(scheme, m, above[first], below[first])[inverse]
 
 
@@ -238,24 +233,10 @@ def _conditional_means(
     return means
 
 
-def tied_covariances(
+def _tied_covariances(
     protocol: Protocol, m: int, upper: RankCounts, lower: RankCounts, vectors: Floats
 ) -> Floats:
-    """Covariances of the contributions of pairs of relevant items, the order of ties random.
-
-    Parameters
-    ----------
-    protocol, m
-        A uniform scheme, and the number of draws; without replacement no more than negatives.
-    upper, lower
-        The better and the worse ranked item of each pair.
-    vectors
-        Values of the counts 0..m above the first, second, ... item: shape (items, m + 1, c).
-
-    Returns
-    -------
-    Array of shape (pairs, c).
-    """
+    """Covariances of pairs of relevant items whose ties fall in random order: (pairs, c)."""
     result = np.zeros((len(upper), vectors.shape[2]))
     step = max(1, _HELD // vectors[0].size)
     for start in range(0, len(upper), step):
@@ -293,4 +274,4 @@ def _conditional(
         above, tied = int(atoms.above[row]), int(atoms.tied[row])
         # All are drawn: only the order of the ties is left open.
         late.setdefault(int(atoms.negatives[row]), []).append((row, above, above + tied))
-    return thinned(law, late, values, beyond=beyond)
+    return _thinned(law, late, values, beyond=beyond)

@@ -9,9 +9,9 @@ import numpy as np
 
 from sampledash import checks
 from sampledash.comparison import ties
-from sampledash.comparison.covariance import summed_covariances, tied_covariances
+from sampledash.comparison.covariance import pair_covariances
 from sampledash.comparison.curves import expected_means
-from sampledash.counts import RankCounts, Ties, distinct_over_systems, pairs, resolve_ties
+from sampledash.counts import RankCounts, Ties, distinct_over_systems
 from sampledash.expectation import moments
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by, group_by_candidate_set
@@ -119,7 +119,7 @@ def variances_of_means(
     if moments is None:
         moments = moments_of_sets(metrics, sets, m, protocol)
     total = np.empty((len(sets), len(metrics)))
-    several = [x for x, metric in enumerate(metrics) if not (metric.first_only or metric.of_others)]
+    several = [x for x, metric in enumerate(metrics) if metric.sums_items]
     for i, ranks in enumerate(sets):
         atoms = ranks.atoms(protocol.ties)
         share = protocol.shares(atoms)
@@ -128,7 +128,13 @@ def variances_of_means(
             total[i, x] = moments[i][1][x] @ weight
         if ranks.max_relevant > 1 and several:
             chosen = [metrics[x] for x in several]
-            total[i, several] += 2 * _pair_covariances(chosen, ranks, atoms, m, protocol)
+            first = ranks.rows()
+            first = first[first.position == 1]
+            scales = np.column_stack([metric.scales(first.relevant) for metric in chosen])
+            weights = first.count[:, None] * (scales * protocol.shares(first)[:, None]) ** 2
+            total[i, several] += 2 * np.sum(
+                weights * pair_covariances(chosen, ranks, m, protocol), axis=0
+            )
     return np.maximum(total, 0.0)
 
 
@@ -178,41 +184,3 @@ def atom_moments(
             for i, vector in zip(counted, vectors, strict=True):
                 means[i, rows], variances[i, rows] = moments(p, vector)
     return means, variances
-
-
-def _pair_covariances(
-    metrics: Sequence[Metric], ranks: RankSet, atoms: RankCounts, m: int, protocol: Protocol
-) -> Floats:
-    """Covariances between the relevant items of an instance, as they enter the mean: (metrics,)."""
-    rows = resolve_ties(ranks.rows(), protocol.ties)
-    starts = np.flatnonzero(rows.position == 1)
-    tied = np.add.reduceat(rows.tied, starts) > 0
-    relevant = rows.relevant[starts]
-    wanted = relevant > 1
-    if protocol.without:
-        wanted &= rows.negatives[starts] >= m
-    if protocol.scheme == "popularity" and np.any(tied & wanted):
-        raise ValueError(
-            f"system {ranks.system!r} has ties and several relevant items in one instance: with "
-            "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
-        )
-    vectors = np.array(
-        [[protocol.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]
-    ).swapaxes(1, 2)
-
-    def weights(some: RankCounts) -> Floats:
-        scales = np.column_stack([metric.scales(some.relevant) for metric in metrics])
-        return np.asarray(
-            some.count[:, None] * (scales * protocol.shares(some, atoms)[:, None]) ** 2
-        )
-
-    total = np.zeros(len(metrics))
-    here = starts[wanted & ~tied]
-    if len(here):
-        found = summed_covariances(rows, here, m, protocol, vectors)
-        total += np.sum(weights(rows[here]) * found, axis=0)
-    if np.any(wanted & tied):
-        upper, lower = pairs(rows[np.repeat(wanted & tied, relevant)])
-        found = tied_covariances(protocol, m, upper, lower, vectors)
-        total += np.sum(weights(lower) * found, axis=0)
-    return total

@@ -33,9 +33,8 @@ from sampledash.comparison.user_resampling import (
     largest_move,
     match_instances,
     sampled_values,
-    unique_rows,
 )
-from sampledash.counts import RankCounts, resolve_ties
+from sampledash.counts import RankCounts, resolve_ties, unique_rows
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet

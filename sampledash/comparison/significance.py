@@ -23,9 +23,8 @@ from sampledash.comparison.user_resampling import (
     instance_values,
     instance_weights,
     paired_groups,
-    unique_rows,
 )
-from sampledash.counts import Ties
+from sampledash.counts import Ties, unique_rows
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Protocol, Weighting
 from sampledash.ranksets import RankSet

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from sampledash import checks, simulation
 from sampledash.comparison import ties as tied
 from sampledash.comparison.chance import continuity_correction, normal_chances
-from sampledash.comparison.covariance import nested_covariances
+from sampledash.comparison.covariance import pair_covariances
 from sampledash.comparison.means import atom_moments
 from sampledash.comparison.order import TIED, as_table, check_sets, true_order
 from sampledash.comparison.run_distribution import instance_span, instance_waves, inverted
-from sampledash.counts import RankCounts, Ties, codes_of, resolve_ties
+from sampledash.counts import RankCounts, Ties, codes_of, distinct_over_systems, resolve_ties
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
 from sampledash.ranksets import RankSet
@@ -53,90 +53,42 @@ def instance_labels(ranks: RankSet) -> NDArray[Any]:
 
 
 def instance_values(metrics: Sequence[Metric], ranks: RankSet, ties: Ties) -> Floats:
-    """Exact metric of each instance.
-
-    Parameters
-    ----------
-    metrics
-        Metrics.
-    ranks
-        True ranks.
-    ties
-        How tied items are read: ``"expected"`` averages over their order.
-
-    Returns
-    -------
-    Array of shape (metrics, D), instances in the order of their first rows in ``ranks``.
-    """
+    """Exact metric of each instance, in the order of their first rows: shape (metrics, D)."""
     rows = resolve_ties(ranks.rows(), ties)
-    atoms, inverse = _distinct(rows)
     starts = _starts(rows)
     values = np.empty((len(metrics), len(starts)))
     for i, metric in enumerate(metrics):
-        each = tied.exact_values(metric, atoms) * metric.scales(atoms.relevant)
-        values[i] = np.add.reduceat(each[inverse], starts)
+        atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
+        each = tied.exact_values(metric, atoms)[at] * metric.scales(rows.relevant)
+        values[i] = np.add.reduceat(each, starts)
     return values
 
 
 def instance_moments(
     metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Mean and variance of the sampled, possibly corrected, metric of each instance.
+    """Mean and variance of the sampled, possibly corrected, metric of each instance, (metrics, D).
 
-    Parameters
-    ----------
-    metrics
-        Metrics.
-    ranks
-        True ranks.
-    m
-        Sampled negatives per instance.
-    protocol
-        How the evaluation samples and corrects.
-
-    Returns
-    -------
-    Two arrays of shape (metrics, D), instances in the order of their first rows in ``ranks``.
-
-    Raises
-    ------
-    ValueError
-        If the sampling is impossible, or the scatter unknown: ties read as ``"expected"`` in
-        instances with several relevant items.
-
-    Notes
-    -----
-    Laws are evaluated once for each distinct relevant item, and covariances once for each distinct
-    pair of relevant items of one instance.
+    Instances are in the order of their first rows. Laws are evaluated once for each distinct
+    relevant item.
     """
     protocol.check(ranks, m)
     rows = resolve_ties(ranks.rows(), protocol.ties)
-    mean, variance = np.empty((2, len(metrics), len(_starts(rows))))
-    for x in group_by_candidate_set(metrics):
-        mean[x], variance[x] = _moments([metrics[i] for i in x], ranks, rows, m, protocol)
-    return mean, np.maximum(variance, 0.0)
-
-
-def _moments(
-    metrics: Sequence[Metric], ranks: RankSet, rows: RankCounts, m: int, protocol: Protocol
-) -> tuple[Floats, Floats]:
-    """The same for metrics that rank the relevant items alike."""
-    atoms, inverse = _distinct(as_ranked_by(metrics[0], rows))
     starts = _starts(rows)
-    means, variances = atom_moments(metrics, atoms, m, protocol)
-    scales = np.array([metric.scales(rows.relevant) for metric in metrics])
-    mean = np.add.reduceat(means[:, inverse] * scales, starts, axis=1)
-    variance = np.add.reduceat(variances[:, inverse] * scales**2, starts, axis=1)
-    several = [i for i, metric in enumerate(metrics) if not (metric.first_only or metric.of_others)]
+    mean, variance = np.empty((2, len(metrics), len(starts)))
+    for x in group_by_candidate_set(metrics):
+        some = [metrics[i] for i in x]
+        atoms, (at,) = distinct_over_systems([as_ranked_by(some[0], rows)])
+        means, variances = atom_moments(some, atoms, m, protocol)
+        scales = np.array([metric.scales(rows.relevant) for metric in some])
+        mean[x] = np.add.reduceat(means[:, at] * scales, starts, axis=1)
+        variance[x] = np.add.reduceat(variances[:, at] * scales**2, starts, axis=1)
+    several = [i for i, metric in enumerate(metrics) if metric.sums_items]
     if ranks.max_relevant > 1 and several:
-        if ranks.has_ties and protocol.ties == "expected":
-            raise ValueError(
-                f"system {ranks.system!r} has ties and several relevant items in one instance: the "
-                "scatter is available for ties='optimistic' or 'pessimistic'"
-            )
         chosen = [metrics[i] for i in several]
-        variance[several] += 2 * _covariances(chosen, rows, atoms, m, protocol)
-    return mean, variance
+        scales = np.array([metric.scales(rows.relevant[starts]) for metric in chosen])
+        variance[several] += 2 * scales**2 * pair_covariances(chosen, ranks, m, protocol).T
+    return mean, np.maximum(variance, 0.0)
 
 
 def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints | None:
@@ -177,64 +129,6 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
         else:
             groups.append([(i, np.arange(len(instance_counts(ranks))))])
     return groups
-
-
-def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Distinct rows of a table: index of one row of each, and the class of every row."""
-    code = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        if np.all(column == column[0]):
-            continue
-        values, inverse = np.unique(column, return_inverse=True)
-        code = np.unique(code * len(values) + inverse, return_inverse=True)[1]
-    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    return first.astype(np.int64), inverse.astype(np.int64)
-
-
-def _columns(rows: RankCounts) -> list[NDArray[Any]]:
-    columns: list[NDArray[Any]] = [
-        rows.position, rows.relevant, rows.tied, rows.negatives, rows.above,
-    ]  # fmt: skip
-    return columns if rows.mass is None else [*columns, rows.mass]
-
-
-def _distinct(rows: RankCounts) -> tuple[RankCounts, Ints]:
-    """Distinct atoms with their counts, and which of them each row is."""
-    first, inverse = unique_rows(_columns(rows))
-    count = np.bincount(inverse, rows.count, len(first)).astype(np.float64)
-    return replace(rows[first], count=count), inverse
-
-
-def _covariances(
-    metrics: Sequence[Metric], rows: RankCounts, atoms: RankCounts, m: int, protocol: Protocol
-) -> Floats:
-    """Summed covariances between the relevant items of each instance: (metrics, D)."""
-    starts = _starts(rows)
-    owner = np.repeat(np.arange(len(starts)), rows.relevant[starts])
-    total = np.zeros((len(metrics), len(starts)))
-    vectors = {
-        j: np.column_stack([protocol.vector(metric, atoms, m, j) for metric in metrics])
-        for j in atoms.positions
-    }
-    above, below = protocol.weights(rows)
-    sampled = rows.negatives >= m if protocol.without else np.ones(len(rows), dtype=bool)
-    for i in atoms.positions:
-        upper = np.flatnonzero((rows.position == i) & (rows.relevant > i) & sampled)
-        for j in range(i + 1, int(rows.relevant.max()) + 1):
-            upper = upper[rows.relevant[upper] >= j]
-            if not len(upper):
-                break
-            lower = upper + (j - i)
-            first, inverse = unique_rows([above[upper], above[lower], below[lower]])
-            a, b, outside = above[upper][first], above[lower][first], below[lower][first]
-            found = nested_covariances(
-                protocol.scheme, m, np.minimum(a, b), b, outside, vectors[i], vectors[j]
-            )
-            each = np.einsum("pcc->cp", found)[:, inverse]
-            for x, metric in enumerate(metrics):
-                scaled = each[x] * metric.scales(rows.relevant[upper]) ** 2
-                total[x] += np.bincount(owner[upper], scaled, len(starts))
-    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,8 +223,8 @@ def probability_if_redrawn(
     Raises
     ------
     ValueError
-        If m or a system cannot be sampled so, or the scatter of an instance is unknown (ties read
-        as ``"expected"`` in instances with several relevant items).
+        If m or a system cannot be sampled so, or the scatter of an instance is unknown (popularity,
+        with ties read as ``"expected"`` in instances with several relevant items).
 
     Notes
     -----

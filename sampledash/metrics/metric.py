@@ -170,6 +170,11 @@ class Metric:
         """Whether only the first of several relevant items counts (RR, HitRate)."""
         return KINDS[self.name].first_only
 
+    @property
+    def sums_items(self) -> bool:
+        """Whether several relevant items of one list count together."""
+        return not (self.first_only or self.of_others)
+
     def cut(self, others: int) -> int | None:
         """Lowest place that counts in a list with so many other items; ``None`` untruncated."""
         return self.k if self.share is None else int(places_within(self.share, others))

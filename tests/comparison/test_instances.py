@@ -18,7 +18,7 @@ from sampledash.comparison.user_resampling import (
     match_instances,
 )
 from sampledash.protocol import Protocol
-from tests.oracles import METRICS, POPULARITY, SCHEMES, WITHOUT, by_definition, samples
+from tests.oracles import METRICS, POPULARITY, SCHEMES, WITH, WITHOUT, by_definition, samples
 
 
 def _several(data: st.DataObject) -> list[tuple[list[int], int]]:
@@ -84,6 +84,21 @@ def test_ties_average_over_their_order() -> None:
     assert variances[0] == pytest.approx(chance * (1 - chance) / 4)
 
 
+@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
+def test_tied_items_of_one_list_vary_together(scheme: str) -> None:
+    n, m = 7, 3
+    tied = sd.RankSet("P", [2, 5], n, instances=["a", "a"], ties=[1, 2])
+    metrics = [sd.metric(name, k=k) for name, k in METRICS]
+    means, variances = instance_moments(metrics, tied, m, Protocol.of({"scheme": scheme}))
+    orders = [[first, second] for first in (2, 3) for second in (5, 6, 7)]
+    law = [(float(p) / 6, at) for x in orders for p, at in samples(x, n, m, scheme)]
+    for x, (name, k) in enumerate(METRICS):
+        values = np.array([by_definition(name, k, at, m + 2) for _, at in law])
+        p = np.array([chance for chance, _ in law])
+        assert means[x, 0] == pytest.approx(p @ values, abs=1e-12)
+        assert variances[x, 0] == pytest.approx(p @ (values - p @ values) ** 2, abs=1e-12)
+
+
 def test_sums_are_those_of_the_mean(xyz: list[sd.RankSet]) -> None:
     protocol = Protocol.of({"scheme": WITHOUT, "correction": "BV 0.1"})
     metrics = [sd.parse_metric(x) for x in ("NDCG@10", "AUC")]
@@ -97,7 +112,7 @@ def test_sums_are_those_of_the_mean(xyz: list[sd.RankSet]) -> None:
 
 
 def test_what_is_refused() -> None:
-    protocol = Protocol.of({})
+    protocol = Protocol.of({"scheme": POPULARITY})
     tied = sd.RankSet("P", [1, 4, 2], 9, instances=["a", "a", "b"], ties=[0, 2, 0])
     with pytest.raises(ValueError, match="'P' has ties and several relevant items"):
         instance_moments([sd.metric("ap")], tied, 3, protocol)

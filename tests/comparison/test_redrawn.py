@@ -173,4 +173,5 @@ def test_frame_and_refusals() -> None:
         for x, r in (("P", 4), ("Q", 5))
     ]
     with pytest.raises(ValueError, match="ties and several relevant items"):
-        probability_if_redrawn("AP", tied, 3)
+        probability_if_redrawn("AP", tied, 3, scheme="popularity")
+    assert 0 < probability_if_redrawn("AP", tied, 3).probability[0] < 1
