@@ -66,6 +66,7 @@ _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
 # Dashes belong to the exact line: truncated metrics take another pattern than their full form.
 EXACT_DASH = "6px,4px"
+LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 
 
 def look(dark: bool) -> Look:
@@ -270,12 +271,39 @@ def curve(x: Any, y: Any, line: dict[str, Any], name: str, **more: Any) -> dict[
     }  # fmt: skip
 
 
+def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
+    """Bars, for :func:`figure`."""
+    return {"type": "bar", "x": x, "y": y, "name": name, **more}
+
+
+def dots(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
+    """Marked points, for :func:`figure`."""
+    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "name": name, **more}
+
+
 def upright(at: float, color: str, **line: Any) -> dict[str, Any]:
     """A thin line over the whole height, as a shape for :func:`figure`."""
-    return {
-        "type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper",
-        "line": {"color": color, "width": 1, **line}, "layer": "below",
-    }  # fmt: skip
+    style = {"color": color, "width": 1, **line}
+    return {"type": "line", "yref": "paper", **_below(at, at, 0, 1), "line": style}
+
+
+def box(x0: float, x1: float, y0: float, y1: float, **more: Any) -> dict[str, Any]:
+    """A rectangle, as a shape for :func:`figure`."""
+    return {"type": "rect", **_below(x0, x1, y0, y1), "line": {"width": 0}, **more}
+
+
+def _below(x0: float, x1: float, y0: float, y1: float) -> dict[str, Any]:
+    return {"x0": x0, "x1": x1, "y0": y0, "y1": y1, "layer": "below"}
+
+
+def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
+    """Text in the picture, as an annotation for :func:`figure`."""
+    return {"x": x, "y": y, "text": text, "showarrow": False, **more}
+
+
+def margin(top: int) -> dict[str, int]:
+    """Room around the plot."""
+    return {"l": 8, "r": 12, "t": top, "b": 8}
 
 
 def dimmed(fig: go.Figure) -> go.Figure:
