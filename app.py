@@ -1,4 +1,4 @@
-"""The router: page settings and navigation. Everything else lives in ``sampledash.dashboard``.
+"""The router: page settings and the menu. Everything else lives in ``sampledash.dashboard``.
 
 Run it with ``streamlit run app.py``.
 """
@@ -12,16 +12,28 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import streamlit as st
 
-from sampledash.dashboard import navigation
+from sampledash import dashboard
+from sampledash.dashboard import state
 
-HERE = Path(__file__).parent
-
-st.set_page_config(
-    page_title="sampledash",
-    page_icon=str(HERE / "assets" / "logo.svg"),
-    layout="wide",
-    initial_sidebar_state="auto",
+HERE, PAGES = Path(__file__).parent, Path(dashboard.__file__).parent / "pages"
+# File in pages/, title and icon, in the order of the menu; the first opens at the bare address.
+MENU = (
+    ("start", "Start", "home"),
+    ("explore", "Explore", "show_chart"),
+    ("consistency", "Consistency", "rule"),
+    ("correct", "Correct", "build"),
+    ("paper", "Paper", "article"),
+    ("learn", "Learn", "school"),
 )
-st.logo(str(HERE / "assets" / "logo.svg"), size="large")
+
+logo = str(HERE / "assets" / "logo.svg")
+st.set_page_config("sampledash", logo, layout="wide", initial_sidebar_state="auto")
+st.logo(logo, size="large")
 st.html(HERE / "assets" / "style.css")
-navigation.run()
+pages = []
+for name, title, icon in MENU:
+    look = {"title": title, "icon": f":material/{icon}:", "default": not pages}
+    pages.append(st.Page(PAGES / f"{name}.py", url_path=name, **look))
+page = st.navigation(pages, position="top")
+state.entered(page.url_path)
+page.run()

@@ -19,11 +19,13 @@ from sampledash.dashboard import cache, controls, page, ranks, state
 from sampledash.dashboard.consistency import pictures, tabs, words
 from sampledash.dashboard.consistency.result import (
     CODES,
+    CORRECTIONS,
     MOST_PAIRS,
     Focus,
     Question,
     Result,
     compute,
+    recipe,
 )
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
@@ -112,7 +114,7 @@ def _choices(source: Source | None) -> str:
     with st.container(horizontal=True, key="readings"):
         chosen = controls.segments(
             "Correction",
-            tabs.CORRECTIONS,
+            CORRECTIONS,
             "correction",
             help="Rank estimate: the metric at the scaled-up rank. CLS: least squares among "
             "vectors that never rise. BV: bias² + γ · variance, with the γ of the sidebar.",
@@ -176,7 +178,7 @@ def _check(source: Source) -> Question:
     settings, metrics = state.current(), _metrics()
     if not metrics:
         raise ValueError("no metric is chosen: pick at least one above the picture")
-    chosen = tabs.recipe(state.value("correction", DEFAULTS), settings.gamma)
+    chosen = recipe(state.value("correction", DEFAULTS), settings.gamma)
     options: Options = {"scheme": settings.scheme, "correction": chosen}
     if settings.scheme == "popularity":
         options["odds"] = settings.odds

@@ -20,7 +20,7 @@ from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.comparison.verdict import as_frame, verdict_at_m
-from sampledash.correction import Correction
+from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.ranks import Source
 from sampledash.dashboard.words import system_name
@@ -33,6 +33,13 @@ from sampledash.types import Floats, Ints, Progress
 T = TypeVar("T")
 
 CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling
+# As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
+CORRECTIONS = {
+    "uncorrected": "uncorrected",
+    "rank estimate": "rank-estimate",
+    "CLS": "monotone",
+    "BV": "bias-variance",
+}
 MOST_PAIRS = 10  # of the tile map, and of a list of pairs to choose from
 MOST_CURVES = 10  # systems drawn
 MOST_SYSTEMS = 5  # whose pairs are all looked at in the tabs
@@ -94,6 +101,13 @@ class Question:
     def corrected(self, correction: Correction) -> Question:
         """The same under another correction."""
         return replace(self, options={**self.options, "correction": correction})
+
+
+def recipe(name: str, gamma: float) -> Correction:
+    """The correction behind a choice; only BV takes γ."""
+    if name == "BV" and gamma == 0:
+        raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")
+    return correction(CORRECTIONS[name], gamma=gamma if name == "BV" else None)
 
 
 def needs_fit(correction: Correction) -> bool:

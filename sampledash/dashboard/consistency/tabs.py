@@ -12,10 +12,9 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.run_distribution import rank_distribution_at
-from sampledash.correction import Correction, correction
 from sampledash.dashboard import controls, page, state
 from sampledash.dashboard.consistency import pictures, tabs_repeat, words
-from sampledash.dashboard.consistency.result import MOST_PAIRS, SEED, Focus
+from sampledash.dashboard.consistency.result import CORRECTIONS, MOST_PAIRS, SEED, Focus, recipe
 from sampledash.dashboard.words import escaped, outside, plain, system_name
 from sampledash.report.bibtex import bibtex
 from sampledash.report.html import html_report
@@ -28,13 +27,6 @@ SURE = ("One run", "Over instances", "Plan")
 NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
-# As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
-CORRECTIONS = {
-    "uncorrected": "uncorrected",
-    "rank estimate": "rank-estimate",
-    "CLS": "monotone",
-    "BV": "bias-variance",
-}
 # What a link carries besides the choices of the page.
 DEFAULTS: dict[str, Any] = {
     "answers": NAMES[0],
@@ -56,13 +48,6 @@ def show(focus: Focus) -> None:
     """Draw the tabs; of each only the open view is computed."""
     draws = (partial(draw, focus) for draw in (_how_sure, tabs_repeat.show, _numbers))
     page.tabs(dict(zip(NAMES, draws, strict=True)), "answers")
-
-
-def recipe(name: str, gamma: float) -> Correction:
-    """The correction behind a choice; only BV takes γ."""
-    if name == "BV" and gamma == 0:
-        raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")
-    return correction(CORRECTIONS[name], gamma=gamma if name == "BV" else None)
 
 
 def _how_sure(focus: Focus) -> None:

@@ -145,20 +145,14 @@ def expected_curve(
 
     Parameters
     ----------
-    metric
-        The metric, which names and colours the picture.
     ranks, exact, mean, std
-        Curves over increasing ranks, as shares; shape (r,) with r at most 400.
-    m
-        Number of sampled negatives.
+        Curves over increasing ranks, as shares; at most 400 points.
     at
         The rank that is marked; must be one of ``ranks`` to be drawn.
     log
         Whether the rank axis is logarithmic.
     narrow
         Whether the panel shares its row: labels are then broken in two lines.
-    dark, height
-        Look of the page and height in pixels.
     """
     # Alone in its panel the sampled line needs no dash to be told apart.
     c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
@@ -166,23 +160,23 @@ def expected_curve(
     y_exact, y_mean = theme.in_percent(exact), theme.in_percent(mean)
     top = float(y_exact.max())
     low, high = np.clip([y_mean - 100 * std, y_mean + 100 * std], 0, top)
-    sampled, thin = f"sampled, m = {count(m)},", {"width": 0, "color": color}
+    thin, silent = {"width": 0, "color": color}, {"hoverinfo": "skip", "hovertemplate": None}
+    band = {"fill": "tonexty", "fillcolor": theme.faded(color, 0.16)}
     data = [
-        theme.curve(ranks, low, thin, "", hoverinfo="skip", hovertemplate=None),
-        theme.curve(ranks, high, thin, "", hoverinfo="skip", hovertemplate=None,
-              fill="tonexty", fillcolor=theme.faded(color, 0.16)),
+        theme.curve(ranks, low, thin, "", **silent),
+        theme.curve(ranks, high, thin, "", **silent, **band),
         theme.curve(ranks, y_exact, theme.exact_line(dark), "exact"),
-        theme.curve(ranks, y_mean, style, sampled),
-    ]  # fmt: skip
-    here = np.flatnonzero(ranks == at)
+        theme.curve(ranks, y_mean, style, f"sampled, m = {count(m)},"),
+    ]
+    here, shapes = np.flatnonzero(ranks == at), []
     if len(here):
         h = int(here[0])
         marks = {"sampled": (float(y_mean[h]), color), "exact": (float(y_exact[h]), c.ink)}
         for y, fill in marks.values():
-            data.append(
-                {"type": "scatter", "mode": "markers", "x": [at], "y": [y], "hoverinfo": "skip",
-                 "marker": {"color": fill, "size": 10, "line": {"color": c.paper, "width": 1.5}}}
-            )  # fmt: skip
+            look = {"color": fill, "size": 10, "line": {"color": c.paper, "width": 1.5}}
+            point = theme.dots([at], [y], "", marker=look, hoverinfo="skip")
+            del point["name"]
+            data.append(point)
         frame = (int(ranks[-1]), top, log)
         lines = [_in_frame(ranks, y, *frame) for y in (y_exact, y_mean)]
         back = theme.faded(c.page, 0.75)
@@ -190,16 +184,21 @@ def expected_curve(
         shapes = [theme.upright(at, c.muted)]
     else:
         i, j = _crossing(ranks, y_mean, 0.62 * top), _crossing(ranks, y_exact, 0.35 * top)
-        shapes = []
         names = [theme.name_at(ranks[i], float(y_mean[i]), "sampled", color, log=log)]
         if np.max(np.abs(y_exact - y_mean)) > AGREE * top:
-            names.append(
-                theme.name_at(ranks[j], float(y_exact[j]), "exact", c.ink, log=log, side="left")
-            )
+            place = ranks[j], float(y_exact[j])
+            names.append(theme.name_at(*place, "exact", c.ink, log=log, side="left"))
     return theme.figure(
-        data, dark=dark, height=height, title=str(metric), title_color=color, annotations=names,
-        shapes=shapes, revision=f"{metric}-{ranks[-1]}-{log}", **_axes(ranks, log, top),
-    )  # fmt: skip
+        data,
+        dark=dark,
+        height=height,
+        title=str(metric),
+        title_color=color,
+        annotations=names,
+        shapes=shapes,
+        revision=f"{metric}-{ranks[-1]}-{log}",
+        **_axes(ranks, log, top),
+    )
 
 
 def family(
@@ -227,10 +226,9 @@ def family(
     ]
     axes = _axes(ranks, log, top, most=7)
     if log:
-        names = labels.named(
-            texts, colors, ranks, drawn, axes["xaxis"]["range"], axes["yaxis"]["range"],
-            height=height - 90, clear=[at],
-        )  # fmt: skip
+        across, up = axes["xaxis"]["range"], axes["yaxis"]["range"]
+        room = height - 90
+        names = labels.named(texts, colors, ranks, drawn, across, up, height=room, clear=[at])
     else:
         at_y = [0.6 * top] * len(curves) + [0.25 * top]
         places = [_crossing(ranks, y, level) for y, level in zip(drawn, at_y, strict=True)]
@@ -238,11 +236,16 @@ def family(
             theme.name_at(ranks[i], float(y[i]), text, color, log=False)
             for i, y, text, color in zip(places, drawn, texts, colors, strict=True)
         ]
-    shape = theme.upright(at, c.muted)
     return theme.figure(
-        data, dark=dark, height=height, title=str(metric), annotations=names, shapes=[shape],
-        revision=f"family-{metric}-{ranks[-1]}-{log}", **axes,
-    )  # fmt: skip
+        data,
+        dark=dark,
+        height=height,
+        title=str(metric),
+        annotations=names,
+        shapes=[theme.upright(at, c.muted)],
+        revision=f"family-{metric}-{ranks[-1]}-{log}",
+        **axes,
+    )
 
 
 def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
@@ -265,27 +268,15 @@ def law(
     dark: bool = False,
     height: int = 300,
 ) -> go.Figure:
-    """Law of the sampled rank as bars, those within the cutoff lit, the mean marked.
+    """Law of the sampled ranks 1..m+1 as bars, those within the cutoff lit, the mean marked.
 
-    Parameters
-    ----------
-    p
-        Probabilities of the sampled ranks 1..m+1.
-    k
-        Cutoff of the metric, ``None`` without one.
-    mean
-        Where the mean is marked, a sampled rank.
-    observed
-        Drawn sampled ranks: their shares become the bars and the law the dots over them.
-    dark, height
-        Look of the page and height in pixels.
+    ``observed``: drawn sampled ranks; their shares become the bars and the law the dots over them.
     """
     c = theme.look(dark)
     window = law_window(p)
     if observed is not None and len(observed):
-        window = slice(
-            min(window.start, int(observed.min()) - 1), max(window.stop, int(observed.max()))
-        )
+        low, high = int(observed.min()) - 1, int(observed.max())
+        window = slice(min(window.start, low), max(window.stop, high))
         if window.stop - window.start > LIMIT:
             window = law_window(p)
     ranks = np.arange(window.start + 1, window.stop + 1)
@@ -295,33 +286,28 @@ def law(
     y = theme.in_percent(p[window])
     hit = ranks <= (k if k is not None else 0)
     colors = np.where(hit, c.vermillion, c.blue if k is None else c.muted)
-    if observed is None:
-        data = [_bars(ranks, y, colors, "probability")]
-    else:
+    bars, name, data = y, "probability", []
+    if observed is not None:
         shares = np.bincount(observed, minlength=len(p) + 1)[1:][window] / max(len(observed), 1)
-        data = [
-            _bars(ranks, theme.in_percent(shares), colors, "drawn"),
-            {"type": "scatter", "mode": "markers", "x": ranks, "y": y, "name": "law",
-             "marker": {"color": c.ink, "size": 6}, "hovertemplate": theme.hover("law")},
-        ]  # fmt: skip
-        y = np.maximum(y, theme.in_percent(shares))
-    names = [theme.name_at(mean, 1.0, f"mean {mean:,.2f}", c.ink, log=False) | {
-        "yref": "paper", "yanchor": "bottom", "xanchor": "center", "xshift": 0}]  # fmt: skip
-    shapes = [theme.upright(mean, c.ink, dash="dot") | {"layer": "above"}]
+        bars, name, look = theme.in_percent(shares), "drawn", {"color": c.ink, "size": 6}
+        data = [theme.dots(ranks, y, "law", marker=look, hovertemplate=theme.hover("law"))]
+    hover = theme.hover(name)
+    data.insert(0, theme.bars(ranks, bars, name, marker={"color": colors}, hovertemplate=hover))
+    label = theme.name_at(mean, 1.0, f"mean {mean:,.2f}", c.ink, log=False)
+    label |= {"yref": "paper", "yanchor": "bottom", "xanchor": "center", "xshift": 0}
+    across = {"title": {"text": "sampled rank"}, "tickformat": ",", "nticks": 12}
+    across["range"] = [min(left, int(ranks[0])) - 0.6, right + 0.6]
     return theme.figure(
-        data, dark=dark, height=height, annotations=names, shapes=shapes, bargap=0.15,
+        data,
+        dark=dark,
+        height=height,
+        annotations=[label],
+        shapes=[theme.upright(mean, c.ink, dash="dot") | {"layer": "above"}],
+        bargap=0.15,
         revision=f"law-{len(p)}",
-        xaxis={"title": {"text": "sampled rank"}, "tickformat": ",", "nticks": 12,
-               "range": [min(left, int(ranks[0])) - 0.6, right + 0.6]},
-        yaxis=theme.percent_axis(float(y.max()), title="probability"),
-    )  # fmt: skip
-
-
-def _bars(x: Ints, y: Floats, colors: Any, name: str) -> dict[str, Any]:
-    return {
-        "type": "bar", "x": x, "y": y, "marker": {"color": colors}, "name": name,
-        "hovertemplate": theme.hover(name),
-    }  # fmt: skip
+        xaxis=across,
+        yaxis=theme.percent_axis(float(np.maximum(y, bars).max()), title="probability"),
+    )
 
 
 def catalogue(
@@ -329,62 +315,48 @@ def catalogue(
 ) -> go.Figure:
     """One draw: the catalogue as a strip, the relevant item, the drawn negatives lit.
 
-    Parameters
-    ----------
-    n, rank
-        Number of candidates and true rank of the relevant item.
-    negatives
-        True ranks of the drawn negatives. More than 400 above or below are thinned evenly.
-    log
-        Whether the rank axis is logarithmic.
-    dark, height
-        Look of the page and height in pixels.
+    More than 400 ``negatives`` (their true ranks) above or below are thinned evenly.
     """
     c = theme.look(dark)
     ordered = np.sort(negatives)
     groups = (
-        ("drawn, ranked above", ordered[ordered < rank], c.vermillion, 26),
-        ("drawn, ranked below", ordered[ordered > rank], c.blue, 18),
+        ("above", ordered[ordered < rank], c.vermillion, 26, 0),
+        ("below", ordered[ordered > rank], c.blue, 18, 1),
     )
-    data: list[dict[str, Any]] = [
-        {"type": "scatter", "mode": "lines", "x": [1, n], "y": [0, 0], "hoverinfo": "skip",
-         "line": {"color": c.grid, "width": 14}}
-    ]  # fmt: skip
-    for name, ranks, color, size in groups:
+    share = np.log(rank) / np.log(n) if log else rank / n
+    anchor = "left" if share < 0.15 else "right" if share > 0.85 else "center"
+    name = theme.name_at(rank, 0, f"relevant item, rank {count(rank)}", c.ink, log=log)
+    names = [name | {"yshift": 30, "xanchor": anchor, "xshift": 0}]
+    strip = theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", hoverinfo="skip")
+    del strip["name"], strip["hovertemplate"]
+    data = [strip]
+    corner = {"xref": "paper", "yref": "paper", "yanchor": "top"}
+    for side, ranks, color, size, x in groups:
         shown = ranks
         if len(ranks) > LIMIT:
             shown = ranks[np.linspace(0, len(ranks) - 1, LIMIT).astype(np.int64)]
-        data.append(
-            {"type": "scatter", "mode": "markers", "x": shown, "y": np.zeros(len(shown)),
-             "name": name, "hovertemplate": f"{name}: rank %{{x:,}}<extra></extra>",
-             "marker": {"symbol": "line-ns", "size": size, "color": color,
-                        "line": {"color": color, "width": 2}}}
-        )  # fmt: skip
-    data.append(
-        {"type": "scatter", "mode": "markers", "x": [rank], "y": [0], "name": "relevant item",
-         "hovertemplate": f"relevant item: rank {count(rank)}<extra></extra>",
-         "marker": {"symbol": "diamond", "size": 17, "color": c.ink,
-                    "line": {"color": c.paper, "width": 2}}}
-    )  # fmt: skip
-    above, below = len(groups[0][1]), len(groups[1][1])
-    share = np.log(rank) / np.log(n) if log else rank / n
-    anchor = "left" if share < 0.15 else "right" if share > 0.85 else "center"
-    names = [
-        theme.name_at(rank, 0, f"relevant item, rank {count(rank)}", c.ink, log=log)
-        | {"yshift": 30, "xanchor": anchor, "xshift": 0},
-        {"x": 0, "xref": "paper", "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "top",
-         "text": f"<b>{count(above)} drawn above</b>", "font": {"color": c.vermillion},
-         "showarrow": False},
-        {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "xanchor": "right", "yanchor": "top",
-         "text": f"<b>{count(below)} drawn below</b>", "font": {"color": c.blue},
-         "showarrow": False},
-    ]  # fmt: skip
+        line = {"color": color, "width": 2}
+        look = {"symbol": "line-ns", "size": size, "color": color, "line": line}
+        said = f"drawn, ranked {side}"
+        hover = f"{said}: rank %{{x:,}}<extra></extra>"
+        data.append(theme.dots(shown, np.zeros(len(shown)), said, marker=look, hovertemplate=hover))
+        place = corner | {"xanchor": ("left", "right")[x], "font": {"color": color}}
+        names.append(theme.note(x, 1, f"<b>{count(len(ranks))} drawn {side}</b>", **place))
+    edge = {"color": c.paper, "width": 2}
+    look = {"symbol": "diamond", "size": 17, "color": c.ink, "line": edge}
+    hover = f"relevant item: rank {count(rank)}<extra></extra>"
+    data.append(theme.dots([rank], [0], "relevant item", marker=look, hovertemplate=hover))
     return theme.figure(
-        data, dark=dark, height=height, annotations=names, hovermode="closest",
-        margin={"l": 12, "r": 12, "t": 6, "b": 8}, revision=f"catalogue-{n}-{log}",
+        data,
+        dark=dark,
+        height=height,
+        annotations=names,
+        hovermode="closest",
+        margin={"l": 12, "r": 12, "t": 6, "b": 8},
+        revision=f"catalogue-{n}-{log}",
         xaxis=theme.rank_axis(n, log=log, title=f"the catalogue: {count(n)} items by true rank"),
         yaxis={"visible": False, "range": [-1, 1.6], "fixedrange": True},
-    )  # fmt: skip
+    )
 
 
 def posterior(
@@ -393,13 +365,15 @@ def posterior(
     """Which true ranks could show this sampled rank: probability that the rank is at most r."""
     c = theme.look(dark)
     y = theme.in_percent(density)
-    shape = theme.upright(at, c.muted)
     i = int(np.searchsorted(y, 50.0))
     name = theme.name_at(ranks[i], 50, f"even odds at rank {count(ranks[i])}", c.blue, log=True)
     return theme.figure(
         [theme.curve(ranks, y, {"color": c.blue, "width": 3}, "at most this rank")],
-        dark=dark, height=height, shapes=[shape], annotations=[name],
+        dark=dark,
+        height=height,
+        shapes=[theme.upright(at, c.muted)],
+        annotations=[name],
         revision=f"posterior-{ranks[-1]}",
         xaxis=theme.rank_axis(int(ranks[-1]), title="true rank (log scale)"),
         yaxis=theme.percent_axis(100.0, title="probability"),
-    )  # fmt: skip
+    )
