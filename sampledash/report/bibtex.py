@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import sampledash
 from sampledash.comparison.findings import Findings
-from sampledash.report.paragraph import uses_movielens
-from sampledash.report.style import MOVIELENS, PAPER, SOFTWARE
 
+PAPER, MOVIELENS, SOFTWARE = "krichene2020sampled", "harper2015movielens", "sampledash"
+CITED = {PAPER: "(Krichene & Rendle, 2020)", MOVIELENS: "(Harper & Konstan, 2015)"}
 BIBTEX = {
     PAPER: r"""@inproceedings{krichene2020sampled,
   author    = {Krichene, Walid and Rendle, Steffen},
@@ -39,7 +41,12 @@ BIBTEX = {
   version = {%s},
 }
 """,
-}  # fmt: skip
+}
+
+
+def uses_movielens(findings: Findings) -> bool:
+    """Whether the ranks are those of MovieLens that come with sampledash."""
+    return re.search(r"\bexample\(\s*['\"]movielens", findings.python) is not None
 
 
 def bibtex(findings: Findings) -> str:

@@ -46,21 +46,37 @@ def shortened(name: str, longest: int) -> str:
     return f"{name[: longest - end - 1]}…{name[-end:]}"
 
 
-def percent(value: float) -> str:
-    """Write a share in percent with two decimals, as the papers print metrics.
+def rounded(value: float, *, chance: bool = False) -> tuple[str, str]:
+    """A share in percent with two decimals, and ``<`` or ``>`` where these would say too much.
 
-    Something positive never reads as zero.
+    Something small never reads as zero, and the chance of something neither as never nor as always.
 
     Examples
     --------
-    >>> percent(0.63659), percent(0.00001), percent(0.0)
-    ('63.66 %', '< 0.01 %', '0.00 %')
+    >>> rounded(0.63659), rounded(0.00001), rounded(-0.00001), rounded(0.999999, chance=True)
+    (('', '63.66'), ('<', '0.01'), ('>', '-0.01'), ('>', '99.99'))
     """
-    if not np.isfinite(value):
+    if value < 5e-5 if chance else 0 < value < 5e-5:
+        return "<", "0.01"
+    if chance and value >= 1 - 5e-5:
+        return ">", "99.99"
+    return (">", "-0.01") if -5e-5 < value < 0 else ("", f"{100 * value:z.2f}")
+
+
+def percent(value: float, *, chance: bool = False, unit: str = "%") -> str:
+    """Write a share in percent with two decimals, as the papers print metrics.
+
+    Examples
+    --------
+    >>> percent(0.63659), percent(0.00001), percent(-0.00001), percent(float("nan"))
+    ('63.66 %', '< 0.01 %', '0.00 %', '–')
+    """
+    sign, number = (
+        ("", "0.00") if -5e-5 < value < 0 and not chance else rounded(value, chance=chance)
+    )
+    if not sign and not np.isfinite(value):
         return "–"
-    if 0 < value < 5e-5:
-        return "< 0.01 %"
-    return f"{100 * value:.2f} %".replace("-0.00", "0.00").replace("-", "\u2212")
+    return f"{sign} {number} {unit}".lstrip().replace("-", "\u2212")
 
 
 def in_runs(value: float) -> str:
@@ -71,9 +87,18 @@ def in_runs(value: float) -> str:
     >>> in_runs(0.98765), in_runs(0.0), in_runs(0.999999), in_runs(float("nan"))
     ('98.77 %', '< 0.01 %', '> 99.99 %', '–')
     """
-    if value < 5e-5:
-        return "< 0.01 %"
-    return "> 99.99 %" if value >= 1 - 5e-5 else percent(value)
+    return percent(value, chance=True)
+
+
+def points(value: float) -> str:
+    """Write a difference of shares, in percentage points.
+
+    Examples
+    --------
+    >>> points(0.5), points(-0.5864), points(1e-6)
+    ('50.00 points', '−58.64 points', '< 0.01 points')
+    """
+    return percent(value, unit="points")
 
 
 def decimal(value: float) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash.report import escape
+from sampledash.report.numbers import rounded
 
 Kind = Literal["text", "count", "share", "points", "chance", "p", "number"]
 
@@ -175,12 +176,7 @@ def _cell(value: Any, kind: Kind) -> str:
         return f"{value:.2f}"
     if kind == "text":
         return str(value)
-    # Something positive never reads as zero, and what may fail never as certain.
-    if 0 < abs(value) < 5e-5:
-        return "<0.01" if value > 0 else ">-0.01"
-    if kind == "chance" and 0.99995 <= value < 1:
-        return ">99.99"
-    return f"{100 * value:.2f}"
+    return "".join(rounded(value, chance=kind == "chance" and 0 < value < 1))
 
 
 def _missing(value: Any) -> bool:

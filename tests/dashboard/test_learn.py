@@ -12,9 +12,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
-from sampledash.dashboard.learn.lesson import notes, points, sheet, words
+from sampledash.dashboard.learn.lesson import notes, sheet, words
 from sampledash.dashboard.learn.lessons.lesson_03_softness import half_way
-from sampledash.report.numbers import percent
+from sampledash.report.numbers import percent, points
 
 APP = str(Path(__file__).parents[2] / "app.py")
 PAGES = "sampledash/dashboard/pages/{}.py"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import sampledash as sd
 from sampledash.comparison.findings import findings
-from sampledash.report.paragraph import paragraph, uses_movielens
+from sampledash.report.bibtex import uses_movielens
+from sampledash.report.paragraph import paragraph
 from tests.report.made import movielens, of_ranks, several
 from tests.report.test_escape import NASTY, read_tex
 

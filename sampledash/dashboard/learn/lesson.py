@@ -234,19 +234,6 @@ def read(text: str, numbers: Numbers) -> Lesson:
 # ------------------------------------------------------------------------ how numbers are written
 
 
-def points(value: float) -> str:
-    """A difference of shares, in percentage points.
-
-    Examples
-    --------
-    >>> points(0.5), points(-0.5864), points(1e-6)
-    ('50.00 points', '−58.64 points', '< 0.01 points')
-    """
-    if 0 < value < 5e-5:
-        return "< 0.01 points"
-    return f"{100 * value:.2f} points".replace("-", "−")
-
-
 def order(systems: Sequence[str], means: Sequence[float]) -> str:
     """Systems from best to worst, not to be broken over two lines."""
     return ranking(systems, means).replace(" ", "\u00a0")

@@ -8,10 +8,10 @@ import plotly.graph_objects as go
 
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.grid import rank_grid
-from sampledash.dashboard.learn.lesson import N, Numbers, points
+from sampledash.dashboard.learn.lesson import N, Numbers
 from sampledash.dashboard.sliding import Curve
 from sampledash.metrics import parse_metric
-from sampledash.report.numbers import count, percent
+from sampledash.report.numbers import count, percent, points
 
 TEXT = r"""
 title: Metrics weigh positions differently

@@ -10,10 +10,10 @@ from pandas import DataFrame
 
 from sampledash.comparison import expected_mean, mean, right_from, std_of_mean
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.learn.lesson import DATA, METRIC, WITHOUT, M, Numbers, points
+from sampledash.dashboard.learn.lesson import DATA, METRIC, WITHOUT, M, Numbers
 from sampledash.dashboard.words import ranking
 from sampledash.readers import example
-from sampledash.report.numbers import count, in_runs, percent
+from sampledash.report.numbers import count, in_runs, percent, points
 from sampledash.simulation import simulate
 from sampledash.types import Floats
 

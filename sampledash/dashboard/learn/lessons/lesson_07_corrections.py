@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 from sampledash.correction import Fit, correction
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.grid import rank_grid
-from sampledash.dashboard.learn.lesson import DATA, WITHOUT, M, N, Numbers, points
+from sampledash.dashboard.learn.lesson import DATA, WITHOUT, M, N, Numbers
 from sampledash.dashboard.sliding import Curve
 from sampledash.metrics import parse_metric
 from sampledash.readers import example
-from sampledash.report.numbers import count, gamma, percent, tex_count
+from sampledash.report.numbers import count, gamma, percent, points, tex_count
 from sampledash.sampling import Sampling
 
 TEXT = r"""
