@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.paper.views import ITEMS
+from sampledash.dashboard.paper.page import ITEMS
 from sampledash.papers import match
 from sampledash.papers.steck import theorem
 from tests.dashboard.driver import headline, open_page

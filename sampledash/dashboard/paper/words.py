@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sampledash.papers.steck import Watched
 from sampledash.report.numbers import count, percent
@@ -32,6 +32,24 @@ STECK_LEFT_OUT = (
     "Outside the count: his Tables 2 and 3, which need the ratings of MovieLens and Netflix and "
     "trained models; neither is part of the package."
 )
+# Item -> page, and the settings that it is opened with.
+_TOY = {"source": "Three toy recommenders", "scheme": "with replacement", "m": "99"}
+_REAL = {"source": "MovieLens 1M with ties", "m": "100"}
+_STECK = {"n": "17770", "m": "1000", "k": "356"}  # TOPK(2 %) of his Netflix test: Ñ - 1 = 1,000
+OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
+    "Table 1": ("consistency", {**_TOY, "answers": "Numbers"}),
+    "Table 2": ("consistency", {**_TOY, "answers": "Repeat it"}),
+    "Table 3": ("consistency", {**_REAL, "answers": "Numbers"}),
+    "Table 4": ("consistency", {**_REAL, "answers": "How sure"}),
+    "Figure 1": ("explore", {"n": "10000"}),
+    "Figure 2": ("consistency", {**_TOY, "m": "50"}),
+    "Figure 3": ("explore", {"n": "10000", "tab": "Family"}),
+    "Figure 4": ("correct", {"n": "10000", "m": "100"}),
+    "Figure 5": ("consistency", {**_REAL, "answers": "Numbers", "numbers_view": "Distribution"}),
+    "Figure 6": ("correct", {"sheet": "What it costs", "costs": "On real ranks"}),
+    "The text": ("consistency", {**_REAL}),
+    "Steck 2010": ("explore", {**_STECK, "metrics": ["TOPK", "ATOP"], "rank": "400"}),
+}
 
 
 def missing(times: int, found: Sequence[Watched]) -> str:
@@ -89,11 +107,6 @@ def unmatched(name: str, printed: str, value: float) -> str:
 def why(reason: str, cells: Sequence[str]) -> str:
     """Which cells do not match, and why."""
     return f"{'; '.join(cells)}: **{reason or 'not explained'}**."
-
-
-def quoted(text: str) -> str:
-    """A statement in the paper's words."""
-    return f"“{text}”"
 
 
 def ours(value: float, what: str) -> str:
