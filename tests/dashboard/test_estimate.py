@@ -55,9 +55,38 @@ def drawn(seed=1, m=100, scheme="without-replacement"):
     return [sd.sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in sets]
 
 
+def pasted(text, **query):
+    at = ranks_page(sampled_source="Paste sampled ranks", **query)
+    at.text_area(key="sampled_typed").set_value(text)
+    return run(at)
+
+
+def table_of(text, **query):
+    at = table_page(**query)
+    at.text_area(key="printed").set_value(text)
+    return run(at)
+
+
+def estimates_of(at):
+    """The table of all estimators, or that of all ranges."""
+    table = at.table[0].value
+    return table.set_index(table.columns[0])
+
+
+def captions(at):
+    """All small print, as it reads; a line each."""
+    return "\n".join(c.value.replace("\\", "") for c in at.caption)
+
+
+def bars(at):
+    """Systems of the picture, from the top, and whether it is dimmed."""
+    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
+    return spec["layout"]["yaxis"]["ticktext"], all(t.get("opacity", 1) < 0.5 for t in spec["data"])
+
+
 def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
     at = ranks_page()
-    shown = at.table[0].value.set_index("Estimator")
+    shown = estimates_of(at)
     sets = drawn()
     for one in sets:
         for name, method in (("MLE", "mle"), ("BV", "BV 0.1"), ("MN", "mn")):
@@ -79,31 +108,31 @@ def test_auc_is_decided_by_any_sample():
 
 
 def test_an_own_file_says_n_and_m_itself():
-    rows = [f"{one.system},{r},{n},{m}" for one in drawn(m=50) for r, n, m in
-            zip(one.sampled_ranks, one.n, one.m, strict=True)]  # fmt: skip
-    data = "\n".join(["system,sampled_rank,n_candidates,m", *rows]).encode()
-    at = upload(ranks_page(), "own.csv", data)
+    table = pd.DataFrame(
+        {"system": one.system, "sampled_rank": one.sampled_ranks, "n_candidates": one.n, "m": one.m}
+        for one in drawn(m=50)
+    ).explode(["sampled_rank", "n_candidates", "m"])
+    at = upload(ranks_page(), "own.csv", table.to_csv(index=False).encode())
     assert "3,541" in at.text_input(key="n_locked").value
     assert at.number_input(key="m").disabled
-    shown = at.table[0].value.set_index("Estimator")
     (x, *_) = drawn(m=50)
-    assert shown.loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
+    assert estimates_of(at).loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
 
 
 WRONG = {
-    "true.csv": (b"system,rank\nX,3\nX,2500\n", ["true.csv, line 3", "2,500", "m + 1 = 101",
-                                                 "true ranks", "Consistency"]),
-    "low.csv": (b"system,sampled_rank\nX,-4\n", ["low.csv, line 2", "-4"]),
-    "half.csv": (b"system,sampled_rank\nX,0.5\n", ["half.csv, line 2", "0.5"]),
-    "m.csv": (b"system,sampled_rank,m\nX,7,3\n", ["m.csv, line 2", "m + 1 = 4"]),
-}  # fmt: skip
+    "true.csv,X,2500": "line 3|2,500|m + 1 = 101|true ranks|Consistency",
+    "low.csv,X,-4": "line 3|-4",
+    "half.csv,X,0.5": "line 3|0.5",
+}
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_files_get_one_sentence_and_keep_the_picture(name):
-    data, facts = WRONG[name]
-    at = upload(ranks_page(), name, data)
-    for fact in facts:
+@pytest.mark.parametrize("case", [*WRONG, "m.csv"])
+def test_wrong_files_get_one_sentence_and_keep_the_picture(case):
+    name, _, row = case.partition(",")
+    facts = WRONG.get(case, "line 2|m + 1 = 4").split("|")
+    data = f"system,sampled_rank\nX,3\n{row}\n" if row else "system,sampled_rank,m\nX,7,3\n"
+    at = upload(ranks_page(), name, data.encode())
+    for fact in (name, *facts):
         assert fact in complaint(at)
     assert len(at.error) == 1
     assert len(at.get("plotly_chart")) == 1
@@ -130,10 +159,10 @@ def test_a_sample_that_contradicts_the_assumption_is_told():
     at = upload(ranks_page(), "late.csv", data)
     assert numbers(at)["If ranks fall off"] == "contradicted"
     # No estimate may assume what the samples contradict.
-    said = "These numbers contradict what side by side assumes\\: shown is the MLE."
-    assert said in [c.value for c in at.caption]
+    said = "These numbers contradict what side by side assumes: shown is the MLE."
+    assert said in captions(at)
     assert "Estimated (MLE)" in headline(at)
-    assert any("contradict that ranks fall off" in c.value for c in at.caption)
+    assert "contradict that ranks fall off" in captions(at)
 
 
 def test_estimates_of_every_pair_and_which_gamma():
@@ -148,17 +177,14 @@ def test_estimates_of_every_pair_and_which_gamma():
 
 def test_the_printed_table_of_x_y_z_cannot_tell():
     at = table_page(scheme="with replacement")
-    assert headline(at).endswith("This table cannot tell which system has the highest Recall@10 "
-                                 "on all items.")  # fmt: skip
-    shown = at.table[0].value.set_index("System")
+    said = "This table cannot tell which system has the highest Recall@10 on all items."
+    assert headline(at).endswith(said)
+    shown, how = estimates_of(at), {"scheme": "without-replacement"}
     # Drawn without, modelled with replacement at n = 3,541: ranges known to 0.3 points.
     known = {"X": (0, 18.3, 6.4, 9.8), "Y": (0, None, 7.3, 11.6), "Z": (0, None, 7.6, 12.1)}
     for ranks in sd.example("movielens-xyz"):
-        printed = {
-            name: round(sd.expected_mean(name.replace("HR", "Recall"), ranks, 100,
-                                         scheme="without-replacement"), 4)
-            for name in ("HR@1", "HR@5", "HR@10", "NDCG@10")
-        }  # fmt: skip
+        names = {"HR@1": "Recall@1", "HR@5": "Recall@5", "HR@10": "Recall@10", "NDCG@10": "NDCG@10"}
+        printed = {x: round(sd.expected_mean(y, ranks, 100, **how), 4) for x, y in names.items()}
         found = []
         for column, shape in (("No assumption", None), ("If ranks fall off", "non-increasing")):
             low, high = bounds_from_table("Recall@10", printed, 3541, 100, 4, shape=shape)
@@ -169,12 +195,10 @@ def test_the_printed_table_of_x_y_z_cannot_tell():
 
 
 def test_a_table_that_decides_and_one_in_percent():
-    at = table_page(metric="AUC", n="500", m="99")
-    at.text_area(key="printed").set_value("system, AUC\nA, 90.1\nB, 70.2")
-    run(at)
-    assert any("AUC is read in percent." in c.value for c in at.caption)
+    at = table_of("system, AUC\nA, 90.1\nB, 70.2", metric="AUC", n="500", m="99")
+    assert "AUC is read in percent." in captions(at)
     assert "A has the highest AUC, whatever the ranks were." in headline(at)
-    assert at.table[0].value.set_index("System").loc["A", "No assumption"] == "90.05 % to 90.15 %"
+    assert estimates_of(at).loc["A", "No assumption"] == "90.05 % to 90.15 %"
 
 
 IMPOSSIBLE = {
@@ -189,9 +213,7 @@ IMPOSSIBLE = {
 
 @pytest.mark.parametrize("text", IMPOSSIBLE)
 def test_impossible_tables_are_told_by_their_value(text):
-    at = table_page()
-    at.text_area(key="printed").set_value(text)
-    run(at)
+    at = table_of(text)
     for fact in IMPOSSIBLE[text]:
         assert fact in complaint(at)
     assert len(at.error) == 1
@@ -213,21 +235,16 @@ def test_what_a_sample_can_see_says_what_is_half_kept():
 
 
 def test_runs_are_sent_to_the_consistency_page():
-    at = ranks_page()
-    at.segmented_control(key="sampled_source").set_value("Upload a file")
-    run(at)
-    at.file_uploader(key="sampled_file").upload("a.run", b"q1 Q0 d1 1 0.9 tag\n").upload(
-        "a.qrels", b"q1 0 d1 1\n"
-    )
+    at = ranks_page(sampled_source="Upload a file")
+    run_file, qrels = ("a.run", b"q1 Q0 d1 1 0.9 tag\n"), ("a.qrels", b"q1 0 d1 1\n")
+    at.file_uploader(key="sampled_file").upload(*run_file).upload(*qrels)
     run(at)
     assert "a.run is a TREC run" in complaint(at)
     assert "Consistency page" in complaint(at)
 
 
 def test_a_printed_table_travels_in_the_link_and_is_undone():
-    at = table_page(metric="AUC")
-    at.text_area(key="printed").set_value("Model & AUC \\\\\nA & 0.900 \\\\\nB & 0.880 \\\\")
-    run(at)
+    at = table_of("Model & AUC \\\\\nA & 0.900 \\\\\nB & 0.880 \\\\", metric="AUC")
     link = next(c.value for c in at.code if "what=" in c.value)
     again = page(**{k: v[-1] for k, v in parse_qs(link.split("?", 1)[1]).items()})
     assert headline(again) == headline(at)
@@ -246,9 +263,9 @@ def test_unlike_systems_are_not_estimated_side_by_side():
     evenly = "".join(f"B,{t},300\n" for t in range(1, 102))
     data = f"system,sampled_rank,count\nA,1,5000\nA,2,1\n{evenly}"
     at = upload(ranks_page(), "unlike.csv", data.encode())
-    said = "side by side, a system would lie outside its range\\: shown is the MLE."
-    assert any(said in c.value for c in at.caption)
-    shown = at.table[0].value.set_index("Estimator")
+    said = "side by side, a system would lie outside its range: shown is the MLE."
+    assert said in captions(at)
+    shown = estimates_of(at)
     # The dots are those of the method named, not of the one that was asked for.
     dots = [
         trace["x"][0]
@@ -262,7 +279,7 @@ def test_unlike_systems_are_not_estimated_side_by_side():
 def test_what_was_read_is_said_and_one_system_has_no_pairs():
     # A column that is neither system nor rank is taken for a system: to be seen.
     at = upload(ranks_page(), "odd.csv", b"foo,bar\nA,1\nB,2\nC,7\n")
-    assert "Read\\: 3 sampled ranks of 1 system, bar." in [c.value for c in at.caption]
+    assert "Read: 3 sampled ranks of 1 system, bar." in captions(at)
     assert set(numbers(at)) == {"Left open", "Sampled ranks"}
     assert "Recall@10 of bar lies between" in headline(at)
     assert "side by side" not in set(at.table[0].value["Estimator"])
@@ -291,11 +308,11 @@ def test_a_printed_table_says_n_and_m_itself():
     run(at)
     assert at.text_input(key="n_locked").value == "1,000, from the table"
     assert at.number_input(key="m").disabled
-    assert any("99 of 999 negatives drawn" in c.value for c in at.caption)
-    assert any("Left out, no system\\: Improv." in c.value for c in at.caption)
+    assert "99 of 999 negatives drawn" in captions(at)
+    assert "Left out, no system: Improv." in captions(at)
     how = {"scheme": "without-replacement", "decimals": 4}
     low, high = bounds_from_table("Recall@10", {"HR@5": 0.316, "HR@10": 0.512}, 1000, 99, **how)
-    shown = at.table[0].value.set_index("System")
+    shown = estimates_of(at)
     assert shown.loc["SASRec", "No assumption"] == f"{percent(low)} to {percent(high)}"
     assert "GRU" in shown.index
     assert "Improv." not in shown.index
@@ -307,31 +324,19 @@ def test_a_file_of_other_columns_is_told_what_a_sampled_one_needs(head):
     assert "sampled_rank" in complaint(at)
 
 
-def pasted(text, **query):
-    at = ranks_page(sampled_source="Paste sampled ranks", **query)
-    at.text_area(key="sampled_typed").set_value(text)
-    return run(at)
-
-
 def test_side_by_side_needs_the_same_candidates():
     rows = "".join(f"A,{t},1000,100\n" for t in (1, 4, 7)) + "".join(
         f"B,{t},500,50\n" for t in (2, 9, 1)
     )
     at = pasted(f"system,sampled_rank,n_candidates,m\n{rows}")
     said = "Side by side takes systems with the same candidates, but n differs"
-    assert any(said in c.value for c in at.caption)
+    assert said in captions(at)
 
 
 def test_n_and_m_on_a_line_with_a_semicolon():
     at = pasted("m=99; n=1000\nA: 1, 5\nB: 2, 2")
     assert at.text_input(key="n_locked").value == "1,000, from the data"
-    assert "Read\\: 4 sampled ranks of 2 systems, A and B." in [c.value for c in at.caption]
-
-
-def bars(at):
-    """Systems of the picture, from the top, and whether it is dimmed."""
-    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
-    return spec["layout"]["yaxis"]["ticktext"], all(t.get("opacity", 1) < 0.5 for t in spec["data"])
+    assert "Read: 4 sampled ranks of 2 systems, A and B." in captions(at)
 
 
 def test_pasted_m_and_n_are_those_of_the_estimate():
@@ -340,7 +345,7 @@ def test_pasted_m_and_n_are_those_of_the_estimate():
     assert at.number_input(key="m").disabled
     assert at.select_slider(key="m_ladder").label == "m, negatives (20, from the data)"
     a = sd.SampledRankSet("A", [1, 1, 7, 3, 2], 300, 20, scheme="without-replacement")
-    shown = at.table[0].value.set_index("Estimator")
+    shown = estimates_of(at)
     assert shown.loc["MLE", "A"] == percent(sd.estimate("AUC", a, "mle").value)
     at.text_area(key="sampled_typed").set_value("m: 20\nA: 1, 1, 7")
     run(at)
@@ -362,8 +367,7 @@ def test_which_of_many_systems_are_shown_is_a_choice():
     run(at)
     assert bars(at)[0] == ["S02", "S11"]
     last = sd.SampledRankSet("S11", [1, 13, 9], 40, 20, scheme="without-replacement")
-    shown = at.table[0].value.set_index("Estimator")
-    assert shown.loc["MLE", "S11"] == percent(sd.estimate("AUC", last, "mle").value)
+    assert estimates_of(at).loc["MLE", "S11"] == percent(sd.estimate("AUC", last, "mle").value)
     at.multiselect[0].set_value([])
     run(at)
     assert "Choose at least one system" in at.info[0].value
@@ -372,38 +376,36 @@ def test_which_of_many_systems_are_shown_is_a_choice():
 def test_a_cutoff_that_holds_all_candidates_is_told():
     at = pasted("m = 5, n = 8\nA: 1, 2, 5; B: 2, 2, 1")
     wanted = "The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k"
-    assert any(wanted in c.value.replace("\\", "") for c in at.caption)
-    assert at.table[0].value.set_index("Estimator").loc["MLE", "A"] == "100.00 %"
+    assert wanted in captions(at)
+    assert estimates_of(at).loc["MLE", "A"] == "100.00 %"
     at = table_page(n="8", m="5", printed="system, HR@1\nA, 0.5")
-    assert any(wanted in c.value.replace("\\", "") for c in at.caption)
+    assert wanted in captions(at)
     assert at.table[0].value.iloc[0]["No assumption"] == "100.00 % to 100.00 %"
 
 
 def test_systems_with_other_candidates_or_negatives_are_told():
-    at = pasted("system,sampled_rank,n,m\nA,1,300,20\nA,5,300,20\nB,2,900,9\nB,4,900,9",
-                metric="AUC")  # fmt: skip
-    said = [c.value.replace("\\", "") for c in at.caption]
+    rows = "A,1,300,20\nA,5,300,20\nB,2,900,9\nB,4,900,9"
+    at = pasted(f"system,sampled_rank,n,m\n{rows}", metric="AUC")
+    said = captions(at).splitlines()
     assert (
         "n differs, from 300 (A) to 900 (B): AUC is then over different candidate sets, and a "
         "difference is not one of the systems alone."
     ) in said
     assert any(c.startswith("m differs, from 9 (B) to 20 (A): uncorrected values") for c in said)
     alike = pasted("m = 20, n = 300\nA: 1, 5; B: 2, 4", metric="AUC")
-    assert not any("differs" in c.value for c in alike.caption)
+    assert "differs" not in captions(alike)
 
 
 def test_all_items_drawn_leave_nothing_to_estimate():
     # Of three candidates both others are drawn: every estimator must find the exact AUC.
     at = pasted("m = 2, n = 3\nA: 2", metric="AUC")
-    assert "Read\\: 1 sampled rank of 1 system, A." in [c.value for c in at.caption]
-    shown = at.table[0].value.set_index("Estimator")["A"]
+    assert "Read: 1 sampled rank of 1 system, A." in captions(at)
+    shown = estimates_of(at)["A"]
     assert shown["MN"] == shown["MLE"] == shown["uncorrected"] == "50.00 %"
 
 
 def test_wrong_input_dims_the_last_picture_of_the_same_mode():
-    at = table_page(metric="AUC", n="500")
-    at.text_area(key="printed").set_value("system, AUC\nP, 0.9\nQ, 0.7")
-    run(at)
+    at = table_of("system, AUC\nP, 0.9\nQ, 0.7", metric="AUC", n="500")
     at.segmented_control(key="what").set_value("Sampled ranks")
     run(at)
     assert bars(at) == (["X", "Y", "Z"], False)
@@ -439,16 +441,15 @@ def test_the_bounds_that_are_taken_away_say_what_they_follow_from():
 def test_pasted_sampled_ranks_travel_in_the_link():
     at = pasted("m = 20, n = 300\nA: 1, 5, 1; B: 2, 4, 9", metric="AUC")
     before = headline(at)
-    link = at.query_params["sampled"]
-    again = open_page("correct", what="Sampled ranks", sampled_source="Paste sampled ranks",
-                      metric="AUC", sampled=link if isinstance(link, str) else link[0])  # fmt: skip
+    (link,) = np.atleast_1d(at.query_params["sampled"])
+    again = ranks_page(sampled_source="Paste sampled ranks", metric="AUC", sampled=str(link))
     assert headline(again) == before
     # By hand: sampled AUC is the mean share of the 20 draws below, of A (20 + 16 + 20) / 60.
-    shown = again.table[0].value.set_index("Estimator")["A"]
+    shown = estimates_of(again)["A"]
     assert shown["uncorrected"] == f"{100 * 56 / 60:.2f} %"
     longer = pasted("m = 2000, n = 3000\nA: " + ", ".join(map(str, range(1, 400))), metric="AUC")
     assert "sampled" not in longer.query_params
-    assert any("1,000 characters travel in a link" in c.value for c in longer.caption)
+    assert "1,000 characters travel in a link" in captions(longer)
 
 
 def by_the_draw(column=""):
@@ -467,7 +468,7 @@ def test_m_that_the_draw_decided_is_told_and_only_likelihood_offered():
     (told,) = (note.value for note in at.info)
     assert "Items of X, Y and Z with more negatives stand unlike those with fewer" in told
     assert "Only maximum likelihood is valid then" in told
-    shown = at.table[0].value.set_index("Estimator")
+    shown = estimates_of(at)
     assert list(shown.index) == ["side by side", "shape-constrained MLE", "MLE"]
     (x, *_) = sd.read_sampled_ranks(io.BytesIO(by_the_draw()), scheme="without-replacement")
     assert shown.loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
@@ -476,8 +477,8 @@ def test_m_that_the_draw_decided_is_told_and_only_likelihood_offered():
     assert not [trace for trace in bars if trace["name"] == "falling"]
     at.selectbox(key="estimator").set_value("MN")
     run(at)
-    said = "What was drawn decided m, where MN is not valid\\: shown is side by side."
-    assert said in [c.value for c in at.caption]
+    said = "What was drawn decided m, where MN is not valid: shown is side by side."
+    assert said in captions(at)
     # The reader knows better.
     at.checkbox(key="m_set").set_value(True)
     run(at)
@@ -501,14 +502,12 @@ def test_an_estimate_outside_0_to_100_percent_comes_with_its_reason():
     rows = "".join(f"A,{t},{c}\n" for t, c in ((3, 20), (4, 20), (2, 9), (1, 4), (6, 8)))
     text = f"m = 20, n = 1000\nsystem,sampled_rank,count\n{rows}"
     at = pasted(text, estimator="BV")
-    (a,) = sd.read_sampled_ranks(
-        io.BytesIO(f"system,sampled_rank,count\n{rows}".encode()), n=1000, m=20,
-        scheme="without-replacement",
-    )  # fmt: skip
+    data = io.BytesIO(f"system,sampled_rank,count\n{rows}".encode())
+    (a,) = sd.read_sampled_ranks(data, n=1000, m=20, scheme="without-replacement")
     found = sd.estimate("Recall@10", a, "BV 0.1")
     assert found.value < 0
     assert found.reason in str(found)
-    told = [c.value for c in at.caption if "outside 0 to 100 %, as no metric is" in c.value]
+    told = [x for x in captions(at).splitlines() if "outside 0 to 100 %, as no metric is" in x]
     assert len(told) == 2  # under the headline, and under the table of all estimators
     assert told[0].startswith("A by BV is")
     question = Question(Sampled((a,)), sd.parse_metric("Recall@10"), "BV", 0.1)
