@@ -1,7 +1,5 @@
 """Sentences of the Correct page."""
 
-import doctest
-
 import pytest
 
 import sampledash as sd
@@ -16,8 +14,11 @@ def fit(name, n=10_000, m=100, metric="Recall@10"):
     return sd.parse_correction(name).fit(metric, sd.Sampling(n, m))
 
 
-def test_examples_in_the_text():
-    assert doctest.testmod(words).failed == 0
+def test_numbers_far_beyond_100_percent_stay_short():
+    written = {0.02679: "2.68 %", -0.5: "−50.00 %", 31.2: "3,120 %", 5757547462.5: "5.8e11 %"}
+    assert {x: words.size(x) for x in written} == written
+    roots = {815.0: "28.55", 1e-9: "<0.01", 0.0: "0.00", 1e17: "3.2e8"}
+    assert {x: words.root(x) for x in roots} == roots
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,7 @@ from sampledash.report.numbers import count
 from sampledash.report.vectors import vector_csv, vector_json
 
 LINK: dict[str, Any] = {**DEFAULTS, **tabs.DEFAULTS, "why": False}
-# What a link can choose, and the default.
-OFFERED: state.Offered = {
-    key: (names, LINK[key]) for key, names in {**result.OFFERED, **tabs.OFFERED}.items()
-}
+OFFERED: state.Offered = {**result.OFFERED, **tabs.OFFERED}
 HELP = {
     "metric": "The metric that is corrected.",
     "drawn": "Rank estimate: the metric at the scaled-up rank. CLS: least squares among vectors "

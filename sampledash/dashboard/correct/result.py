@@ -49,21 +49,15 @@ PRIORS = (UNIFORM, *POWERS, REAL, OWN)
 MOST_N = 100_000  # another prior than the uniform one takes every rank
 TAKE_PRIOR = ("monotone", "bias-variance", "least-squares")  # corrections that depend on it
 
-DEFAULTS: dict[str, Any] = {
-    "metric": "Recall@k",
-    "take": "BV",
-    "drawn": ["uncorrected", "rank estimate", "CLS", "BV"],
-    "instances": "6,040",
-    "prior": UNIFORM,
+# Key of a choice -> what can be chosen, and the default.
+OFFERED: dict[str, tuple[Any, Any]] = {
+    "metric": (state.CHIPS, "Recall@k"),
+    "take": (TAKEN, "BV"),
+    "drawn": (RECIPES, ["uncorrected", "rank estimate", "CLS", "BV"]),
+    "instances": (SIZES, "6,040"),
+    "prior": (PRIORS, UNIFORM),
 }
-
-OFFERED = {
-    "metric": state.CHIPS,
-    "take": TAKEN,
-    "drawn": RECIPES,
-    "instances": SIZES,
-    "prior": PRIORS,
-}
+DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 
 # Of the pictures of section 5.5, and of what a sample can see.
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
@@ -173,13 +167,7 @@ def check(
     chosen: Mapping[str, Any],
     custom: Callable[[int], Floats] | None = None,
 ) -> Question:
-    """The question that the choices make; ``custom`` gives own weights of the ranks 1..n.
-
-    Raises
-    ------
-    ValueError
-        Names what cannot be.
-    """
+    """The question that the choices make; ``custom`` gives own weights of the ranks 1..n."""
     k, weight = int(shared["k"]), float(shared["gamma"])
     metric = state.chip_metric(chosen["metric"], k, int(shared["n"]))
     recipes = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,8 +29,8 @@ from sampledash.report.numbers import count, gamma
 NAMES = ("Vector", "What it costs", "What a sample can see")
 COSTS = ("Bias and variance", "On real ranks")
 SPECTRA = ("over γ", "over m")
-OFFERED = {"sheet": NAMES, "costs": COSTS, "sees": SPECTRA}
-DEFAULTS: dict[str, Any] = {key: names[0] for key, names in OFFERED.items()}
+OFFERED = {"sheet": (NAMES, NAMES[0]), "costs": (COSTS, COSTS[0]), "sees": (SPECTRA, SPECTRA[0])}
+DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 _HEAD = 8  # rows of a table on the page
 
 

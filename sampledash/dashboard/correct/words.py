@@ -36,13 +36,7 @@ REAL_SETTING = (
 
 
 def size(value: float) -> str:
-    """Write a share that may be far beyond 100 %.
-
-    Examples
-    --------
-    >>> size(0.02679), size(31.2), size(5757547462.5)
-    ('2.68 %', '3,120 %', '5.8e11 %')
-    """
+    """Write a share that may be far beyond 100 %: ``5.8e11 %``."""
     if abs(value) < 10:
         return f"−{percent(-value)}" if value < 0 else percent(value)
     sign, value = "−" if value < 0 else "", abs(value)
@@ -55,13 +49,7 @@ def _power(value: float) -> str:
 
 
 def root(square: float) -> str:
-    """The root of a square in percent, as short as a bar's label needs.
-
-    Examples
-    --------
-    >>> root(815.0), root(1e-9), root(1e17)
-    ('28.55', '<0.01', '3.2e8')
-    """
+    """The root of a square in percent, as short as a bar's label needs."""
     value = float(np.sqrt(square))
     if value >= 1000:
         return _power(value)

@@ -203,12 +203,10 @@ def _of_ranks(given: source.Given | None) -> Known:
 
 
 def _of_table(table: PrintedTable | None) -> Known:
-    n = None if table is None else table.n
-    m = None if table is None else table.m
-    return (
-        None if n is None else (n, f"{count(n)}, from the table"),
-        {} if m is None else {"m": f"{count(m)}, from the table"},
-    )
+    """The same as a printed table has them."""
+    n, m = (None, None) if table is None else (table.n, table.m)
+    unused = {} if m is None else {"m": f"{count(m)}, from the table"}
+    return None if n is None else (n, f"{count(n)}, from the table"), unused
 
 
 def _shown(
