@@ -16,20 +16,9 @@ _BODY = 220
 
 
 def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> Ints:
-    """Ranks for a curve over 1..n, or over 1..top.
+    """Increasing ranks, fewer than 400, for a curve over 1..n or, evenly spaced, over 1..top.
 
-    Parameters
-    ----------
-    n
-        Number of candidates.
-    top
-        Last rank shown, evenly spaced; ``None`` is all ranks, evenly spaced in the logarithm.
-    keep
-        Ranks that must be there (jumps, the chosen rank); those outside the range are left out.
-
-    Returns
-    -------
-    Increasing integers, fewer than 400.
+    Those to ``keep`` (jumps, the chosen rank) are among them where they are in range.
     """
     last = n if top is None else min(n, top)
     head = np.arange(1, min(last, _HEAD) + 1)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sampledash.dashboard import theme
 from sampledash.types import Floats
 
 Box = tuple[float, float, float, float]  # left, low, right, high, in pixels
@@ -61,16 +62,8 @@ def beside(
 ) -> list[dict[str, Any]]:
     """Find a place for each name at its line.
 
-    Parameters
-    ----------
-    names
-        Text of each line.
-    lines
-        x and y of each line as shares of the plot, 0..1, x increasing.
-    height
-        Of the plot, in pixels.
-    clear
-        Shares of the width at which an upright line is to be kept clear of names.
+    Lines are given as x and y in shares of the plot, x increasing; ``height`` is in pixels;
+    ``clear`` are shares of the width at which an upright line is to be kept clear of names.
 
     Returns
     -------
@@ -94,13 +87,9 @@ def beside(
         at, right, up = min(product(spots.tolist(), (True, False), (True, False)), key=cost)
         for plot in plots:
             plot.taken.append(plot.box(float(x[at]), float(y[at]), name, right, up))
-        found.append(
-            {
-                "at": at, "xanchor": "left" if right else "right",
-                "yanchor": "bottom" if up else "top", "xshift": _GAP if right else -_GAP,
-                "yshift": _GAP / 2 if up else -_GAP / 2,
-            }
-        )  # fmt: skip
+        anchors = {"xanchor": "left" if right else "right", "yanchor": "bottom" if up else "top"}
+        shifts = {"xshift": _GAP if right else -_GAP, "yshift": _GAP / 2 if up else -_GAP / 2}
+        found.append({"at": at, **anchors, **shifts})
     return found
 
 
@@ -120,10 +109,8 @@ def named(
 
     Parameters
     ----------
-    names, colors, curves
-        One of each per line; a curve may hold NaN.
-    x
-        Common to all curves, in data units.
+    x, curves
+        Common to all lines, and a line each, in data units; a curve may hold NaN.
     across, up
         Ranges of the axes: ``across`` in powers of ten and in drawing order, ``up`` in data units.
     height
@@ -146,16 +133,12 @@ def named(
             ((px - across[0]) / (across[1] - across[0]), np.clip((py - low) / (top - low), 0, 1))
         )
         points.append((px, np.clip(py, low, top)))
-    return [
-        {
-            "x": float(px[place["at"]]), "y": float(py[place["at"]]), "text": text,
-            "font": {"color": color, "size": 14}, "showarrow": False,
-            **{key: value for key, value in place.items() if key != "at"},
-        }
-        for text, color, place, (px, py) in zip(
-            names, colors, beside(names, shares, height, uprights), points, strict=True
-        )
-    ]  # fmt: skip
+    notes = []
+    places = beside(names, shares, height, uprights)
+    for text, color, place, (px, py) in zip(names, colors, places, points, strict=True):
+        at, font = place.pop("at"), {"color": color, "size": 14}
+        notes.append(theme.note(float(px[at]), float(py[at]), text, font=font, **place))
+    return notes
 
 
 def _dense(x: Floats, y: Floats) -> Floats:

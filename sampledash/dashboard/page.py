@@ -218,12 +218,7 @@ def tabs(draws: Mapping[str, Callable[[], None]], key: str) -> None:
 def take(table: Made, name: str) -> None:
     """Draw the one control with which any table is taken away: CSV, Markdown or LaTeX.
 
-    Parameters
-    ----------
-    table
-        All rows, numbers unrounded, or a function that makes it when it is wanted.
-    name
-        Ends the file's name.
+    All rows, numbers unrounded, or a function that makes them when they are wanted.
     """
 
     def render(how: Callable[[pd.DataFrame], str]) -> str:
@@ -245,16 +240,9 @@ def take(table: Made, name: str) -> None:
 
 
 def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = None) -> None:
-    """Draw the head of a table and the control that takes all of it away.
+    """Draw the head of a table, cells as Markdown, and the control that takes the whole away.
 
-    Parameters
-    ----------
-    printed
-        Cells as they are to be read, as Markdown; the first rows are shown.
-    whole, name
-        As in :func:`take`.
-    rows
-        How many rows there are in all, if ``printed`` does not hold them.
+    ``rows``: how many there are in all, if ``printed`` does not hold them.
     """
     cells = printed.head(MOST_ROWS).map(lambda cell: f"\\{cell}" if cell[:1] == ">" else cell)
     st.table(cells, hide_index=True)  # a leading > would be a quotation

@@ -56,10 +56,11 @@ DEFAULTS: dict[str, Any] = {
 # Key of a choice -> what can be chosen, and the default.
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
-_NUMBERS = {
-    "n": int, "m": int, "k": int, "rank": int, "gamma": float, "odds": float, "draws": int,
-    "draws_seed": int,
-}  # fmt: skip
+_NUMBERS: dict[str, type] = {
+    **dict.fromkeys(("n", "m", "k", "rank"), int),
+    **dict.fromkeys(("gamma", "odds"), float),
+    **dict.fromkeys(("draws", "draws_seed"), int),
+}
 FOLLOWS = "_ladder"  # ends the key of a slider whose value is that of a field
 _LOCK, _HISTORY, _LINK, _PAGE = "_lock_n", "_history", "_link_complaints", "_page"
 _STEPS = 50
@@ -162,13 +163,7 @@ def _put(values: Mapping[str, Any]) -> None:
 
 
 def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
-    """The query of a link that reproduces the page: ``?v=1&n=...``, defaults left out.
-
-    Parameters
-    ----------
-    page_defaults
-        Keys of the page's own widgets with their defaults.
-    """
+    """The query of a link that reproduces the page: ``?v=1&n=...``, defaults left out."""
     pairs: list[tuple[str, str]] = [("v", VERSION)]
     for key, default in {**DEFAULTS, **(page_defaults or {})}.items():
         now = st.session_state.get(key, default)
@@ -205,11 +200,8 @@ def entered(page: str) -> None:
 def stamp(offered: Offered | None = None) -> None:
     """Write the version into the address and read what a followed link got wrong, once.
 
-    Parameters
-    ----------
-    offered
-        The page's own choices by key: what can be chosen, and the default. A page that gives them
-        calls this before its first widget, which drops what it does not offer.
+    A page that gives the choices it offers calls this before its first widget, which drops what it
+    does not offer.
     """
     if _LINK not in st.session_state:
         params = {key: st.query_params.get_all(key) for key in st.query_params}
@@ -236,15 +228,7 @@ def complaints() -> list[str]:
 def link_complaints(
     params: Mapping[str, Sequence[str]], offered: Offered | None = None
 ) -> list[str]:
-    """Sentences for the parts of an address that cannot be followed.
-
-    Parameters
-    ----------
-    params
-        Query parameters; keys that are not ours are none of our business.
-    offered
-        As in :func:`stamp`.
-    """
+    """Sentences for the parts of an address that cannot be followed; other keys are left alone."""
     found = []
     for key in _unread(params):
         wanted = "a whole number" if _NUMBERS[key] is int else "a number"
@@ -281,10 +265,8 @@ def link_complaints(
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
     """Keys of numbers that cannot be read."""
-    return [
-        key for key, kind in _NUMBERS.items()
-        if key in params and not all(_reads_as(raw, kind) for raw in params[key][-1:])
-    ]  # fmt: skip
+    given = [(key, kind, params[key][-1:]) for key, kind in _NUMBERS.items() if key in params]
+    return [key for key, kind, last in given if not all(_reads_as(raw, kind) for raw in last)]
 
 
 def _reads_as(raw: str, kind: type) -> bool:

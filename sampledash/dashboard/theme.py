@@ -134,11 +134,10 @@ def _hex(parts: list[float]) -> str:
 def template(dark: bool) -> go.layout.Template:
     """The Plotly template of all pictures."""
     c = look(dark)
-    axis = {
-        "gridcolor": c.grid, "zeroline": False, "linecolor": c.muted, "showline": True,
-        "ticks": "outside", "tickcolor": c.muted, "ticklen": 4, "automargin": True,
-        "tickfont": {"color": c.muted, "size": 13}, "title": {"font": {"size": 14}, "standoff": 8},
-    }  # fmt: skip
+    ticks = {"ticks": "outside", "tickcolor": c.muted, "ticklen": 4}
+    lines = {"gridcolor": c.grid, "zeroline": False, "linecolor": c.muted, "showline": True}
+    font, title = {"color": c.muted, "size": 13}, {"font": {"size": 14}, "standoff": 8}
+    axis = {**lines, **ticks, "automargin": True, "tickfont": font, "title": title}
     return go.layout.Template(
         layout={
             "font": {"family": FONT, "size": 14, "color": c.ink},
@@ -172,33 +171,19 @@ def figure(
 ) -> go.Figure:
     """Put traces into a figure with the common look.
 
-    Parameters
-    ----------
-    data
-        Traces as Plotly dictionaries; SVG types only, at most 400 points each.
-    dark, height
-        Whether the page is dark, and the height in pixels.
-    title, title_color
-        Bold text over the left end of the plot, and its colour.
-    revision
-        ``uirevision``: what the reader did by hand lasts as long as this text stays the same.
-    annotations, shapes
-        As Plotly dictionaries.
-    layout
-        Further entries of the layout, such as ``xaxis`` and ``yaxis``.
+    ``data`` are traces of SVG types, at most 400 points each; what the reader did by hand lasts as
+    long as the text of ``revision`` stays the same; ``layout`` are further entries of the layout.
     """
+    at = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container"}
+    font = {"size": 16, "color": title_color or look(dark).ink}
+    text = f"<b>{title}</b>" if title else ""
     # Checking every property takes seven times as long as all else: the tests do it.
     return go.Figure(
         data=data,
         layout={
             "template": template(dark),
             "height": height,
-            "title": {
-                "text": f"<b>{title}</b>" if title else "",
-                "x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container",
-                "yanchor": "top", "pad": {"t": 4},
-                "font": {"size": 16, "color": title_color or look(dark).ink},
-            },
+            "title": {"text": text, **at, "yanchor": "top", "pad": {"t": 4}, "font": font},
             "uirevision": revision,
             "hovermode": "x unified",
             "dragmode": False,
@@ -207,7 +192,7 @@ def figure(
             **layout,
         },
         _validate=False,
-    )  # fmt: skip
+    )
 
 
 def rank_axis(
@@ -265,10 +250,8 @@ def name_at(
 
 def curve(x: Any, y: Any, line: dict[str, Any], name: str, **more: Any) -> dict[str, Any]:
     """A line with its hover text, for :func:`figure`."""
-    return {
-        "type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "name": name,
-        "hovertemplate": hover(name), **more,
-    }  # fmt: skip
+    drawn = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "name": name}
+    return drawn | {"hovertemplate": hover(name)} | more
 
 
 def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:

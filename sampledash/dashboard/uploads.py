@@ -69,12 +69,7 @@ def nothing_uploaded(widget: str, asking: str) -> Problem:
 def pasted(label: str, *, key: str, address: str, place: Any = st, **field: Any) -> str:
     """Draw a field for typed text, begun with what was typed before or what a link brings.
 
-    Parameters
-    ----------
-    key, address
-        Of the widget, and of the text in the address.
-    place
-        Where it is drawn.
+    ``key`` is that of the widget, ``address`` that of the text in the address.
     """
     if key not in st.session_state:
         typed_before = st.session_state.get(f"_{key}")

@@ -62,14 +62,9 @@ def negatives(m: int) -> str:
 
 
 def adaptive(systems: Sequence[str], chance: float | None) -> str:
-    """What follows where what was drawn decided m, and how that is known.
+    """What follows where what was drawn decided m for some systems.
 
-    Parameters
-    ----------
-    systems
-        Those of which it holds.
-    chance
-        Of such a dependence where m was set beforehand; None where the data say it.
+    ``chance``: of such a dependence where m was set beforehand; None where the data say it.
 
     Examples
     --------
@@ -97,12 +92,7 @@ the rule cancels; other estimators, and ranges with an assumption, are left out.
 def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str]:
     """Why estimates lie outside 0 to 100 %, in a sentence; none where they do not.
 
-    Parameters
-    ----------
-    values
-        Estimates by the name of their system or estimator.
-    method
-        The estimator, where names are those of systems.
+    ``values`` by the name of their system, then with ``method``, or of their estimator.
 
     Examples
     --------

@@ -46,7 +46,6 @@ NONE = (
     "**No ranks flip under {metric} here**: with these negatives its expected value follows the "
     "exact one in a straight line, so the means keep their order."
 )
-
 CONSISTENT = (
     "Consistent means: whichever of two systems is ahead on all items is ahead on the sample "
     "too, in expectation. It is not so when the left side holds and the right does not:"
@@ -87,17 +86,8 @@ def sentence(
 ) -> str:
     """The verdict on one metric and up to three systems, in at most 25 words.
 
-    Parameters
-    ----------
-    metric, m, systems
-        What is compared, as text, a number and names.
-    exact, sampled
-        Means of the systems on all items and expected with m negatives.
-    verdict
-        Rows of the verdict for this metric, one per pair, names as in ``systems``; ``right_from``
-        is None where there is no such m.
-    m_max
-        Largest m looked at.
+    ``exact`` and ``sampled`` are means of the systems; ``verdict`` has a row per pair, in which
+    ``right_from`` is None where there is no such m; ``m_max`` is the largest m looked at.
     """
     shown, true = ranking(systems, sampled), ranking(systems, exact)
     start = f"With {negatives(m)} {metric}"
@@ -123,14 +113,8 @@ def sentence_of_many(
 ) -> str:
     """The verdict on one metric and many pairs, in at most 25 words: the worst pair and a count.
 
-    Parameters
-    ----------
-    worst
-        Row of the verdict on the worst pair.
-    states
-        How many pairs are in each state.
-    right_from, m_max
-        From which m every pair is right (None: not all are), and the largest m looked at.
+    ``worst`` is the row of the worst pair, ``states`` counts the pairs in each state;
+    ``right_from`` is None where not all pairs are right at the largest m looked at.
     """
     pairs, state = count(sum(states.values())), worst["state"]
     total, start = f"{count(states[state])} of {pairs} pairs", f"With {negatives(m)} {metric}"
@@ -302,9 +286,14 @@ def p_value(value: float) -> str:
 
 
 def plan(
-    better: str, worse: str, probability: float, m: int, needed: int | None,
-    instances: int | None, has: float,
-) -> str:  # fmt: skip
+    better: str,
+    worse: str,
+    probability: float,
+    m: int,
+    needed: int | None,
+    instances: int | None,
+    has: float,
+) -> str:
     """What it takes to see the order of a pair."""
     start = f"To show {better} ahead of {worse} in {100 * probability:.0f} % of runs: "
     if needed is None and instances is None:
