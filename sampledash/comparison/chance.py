@@ -11,15 +11,15 @@ import pandas as pd
 from scipy.special import ndtr
 
 from sampledash import checks, simulation
-from sampledash.comparison import ties
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import moments_of_sets, variances_of_means
-from sampledash.comparison.order import TIED, as_table, check_sets, true_order
+from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import (
     Law,
     chances_above,
     half_unit,
     is_sum_of_items,
+    item_laws,
     item_weights,
     largest_term,
     law_of_hits,
@@ -74,13 +74,8 @@ def probability_of_order(
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     pairs = true_order(metric, sets, protocol)
     means = expected_means([metric], sets, [m], protocol)[0]
-    return as_table(
-        {
-            "better": [sets[i].system for i, _, _ in pairs],
-            "worse": [sets[j].system for _, j, _ in pairs],
-            "probability": list(pair_chances([metric], sets, m, [pairs], means, protocol)[0]),
-        }
-    )
+    chances = pair_chances([metric], sets, m, [pairs], means, protocol)[0]
+    return pair_table(sets, pairs, probability=chances)
 
 
 def pair_chances(
@@ -132,7 +127,6 @@ def _chances_of_sums(
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
     units = np.array([half_unit(metric, ranks, protocol, m) for ranks in sets])
-    # Two lattices of different steps have next to no ties.
     same = np.abs(units[first] - units[second]) <= 1e-9 * units[first]
     step = np.where(same, units[first], 0.0)
     found = normal_chances(difference, deviation, step)
@@ -141,10 +135,8 @@ def _chances_of_sums(
     rough = np.maximum(terms[first], terms[second]) > ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
     if len(at):
-        found[at] = chances_above(
-            metric, sets, m, protocol, first[at], second[at], (difference - step)[at],
-            deviation[at], shift=step[at],
-        )  # fmt: skip
+        some = first[at], second[at], (difference - step)[at], deviation[at], step[at]
+        found[at] = chances_above(metric, sets, m, protocol, *some)
     return found
 
 
@@ -156,11 +148,12 @@ def normal_chances(difference: Floats, deviation: Floats, step: Floats | float =
 
 
 def continuity_correction(
-    metric: Metric, first: RankSet, second: RankSet, protocol: Protocol, m: int | None = None
+    metric: Metric, sets: Sequence[RankSet], protocol: Protocol, m: int | None = None
 ) -> float:
     """Half the lattice step of the difference of two means, else 0; of hits at any m."""
-    units = [half_unit(metric, ranks, protocol, m) for ranks in (first, second)]
-    return units[0] if abs(units[0] - units[1]) <= 1e-9 * units[0] else 0.0
+    first, second = (half_unit(metric, ranks, protocol, m) for ranks in sets)
+    # Two lattices of different steps have next to no ties.
+    return first if abs(first - second) <= 1e-9 * first else 0.0
 
 
 def law_of_mean(
@@ -233,21 +226,14 @@ def _single_laws(
 ) -> list[tuple[Floats, Floats, int]]:
     """Values, probabilities and count of what the first relevant items contribute to the mean."""
     everyone = ranks.atoms(protocol.ties)
-    atoms = as_ranked_by(metric, everyone)
-    vector = protocol.vector(metric, atoms, m, 1)
-    factor = item_weights(metric, everyone, protocol)
-    full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
-    found = []
-    for i in np.flatnonzero((atoms.position == 1) & full):
-        above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
-        each = metric.of_above(above, atoms.negatives[i])
-        found.append((i, each, np.full(len(each), 1 / len(each))))
-    at = np.flatnonzero((atoms.position == 1) & ~full)
-    for picked, p in ties.atom_laws(protocol, m, atoms[at]):
-        found += [(i, vector, row) for i, row in zip(at[picked], p, strict=True)]
+    ranked = as_ranked_by(metric, everyone)
+    first = ranked.position == 1
+    atoms, worth = ranked[first], item_weights(metric, everyone, protocol)[first]
+    vector = protocol.vector(metric, ranked, m, 1)
     return [
-        (each[p > _NOTHING] * factor[i], p[p > _NOTHING], int(atoms.count[i]))
-        for i, each, p in found
+        (values[p > _NOTHING] * worth[i], p[p > _NOTHING], int(atoms.count[i]))
+        for some, values, laws in item_laws(metric, atoms, vector, m, protocol)
+        for i, p in zip(some, laws, strict=True)
     ]
 
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -203,17 +203,18 @@ def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:
     return list(zip(better.tolist(), worse.tolist(), np.abs(signs).tolist(), strict=True))
 
 
-def as_table(columns: dict[str, list[object]]) -> pd.DataFrame:
-    """Build a DataFrame with a plain index whose whole-number columns may hold <NA>."""
-    table = pd.DataFrame(
-        {name: pd.Series(values, dtype=object) for name, values in columns.items()}
-    )
-    for name in ("m", "right_from"):
-        if name in table:
-            table[name] = pd.array([pd.NA if v is None else v for v in table[name]], dtype="Int64")
-    for name in ("exact", "sampled", "probability"):
-        if name in table:
-            table[name] = table[name].astype(float)
+def pair_table(
+    sets: Sequence[RankSet], pairs: Sequence[tuple[int, int, int]], **columns: Sequence[Any]
+) -> pd.DataFrame:
+    """Table of pairs: ``better``, ``worse`` and what was found; whole numbers may be <NA>."""
+    names = np.array([ranks.system for ranks in sets], dtype=object)
+    better, worse, _ = np.array(pairs).T
+    table = pd.DataFrame({"better": names[better], "worse": names[worse]}, dtype=object)
+    for name, values in columns.items():
+        if name in ("m", "instances"):
+            table[name] = pd.array([pd.NA if v is None else v for v in values], dtype="Int64")
+        else:
+            table[name] = pd.Series(values, dtype=object if name == "interval" else None)
     return table
 
 
@@ -284,10 +285,5 @@ def right_from(
     metric, protocol = as_metric(metric), Protocol.of(options)
     found = orders([metric], sets, largest_m(sets, m_max, protocol), protocol, progress)
     pairs = true_order(metric, sets, protocol)
-    return as_table(
-        {
-            "better": [sets[i].system for i, _, _ in pairs],
-            "worse": [sets[j].system for _, j, _ in pairs],
-            "m": [found.right_from(i, j, 0, 1) if truth else None for i, j, truth in pairs],
-        }
-    )
+    found_m = [found.right_from(i, j, 0, 1) if truth else None for i, j, truth in pairs]
+    return pair_table(sets, pairs, m=found_m)

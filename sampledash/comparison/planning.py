@@ -13,7 +13,13 @@ from sampledash import checks
 from sampledash.comparison.chance import continuity_correction, normal_chances, pair_chances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import variances_of_means
-from sampledash.comparison.order import TIED, as_table, check_sets, largest_m, true_order
+from sampledash.comparison.order import (
+    TIED,
+    check_sets,
+    largest_m,
+    pair_table,
+    true_order,
+)
 from sampledash.comparison.run_distribution import is_sum_of_items
 from sampledash.comparison.user_resampling import FEW, sampled_values, spread_if_redrawn
 from sampledash.metrics import Metric, as_metric
@@ -89,13 +95,7 @@ def negatives_needed(
     search.descend(live)
     found = search.crossings(live)
     search.report(1.0)
-    return as_table(
-        {
-            "better": [sets[i].system for i, _, _ in pairs],
-            "worse": [sets[j].system for _, j, _ in pairs],
-            "m": [found.get((i, j)) for i, j, _ in pairs],
-        }
-    )
+    return pair_table(sets, pairs, m=[found.get((i, j)) for i, j, _ in pairs])
 
 
 def instances_needed(
@@ -159,21 +159,14 @@ def instances_needed(
             one = spread_if_redrawn(values[i], values[j], one=True)
         else:
             one = float(scatter[i] + scatter[j])
-        step = continuity_correction(metric, sets[i], sets[j], protocol) * float(
+        step = continuity_correction(metric, [sets[i], sets[j]], protocol) * float(
             max(sizes[i], sizes[j])
         )
         difference = float(means[i] - means[j]) if truth else 0.0
         needed.append(_instances(difference, one, step, probability))
         if progress is not None:
             progress((done + 1) / len(pairs))
-    table = as_table(
-        {
-            "better": [sets[i].system for i, _, _ in pairs],
-            "worse": [sets[j].system for _, j, _ in pairs],
-        }
-    )
-    table["instances"] = pd.array([pd.NA if v is None else v for v in needed], dtype="Int64")
-    return table
+    return pair_table(sets, pairs, instances=needed)
 
 
 def _instances(difference: float, variance: float, step: float, probability: float) -> int | None:
@@ -306,7 +299,7 @@ class Search:
         return means, variances
 
     def _normal(self, i: int, j: int, difference: Floats, variance: Floats) -> Floats:
-        step = continuity_correction(self.metric, self.sets[i], self.sets[j], self.protocol)
+        step = continuity_correction(self.metric, [self.sets[i], self.sets[j]], self.protocol)
         return normal_chances(difference, np.sqrt(variance), step)
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:

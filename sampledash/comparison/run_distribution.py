@@ -58,21 +58,11 @@ _TABLE = 1 << 22
 
 
 class Hits(NamedTuple):
-    """Instances with equally many relevant items, each of which hits or misses.
+    """Instances with equally many relevant items, each of which hits or misses."""
 
-    Attributes
-    ----------
-    law
-        P(0, 1, ... hits) per instance, shape (instances, hits + 1).
-    times
-        How often each occurs.
-    values
-        What 0, 1, ... hits add to the mean, shape (hits + 1,).
-    """
-
-    law: Floats
-    times: Ints
-    values: Floats
+    law: Floats  # P(0, 1, ... hits) per instance, shape (instances, hits + 1)
+    times: Ints  # how often each occurs
+    values: Floats  # what 0, 1, ... hits add to the mean, shape (hits + 1,)
 
 
 class _Counts(NamedTuple):
@@ -272,29 +262,35 @@ def is_sum_of_items(metric: Metric, ranks: RankSet) -> bool:
     return alone and bool(np.all(ranks.counts == np.floor(ranks.counts)))
 
 
+def _span(metric: Metric, ranks: RankSet, m: int, protocol: Protocol, *, by_draw: bool) -> float:
+    """Largest range of what a first relevant item adds, or a draw where all draws add alike.
+
+    NaN where it would take too long, and there are so many instances that it need not.
+    """
+    atoms = as_ranked_by(metric, ranks.atoms(protocol.ties))
+    vector = protocol.vector(metric, atoms, m, 1)
+    if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
+        return np.nan
+    if protocol.without and np.any(atoms.negatives < m):  # those have exact values, in 0..1
+        return max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
+    steps = np.diff(vector)
+    straight = np.ptp(steps) <= 1e-14 * np.abs(steps).max() and not np.any(atoms.tied)
+    return float(np.abs(steps[0]) if by_draw and straight else np.ptp(vector))
+
+
 def largest_term(metric: Metric, ranks: RankSet, m: int, protocol: Protocol) -> float:
     """Largest range of an independent part of the mean; NaN where its law is not known.
 
-    Or where it would take too long, and there are so many instances that it need not. A part is
-    what one instance adds, or what one draw does where all draws of an instance add alike: a
-    hypergeometric count is a sum of independent hits too, as a binomial one is.
+    A part is what one instance adds, or what one draw does where all draws of an instance add
+    alike: a hypergeometric count is a sum of independent hits too, as a binomial one is.
     """
     if not is_sum_of_items(metric, ranks):
         hits = hits_of(metric, ranks, m, protocol)
         return np.nan if hits is None else float(max(np.ptp(part.values) for part in hits))
-    everyone = ranks.atoms(protocol.ties)
-    atoms = as_ranked_by(metric, everyone)
-    vector = protocol.vector(metric, atoms, m, 1)
-    if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
-        return np.nan
-    steps = np.diff(vector)
-    if protocol.without and np.any(atoms.negatives < m):  # exact values of tied items
-        span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
-    elif np.ptp(steps) <= 1e-14 * np.abs(steps).max() and not np.any(atoms.tied):
-        span = float(np.abs(steps[0]))
-    else:
-        span = float(np.ptp(vector))
-    return float(item_weights(metric, everyone, protocol)[atoms.position == 1].max()) * span
+    atoms = ranks.atoms(protocol.ties)
+    first = as_ranked_by(metric, atoms).position == 1
+    worth = item_weights(metric, atoms, protocol)[first]
+    return float(worth.max()) * _span(metric, ranks, m, protocol, by_draw=True)
 
 
 def chances_above(
@@ -310,21 +306,9 @@ def chances_above(
 ) -> Floats:
     """P(mean of a run of ``first`` exceeds that of ``second`` + shift), per pair of indices.
 
-    Parameters
-    ----------
-    metric, sets, m, protocol
-        What is evaluated; one relevant item per instance, a metric that looks at the first, or
-        items that can only hit or miss. Counts are whole numbers.
-    first, second
-        Indices of the pairs into ``sets``, shape (pairs,).
-    difference, deviation
-        Expected difference of each pair less its shift, and its standard deviation, not 0.
-    shift
-        Half the step of a lattice that both means lie on, 0 where there is none.
-
-    Returns
-    -------
-    Array of shape (pairs,).
+    For sums of items, or hits, and whole counts. ``difference`` is the expected one less the shift,
+    ``deviation`` its standard deviation, not 0; ``shift`` half the step of a lattice that both
+    means lie on, or 0.
     """
     found = np.empty(len(first))
     left = np.arange(len(first))
@@ -340,10 +324,8 @@ def chances_above(
             some = [sets[i] for i in used]
             laws = sum(len(ranks.atoms(protocol.ties)) for ranks in some)
             i, j = np.split(at, 2)
-            found[now] = inverted(
-                partial(characteristic, metric, some, m, protocol),
-                laws, i, j, top, shift[now],
-            )  # fmt: skip
+            transform = partial(_characteristic, metric, some, m, protocol)
+            found[now] = inverted(transform, laws, i, j, top, shift[now])
     return np.clip(found, 0.0, 1.0)
 
 
@@ -357,18 +339,9 @@ def inverted(
 ) -> Floats:
     """P(sum of ``first`` exceeds that of ``second`` + shift), per pair of indices.
 
-    Parameters
-    ----------
-    transform
-        Characteristic functions of the sums at given frequencies: shape (sums, frequencies).
-    laws
-        How many single laws one evaluation takes: of many, fewer frequencies are looked at.
-    first, second
-        Indices of the pairs into the sums, shape (pairs,).
-    deviation
-        Largest standard deviation of the differences; none is much smaller.
-    shift
-        Half the step of a lattice that both sums lie on, 0 where there is none, shape (pairs,).
+    ``transform`` gives the characteristic functions of the sums, (sums, frequencies), one
+    evaluation of which takes so many ``laws``. ``deviation`` is the largest of the differences;
+    none is much smaller.
     """
     base = 2 * np.pi / (4 * _REACH * deviation)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
@@ -402,13 +375,10 @@ def inverted(
     return found
 
 
-def characteristic(
+def _characteristic(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol, frequencies: Floats
 ) -> Complex:
-    """Characteristic function of the mean of one run: shape (systems, frequencies).
-
-    Frequencies are evenly spaced.
-    """
+    """Characteristic function of the mean of a run, at evenly spaced frequencies: (systems, f)."""
     product = np.ones((len(sets), len(frequencies)), dtype=np.complex128)
     # Systems with the same weights share the laws of equal ranks.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
@@ -431,47 +401,34 @@ def characteristic(
         counts = np.zeros((len(members), len(joined)), dtype=np.int64)
         for row, (_, atoms), at in zip(counts, members, places, strict=True):
             np.add.at(row, at, atoms.count.astype(np.int64))
-        for rows, waves in transformed(metric, joined, vector, m, protocol, weight * frequencies):
+        for rows, waves in _transformed(metric, joined, vector, m, protocol, weight * frequencies):
             for row, (system, _) in zip(counts[:, rows], members, strict=True):
                 product[system] *= _power_product(waves, row)
     return product
 
 
-def first_items(metric: Metric, ranks: RankSet, order: Ints, protocol: Protocol) -> RankCounts:
-    """The first relevant item of each instance, in an order: shape (D,)."""
-    rows = as_ranked_by(metric, resolve_ties(ranks.rows(), protocol.ties))
-    return rows[np.flatnonzero(rows.position == 1)[order]]
-
-
 def instance_waves(
     metric: Metric, ranks: RankSet, order: Ints, m: int, protocol: Protocol, frequencies: Floats
 ) -> Complex:
-    """Characteristic function of each instance's sampled value: shape (D, frequencies)."""
+    """Characteristic function of the sampled value of each instance, in an order: (D, f)."""
     vector = protocol.vector(metric, as_ranked_by(metric, ranks.atoms(protocol.ties)), m, 1)
-    joined, (at,) = distinct_over_systems([first_items(metric, ranks, order, protocol)])
-    waves = np.empty((len(joined), len(frequencies)), dtype=np.complex128)
+    rows = as_ranked_by(metric, resolve_ties(ranks.rows(), protocol.ties))
+    atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
+    waves = np.empty((len(atoms), len(frequencies)), dtype=np.complex128)
     scaled = metric.scale(1) * frequencies
-    for rows, block in transformed(metric, joined, vector, m, protocol, scaled):
-        waves[rows] = block
+    for some, block in _transformed(metric, atoms, vector, m, protocol, scaled):
+        waves[some] = block
     return waves[at]
 
 
 def instance_span(metric: Metric, ranks: RankSet, m: int, protocol: Protocol) -> float:
-    """Largest difference of two sampled values of an instance.
+    """Largest difference of two sampled values of an instance; NaN where laws are too many.
 
-    NaN where the values do not follow from the first relevant items, counts are not whole, or laws
-    are so many that the normal law is as good in less time.
+    Or where the values do not follow from the first relevant items, or counts are not whole.
     """
-    atoms = as_ranked_by(metric, ranks.atoms(protocol.ties))
     if not is_sum_of_items(metric, ranks) or len(ranks.ranks) > _INSTANCES:
         return np.nan
-    vector = protocol.vector(metric, atoms, m, 1)
-    if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
-        return np.nan
-    ends = np.r_[vector.min(), vector.max()]
-    if protocol.without and np.any(atoms.negatives < m):  # those have exact values, in 0..1
-        ends = np.r_[min(ends[0], 0.0), max(ends[1], 1.0)]
-    return float(metric.scale(1) * np.ptp(ends))
+    return metric.scale(1) * _span(metric, ranks, m, protocol, by_draw=False)
 
 
 def _power_product(values: Complex, counts: Ints) -> Complex:
@@ -488,7 +445,21 @@ def _power_product(values: Complex, counts: Ints) -> Complex:
     return result
 
 
-def transformed(
+def item_laws(
+    metric: Metric, atoms: RankCounts, vector: Floats, m: int, protocol: Protocol
+) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
+    """Blocks of first relevant items: which, the values (v,) they take, and chances (some, v)."""
+    full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
+    for i in np.flatnonzero(full):
+        above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
+        each = metric.of_above(above, atoms.negatives[i])
+        yield np.array([i]), each, np.full((1, len(each)), 1 / len(each))
+    at = np.flatnonzero(~full)
+    for picked, p in ties.atom_laws(protocol, m, atoms[at]):
+        yield at[picked], vector, p
+
+
+def _transformed(
     metric: Metric,
     atoms: RankCounts,
     vector: Floats,
@@ -497,26 +468,19 @@ def transformed(
     frequencies: Floats,
 ) -> Iterator[tuple[Ints, Complex]]:
     """Blocks of atoms and their characteristic functions: (some,), (some, frequencies)."""
-    full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
-    plain = np.flatnonzero(full & (atoms.tied == 0))
-    if len(plain):
-        exact = ties.exact_values(metric, atoms[plain])
-        yield plain, _waves(exact, frequencies)
-    for i in np.flatnonzero(full & (atoms.tied > 0)):
-        above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
-        each = metric.of_above(above, int(atoms.negatives[i]))
-        yield np.array([i]), _waves(each, frequencies).mean(axis=0, keepdims=True)
-    at = np.flatnonzero(~full)
     levels, level = np.unique(vector, return_inverse=True)
     order = np.argsort(level, kind="stable")
     starts = np.searchsorted(level[order], np.arange(len(levels)))
     waves = _waves(levels, frequencies).view(np.float64)
     step = max(1, _BLOCK // (2 * len(frequencies)))
-    for picked, p in ties.atom_laws(protocol, m, atoms[at]):
+    for some, values, p in item_laws(metric, atoms, vector, m, protocol):
+        if values is not vector:
+            yield some, p @ _waves(values, frequencies)
+            continue
         shares = np.add.reduceat(p[:, order], starts, axis=1)
-        for start in range(0, len(picked), step):
+        for start in range(0, len(some), step):
             rows = slice(start, start + step)
-            yield at[picked[rows]], (shares[rows] @ waves).view(np.complex128)
+            yield some[rows], (shares[rows] @ waves).view(np.complex128)
 
 
 def _waves(values: Floats, frequencies: Floats) -> Complex:
@@ -532,20 +496,9 @@ def _waves(values: Floats, frequencies: Floats) -> Complex:
 
 
 def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:
-    """Share of relevant items with a true rank of at most each place.
+    """Share of relevant items with a true rank of at most each place: increasing, in 0..1.
 
-    Parameters
-    ----------
-    ranks
-        True ranks; a tied item counts with the share of its orders that put it there.
-    places
-        Ranks, any numbers, shape (p,).
-    ties
-        How tied items are read.
-
-    Returns
-    -------
-    Array of shape (p,), increasing with the place, in 0..1.
+    A tied item counts with the share of its orders that put it there.
     """
     at = np.asarray(places, dtype=np.float64)
     atoms = ranks.atoms(ties)

@@ -25,7 +25,7 @@ from sampledash import checks
 from sampledash.comparison import ties
 from sampledash.comparison.chance import continuity_correction, law_of_mean, normal_chances
 from sampledash.comparison.covariance import nested_covariances
-from sampledash.comparison.order import TIED, as_table, check_sets, true_order
+from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import Law
 from sampledash.comparison.user_resampling import (
     FEW,
@@ -99,15 +99,8 @@ def probability_if_shared(
         _bounds(metric, (sets[i], sets[j]), (values[i], values[j]), m, protocol, truth)
         for i, j, truth in pairs
     ]
-    table = as_table(
-        {
-            "better": [sets[i].system for i, _, _ in pairs],
-            "worse": [sets[j].system for _, j, _ in pairs],
-            "low": [low for low, _ in bounds],
-            "high": [high for _, high in bounds],
-        }
-    )
-    return table.astype({"low": float, "high": float})
+    low, high = zip(*bounds, strict=True)
+    return pair_table(sets, pairs, low=low, high=high)
 
 
 def _bounds(
@@ -141,7 +134,7 @@ def _bounds(
         laws = [law_of_mean(metric, ranks, m, protocol, i) for i, ranks in enumerate(sets)]
         if laws[0] is not None and laws[1] is not None:
             return _any_coupling(laws[0], laws[1], difference, variances[1])
-    step = continuity_correction(metric, *sets, protocol, m)
+    step = continuity_correction(metric, sets, protocol, m)
     deviations = np.sqrt(_clean(variances, apart @ weight))
     found = normal_chances(np.full(2, difference), deviations, step)
     # Ties of the means and skewness, of which the normal law knows nothing.

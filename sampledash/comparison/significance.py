@@ -17,7 +17,7 @@ from scipy.special import bdtr, ndtr
 
 from sampledash import checks
 from sampledash.comparison.means import exact_means
-from sampledash.comparison.order import TIED, as_table, check_sets, true_pairs
+from sampledash.comparison.order import TIED, check_sets, pair_table, true_pairs
 from sampledash.comparison.user_resampling import (
     instance_counts,
     instance_values,
@@ -113,9 +113,9 @@ def significance(
         raise ValueError(f"confidence must be below 1, got {confidence:g}")
     groups = [_group(metric, sets, members, protocol) for members in paired_groups(sets, protocol)]
     home = {i: (g, row) for g, group in enumerate(groups) for row, i in enumerate(group.members)}
-    pairs = true_pairs(exact_means([metric], sets, protocol)[:, 0])
     report = _Steps(progress, len(groups) * 2 + 1)
     exact = exact_means([metric], sets, protocol)[:, 0]
+    pairs = true_pairs(exact)
     resampled = [
         resampled_means(group, resamples, rng, report.step(i)) for i, group in enumerate(groups)
     ]
@@ -123,37 +123,30 @@ def significance(
         _flips(group, resamples, rng, report.step(len(groups) + i))
         for i, group in enumerate(groups)
     ]
-    rows: list[tuple[str, str, float, Interval, float, bool]] = []
     tail = (1 - confidence) / 2
+    differences, intervals, p_values, paired = [], [], [], []
     for done, (i, j, truth) in enumerate(pairs):
         (g, first), (h, second) = home[i], home[j]
-        draws = resampled[g][:, first]
+        # Resamples of two groups are independent of each other.
+        draws = resampled[g][:, first] - resampled[h][:, second]
         if g == h:
-            draws = draws - resampled[g][:, second]
-            p = shuffled[g](first, second)
+            p_values.append(shuffled[g](first, second))
         else:
-            # Resamples of two groups are independent of each other.
-            draws = draws - resampled[h][:, second]
-            p = swap_test(groups[g], first, groups[h], second, resamples, rng)
+            p_values.append(swap_test(groups[g], first, groups[h], second, resamples, rng))
         low, high = np.quantile(draws, [tail, 1 - tail])
-        difference = float(exact[i] - exact[j]) if truth else 0.0
-        interval = Interval(float(low), float(high))
-        names = sets[i].system, sets[j].system
-        rows.append((*names, difference, interval, p, g == h))
+        intervals.append(Interval(float(low), float(high)))
+        differences.append(float(exact[i] - exact[j]) if truth else 0.0)
+        paired.append(g == h)
         report.step(len(groups) * 2)((done + 1) / len(pairs))
-    better, worse, differences, intervals, p_values, paired = zip(*rows, strict=True)
-    table = as_table(
-        {
-            "better": list(better),
-            "worse": list(worse),
-            "difference": list(differences),
-            "interval": list(intervals),
-            "p": list(p_values),
-            "p_holm": list(holm(np.array(p_values))),
-            "paired": list(paired),
-        }
+    return pair_table(
+        sets,
+        pairs,
+        difference=differences,
+        interval=intervals,
+        p=p_values,
+        p_holm=holm(np.array(p_values)).tolist(),
+        paired=paired,
     )
-    return table.astype({"difference": float, "p": float, "p_holm": float, "paired": bool})
 
 
 def holm(p: Floats) -> Floats:
@@ -221,24 +214,12 @@ def _flips(
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Values of systems over common instances.
+    """Values of systems over common instances."""
 
-    Attributes
-    ----------
-    members
-        Which systems these are.
-    values
-        Exact metric of each instance, shape (systems, D).
-    weights
-        Weight of each instance in the mean, shape (D,).
-    counts
-        How many instances each one stands for, shape (D,).
-    """
-
-    members: Sequence[int]
-    values: Floats
-    weights: Floats
-    counts: Ints
+    members: Sequence[int]  # which systems these are
+    values: Floats  # exact metric of each instance, shape (systems, D)
+    weights: Floats  # weight of each instance in the mean, shape (D,)
+    counts: Ints  # how many instances each one stands for, shape (D,)
 
     @property
     def weighted(self) -> Floats:

@@ -15,7 +15,7 @@ from sampledash.comparison import ties as tied
 from sampledash.comparison.chance import continuity_correction, normal_chances
 from sampledash.comparison.covariance import pair_covariances
 from sampledash.comparison.means import atom_moments
-from sampledash.comparison.order import TIED, as_table, check_sets, true_order
+from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import instance_span, instance_waves, inverted
 from sampledash.counts import RankCounts, Ties, codes_of, distinct_over_systems, resolve_ties
 from sampledash.metrics import Metric, as_metric
@@ -133,26 +133,14 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Sampled values of the instances of one system.
+    """Sampled values of the instances of one system."""
 
-    Attributes
-    ----------
-    group
-        Systems of one number rank the same instances, in the same order here.
-    order
-        Which instance of its rank set each one is, shape (D,).
-    mean, variance
-        Of one sampled value, shape (D,).
-    weights, counts
-        Weight in the mean, and how many instances each stands for, shape (D,).
-    """
-
-    group: int
-    order: Ints
-    mean: Floats
+    group: int  # systems of one number rank the same instances, in the same order here
+    order: Ints  # which instance of its rank set each one is, shape (D,)
+    mean: Floats  # of one sampled value, shape (D,)
     variance: Floats
-    weights: Floats
-    counts: Floats
+    weights: Floats  # in the mean, shape (D,)
+    counts: Floats  # how many instances each stands for, shape (D,)
 
     @property
     def size(self) -> float:
@@ -256,22 +244,17 @@ def probability_if_redrawn(
                 if x not in simulated:
                     simulated[x] = _runs(metric, sets[x], values[x], m, protocol, x)
             return float(np.mean(simulated[i] - simulated[j] > TIED))
-        deviation = float(np.sqrt(spread_if_redrawn(first, second)))
-        step = continuity_correction(metric, sets[i], sets[j], protocol, m)
         both = [sets[i], sets[j]]
+        deviation = float(np.sqrt(spread_if_redrawn(first, second)))
+        step = continuity_correction(metric, both, protocol, m)
         alike = deviation > 0 and all(np.ptp(x.weights) == 0 for x in (first, second))
         if alike and largest_move(metric, both, (first, second), m, protocol) > _ROUGH * deviation:
             return _inverted(metric, both, (first, second), m, protocol, deviation, step)
         difference = np.array([first.average - second.average])
         return float(normal_chances(difference, np.array([deviation]), step)[0])
 
-    return as_table(
-        {
-            "better": [sets[i].system for i, _, _ in pairs],
-            "worse": [sets[j].system for _, j, _ in pairs],
-            "probability": [chance(i, j) if truth else float("nan") for i, j, truth in pairs],
-        }
-    )
+    chances = [chance(i, j) if truth else float("nan") for i, j, truth in pairs]
+    return pair_table(sets, pairs, probability=chances)
 
 
 def largest_move(
