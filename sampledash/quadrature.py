@@ -30,24 +30,12 @@ _DIRECT = 1_000  # up to here all ranks are summed directly
 
 @dataclass(frozen=True)
 class Rule:
-    """How long the panels of ranks may be.
+    """How long the panels of ranks may be."""
 
-    Attributes
-    ----------
-    size
-        Nodes of a panel.
-    width
-        Its length in arcsin(sqrt(p)), times sqrt(m): in widths of a law.
-    steep
-        Its end over its start.
-    mirrored
-        Whether the last ranks need as much care as the first.
-    """
-
-    size: int
-    width: float
-    steep: int
-    mirrored: bool = False
+    size: int  # nodes of a panel
+    width: float  # its length in arcsin(sqrt(p)), times sqrt(m): in widths of a law
+    steep: int  # its end over its start
+    mirrored: bool = False  # whether the last ranks need as much care as the first
 
 
 LAW = Rule(36, 6.0, 12)

@@ -4,31 +4,25 @@ from sampledash.estimation.bounds import bounds
 from sampledash.estimation.cutoff_mapping import full_cutoff, matching_cutoff
 from sampledash.estimation.estimate import (
     OVERSHOOT,
-    Compared,
     Estimate,
     compare,
     estimate,
     interval,
     outside,
     point,
-    standard_error,
 )
 from sampledash.estimation.gamma import gamma_table
 from sampledash.estimation.printed_bounds import bounds_from_table
 from sampledash.estimation.rank_distribution import (
-    RankDistribution,
     fitted,
     fitted_side_by_side,
     rank_distribution,
 )
-from sampledash.estimation.vectors import LearnedFit, fit_learned
+from sampledash.estimation.vectors import fit_learned
 
 __all__ = [
     "OVERSHOOT",
-    "Compared",
     "Estimate",
-    "LearnedFit",
-    "RankDistribution",
     "bounds",
     "bounds_from_table",
     "compare",
@@ -43,5 +37,4 @@ __all__ = [
     "outside",
     "point",
     "rank_distribution",
-    "standard_error",
 ]

@@ -199,7 +199,7 @@ def _at_tolerance(
     programme = Programme(columns, shares - tolerance, shares + tolerance)
     found = programme.mean_range(progress=progress)
     if found is None:
-        off = max(float(np.abs(programme.nearest().shown - shares).max()), tolerance)
+        off = max(float(np.abs(programme.nearest()[0] - shares).max()), tolerance)
         assumed = "" if shape is None else f" {shape}"
         raise ValueError(
             f"tolerance = {tolerance:g} leaves no{assumed} rank distribution that agrees with "

@@ -102,27 +102,13 @@ _STEPS = 60
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Shares of sampled ranks, joined into cells that hold enough instances to scatter normally.
+    """Shares of sampled ranks, joined into cells that hold enough instances to scatter normally."""
 
-    Attributes
-    ----------
-    starts
-        First outcome of each cell, counted over all numbers of negatives: shape (cells,).
-    share
-        Observed, among the instances with this number of negatives, shape (cells,).
-    size
-        How many instances they are worth, shape (cells,).
-    outcomes
-        How many there are.
-    instances
-        How many instances all are worth.
-    """
-
-    starts: Ints
-    share: Floats
-    size: Floats
-    outcomes: int
-    instances: float
+    starts: Ints  # first outcome of each cell, counted over all numbers of negatives
+    share: Floats  # of the instances with the cell's number of negatives
+    size: Floats  # how many instances these are worth
+    outcomes: int  # how many there are
+    instances: float  # how many all are worth
 
     @staticmethod
     def of(observed: Outcomes) -> Cells:
@@ -189,33 +175,19 @@ def all_alike(observed: Outcomes) -> bool:
 class ChiSquareFit:
     """Standardised shares of what was observed, and what the places of a grid would show.
 
-    Attributes
-    ----------
-    rows
-        Shares in standard errors, one column per place: shape (cells, places).
-    observed
-        The same for the sample, shape (cells,).
-    values, offset
-        Exact metric of the instances: the mean of ``values``, (places,), plus ``offset``.
-    extremes
-        Smallest and largest value of the metric: with a shape the ranks of the instances at hand
-        may have one that no distribution of that shape has.
-    weights
-        Rank distribution that fits best, shape (places,).
-    scatter
-        Variance of the instances' exact metric about that; 0 where the distribution may be their
-        own.
-    likelihood
-        Whether distances are losses of it, which count from ``observed`` and less that of the best
-        fit; else they count from the best fit.
+    The exact metric of the instances is the mean of ``values`` plus ``offset``, and scatters about
+    that with variance ``scatter``, 0 where the distribution may be their own. With a shape it may
+    be one of ``extremes`` that no distribution of that shape has. With a ``likelihood`` distances
+    are losses of it and count from ``observed``, less that of the best fit; else they count from
+    the best fit.
     """
 
-    rows: Floats
-    observed: Floats
+    rows: Floats  # shares in standard errors: (cells, places)
+    observed: Floats  # the same for the sample: (cells,)
     values: Floats
     offset: float
     extremes: tuple[float, float]
-    weights: Floats
+    weights: Floats  # rank distribution that fits best: (places,)
     scatter: float = 0.0
     likelihood: bool = False
 
@@ -296,15 +268,9 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
     # Told by sampled rank s: the mean metric of its instances, weighted by the instances of its m.
     told = cells.size / cells.instances * joint / chance
     left = float(weights @ table[:, -2]) - float(told @ joint)
-    return ChiSquareFit(
-        rows,
-        observed,
-        table[:, -1] - told @ law,
-        float(told @ cells.share),
-        extremes,
-        weights,
-        max(left, 0.0) / cells.instances,
-    )
+    values, offset = table[:, -1] - told @ law, float(told @ cells.share)
+    scatter = max(left, 0.0) / cells.instances
+    return ChiSquareFit(rows, observed, values, offset, extremes, weights, scatter)
 
 
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:

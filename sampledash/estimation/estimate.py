@@ -20,31 +20,25 @@ from scipy.special import ndtri
 
 from sampledash import checks
 from sampledash.correction import Correction, as_correction
+from sampledash.estimation import vectors
 from sampledash.estimation.bounds import check_shape, confidence_range, require_sampled
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.nodes import exact_at, worst_and_best
-from sampledash.estimation.rank_distribution import METHODS as DISTRIBUTIONS
 from sampledash.estimation.rank_distribution import (
+    DISTRIBUTIONS,
     DistributionMethod,
     Model,
     RankDistribution,
     fitted,
     require_valid,
 )
-from sampledash.estimation.vectors import METHODS as VECTORS
-from sampledash.estimation.vectors import (
-    VectorMethod,
-    gamma_of,
-    learned_values,
-    prior_method,
-    solver,
-)
+from sampledash.estimation.vectors import VectorMethod
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import Outcomes, SampledRankSet
 from sampledash.types import Floats
 
 Method = DistributionMethod | VectorMethod
-METHODS = (*DISTRIBUTIONS, *VECTORS)
+METHODS = (*DISTRIBUTIONS, *vectors.VECTORS)
 OVERSHOOT = (
     "entries of a corrected vector lie outside 0 to 100 % where that lessens its bias, and then so "
     "may their mean"
@@ -82,15 +76,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Compared:
-    """What one sample of each tells about two systems.
-
-    Attributes
-    ----------
-    first, second
-        The systems.
-    low, high
-        Interval of the exact metric of the first minus that of the second.
-    """
+    """The interval of the exact metric of the first system minus that of the second."""
 
     first: str
     second: str
@@ -110,9 +96,7 @@ class Compared:
 
 
 def outside(value: float) -> str:
-    """Why an estimate lies outside 0..1, in one sentence; empty where it does not.
-
-    Means over a rank distribution never do; means of a corrected vector can.
+    """Why an estimate lies outside 0..1, as means of a corrected vector can; empty where not.
 
     Examples
     --------
@@ -146,7 +130,7 @@ def as_method(method: Correction | str) -> Correction | Method:
 def _prior_of(plan: Method) -> DistributionMethod:
     if plan in DISTRIBUTIONS:
         return cast(DistributionMethod, plan)
-    return prior_method(cast(VectorMethod, plan))
+    return vectors.prior_method(cast(VectorMethod, plan))
 
 
 def estimate(
@@ -160,8 +144,13 @@ def estimate(
 
     Parameters
     ----------
-    metric, srs, method
-        As for :func:`~sampledash.estimation.point`.
+    metric
+        A metric or its text.
+    srs
+        Sampled ranks of one system.
+    method
+        A correction or its text, or ``"mle" "mes" "monotone-mle"`` (the mean over that rank
+        distribution), ``"bv-mle" "bv-mes" "bv-monotone-mle" "mn"`` (a vector learned from it).
     confidence
         Chance that the interval holds the exact metric, in 0..1.
     rng
@@ -184,6 +173,11 @@ def estimate(
     The interval holds what the sampled ranks leave open, however many instances there are: it is
     wide for metrics of the first few ranks, and no method makes it narrower. Estimates of different
     systems can be in the right order although their intervals overlap.
+
+    Where an instance has another number of negatives, distributions use all instances together;
+    vectors are fitted for each number and averaged by weight. Where what was drawn decided that
+    number, only ``"mle"`` and ``"monotone-mle"`` are right: the rule cancels in the likelihood,
+    while the law at each m, which all others rest on, is no longer that of the sampled rank.
     """
     value = point(metric, srs, method)
     low, high = interval(metric, srs, method, confidence, rng)
@@ -191,31 +185,7 @@ def estimate(
 
 
 def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
-    """Estimate the exact metric, without an interval.
-
-    Parameters
-    ----------
-    metric
-        A metric or its text.
-    srs
-        Sampled ranks of one system.
-    method
-        A correction or its text, or ``"mle" "mes" "monotone-mle"`` (the mean over that rank
-        distribution), ``"bv-mle" "bv-mes" "bv-monotone-mle" "mn"`` (a vector learned from it).
-
-    Raises
-    ------
-    ValueError
-        If the method is not understood, a sampled rank is impossible, or what was drawn decided m
-        and the method is no likelihood.
-
-    Notes
-    -----
-    Where an instance has another number of negatives, distributions use all instances together;
-    vectors are fitted for each number and averaged by weight. Where what was drawn decided that
-    number, only ``"mle"`` and ``"monotone-mle"`` are right: the rule cancels in the likelihood,
-    while the law at each m, which all others rest on, is no longer that of the sampled rank.
-    """
+    """Estimate as :func:`estimate` does, without an interval."""
     require_sampled("srs", srs)
     require_valid([srs], as_method(method))
     return float(_estimated(metric, srs.outcomes, method, lambda prior: fitted(srs, prior)))
@@ -238,11 +208,11 @@ def _estimated(
     found = learn(_prior_of(plan))
     if plan in DISTRIBUTIONS:
         return found.expected(metric)
-    gamma = gamma_of(cast(VectorMethod, plan), None, 1)
+    gamma = vectors.gamma_of(cast(VectorMethod, plan), None, 1)
 
     def vector(mass: Floats, instances: float) -> list[Floats]:
         one = RankDistribution(found.support, mass)
-        return [learned_values(metric, one, m, gamma, instances) for m in outcomes.m]
+        return [vectors.learned_values(metric, one, m, gamma, instances) for m in outcomes.m]
 
     if found.mass.ndim == 1:
         return _averaged(outcomes, vector(found.mass, float(outcomes.total)))
@@ -271,36 +241,10 @@ def interval(
 ) -> tuple[float, float]:
     """Interval that holds the exact metric with a stated confidence, whatever the true ranks.
 
-    Parameters
-    ----------
-    metric
-        A metric or its text.
-    srs
-        Sampled ranks of one system.
-    method
-        An estimator, as in :func:`~sampledash.estimate`: the interval then also spans the scatter
-        of its value over instances. ``None``: what the sampled ranks leave open, alone.
-    confidence
-        Chance that the interval holds the exact metric, in 0..1.
-    rng
-        Given, the estimator's scatter comes from 200 bootstrap samples of the instances; ``None``
-        takes it from the derivatives of the estimate (delta method), which agrees and is fast.
-    shape
-        ``"non-increasing"``: narrower, and only as honest as that assumption.
+    With a ``method``, as for :func:`estimate`, it also spans the scatter of that estimate over
+    instances: from its derivatives (delta method), or, given ``rng``, from 200 bootstrap samples,
+    which agree. With a ``shape`` it is narrower, and only as honest as that assumption.
 
-    Returns
-    -------
-    Low and high end, in the metric's units.
-
-    Raises
-    ------
-    ValueError
-        If the confidence is not in 0..1, the method is not understood, or the sample contradicts
-        the shape; where what was drawn decided m, for a shape and for methods other than ``"mle"``
-        and ``"monotone-mle"``.
-
-    Notes
-    -----
     An interval from the scatter of an estimator alone does not hold the exact metric with any
     confidence: its bias does not shrink with the number of instances. The part of the interval that
     remains on infinitely many instances is that of :func:`~sampledash.bounds` at a tolerance near
@@ -432,7 +376,7 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
     target = exact_at(metric, prior.support.above, outcomes.n)
     if plan in DISTRIBUTIONS:
         return prior.slopes(target)
-    return _through_vectors(prior, target, gamma_of(cast(VectorMethod, plan), None, 1))
+    return _through_vectors(prior, target, vectors.gamma_of(cast(VectorMethod, plan), None, 1))
 
 
 def _through_vectors(prior: Model, target: Floats, gamma: float | None) -> Floats:
@@ -443,7 +387,7 @@ def _through_vectors(prior: Model, target: Floats, gamma: float | None) -> Float
     for m in outcomes.m:
         law, share = prior.support.law(m), outcomes.shares[start : start + m + 1]
         start += m + 1
-        solve = solver(law, mass, noise)
+        solve = vectors.solver(law, mass, noise)
         values, adjoint = solve((mass * target) @ law), solve(share)
         off = law @ adjoint
         if gamma is None:

@@ -44,20 +44,9 @@ _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 class Columns:
     """Point masses, or uniform distributions on 1..j, and what they show: each a row here.
 
-    Attributes
-    ----------
-    samplings
-        How the negatives were drawn: one population, one entry per number of negatives.
-    readings
-        Functions of the sampled rank, for each sampling: shape (m + 1, functions); ``None`` stands
-        for the law itself.
-    metric
-        Its exact mean is the last entry.
-    shape
-        ``None`` for point masses.
-    joint
-        Whether there are also the means of each function times the metric, and of its square:
-        between the functions and the metric.
+    ``readings`` are functions of the sampled rank for each sampling, (m + 1, functions), ``None``
+    standing for the law itself; the exact mean of the metric is the last entry of a row. ``joint``
+    puts between them the means of each function times the metric, and of its square.
     """
 
     samplings: tuple[Sampling, ...]
@@ -180,25 +169,6 @@ class Columns:
         return order, value[keep][first]
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """What a programme found.
-
-    Attributes
-    ----------
-    value
-        Its smallest value; not above that over all places.
-    shown
-        What the solution shows for each function, shape (functions,).
-    missed
-        By how much it leaves each function's range: below 0 under it, above 0 over it.
-    """
-
-    value: float
-    shown: Floats
-    missed: Floats
-
-
 class Programme:
     """Rank distributions with the means of some functions in given ranges, (functions,) each."""
 
@@ -220,24 +190,31 @@ class Programme:
             cost[entry] = sign
             told = part_of(progress, side, 2)
             found = self._column_generation(cost, progress=told)
-            if found is None and np.all(self.nearest().missed == 0):
+            if found is None and np.all(self.nearest()[1] == 0):
                 # The first places could not do it, those that came nearest can.
                 found = self._column_generation(cost, progress=told)
             if found is None:
                 return None
-            ends.append(sign * found.value)
+            ends.append(sign * found[0])
         return ends[0], ends[1]
 
-    def nearest(self) -> Solution:
-        """The distribution that leaves the ranges least, in the sum of the distances."""
+    def nearest(self) -> tuple[Floats, Floats]:
+        """What the distribution shows that leaves the ranges least, in the sum of the distances.
+
+        And by how much it leaves each range: below 0 under it, above 0 over it.
+        """
         found = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
         if found is None:
             raise RuntimeError("the linear programme of the nearest distribution has no solution")
-        return found
+        x, size = found[1].x, len(self._places)
+        over, under = x[size + len(self.low) :].reshape(2, -1)
+        missed = np.where(over + under > _ENOUGH, over - under, 0.0)
+        return x[:size] @ self._rows[:, :-1], missed
 
     def _column_generation(
         self, cost: Floats, relaxed: bool = False, progress: Progress | None = None
-    ) -> Solution | None:
+    ) -> tuple[float, OptimizeResult] | None:
+        """Smallest value, not above that over all places, and the solution over some of them."""
         for round_ in range(_ROUNDS):
             result = self._solved(cost, relaxed)
             if result.status != 0:
@@ -254,12 +231,7 @@ class Programme:
             near = np.clip(np.concatenate([new - 1, new, new + 1]), 1, self.columns.n)
             self._add(np.setdiff1d(near, self._places))
         lacking = max(dual[-1] - values.min(), 0.0) if len(values) else 0.0
-        shown = result.x[: len(self._places)] @ self._rows[:, :-1]
-        missed = np.zeros(len(self.low))
-        if relaxed:
-            over, under = result.x[len(self._places) + len(self.low) :].reshape(2, -1)
-            missed = np.where(over + under > _ENOUGH, over - under, 0.0)
-        return Solution(float(result.fun) - lacking, shown, missed)
+        return float(result.fun) - lacking, result
 
     def _add(self, places: Ints) -> None:
         both = np.concatenate([self._places, places])
@@ -280,15 +252,10 @@ class Programme:
         left = np.hstack(columns)
         total = np.concatenate([np.ones(size), np.zeros(left.shape[1] - size)])
         for method, tolerance in _ATTEMPTS:
-            names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
-            result = linprog(
-                np.concatenate(price),
-                A_eq=np.vstack([left, total]),
-                b_eq=np.append(np.zeros(functions), 1.0),
-                bounds=np.vstack(limits),
-                method=method,
-                options=dict.fromkeys(names, tolerance),
-            )
+            options = {f"{side}_feasibility_tolerance": tolerance for side in ("primal", "dual")}
+            equal, to = np.vstack([left, total]), np.append(np.zeros(functions), 1.0)
+            limit, prices = np.vstack(limits), np.concatenate(price)
+            result = linprog(prices, None, None, equal, to, limit, method, options=options)
             if result.status in (0, 2):  # solved, or infeasible
                 break
         return result

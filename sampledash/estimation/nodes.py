@@ -29,16 +29,8 @@ _TINY = np.finfo(float).tiny
 class Support:
     """The true ranks 1..n of one population, cut into panels.
 
-    Attributes
-    ----------
-    n, scheme
-        Candidates, and how negatives are drawn, which decides where the law is smooth.
-    ends
-        Items above at which a panel ends, exclusive: increasing, the last is n.
-    above
-        Irrelevant items above at each node, shape (nodes,).
-    ranks
-        How many ranks each node stands for, shape (nodes,); they sum to n.
+    Panels end before ``ends`` items above, the last at n; each node has so many irrelevant items
+    ``above`` and stands for a number of ``ranks``, n in all.
     """
 
     n: int

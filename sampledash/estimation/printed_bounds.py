@@ -22,17 +22,7 @@ _ERRORS = 2.0  # standard errors that a printed mean may be off
 
 @dataclass(frozen=True, eq=False)
 class Printed:
-    """Printed values, of ``observed`` or ``versus``.
-
-    Attributes
-    ----------
-    name
-        Which of the two.
-    names, metrics
-        As given, and what they mean: one per value.
-    values, half
-        Shape (values,); ``half`` a unit of the last digit.
-    """
+    """Printed values of ``name``, observed or versus, and half a unit of their last digit."""
 
     name: str
     names: tuple[str, ...]
@@ -202,8 +192,8 @@ def _programme(
 def _complaint(metric: Metric, table: Printed, sampling: Sampling, shape: Shape | None) -> str:
     """One sentence on values that no ranks can produce: which one, and what the others leave it."""
     protocol = f"n = {sampling.n} and m = {sampling.m}"
-    off = _programme(metric, table, sampling, shape).nearest().missed
-    if shape and np.all(_programme(metric, table, sampling, None).nearest().missed == 0):
+    off = _programme(metric, table, sampling, shape).nearest()[1]
+    if shape and np.all(_programme(metric, table, sampling, None).nearest()[1] == 0):
         return (
             f"shape {shape!r} contradicts {table.name} {table.listed(off)} with {protocol}: other "
             "rank distributions can produce the table, so leave shape out"

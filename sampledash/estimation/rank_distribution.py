@@ -48,7 +48,7 @@ from sampledash.sampling import Scheme
 from sampledash.types import Floats, Ints
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
-METHODS: tuple[str, ...] = get_args(DistributionMethod)
+DISTRIBUTIONS: tuple[str, ...] = get_args(DistributionMethod)
 #: Those in which a rule that stops by what was drawn cancels.
 LIKELIHOOD = ("mle", "monotone-mle")
 MOST_RANKS = 10**7  # that a probability is written out for
@@ -65,13 +65,8 @@ _TINY = np.finfo(float).tiny
 class RankDistribution:
     """Estimated probabilities of the true ranks, held at few nodes where n is large.
 
-    Attributes
-    ----------
-    support
-        The nodes.
-    mass
-        Probability of the ranks each node stands for, read-only: shape (nodes,), or (runs, nodes)
-        for one distribution per run. Sums to 1.
+    ``mass`` is that of the ranks each node stands for, read-only: shape (nodes,), or (runs, nodes)
+    for one distribution per run. Sums to 1.
     """
 
     support: Support
@@ -106,13 +101,7 @@ class RankDistribution:
         return np.asarray(np.clip(mass @ exact_at(metric, above, n), *worst_and_best(metric, n)))
 
     def probabilities(self) -> Floats:
-        """Probability of each rank 1..n: shape (n,), for one distribution.
-
-        Raises
-        ------
-        ValueError
-            If n is above 10,000,000.
-        """
+        """Probability of each rank 1..n, at most 10,000,000: shape (n,), for one distribution."""
         s = self.support
         _require_writable(s.n)
         density = self.mass / s.ranks
@@ -228,7 +217,7 @@ def fitted(
     iterations: int | None = None,
 ) -> RankDistribution:
     """Estimate as :func:`rank_distribution` does, held at nodes: any n."""
-    checks.choice("method", method, METHODS)
+    checks.choice("method", method, DISTRIBUTIONS)
     if iterations is not None:
         if method == "mes":
             raise ValueError(
@@ -258,17 +247,6 @@ def _fitted(
 def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistribution, ...]:
     """Estimate systems that are compared, each non-increasing and begun from their common one.
 
-    Parameters
-    ----------
-    sets
-        Sampled ranks of the systems.
-
-    Returns
-    -------
-    One distribution per system.
-
-    Notes
-    -----
     The systems share what the sample cannot tell: their common distribution is learned first (50
     iterations), and 10 more on the system's own sampled ranks tell it apart. A system is drawn
     towards those it is compared with. On movielens-xyz at m = 100 the pair and metric that are most
@@ -289,17 +267,7 @@ def side_by_side(whole: Outcomes, each: Sequence[Outcomes]) -> tuple[RankDistrib
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What a method makes of the shares of outcomes.
-
-    Attributes
-    ----------
-    outcomes
-        Of one run, or of several.
-    method
-        ``"mle" "mes" "monotone-mle"``.
-    cut
-        After so many ranks a panel of nodes must end.
-    """
+    """What a method makes of the shares of outcomes; nodes have a panel that ends at ``cut``."""
 
     outcomes: Outcomes
     method: DistributionMethod
@@ -431,22 +399,10 @@ def _require_possible(outcomes: Outcomes, chance: Floats) -> None:
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
-    """Weights of the rows after so many iterations.
+    """Weights of hypotheses after so many iterations: (hypotheses,), or (runs, hypotheses).
 
-    Parameters
-    ----------
-    rows
-        Law of what is observed under each hypothesis, shape (hypotheses, outcomes).
-    shares
-        Observed share of each outcome, sums to 1: shape (outcomes,), or (runs, outcomes).
-    start
-        Weights to begin with, sum to 1: shape (hypotheses,), or (runs, hypotheses).
-    iterations
-        At least 0.
-
-    Returns
-    -------
-    Shape (hypotheses,) or (runs, hypotheses); sums to 1.
+    ``rows`` are the laws of what is observed under each, (hypotheses, outcomes); ``shares`` are
+    (outcomes,), or (runs, outcomes).
     """
     many = np.atleast_2d(shares)
     used = np.any(many > 0, axis=0)
@@ -498,15 +454,8 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
     """Mass of each node of the distribution of largest entropy: shape (nodes,), sums to 1.
 
-    Parameters
-    ----------
-    rows
-        Law of the sampled ranks at each node, shape (nodes, outcomes).
-    ranks
-        How many ranks a node stands for, shape (nodes,).
-    shares, weights
-        Observed share of each outcome and weight of its squared error: shape (outcomes,); outcomes
-        of weight 0 do not count.
+    ``rows`` are the laws at the nodes, (nodes, outcomes), which stand for so many ``ranks``;
+    ``weights`` are those of the squared errors of the shares, (outcomes,) both.
     """
     used = weights > 0
     root = np.sqrt(weights[used])

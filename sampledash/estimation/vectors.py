@@ -37,7 +37,7 @@ from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats
 
 VectorMethod = Literal["bv-mle", "bv-mes", "bv-monotone-mle", "mn"]
-METHODS: tuple[str, ...] = get_args(VectorMethod)
+VECTORS: tuple[str, ...] = get_args(VectorMethod)
 _OWN_GAMMA, _POOLED_GAMMA = 0.01, 0.1
 _TINY = np.finfo(float).tiny
 
@@ -46,15 +46,8 @@ _TINY = np.finfo(float).tiny
 class LearnedFit(Fit):
     """A corrected metric with a learned prior: one value for each sampled rank.
 
-    Attributes
-    ----------
-    method
-        ``"bv-mle" "bv-mes" "bv-monotone-mle" "mn"``.
-
-    Notes
-    -----
     ``correction`` holds the prior and the weight of the variance. Fitted anew it gives the same
-    values, except for ``"mn"``, which counts the variance of every rank alike.
+    values, except for the method ``"mn"``, which counts the variance of every rank alike.
     """
 
     method: VectorMethod = "bv-mle"
@@ -95,7 +88,7 @@ def fit_learned(
     A vector learned from one system has less bias, but two systems with their own vectors are
     compared less reliably than two that share one: its errors cancel in the difference.
     """
-    checks.choice("method", method, METHODS)
+    checks.choice("method", method, VECTORS)
     metric, every = as_metric(metric), together(sets)
     require_valid(every, method)
     outcomes = pooled(every)
@@ -156,17 +149,9 @@ def learned_values(
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
     """Function that solves the normal equations for a right side (m + 1,) or (m + 1, metrics).
 
-    Parameters
-    ----------
-    rows
-        Law of the sampled rank at each node, shape (nodes, m + 1).
-    bias, variance
-        Weight of the squared bias and of the variance at each node, shape (nodes,).
-
-    Notes
-    -----
-    With the right side ``rows.T @ (bias * target)`` it gives the vector of least weighted bias² and
-    variance. Sampled ranks that cannot occur get what lies between their neighbours.
+    With the right side ``rows.T @ (bias * target)`` it gives the vector of least bias² and variance
+    with these weights at the nodes, whose laws are ``rows``, (nodes, m + 1). Sampled ranks that
+    cannot occur get what lies between their neighbours.
     """
     noise = variance @ rows
     seen = noise > _TINY

@@ -17,7 +17,6 @@ from sampledash.estimation import (
     fitted_side_by_side,
     interval,
     point,
-    standard_error,
 )
 from sampledash.estimation.confidence import (
     ChiSquareFit,
@@ -26,7 +25,7 @@ from sampledash.estimation.confidence import (
     maximum_likelihood,
     profile_interval,
 )
-from sampledash.estimation.estimate import METHODS
+from sampledash.estimation.estimate import METHODS, standard_error
 from sampledash.metrics import parse_metric
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet

@@ -14,11 +14,15 @@ from sampledash.estimation import (
     fitted_side_by_side,
     interval,
     point,
-    standard_error,
 )
-from sampledash.estimation.estimate import METHODS, points, slopes
-from sampledash.estimation.rank_distribution import METHODS as DISTRIBUTIONS
-from sampledash.estimation.rank_distribution import Model, RankDistribution, pooled, side_by_side
+from sampledash.estimation.estimate import METHODS, points, slopes, standard_error
+from sampledash.estimation.rank_distribution import (
+    DISTRIBUTIONS,
+    Model,
+    RankDistribution,
+    pooled,
+    side_by_side,
+)
 from sampledash.estimation.vectors import prior_method, solver
 from sampledash.sampledranks import Outcomes, SampledRankSet
 from tests.estimation.cases import beta_drawn, own_n_drawn
