@@ -83,10 +83,9 @@ def bounds(
     metric = as_metric(metric)
     check_shape(shape)
     require_sampled("srs", srs)
-    both = [srs]
     if versus is not None:
         require_sampled("versus", versus)
-        both.append(versus)
+    both = [srs] if versus is None else [srs, versus]
     if tolerance is None:
         found = confidence_range(metric, both, shape, 0.95)
         if progress is not None:
@@ -95,12 +94,9 @@ def bounds(
     allowed = checks.real("tolerance", tolerance, low=0, high=1)
     for one in both:
         one.require_set("a tolerance", "leave it out")
-    return difference(
-        [
-            _at_tolerance(metric, one, shape, allowed, part_of(progress, i, len(both)))
-            for i, one in enumerate(both)
-        ]
-    )
+    told = [part_of(progress, i, len(both)) for i in range(len(both))]
+    pairs = zip(both, told, strict=True)
+    return difference([_at_tolerance(metric, one, shape, allowed, tell) for one, tell in pairs])
 
 
 def require_sampled(name: str, value: object) -> None:
@@ -155,15 +151,13 @@ def confidence_range(
         low, high = profile_interval([best_fit(metric, s, shape) for s in sets], confidence)
         possible = difference([worst_and_best(metric, one.outcomes.n) for one in sets])
         return clipped(low, high, *possible)
-    each = 1 - (1 - confidence) / len(sets)
-    return difference(
-        [
-            _within_limits(metric, one, shape, each)
-            if same
-            else profile_interval([best_fit(metric, one, shape)], each)
-            for one, same in zip(sets, alike, strict=True)
-        ]
-    )
+    each, ranges = 1 - (1 - confidence) / len(sets), []
+    for one, same in zip(sets, alike, strict=True):
+        if same:
+            ranges.append(_within_limits(metric, one, shape, each))
+        else:
+            ranges.append(profile_interval([best_fit(metric, one, shape)], each))
+    return difference(ranges)
 
 
 def constrained(m: int) -> Ints:
@@ -234,11 +228,10 @@ def _within_limits(
         highs.append(np.where(below < total, betaincinv(below + 1, total - below, 1 - tail), 1.0))
     found = Programme(columns, np.concatenate(lows), np.concatenate(highs)).mean_range()
     if found is None:
-        assumed = "" if shape is None else f" {shape}"
+        assumed, remedy = ("", "") if shape is None else (f" {shape}", ", or leave shape out")
         raise ValueError(
-            f"no{assumed} rank distribution shows the sampled ranks of system "
-            f"{srs.system!r}: nearly all are {int(np.argmax(observed.counts[0])) + 1}; check "
-            "n and m" + ("" if shape is None else ", or leave shape out")
+            f"no{assumed} rank distribution shows the sampled ranks of system {srs.system!r}: "
+            f"nearly all are {int(np.argmax(observed.counts[0])) + 1}; check n and m{remedy}"
         )
     if shape is not None:
         found = mean_of_some(metric, observed, *found, half)

@@ -209,15 +209,13 @@ def _estimated(
     if plan in DISTRIBUTIONS:
         return found.expected(metric)
     gamma = vectors.gamma_of(cast(VectorMethod, plan), None, 1)
-
-    def vector(mass: Floats, instances: float) -> list[Floats]:
-        one = RankDistribution(found.support, mass)
-        return [vectors.learned_values(metric, one, m, gamma, instances) for m in outcomes.m]
-
-    if found.mass.ndim == 1:
-        return _averaged(outcomes, vector(found.mass, float(outcomes.total)))
-    each = [vector(*of) for of in zip(found.mass, outcomes.total.tolist(), strict=True)]
-    return _averaged(outcomes, [np.stack(of_m) for of_m in zip(*each, strict=True)])
+    priors = [RankDistribution(found.support, mass) for mass in np.atleast_2d(found.mass)]
+    of_runs = list(zip(priors, np.atleast_1d(outcomes.total).tolist(), strict=True))
+    values = [
+        np.stack([vectors.learned_values(metric, prior, m, gamma, size) for prior, size in of_runs])
+        for m in outcomes.m
+    ]
+    return _averaged(outcomes, values).reshape(outcomes.total.shape)
 
 
 def _fitted_values(plan: Correction, metric: Metric, outcomes: Outcomes) -> list[Floats]:

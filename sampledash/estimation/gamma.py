@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from sampledash import checks
-from sampledash.correction import Fit, correction
+from sampledash.correction import correction
 from sampledash.correction.spectral import eigenvalues
 from sampledash.estimation.nodes import exact_at
 from sampledash.estimation.rank_distribution import RankDistribution
@@ -65,14 +65,18 @@ def gamma_table(
     """
     metric = as_metric(metric)
     size = checks.real("instances", instances, low=0, above=True)
-    above, mass = _nodes(metric, ranks, sampling.n)
+    n = sampling.n
+    above, mass = _nodes(metric, ranks, n)
+    exact = exact_at(metric, above, n)
     smallest = eigenvalues(sampling)[-1]
     rows = []
     for value in (min(1.0, 1 / size), *gammas):
         gamma = checks.real("gamma", value, low=0, high=1, above=True)
         fit = correction("bias-variance", gamma=gamma).fit(metric, sampling)
-        bias, variance = _on(fit, above, mass)
-        variance /= size
+        means, spread = mean_and_variance(
+            fit.values, sampling.scheme, sampling.m, above, n - 1 - above
+        )
+        bias, variance = float(mass @ (means - exact)), float(mass @ spread) / size
         largest = float(np.abs(fit.values).max())
         condition = 1 / ((1 - gamma) * smallest + gamma)
         rows.append((gamma, bias, variance, bias**2 + variance, largest, condition))
@@ -95,10 +99,3 @@ def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple
         )
     above, _, mass = ranks.at(metric)
     return above, mass
-
-
-def _on(fit: Fit, above: Floats, mass: Floats) -> tuple[float, float]:
-    """Mean bias and mean variance of one draw over a rank distribution."""
-    s, below = fit.sampling, fit.sampling.n - 1 - above
-    mean, spread = mean_and_variance(fit.values, s.scheme, s.m, above, below)
-    return float(mass @ (mean - exact_at(fit.metric, above, s.n))), float(mass @ spread)

@@ -29,6 +29,17 @@ class Printed:
     metrics: tuple[Metric, ...]
     values: Floats
     half: Floats
+    sampling: Sampling
+    wanted: Metric
+
+    def programme(self, shape: Shape | None, free: int | None = None) -> Programme:
+        """All distributions that show the values, apart from a ``free`` one."""
+        vectors = [sampled_values(one, self.sampling.m) * one.scale(1) for one in self.metrics]
+        columns = Columns((self.sampling,), (np.column_stack(vectors),), self.wanted, shape)
+        half = self.half.copy()
+        if free is not None:
+            half[free] = np.inf
+        return Programme(columns, self.values - half, self.values + half)
 
     def listed(self, off: Floats) -> str:
         """Those that are off."""
@@ -102,8 +113,12 @@ def bounds_from_table(
     ranges = []
     for name, given in (("observed", observed), ("versus", versus)):
         if name == "observed" or given is not None:
-            table = _printed(name, given, decimals, instances)
-            ranges.append(_of_some(_range(wanted, table, sampling, shape), shape, instances))
+            table = _printed(name, given, decimals, instances, sampling, wanted)
+            found = table.programme(shape).mean_range()
+            if found is None:
+                raise ValueError(_complaint(table, shape))
+            found = clipped(*found, *worst_and_best(wanted, size))
+            ranges.append(_of_some(found, shape, instances))
     return difference(ranges)
 
 
@@ -124,7 +139,12 @@ def _error(value: float, instances: float) -> float:
 
 
 def _printed(
-    name: str, observed: object, decimals: int | Mapping[str, int], instances: float | None
+    name: str,
+    observed: object,
+    decimals: int | Mapping[str, int],
+    instances: float | None,
+    sampling: Sampling,
+    wanted: Metric,
 ) -> Printed:
     """Check printed values one by one and read their names."""
     if not isinstance(observed, Mapping) or not observed:
@@ -156,7 +176,8 @@ def _printed(
         values.append(value)
         scatter = 0.0 if instances is None else _error(value, instances)
         half.append(0.5 * 10.0**-digits + scatter)
-    return Printed(name, tuple(observed), tuple(metrics), np.array(values), np.array(half))
+    names, arrays = tuple(observed), (np.array(values), np.array(half))
+    return Printed(name, names, tuple(metrics), *arrays, sampling, wanted)
 
 
 def _shown(value: float) -> int:
@@ -164,42 +185,17 @@ def _shown(value: float) -> int:
     return len(f"{value:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
 
 
-def _range(
-    metric: Metric, table: Printed, sampling: Sampling, shape: Shape | None
-) -> tuple[float, float]:
-    found = _programme(metric, table, sampling, shape).mean_range()
-    if found is None:
-        raise ValueError(_complaint(metric, table, sampling, shape))
-    return clipped(*found, *worst_and_best(metric, sampling.n))
-
-
-def _programme(
-    metric: Metric,
-    table: Printed,
-    sampling: Sampling,
-    shape: Shape | None,
-    free: int | None = None,
-) -> Programme:
-    """All distributions that show the printed values, apart from a ``free`` one."""
-    vectors = [sampled_values(one, sampling.m) * one.scale(1) for one in table.metrics]
-    columns = Columns((sampling,), (np.column_stack(vectors),), metric, shape)
-    half = table.half.copy()
-    if free is not None:
-        half[free] = np.inf
-    return Programme(columns, table.values - half, table.values + half)
-
-
-def _complaint(metric: Metric, table: Printed, sampling: Sampling, shape: Shape | None) -> str:
+def _complaint(table: Printed, shape: Shape | None) -> str:
     """One sentence on values that no ranks can produce: which one, and what the others leave it."""
-    protocol = f"n = {sampling.n} and m = {sampling.m}"
-    off = _programme(metric, table, sampling, shape).nearest()[1]
-    if shape and np.all(_programme(metric, table, sampling, None).nearest()[1] == 0):
+    protocol = f"n = {table.sampling.n} and m = {table.sampling.m}"
+    off = table.programme(shape).nearest()[1]
+    if shape and np.all(table.programme(None).nearest()[1] == 0):
         return (
             f"shape {shape!r} contradicts {table.name} {table.listed(off)} with {protocol}: other "
             "rank distributions can produce the table, so leave shape out"
         )
     for i in np.argsort(-np.abs(off)).tolist():
-        left = _programme(metric, table, sampling, shape, free=i).mean_range(i)
+        left = table.programme(shape, free=i).mean_range(i)
         if left is not None:
             digits = max(0, round(-np.log10(2 * table.half[i])))
             return (
