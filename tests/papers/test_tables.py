@@ -7,7 +7,6 @@ from math import comb, log2
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import gammaln
 
 import sampledash as sd
 from sampledash.papers import Match, match, matches_as_table
@@ -90,18 +89,10 @@ def test_unmatched_cells_by_name(tables: dict[int, list[Match]]) -> None:
     assert not any(m.reason for found in tables.values() for m in found if m.matched)
 
 
-def log_comb(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-    inside = (k >= 0) & (k <= n)
-    n, k = np.where(inside, n, 0), np.where(inside, k, 0)
-    return np.where(inside, gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), -np.inf)
-
-
 def hypergeometric(ranks: sd.RankSet) -> np.ndarray:
-    """Law of the sampled count above, m = 100, averaged over the ranks: C(K,s) C(N-K,m-s)."""
+    """Law of the sampled count above, m = 100, averaged over the ranks."""
     above, total = (ranks.ranks - 1)[:, None], (ranks.n - 1)[:, None]
-    s = np.arange(101)
-    logs = log_comb(above, s) + log_comb(total - above, 100 - s) - log_comb(total, 100)
-    return np.mean(np.exp(logs), axis=0)
+    return np.mean(stats.hypergeom.pmf(np.arange(101), total, above, 100), axis=0)
 
 
 def test_auc_of_the_rank_estimate(xyz: list[sd.RankSet]) -> None:

@@ -25,10 +25,9 @@ LIMITS = (
 
 
 def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, metrics=None,
-         names="XYZW", n=10_000, options=None, sets=None, **more):  # fmt: skip
+         names="XYZW", options=None, sets=None, **more):  # fmt: skip
     """Findings with these values: arrays (systems, metrics); chance and right_from per row."""
-    exact, expected = np.array(exact, dtype=float), np.array(expected, dtype=float)
-    exact, expected = (a.reshape(len(a), -1) for a in (exact, expected))
+    exact, expected = (np.array(a, dtype=float).reshape(len(a), -1) for a in (exact, expected))
     size = exact.shape
     metrics = metrics or ["Recall@10", "AP", "NDCG@10", "AUC", "Recall@1", "RR"][: size[1]]
     names = [names[i] if i < len(names) else f"S{i}" for i in range(size[0])]
@@ -36,23 +35,19 @@ def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, metri
     for x, metric in enumerate(metrics):
         for i, j in combinations(range(size[0]), 2):
             i, j = (j, i) if exact[i, x] < exact[j, x] else (i, j)
-            rows.append([metric, "uncorrected", names[i], names[j], exact[i, x] - exact[j, x],
-                         expected[i, x] - expected[j, x]])  # fmt: skip
-    table = pd.DataFrame(
-        rows, columns=["metric", "correction", "better", "worse", "exact", "sampled"]
-    )
-    table["probability"] = np.broadcast_to(np.array(chance, dtype=float), len(rows))
-    at = right_from if isinstance(right_from, list) else [right_from] * len(rows)
-    table["right_from"] = pd.array(at, dtype="Int64")
+            gaps = exact[i, x] - exact[j, x], expected[i, x] - expected[j, x]
+            rows.append([metric, "uncorrected", names[i], names[j], *gaps])
+    columns = ["metric", "correction", "better", "worse", "exact", "sampled"]
+    table = pd.DataFrame(rows, columns=columns)
     tied = table["exact"].abs() <= 1e-12
     table["state"] = np.where(tied, "tied", "right")
-    table.loc[tied, "probability"] = np.nan
+    at = right_from if isinstance(right_from, list) else [right_from] * len(rows)
+    table["right_from"] = pd.array(at, dtype="Int64")
+    table["probability"] = np.where(tied, np.nan, np.array(chance, dtype=float))
     table.loc[tied, "right_from"] = pd.NA
-    sets = sets or [sd.RankSet(name, [1, 2, 3], n) for name in names]
-    return findings(
-        "ranks", "sets", sets, metrics, m, options or WITHOUT, m_max, table,
-        exact=exact, expected=expected, std=np.zeros(size), **more,
-    )  # fmt: skip
+    sets = sets or [sd.RankSet(name, [1, 2, 3], 10_000) for name in names]
+    more |= {"exact": exact, "expected": expected, "std": np.zeros(size)}
+    return findings("ranks", "sets", sets, metrics, m, options or WITHOUT, m_max, table, **more)
 
 
 def sentences(found, **more):
@@ -98,32 +93,6 @@ def test_three_systems_one_metric():
     )
 
 
-def test_two_systems_never_right_and_undecided():
-    found = hand([0.1, 0.2], [0.3, 0.2], 0.4, None)
-    assert sentences(found)[2:4] == [
-        "Even at m = 3,686, the largest evaluated, they are not in the order of the full ranking.",
-        "At m = 100 a single run would show the true order with a probability of 40.00 %, so the "
-        "order in one run is a matter of chance.",
-    ]
-
-
-def test_ties_in_expectation_and_on_the_full_ranking():
-    assert "for both systems; this would tie them." in paragraph(hand([0.1, 0.2], [0.3, 0.3]))
-    found = hand([0.1, 0.2, 0.3], [0.4, 0.4, 0.3], [0.1, 0.2, 0.3])
-    assert "; this would reverse 2 of 3 pairs (X ahead of Z, Y ahead of Z) and tie 1." in (
-        paragraph(found)
-    )
-    found = hand([0.1, 0.1, 0.3], [0.4, 0.5, 0.3], 0.01)
-    assert (
-        "; this would reverse both pairs, pairs that are equal on the full ranking left out."
-    ) in paragraph(found)
-    found = hand([0.1, 0.1], [0.4, 0.5])
-    assert "on this full ranking Recall@10 is 10.00 % for both systems." in paragraph(found)
-    assert sentences(found)[2:] == [
-        "As the systems are equal on the full ranking, there is no order to compare.", LIMITS,
-    ]  # fmt: skip
-
-
 def test_five_metrics_of_three_systems():
     exact = [[1, 1, 1, 3, 2], [2, 2, 2, 2, 2], [3, 3, 3, 1, 2]]
     sampled = [[3, 1, 3, 3, 1], [2, 2, 1, 2, 1], [1, 3, 2, 1, 1]]
@@ -144,41 +113,6 @@ def test_five_metrics_of_three_systems():
         "At m = 100 a single run would show the true order with a probability of at least 95 % for "
         "6 of 12 comparisons, between 5 % and 95 % for 3 and at most 5 % for 3.",
     ]  # fmt: skip
-
-
-def test_two_systems_by_several_metrics():
-    found = hand([[2, 2, 2, 2], [1, 1, 1, 1]], [[3, 1, 1, 2], [2, 2, 2, 2]], [0.5, 1, 0.3, 0.2])
-    assert (
-        "the expected values would reverse their order by AP and NDCG@10, keep it by Recall@10, "
-        "and tie them by AUC."
-    ) in paragraph(found)
-    keep = hand([[2, 2], [1, 1]], [[3, 3], [2, 2]], 0.9, [1, 12])
-    assert "; this would keep the order of the full ranking by both metrics." in paragraph(keep)
-    assert (
-        "Their order is that of the full ranking for every m by Recall@10 and from m = 12 on"
-        in (paragraph(keep))
-    )
-    assert "with a probability of 90.00 % by both metrics, so the order" in paragraph(keep)
-    assert "they are not in the order of the full ranking by either metric." in paragraph(
-        hand([[2, 2], [1, 1]], [[1, 1], [2, 2]], 0.01, [None, None])
-    )
-
-
-def test_metrics_that_tie_every_pair_are_not_counted_with_the_others():
-    tied = [[2, 2, 2], [1, 1, 2]]
-    found = hand(tied, [[3, 3, 3], [2, 2, 2]], 0.7, [1, 1, None])
-    assert "the order of the full ranking by Recall@10 and AP; " in paragraph(found).replace(
-        ".", "; "
-    )
-    found = hand(tied, [[1, 1, 1], [2, 2, 2]], 0.7, None)
-    assert "they are not in the order of the full ranking by Recall@10 and AP." in paragraph(found)
-    one = hand([[2, 2], [1, 2]], [[1, 2], [2, 1]], 0.7, None)
-    assert "they are not in the order of the full ranking by Recall@10." in paragraph(one)
-    assert "with a probability of 70.00 % by Recall@10, so the order" in paragraph(one)
-    three = hand([[3, 1], [2, 1], [1, 1]], [[3, 1], [1, 1], [2, 1]], 0.7, [1, 1] + [None] * 4)
-    assert "1 of 3 pairs (Y and Z) is not in the order of the full ranking by Recall@10." in (
-        paragraph(three)
-    )
 
 
 def test_two_hundred_systems_are_counted_not_named():
@@ -230,28 +164,63 @@ def test_how_negatives_are_drawn_and_corrected(options, said):
     assert ("with a uniform prior over the ranks" in paragraph(found)) == fitted
 
 
-def test_selected_values_of_m_are_not_called_all():
-    cls = {"scheme": "with-replacement", "correction": "CLS"}
-    found = hand([0.1, 0.2], [0.3, 0.2], options=cls)
-    assert "(evaluated at selected values up to m = 3,686)" in paragraph(found)
-    found = hand([0.1, 0.2], [0.3, 0.2], options=cls, m_max=300)
-    assert "(evaluated at all values up to m = 300)" in paragraph(found)
-    found = hand([0.1, 0.2], [0.3, 0.2], right_from=None, options=cls, m_max=300, m_values=[1, 300])
-    assert "Even at m = 300, the largest of the values evaluated, they are not" in paragraph(found)
+TIED = [[2, 2, 2], [1, 1, 2]]
+CLS = {"scheme": "with-replacement", "correction": "CLS"}
+OWN = sd.correction("CLS", prior=np.arange(10_000, 0, -1.0))
+TWO, THREE = ([0.1, 0.2], [0.3, 0.2]), [0.1, 0.2, 0.3]
 
 
-def test_own_prior():
-    recipe = sd.correction("CLS", prior=np.arange(10_000, 0, -1.0))
-    found = hand([0.1, 0.2], [0.3, 0.2], options={**WITHOUT, "correction": recipe})
-    assert f"sampledash {sd.__version__} with our own prior over the ranks, take" in paragraph(
-        found
-    )
-
-
-def test_right_only_at_the_end_and_one_negative():
-    found = hand([0.1, 0.2], [0.3, 0.2], right_from=3686, m=1)
-    assert "Their order is that of the full ranking only at m = 3,686 (" in paragraph(found)
-    assert "With 1 negative per instance instead, " in paragraph(found)
+@pytest.mark.parametrize(
+    ("given", "more", "said"),
+    [
+        # One pair that is never right, and undecided.
+        ((*TWO, 0.4, None), {}, "Even at m = 3,686, the largest evaluated, they are not in the "
+         "order of the full ranking. At m = 100 a single run would show the true order with a "
+         "probability of 40.00 %, so the order in one run is a matter of chance."),
+        # Ties in expectation and on the full ranking.
+        (([0.1, 0.2], [0.3, 0.3]), {}, "for both systems; this would tie them."),
+        ((THREE, [0.4, 0.4, 0.3], THREE), {},
+         "; this would reverse 2 of 3 pairs (X ahead of Z, Y ahead of Z) and tie 1."),
+        (([0.1, 0.1, 0.3], [0.4, 0.5, 0.3], 0.01), {},
+         "; this would reverse both pairs, pairs that are equal on the full ranking left out."),
+        (([0.1, 0.1], [0.4, 0.5]), {}, "this full ranking Recall@10 is 10.00 % for both systems."),
+        (([0.1, 0.1], [0.4, 0.5]), {}, ". As the systems are equal on the full ranking, there is "
+         f"no order to compare. {LIMITS}"),
+        # Two systems by several metrics.
+        (([[2] * 4, [1] * 4], [[3, 1, 1, 2], [2] * 4], [0.5, 1, 0.3, 0.2]), {},
+         "the expected values would reverse their order by AP and NDCG@10, keep it by Recall@10, "
+         "and tie them by AUC."),
+        (([[2, 2], [1, 1]], [[3, 3], [2, 2]], 0.9, [1, 12]), {},
+         "; this would keep the order of the full ranking by both metrics. Their order is that of "
+         "the full ranking for every m by Recall@10 and from m = 12 on by AP"),
+        (([[2, 2], [1, 1]], [[3, 3], [2, 2]], 0.9, [1, 12]), {},
+         "with a probability of 90.00 % by both metrics, so the order"),
+        (([[2, 2], [1, 1]], [[1, 1], [2, 2]], 0.01, [None, None]), {},
+         "they are not in the order of the full ranking by either metric."),
+        # Metrics that tie every pair are not counted with the others.
+        ((TIED, [[3, 3, 3], [2, 2, 2]], 0.7, [1, 1, None]), {},
+         "the order of the full ranking by Recall@10 and AP."),
+        ((TIED, [[1, 1, 1], [2, 2, 2]], 0.7, None), {},
+         "they are not in the order of the full ranking by Recall@10 and AP."),
+        (([[2, 2], [1, 2]], [[1, 2], [2, 1]], 0.7, None), {},
+         "they are not in the order of the full ranking by Recall@10."),
+        (([[2, 2], [1, 2]], [[1, 2], [2, 1]], 0.7, None), {},
+         "with a probability of 70.00 % by Recall@10, so the order"),
+        (([[3, 1], [2, 1], [1, 1]], [[3, 1], [1, 1], [2, 1]], 0.7, [1, 1] + [None] * 4), {},
+         "1 of 3 pairs (Y and Z) is not in the order of the full ranking by Recall@10."),
+        # Selected values of m are not called all.
+        (TWO, {"options": CLS}, "(evaluated at selected values up to m = 3,686)"),
+        (TWO, {"options": CLS, "m_max": 300}, "(evaluated at all values up to m = 300)"),
+        ((*TWO, 0.99, None), {"options": CLS, "m_max": 300, "m_values": [1, 300]},
+         "Even at m = 300, the largest of the values evaluated, they are not"),
+        (TWO, {"options": {**WITHOUT, "correction": OWN}},
+         f"sampledash {sd.__version__} with our own prior over the ranks, take"),
+        ((*TWO, 0.99, 3686), {"m": 1}, "order is that of the full ranking only at m = 3,686 ("),
+        ((*TWO, 0.99, 3686), {"m": 1}, "With 1 negative per instance instead, "),
+    ],
+)  # fmt: skip
+def test_what_is_said_of(given, more, said):
+    assert said in paragraph(hand(*given, **more))
 
 
 def test_instances_candidates_ties_and_several_relevant_items():
