@@ -37,3 +37,34 @@ def numbers(at):
 def complaint(at):
     """What is wrong, as it reads."""
     return " ".join(e.value for e in at.error).replace("\\", "")
+
+
+def click(at, label):
+    """Press the button that says this, and run."""
+    next(b for b in at.button if b.label == label).click()
+    return run(at)
+
+
+def upload(at, name, data):
+    """A file of ranks on the Consistency page."""
+    at.segmented_control(key="source").set_value("Upload a file")
+    run(at)
+    at.file_uploader(key="ranks_file").upload(name, data)
+    return run(at)
+
+
+def put(at, key, value):
+    """Put a number, and run."""
+    at.number_input(key=key).set_value(value)
+    return run(at)
+
+
+def pick(at, key, value):
+    """Choose a segment, and run."""
+    at.segmented_control(key=key).set_value(value)
+    return run(at)
+
+
+def captions(at):
+    """All small print, as it reads."""
+    return " ".join(c.value for c in at.caption).replace("\\", "")

@@ -11,7 +11,18 @@ import sampledash as sd
 from sampledash.papers.printed import TABLE_4
 from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
-from tests.dashboard.driver import complaint, headline, numbers, open_page, run
+from tests.dashboard.driver import (
+    captions,
+    click,
+    complaint,
+    headline,
+    numbers,
+    open_page,
+    pick,
+    put,
+    run,
+    upload,
+)
 
 # Table 1 of Krichene & Rendle 2020 as a file without n.
 ABC = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}
@@ -23,13 +34,6 @@ def page(**query):
 
 def csv(table):
     return table.to_csv(index=False).encode()
-
-
-def upload(at, name, data):
-    at.segmented_control(key="source").set_value("Upload a file")
-    run(at)
-    at.file_uploader(key="ranks_file").upload(name, data)
-    return run(at)
 
 
 def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from_970():
@@ -47,15 +51,12 @@ def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from
 
 def test_order_becomes_right_when_m_moves():
     at = page(metrics=["Recall@k"])
-    at.number_input(key="m").set_value(970)
-    run(at)
+    put(at, "m", 970)
     # In expectation it is right; one run may still say otherwise.
     assert "Recall@10 rightly ranks Z > Y > X" in headline(at)
-    at.number_input(key="m").set_value(3_000)
-    run(at)
+    put(at, "m", 3_000)
     assert "Recall@10 ranks Z > Y > X, as it does on all items" in headline(at)
-    at.number_input(key="m").set_value(969)
-    run(at)
+    put(at, "m", 969)
     assert "ranks Z > X > Y; on all items Z > Y > X" in headline(at)
 
 
@@ -77,8 +78,7 @@ def test_toy_recommenders_order_as_the_text_of_section_4_2_says():
     # AP: A > C > B below 50, A > B > C near 200, C > A > B near 500.
     at = page(source="Three toy recommenders", metrics=["AP"], scheme="with replacement")
     for m, order in ((30, "A > C > B"), (200, "A > B > C"), (500, "C > A > B")):
-        at.number_input(key="m").set_value(m)
-        run(at)
+        put(at, "m", m)
         assert f"AP ranks {order}" in headline(at)
 
 
@@ -89,8 +89,7 @@ def test_several_metrics_and_cutoffs_share_the_page():
     # The worst case is in the sentence, whatever the numbers are about.
     worst = headline(at)
     for metric, right_from in (("AUC", "1"), ("Recall@1", "1,877")):
-        at.segmented_control(key="shown").set_value(metric)
-        run(at)
+        pick(at, "shown", metric)
         # Table 4: AUC is right at every m. Flips of Recall@1: 111, 50, and 15 and 1877.
         assert numbers(at)["All right from m"] == right_from
         assert headline(at) == worst
@@ -99,15 +98,12 @@ def test_several_metrics_and_cutoffs_share_the_page():
 def test_the_sentence_and_the_focus_follow_the_worst_case_until_the_reader_chooses():
     at = page()
     assert at.segmented_control(key="shown").value == "Recall@10"
-    at.number_input(key="m").set_value(1_000)
-    run(at)
+    put(at, "m", 1_000)
     # From 970 on Recall@10 is in order, NDCG not before 1,988 (Y and X).
     assert "NDCG ranks" in headline(at)
     assert at.segmented_control(key="shown").value == "NDCG"
-    at.segmented_control(key="shown").set_value("AP")
-    run(at)
-    at.number_input(key="m").set_value(100)
-    run(at)
+    pick(at, "shown", "AP")
+    put(at, "m", 100)
     assert "Recall@10 ranks X > Y > Z" in headline(at)
     assert at.segmented_control(key="shown").value == "AP"
 
@@ -134,13 +130,12 @@ def test_corrections_give_the_chances_of_table_4(choice, column, gamma):
         within = 15 if cell == "XY" else max(3, 300 * (chance * (1 - chance) / 100) ** 0.5 + 1)
         assert abs(100 * chance - printed) <= within
     if gamma is not None or choice == "CLS":
-        assert any("40 values of m up to 1,000" in c.value for c in at.caption)
+        assert "40 values of m up to 1,000" in captions(at)
 
 
 def test_a_correction_beyond_its_largest_m_is_refused_with_a_sentence():
     at = page(correction="CLS", metrics=["Recall@k"])
-    at.number_input(key="m").set_value(2_500)
-    run(at)
+    put(at, "m", 2_500)
     assert "m = 2,500" in complaint(at)
     assert "CLS" in complaint(at)
 
@@ -155,8 +150,7 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
     assert offered(at) == {"ties"}
     # Z, exact AUC in %: expected over ties 74.80, optimistic 94.44, pessimistic 55.16.
     for reading, exact in (("expected", 74.80), ("optimistic", 94.44), ("pessimistic", 55.16)):
-        at.segmented_control(key="ties").set_value(reading)
-        run(at)
+        pick(at, "ties", reading)
         means = at.table[0].value.set_index("System")["Exact"]
         assert means["Z"] == f"{exact:.2f} %"
     # Recall of u: 1/2 and 1/1; by hand: instances (1/2 + 1)/2, relevant items (1 + 1)/3.
@@ -165,8 +159,7 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
     at = upload(page(metrics=["Recall@k"], answers="Numbers"), "several.csv", data)
     assert offered(at) == {"weighting"}
     for choice, exact in (("instances", "75.00 %"), ("relevant items", "66.67 %")):
-        at.segmented_control(key="weighting").set_value(choice)
-        run(at)
+        pick(at, "weighting", choice)
         assert at.table[0].value.set_index("System")["Exact"]["A"] == exact
 
 
@@ -209,8 +202,7 @@ def test_a_wide_file_of_any_format_gives_the_verdict_of_the_core(suffix):
         data = table.to_csv(index=False, sep="\t" if suffix == "tsv" else ",").encode()
     at = upload(page(), f"wide.{suffix}", data)
     verdict = sd.right_from("Recall@10", sd.example("paper-abc"), scheme="without-replacement")
-    at.segmented_control(key="shown").set_value("Recall@10")
-    run(at)
+    pick(at, "shown", "Recall@10")
     assert numbers(at)["All right from m"] == f"{verdict['m'].max():,}"
 
 
@@ -248,24 +240,21 @@ def test_wrong_files_get_one_sentence_and_lose_nothing(name):
     # The pictures of before are still there, dimmed; the sentence gives way to the complaint.
     assert len(at.get("plotly_chart")) >= charts - 1
     assert headline(at) == ""
-    at.segmented_control(key="source").set_value("MovieLens 1M: X, Y, Z")
-    run(at)
+    pick(at, "source", "MovieLens 1M: X, Y, Z")
     assert numbers(at) == before
 
 
 def test_offers_repair_what_can_be_repaired():
     data = b"system,user,rank,n\nA,u1,3,900\nA,u2,3,900\nB,u2,1,900\nB,u3,1,900\nB,u1,7,900\n"
     at = upload(page(), "others.csv", data)
-    at.button[[b.label for b in at.button].index("Compare the 2 instances they share")].click()
-    run(at)
+    click(at, "Compare the 2 instances they share")
     assert numbers(at)["Instances"] == "2"
     at = upload(
         page(metrics=["Recall@k"]),
         "zero.csv",
         b"system,rank,n\nA,0,900\nA,4,900\nB,1,900\nB,2,900\n",
     )
-    at.button[[b.label for b in at.button].index("The ranks count from 0: add 1")].click()
-    run(at)
+    click(at, "The ranks count from 0: add 1")
     assert "Recall@10" in headline(at)
 
 
@@ -280,8 +269,7 @@ def test_offers_repair_what_can_be_repaired():
 def test_wrong_settings_get_one_sentence(key, value, facts):
     at = page(source="Three toy recommenders")
     charts = len(at.get("plotly_chart"))
-    at.number_input(key=key).set_value(value)
-    run(at)
+    put(at, key, value)
     for fact in facts:
         assert fact in complaint(at)
     assert len(at.get("plotly_chart")) >= charts - 1
@@ -289,8 +277,7 @@ def test_wrong_settings_get_one_sentence(key, value, facts):
 
 def test_too_many_negatives_are_put_right_with_a_click():
     at = page(source="Three toy recommenders", m="20000")
-    next(b for b in at.button if b.label == "Take m = 9,999").click()
-    run(at)
+    click(at, "Take m = 9,999")
     # All negatives of 10,000 items: the sampled metric is the exact one.
     assert at.session_state["m"] == 9999
     assert not at.error
@@ -315,7 +302,7 @@ def test_many_systems_show_the_worst_pairs_whole():
     rng = np.random.default_rng(7)
     ranks = pd.DataFrame({f"s{i}": rng.integers(1, 900, 40) for i in range(7)})
     at = upload(page(metrics=["Recall@k", "NDCG", "AP"]), "seven.csv", csv(ranks.assign(n=900)))
-    assert any("The 10 worst of 21 pairs." in c.value for c in at.caption)
+    assert "The 10 worst of 21 pairs." in captions(at)
     tiles = next(
         json.loads(chart.proto.spec)
         for chart in at.get("plotly_chart")
@@ -327,19 +314,17 @@ def test_many_systems_show_the_worst_pairs_whole():
 
 def test_says_what_the_reader_may_not_expect():
     at = page()
-    at.number_input(key="m").set_value(3000)
-    run(at)
+    put(at, "m", 3000)
     short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < 3000))
-    assert any(f"{short:,} of 6,040 instances have fewer than 3,000" in c.value for c in at.caption)
+    assert f"{short:,} of 6,040 instances have fewer than 3,000" in captions(at)
     data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
     at = upload(page(), "differs.csv", data)
-    assert any("instance u1 has n = 900 and 1,000" in c.value for c in at.caption)
+    assert "instance u1 has n = 900 and 1,000" in captions(at)
 
 
 def test_pasted_ranks_travel_in_the_link():
     at = page()
-    at.segmented_control(key="source").set_value("Paste ranks")
-    run(at)
+    pick(at, "source", "Paste ranks")
     text = "n = 10000\nA: 100, 100, 100, 100, 100\nC: 212, 2, 743, 5342, 1548"
     at.text_area(key="pasted").set_value(text)
     run(at)
@@ -358,8 +343,7 @@ def test_names_are_shown_as_plain_text():
 def test_reset_puts_every_choice_of_the_page_back():
     at = page(metrics=["Recall@k", "AUC"], correction="rank estimate", shown="AUC")
     assert "(rank estimate)" in headline(at)
-    at.button[[b.label for b in at.button].index("Reset")].click()
-    run(at)
+    click(at, "Reset")
     assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in headline(at)
     assert at.segmented_control(key="shown").value == "Recall@10"
 

@@ -1,6 +1,11 @@
-"""How sure, repeat it, flips and why: the screen's numbers are the core's, and the paper's."""
+"""How sure, repeat it, flips, why, for your paper: the numbers are the core's, and the paper's."""
+
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sampledash as sd
@@ -10,10 +15,10 @@ from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.dashboard.consistency.result import SEED
 from sampledash.papers.printed import TABLE_2, TABLE_3
-from sampledash.report.numbers import in_runs
-from tests.dashboard import driver
-from tests.dashboard.driver import open_page
+from sampledash.report.numbers import in_runs, percent
+from tests.dashboard.driver import captions, headline, open_page, pick, put, run, upload
 
+ROOT = Path(__file__).parents[2]
 ABC = "Three toy recommenders"
 OPTIONS = {"scheme": "without-replacement"}
 
@@ -24,10 +29,10 @@ def page(**query):
     return at
 
 
-def run(at):
-    driver.run(at)
+def press(at, key):
+    at.button(key=key).click()
+    run(at)
     assert not at.error
-    return at
 
 
 def said(at):
@@ -53,8 +58,7 @@ def test_one_run_shows_the_chance_and_its_bounds():
     sets = sd.example("movielens-xyz")
     chances = sd.probability_of_order("NDCG", sets, 100, **OPTIONS)
     bounds = probability_if_shared("NDCG", sets, 100, **OPTIONS)
-    at.button(key="bounds").click()
-    run(at)
+    press(at, "bounds")
     shown = table(at).set_index("Pair")
     for first, second in (("X", "Y"), ("X", "Z"), ("Y", "Z")):
         row, bound = row_of(chances, first, second), row_of(bounds, first, second)
@@ -67,11 +71,9 @@ def test_one_run_shows_the_chance_and_its_bounds():
 def test_bounds_wait_to_be_asked_for_and_then_follow_m():
     at = page(source=ABC, metrics=["AP"])
     assert "if shared" not in table(at)
-    at.button(key="bounds").click()
-    run(at)
+    press(at, "bounds")
     assert "if shared" in table(at)
-    at.number_input(key="m").set_value(200)
-    run(at)
+    put(at, "m", 200)
     assert "if shared" in table(at)  # once asked for, they follow m
 
 
@@ -100,12 +102,8 @@ def test_seeds_that_are_averaged_are_not_taken_for_other_users():
     data = "\n".join(["system,user,seed,rank,n", *rows]).encode()
     at = page(answers="How sure", sure_view="Over instances")
     beware = "Repetitions of an instance count here as instances of their own"
-    assert not any(beware in c.value for c in at.caption)
-    at.segmented_control(key="source").set_value("Upload a file")
-    run(at)
-    at.file_uploader(key="ranks_file").upload("seeds.csv", data)
-    run(at)
-    assert any(beware in c.value for c in at.caption)
+    assert beware not in captions(at)
+    assert beware in captions(upload(at, "seeds.csv", data))
 
 
 def test_plan_names_negatives_and_instances():
@@ -123,8 +121,7 @@ def test_plan_names_negatives_and_instances():
     assert shown.loc["C > B", "Instances at m = 100"] == f"{size:,}"
     # Table 1: A and B have the same Recall, 0.
     assert shown.loc["A = B", "Negatives for 95 %"] == "not reachable"
-    at.segmented_control(key="wanted").set_value("80 %")
-    run(at)
+    pick(at, "wanted", "80 %")
     less = row_of(negatives_needed("Recall@10", sets, 0.8, **OPTIONS), "C", "A")["m"]
     assert table(at).set_index("Pair").loc["C > A", "Negatives for 80 %"] == f"{less:,}"
     assert less < row_of(needed, "C", "A")["m"]
@@ -132,8 +129,7 @@ def test_plan_names_negatives_and_instances():
 
 def test_repeating_it_gives_table_3_and_the_exact_law():
     at = page(metrics=["Recall@k"], answers="Repeat it", repeats="100")
-    at.button(key="repeat_start").click()
-    run(at)
+    press(at, "repeat_start")
     shown = table(at).set_index("System")
     for system in "YZ":  # X is a rerun
         mean, std = (float(x) for x in shown.loc[system, "100 runs"][:-2].split(" ± "))
@@ -146,18 +142,15 @@ def test_repeating_it_gives_table_3_and_the_exact_law():
     assert "of 100 runs show" in said(at)
     before = table(at)
     # The runs stay until the question changes.
-    at.number_input(key="seed").set_value(2)
-    run(at)
+    put(at, "seed", 2)
     assert table(at).equals(before)
-    at.number_input(key="m").set_value(99)
-    run(at)
+    put(at, "m", 99)
     assert "of 100 runs show" not in said(at)
 
 
 def test_repeated_runs_of_the_toy_recommenders_are_those_of_table_2():
     at = page(source=ABC, metrics=["AP"], m="99", answers="Repeat it", repeats="1,000")
-    at.button(key="repeat_start").click()
-    run(at)
+    press(at, "repeat_start")
     shown = table(at).set_index("System")
     for system in "ABC":
         mean, std = (float(x) / 100 for x in shown.loc[system, "1,000 runs"][:-2].split(" ± "))
@@ -180,8 +173,7 @@ def test_flips_of_every_correction():
     found = sd.flips("Recall@10", sd.example("movielens-xyz"), **OPTIONS)
     assert [f.m for f in found if {f.first, f.second} == {"X", "Z"}] == [433]
     assert shown.loc["X, Z", "Right from m"] == "433"
-    at.button(key="flips_every").click()
-    run(at)
+    press(at, "flips_every")
     shown = table(at).set_index(["Correction", "Pair"])["Right from m"]
     for name, first in (("CLS", 111), ("rank estimate", 111), ("BV 0.1", 52)):
         core = sd.right_from(
@@ -202,9 +194,39 @@ def test_why_shows_the_smallest_counterexample_or_why_there_is_none(metric):
         for name in ("On all items", "Expected, m = 100")
     )
     assert (exact[0] - exact[1]) * (sampled[0] - sampled[1]) < 0
-    at.button(key="load_counterexample").click()
-    run(at)
+    press(at, "load_counterexample")
     assert at.segmented_control(key="source").value == "Paste ranks"
-    headline = next(m.value for m in at.markdown if m.value.startswith("### "))
-    assert "on all items" in headline
-    assert "wrong" in headline or "undecided" in headline
+    assert "on all items" in headline(at)
+    assert "wrong" in headline(at) or "undecided" in headline(at)
+
+
+def texts(at):
+    """The dialog for a paper: paragraph, LaTeX, BibTeX and script."""
+    at.button(key="paper").click()
+    run(at)
+    return [code.value for code in at.code][-4:]
+
+
+def test_an_own_file_becomes_a_sentence_and_a_script_that_prints_its_numbers(tmp_path):
+    ranks = pd.DataFrame({"A": [3, 40, 7, 800], "B": [5, 20, 300, 60], "n": 900})
+    data = ranks.to_csv(index=False).encode()
+    at = upload(page(metrics=["AP"]), "mine.csv", data)
+    paragraph, latex, bibtex, script = texts(at)
+    # AP of one item is 1 / rank: by hand.
+    exact = {name: (1 / ranks[name]).mean() for name in "AB"}
+    for value in exact.values():
+        assert percent(value) in paragraph
+        assert f"{100 * value:.2f}" in latex
+    assert "100 negatives" in paragraph
+    assert "\\cite" in latex
+    assert "krichene2020sampled" in bibtex
+    (tmp_path / "mine.csv").write_bytes(data)
+    (tmp_path / "verdict.py").write_text(script)
+    where = {"cwd": tmp_path, "env": {"PYTHONPATH": str(ROOT), "PATH": ""}}
+    call, how = [sys.executable, "verdict.py"], {"capture_output": True, "text": True}
+    ran = subprocess.run(call, check=True, **how, **where)
+    for name in "AB":
+        assert f"{exact[name]:.2%}" in ran.stdout
+    sets = [sd.RankSet(name, ranks[name], 900) for name in "AB"]
+    chance = sd.verdict(["AP"], sets, 100, scheme="without-replacement")["probability"].iloc[0]
+    assert f"{chance:.6f}"[:6] in ran.stdout

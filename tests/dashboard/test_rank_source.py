@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
 from sampledash.dashboard import ranks as rank_source
+from tests.dashboard.driver import captions, click, pick, run
 
 SCRIPT = """
 import streamlit as st
@@ -29,16 +30,9 @@ RUN = (RUN + RUN.replace(" A\n", " B\n").replace("a 1 3 B", "a 1 1 B")).encode()
 QRELS = b"1 0 b 1\n2 0 c 2\n2 0 x 0\n"
 
 
-def run(at):
-    at.run()
-    assert not at.exception, at.exception
-    return at
-
-
 def page(*files: tuple[str, bytes], source: str = "Upload a file"):
     at = run(AppTest.from_string(SCRIPT, default_timeout=60))
-    at.segmented_control(key="source").set_value(source)
-    run(at)
+    pick(at, "source", source)
     return upload(at, *files) if files else at
 
 
@@ -58,18 +52,14 @@ def ranks(at):
     return {s.system: s.ranks.tolist() for s in source.sets}
 
 
-def click(at, label):
-    next(b for b in at.button if b.label == label).click()
+def say_n(at, n):
+    at.number_input[0].set_value(n)
     return run(at)
 
 
 def choose(at, start, value):
     next(c for c in at.segmented_control if c.key.startswith(start)).set_value(value)
     return run(at)
-
-
-def captions(at):
-    return " ".join(c.value for c in at.caption).replace("\\", "")
 
 
 def preview(at):
@@ -124,8 +114,7 @@ def test_arrays():
     stream = io.BytesIO()
     np.save(stream, np.array([[3, 1], [5, 800]]))
     at = page(("model.npy", stream.getvalue()))
-    at.number_input[0].set_value(900)
-    run(at)
+    say_n(at, 900)
     assert ranks(at) == {"model 1": [3, 5], "model 2": [1, 800]}
 
 
@@ -133,8 +122,7 @@ def test_a_run_and_its_qrels_are_told_apart_by_content(tmp_path, monkeypatch):
     for files in ([("my.run", RUN), ("truth", QRELS)], [("truth", QRELS), ("my.run", RUN)]):
         at = page(*files)
         assert "does not say n" in found(at)[1]
-        at.number_input[0].set_value(50)
-        run(at)
+        say_n(at, 50)
         assert ranks(at) == {"A": [2, 1], "B": [1, 1]}
         assert "as trec_eval and pytrec_eval order them" in text(at)
     source, script = rerun_by_script(at, tmp_path, monkeypatch, my_run=RUN, truth=QRELS)
@@ -155,8 +143,7 @@ def test_missing_items_are_asked_about_and_can_be_read_otherwise(tmp_path, monke
     assert "2 of 6 relevant items, in 1 of 2 queries, are missing" in found(at)[1]
     assert "Python" not in found(at)[1]
     click(at, "Tied behind the ranked items")
-    at.number_input[0].set_value(50)
-    run(at)
+    say_n(at, 50)
     a = found(at)[0].sets[0]
     assert (a.ranks.tolist(), a.ties.tolist()) == ([2, 3, 1], [0, 47, 0])
     assert "2 of 6 relevant items not ranked" in captions(at)
@@ -300,8 +287,7 @@ def test_one_instance_and_200_systems():
     header = ",".join(f"s{i}" for i in range(200))
     data = f"{header}\n{','.join(str(i + 1) for i in range(200))}\n".encode()
     at = page(("many.csv", data))
-    at.number_input[0].set_value(900)
-    run(at)
+    say_n(at, 900)
     assert len(ranks(at)) == 200
     assert "200 systems (s0, s1, s2, s3, s4, ...), 1 instance each" in captions(at)
 
@@ -349,10 +335,8 @@ def test_wrong_files_leave_the_last_good_ones(files, fact):
 
 def test_files_outlive_the_uploader():
     at = page(("a.csv", A), ("b.csv", B))
-    at.segmented_control(key="source").set_value("Three toy recommenders")
-    run(at)
-    at.segmented_control(key="source").set_value("Upload a file")
-    run(at)
+    pick(at, "source", "Three toy recommenders")
+    pick(at, "source", "Upload a file")
     at.file_uploader(key="ranks_file").clear()
     run(at)
     assert "Still using a.csv and b.csv." in captions(at)
@@ -381,8 +365,7 @@ def test_pasted_ranks_have_a_script_too(typed):
     at.text_area(key="pasted").set_value(typed)
     run(at)
     if "900" not in typed:
-        at.number_input[0].set_value(900)
-        run(at)
+        say_n(at, 900)
     source, trouble = found(at)
     assert trouble is None
     assert tuple(eval(source.python, {"sd": sd})) == source.sets
