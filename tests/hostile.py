@@ -21,12 +21,7 @@ from pyarrow import parquet
 
 from sampledash import RankSet, SampledRankSet
 from sampledash.dashboard.correct.custom_prior import weights_of_file
-from sampledash.readers import (
-    parse_rank_text,
-    read_printed,
-    read_rank_sets,
-    read_sampled_ranks,
-)
+from sampledash.readers import parse_rank_text, read_printed, read_rank_sets, read_sampled_ranks
 from tests import second_reader
 
 N = 1000

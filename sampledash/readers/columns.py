@@ -17,14 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash.checks import TOO_LARGE, is_numeral, not_a_number, shown
 from sampledash.readers.errors import NoRankColumn, ReadError
-from sampledash.readers.limits import (
-    COLUMNS,
-    LABELLED,
-    LABELS,
-    LONGEST_NAME,
-    ROWS,
-    check_name,
-)
+from sampledash.readers.limits import COLUMNS, LABELLED, LABELS, LONGEST_NAME, ROWS, check_name
 from sampledash.types import Floats, Ints
 
 Role = Literal[

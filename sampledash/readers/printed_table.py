@@ -237,9 +237,7 @@ def _notes(
     return notes
 
 
-def _from_names(
-    lines: list[tuple[int, str]],
-) -> tuple[Parting, list[tuple[int, str]], list[str]]:
+def _from_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[tuple[int, str]], list[str]]:
     """How the line of names parts the table, the lines below it, and what stands above it."""
     for i, (place, line) in enumerate(lines[:_ABOVE]):
         parts = parting(line, place)

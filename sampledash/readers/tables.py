@@ -140,9 +140,7 @@ def arrow_frame(
                 column_names=[str(name) for name in holds], skip_rows=skip, block_size=_BLOCK
             ),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter,
-                quote_char='"' if quotes else False,
-                newlines_in_values=quotes,
+                delimiter=delimiter, quote_char='"' if quotes else False, newlines_in_values=quotes
             ),
             convert_options=arrow_csv.ConvertOptions(
                 include_columns=list(wanted),

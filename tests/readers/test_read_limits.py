@@ -77,10 +77,7 @@ def test_lines_cells_and_names_that_are_too_long():
 
 @pytest.mark.parametrize(
     ("limit", "value", "said"),
-    [
-        (limits.ROWS, 2, "holds 3 rows, more than 2"),
-        (limits.BYTES, 2**20, "holds more than 1 MiB"),
-    ],
+    [(limits.ROWS, 2, "holds 3 rows, more than 2"), (limits.BYTES, 2**20, "holds more than 1 MiB")],
 )
 def test_large_files(monkeypatch, limit, value, said):
     monkeypatch.setattr(limit, "most", value)

@@ -355,11 +355,7 @@ def test_latin_1_is_said():
 
 
 def test_tables_are_no_runs():
-    for text in (
-        "system rank n a b c\nA 1 2 3 4 5\n",
-        "A\tB\tC\tD\n1\t0\t3\t4\n",
-        "rank\n7\n",
-    ):
+    for text in ("system rank n a b c\nA 1 2 3 4 5\n", "A\tB\tC\tD\n1\t0\t3\t4\n", "rank\n7\n"):
         with pytest.raises(ReadError) as info:
             read_rank_sets(io.BytesIO(text.encode()), n=2)
         assert "qrels" not in str(info.value)
