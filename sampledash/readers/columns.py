@@ -67,18 +67,10 @@ def is_true_rank(header: str) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """Where ranks were found.
+    """A file as messages speak of it: its name, its headers, and the role of each, or None.
 
-    Attributes
-    ----------
-    name
-        How messages call the file.
-    headers, roles
-        Its columns as written, and what each means; ``None`` for what means nothing to us.
-    data, delimiter
-        The text, kept to find line numbers; ``None`` where rows have none (Parquet, arrays).
-    typed
-        Whether the columns are systems of typed ranks.
+    ``data`` is the text, kept to find line numbers; None where rows have none (Parquet, arrays).
+    The columns of ``typed`` ranks are their systems.
     """
 
     name: str

@@ -50,14 +50,10 @@ class CensoredItems(ReadError):
 
     Attributes
     ----------
-    censored
-        Relevant items that are missing, over all systems.
-    relevant
-        Relevant items, over all systems.
-    instances
-        Queries in which at least one system misses one.
-    queries
-        Queries with relevant items.
+    censored, relevant
+        Relevant items that are missing, and all of them, over all systems.
+    instances, queries
+        Queries in which at least one system misses one, and those with relevant items.
     """
 
     def __init__(

@@ -11,7 +11,6 @@ import pandas as pd
 from sampledash import checks
 from sampledash.ranksets import RankSet
 from sampledash.readers.assemble import Instances, Systems, assemble, choose, distinct_names
-from sampledash.readers.binary import array_table, parquet_table
 from sampledash.readers.columns import SAMPLED, Role, first, is_true_rank
 from sampledash.readers.contents import Source, kind_of, load
 from sampledash.readers.errors import (
@@ -24,7 +23,7 @@ from sampledash.readers.errors import (
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
 from sampledash.readers.limits import BYTES, FILES, LABELLED, LINES, ROWS, TEXTS, Limit
 from sampledash.readers.summary import Summary, describe
-from sampledash.readers.tables import text_table
+from sampledash.readers.tables import read_table
 from sampledash.readers.trec import (
     Censored,
     Judged,
@@ -174,7 +173,14 @@ def open_sources(
         data, called = load(each, label)
         who = f"{called} with the files before it" if read else called
         BYTES.check(size := size + len(data), who, holds="holds")
-        read.append(part := _part(data, called))
+        kind = kind_of(data, called)
+        trec = trec_kind(data, called) if kind == "text" else None
+        part = (
+            ranks_of(read_table(data, called, kind))
+            if trec is None
+            else read_trec(data, called, trec)
+        )
+        read.append(part)
         most = min(most, _most(part))
         Limit(most, ROWS.sentence).check(entries := entries + len(part.frame), who)
     if qrels is not None:
@@ -186,16 +192,6 @@ def open_sources(
             )
         read.append(read_trec(data, called, "qrels"))
     return Opened(_matched(read))
-
-
-def _part(data: bytes, name: str) -> Ranks | Trec:
-    kind = kind_of(data, name)
-    if kind == "parquet":
-        return ranks_of(parquet_table(data, name))
-    if kind == "array":
-        return ranks_of(array_table(data, name))
-    trec = trec_kind(data, name)
-    return ranks_of(text_table(data, name)) if trec is None else read_trec(data, name, trec)
 
 
 def _most(part: Ranks | Trec) -> int:

@@ -97,12 +97,10 @@ class Ranks:
     source
         Where they were found.
     frame
-        A row for each rank; its index is the record of the source. Columns are named by their
-        role: ``system`` and ``rank``, and what the source says of ``instance`` (absent when it
-        identifies none: they are then numbered within each system), ``n_candidates``,
-        ``negatives``, ``adaptive``, ``ties``, ``mass_above``, ``count`` and ``repetition``.
-        Systems, instances and repetitions are categories. In a wide file ``column`` is the one
-        that the rank stands in.
+        A row for each rank, whose index is its record in the source. Columns are called by their
+        role: ``system``, ``rank``, and what else the source says. Systems, instances and
+        repetitions are categories; without instances they are numbered within each system. In a
+        wide file ``column`` is the one that the rank stands in.
     facts
         What was understood.
     how_to_give_n
@@ -350,11 +348,10 @@ def _is_numeric(cells: pd.Series[Any]) -> bool:
 
 
 def _blank(cells: pd.Series[Any]) -> NDArray[np.bool_]:
-    blank = cells.isna().to_numpy()
-    if _is_numeric(cells):
-        return blank
-    spaces = cells.map(lambda cell: isinstance(cell, str) and not cell.strip())
-    return np.asarray(blank | spaces.to_numpy(dtype=bool))
+    blank = cells.isna()
+    if not _is_numeric(cells):
+        blank |= cells.astype(str).str.strip() == ""
+    return blank.to_numpy(dtype=bool)
 
 
 def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:

@@ -1,8 +1,16 @@
-"""From text to a table of named columns: by pyarrow if large and plain, otherwise by pandas."""
+"""From bytes to a table of named columns.
+
+Text is read by pyarrow if it is large and plain, otherwise by pandas; Parquet by pyarrow; numpy
+arrays by no more than their header.
+"""
 
 from __future__ import annotations
 
 import csv
+import io
+import math
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,43 +19,50 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute
+from pyarrow import compute, parquet, types
 from pyarrow import csv as arrow_csv
 
+from sampledash.readers import limits
 from sampledash.readers.columns import Role, Source, compact, records, source_of, stream
-from sampledash.readers.contents import check_utf8
+from sampledash.readers.contents import Kind, check_utf8, stem_of
 from sampledash.readers.errors import ReadError
-from sampledash.readers.limits import CAREFUL, LABELS, RANKS, lines_of
 
 SMALL = 2**20  # bytes; below, pyarrow gains nothing
 _BLOCK = 4 * 2**20  # bytes parsed at a time
 _FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
 
 Holds = Literal["whole", "real", "few", "many"]  # numbers, text of few kinds, labels
+_ARROW = {
+    "whole": pa.int64(),
+    "real": pa.float64(),
+    "few": pa.dictionary(pa.int32(), pa.string()),
+    "many": pa.string(),
+}
 _HOLDS: dict[Role, Holds] = {
     "rank": "whole", "n_candidates": "whole", "negatives": "whole", "ties": "whole",
     "count": "real", "mass_above": "real", "system": "few", "repetition": "few",
     "adaptive": "few", "instance": "many",
 }  # fmt: skip
+_LABELS: tuple[Role | None, ...] = ("system", "instance", "repetition")
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A parsed file.
+    """A parsed file: its source, its cells, and what it is, for the reader.
 
-    Attributes
-    ----------
-    source
-        Its name, headers and lines.
-    frame
-        The cells; its column labels are 0, 1, 2 ... A column that means nothing to us may lack.
-    kind
-        What the file is, for the reader.
+    The columns of the frame are called 0, 1, 2 ...; one that means nothing to us may lack.
     """
 
     source: Source
     frame: pd.DataFrame
     kind: str
+
+
+def read_table(data: bytes, name: str, kind: Kind) -> Table:
+    """Parse CSV, TSV, semicolon-separated text, Parquet or a numpy array."""
+    read = {"text": text_table, "parquet": _parquet_table, "array": _array_table}
+    return read[kind](data, name)
 
 
 def text_table(data: bytes, name: str) -> Table:
@@ -63,17 +78,17 @@ def text_table(data: bytes, name: str) -> Table:
             "is not closed"
         )
     source = source_of(name, header, line, data=data, delimiter=delimiter)
-    rows = lines_of(data) - line
+    rows = limits.lines_of(data) - line
     source.check_rows(rows)
     if "rank" not in source.roles:
-        RANKS.check(data.count(delimiter.encode()), name)
+        limits.RANKS.check(data.count(delimiter.encode()), name)
     second = next(rest, None)
     if second is None:
         raise ReadError(f"{name} has a header line but no rows: add one line per rank")
     _check_width(source, second)
     frame = _fast_frame(source, line)
     if frame is None:
-        CAREFUL.check(rows, name)
+        limits.CAREFUL.check(rows, name)
         frame = _careful_frame(source, second, rest)
     return Table(source, frame, _FORMAT[delimiter])
 
@@ -104,33 +119,16 @@ def arrow_frame(
     It only ever takes over what it reads exactly as the careful parser would; the rest, for which
     that one also finds the words, is None.
 
-    Parameters
-    ----------
-    data, delimiter
-        UTF-8, with or without a byte order mark, and what separates its cells.
-    holds
-        What each column holds; ``None`` for one that is not read.
-    where
-        Column -> its place, to refuse too many labels.
-    skip
-        Lines up to and including the header.
-    quoted
-        Whether quotation marks are signs.
-
-    Returns
-    -------
-    Numbers as :func:`compact` arrays, text as categories, and labels as integers if all of them are
-    plain ones.
+    ``holds`` says what each column holds, None for one that is not read, and ``where`` its place,
+    to refuse too many labels. ``skip`` lines end with the header; without ``quoted`` quotation
+    marks are letters. Numbers come back as :func:`compact` arrays, text as categories, and labels
+    as integers if all of them are plain ones.
     """
     # Single bytes are found much faster than pairs.
     if any(x in data and b"0" + x in data for x in (b"x", b"X")):
         return None  # hexadecimal numbers would be understood
     quotes = quoted and b'"' in data
-    types = {
-        "whole": pa.int64(), "real": pa.float64(), "many": pa.string(),
-        "few": pa.dictionary(pa.int32(), pa.string()),
-    }  # fmt: skip
-    wanted = {str(name): types[kind] for name, kind in holds.items() if kind is not None}
+    wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
     pieces: dict[str, list[Any]] = {name: [] for name in wanted}
     try:
         # Block by block: the whole of it at once is there sooner, but takes three times the room.
@@ -174,7 +172,7 @@ def arrow_frame(
             found[name] = numbers
         else:
             encoded = pa.chunked_array(column).dictionary_encode().combine_chunks()
-            LABELS.check(len(encoded.dictionary), where(name))
+            limits.LABELS.check(len(encoded.dictionary), where(name))
             found[name] = encoded.to_pandas()
     pa.default_memory_pool().release_unused()
     return pd.DataFrame(found, copy=False)
@@ -230,3 +228,231 @@ def _check_width(source: Source, record: tuple[int, list[str]]) -> None:
             f"{len(source.headers)} columns; quote cells that hold the separator, or complete the "
             "header"
         )
+
+
+def _parquet_table(data: bytes, name: str) -> Table:
+    """Parse Parquet: only the columns that mean something, and only of types that can.
+
+    Columns of numbers are numbers, blank where they are null; those of labels are numbers or
+    categories. Without a column of ranks, all columns that hold numbers or text are there.
+    """
+    damaged = ReadError(
+        f"{name} cannot be read as Parquet: it is damaged, cut off, or names a column twice; "
+        "write it again, or use CSV"
+    )
+    try:
+        file = parquet.ParquetFile(io.BytesIO(data))
+        head = file.metadata
+        rows = head.num_rows
+    except Exception as error:  # pyarrow raises many kinds, also OSError and KeyError
+        raise damaged from error
+    limits.ROWS.check(rows, name)
+    limits.COLUMNS.check(head.num_columns, name)
+    limits.GROUPS.check(head.num_row_groups, name)
+    try:
+        fields = [f for f in file.schema_arrow if not _UNNAMED_INDEX.fullmatch(f.name)]
+    except Exception as error:
+        raise damaged from error
+    source = source_of(name, [field.name for field in fields])
+    source.check_rows(rows)
+    if rows == 0:
+        raise ReadError(f"{name} has columns but no rows: add one row per rank")
+    wanted: list[int] = []
+    for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True)):
+        odd = _odd(fields[i].type, label=role in _LABELS)
+        if role is not None and odd:
+            what = "numbers or text" if role in _LABELS else "numbers"
+            raise ReadError(f"{name}, row 1, column {header!r}: it holds {odd}; save it as {what}")
+        if role is not None or ("rank" not in source.roles and not odd):
+            wanted.append(i)
+    if "rank" not in source.roles:
+        limits.RANKS.check(rows * len(wanted), name)
+    names = [fields[i].name for i in wanted]
+    paths = [head.schema.column(i).path for i in range(head.num_columns)]
+    sizes = (
+        head.row_group(group).column(i).total_uncompressed_size
+        for group in range(head.num_row_groups)
+        for i, path in enumerate(paths)
+        if path in names
+    )
+    limits.BYTES.check(sum(sizes), name, holds="holds")
+    found: dict[int, pd.Series[Any]] = {}
+    try:
+        # Text that repeats is kept once: written out, a small file could fill the memory.
+        text = [fields[i].name for i in wanted if _is_text(fields[i].type)]
+        file = parquet.ParquetFile(io.BytesIO(data), metadata=head, read_dictionary=text)
+        for i, each in zip(wanted, names, strict=True):  # one after the other take less room
+            column = file.read(columns=[each])
+            if column.column_names != [each] or len(column) != rows:
+                raise ValueError("not what its footer says")
+            where = f"{name}, column {source.headers[i]!r}"
+            found[i] = _series(column.column(0), where, label=source.roles[i] in _LABELS)
+            del column
+            pa.default_memory_pool().release_unused()
+    except ReadError:
+        raise
+    except Exception as error:
+        raise damaged from error
+    return Table(source, pd.DataFrame(found, index=range(rows), copy=False), "Parquet")
+
+
+def _odd(kind: Any, *, label: bool) -> str:
+    """What a column holds if that is nothing to us; else nothing."""
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    dated = types.is_date(kind) or types.is_timestamp(kind)
+    number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    if number or _is_text(kind) or types.is_null(kind) or types.is_boolean(kind):
+        return ""
+    if label and dated:
+        return ""
+    for holds, what in (
+        (dated or types.is_time(kind), "dates or times"),
+        (types.is_duration(kind) or types.is_interval(kind), "durations"),
+        (types.is_binary(kind) or types.is_large_binary(kind), "bytes"),
+        (types.is_fixed_size_binary(kind), "bytes"),
+        (types.is_map(kind), "maps"),
+        (types.is_struct(kind), "structs"),
+        (types.is_nested(kind), "lists"),
+    ):
+        if holds:
+            return what
+    return "values of another kind"
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _series(column: Any, where: str, *, label: bool) -> pd.Series[Any]:
+    """A column as numbers or categories."""
+    kind = column.type
+    if types.is_dictionary(kind) and not _is_text(kind.value_type):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    if types.is_dictionary(kind) or _is_text(kind) or (label and not numeric):
+        if not types.is_dictionary(kind):
+            column = column.cast(pa.large_string()).dictionary_encode()
+        encoded = column.unify_dictionaries().combine_chunks()
+        limits.LABELS.check(len(encoded.dictionary), where)
+        return pd.Series(encoded.to_pandas(), copy=False)
+    if not numeric or types.is_float16(kind):
+        column = column.cast(pa.float64())
+    if column.null_count or types.is_boolean(column.type):
+        return pd.Series(column.to_pandas(), copy=False)
+    return pd.Series(compact([piece.to_numpy() for piece in column.chunks]), copy=False)
+
+
+def _array_table(data: bytes, name: str) -> Table:
+    """Parse a .npy file.
+
+    Named fields are columns. A 1-D array is one system named after the file, a 2-D one has an
+    instance in each row and a system in each column.
+    """
+    array = load_array(data, name)
+    shape = _shape(array.shape)
+    if array.dtype.names is not None:
+        if array.ndim != 1:
+            raise ReadError(f"{name} has named fields in the shape {shape}; save one dimension")
+        headers = [str(field) for field in array.dtype.names]
+        columns = [_field(array[field], field, name) for field in headers]
+    elif array.ndim == 1:
+        headers, columns = ["rank"], [_native(array)]
+    elif array.ndim == 2:
+        limits.SYSTEMS.check(array.shape[1], name)
+        limits.RANKS.check(array.size, name)
+        headers = [f"{stem_of(name)} {i + 1}" for i in range(array.shape[1])]
+        columns = [_native(column) for column in array.T]
+    else:
+        raise ReadError(
+            f"{name} has the shape {shape}; save one dimension (the ranks of one system) or two "
+            "(instances × systems)"
+        )
+    source = source_of(name, headers)
+    source.check_rows(len(array))
+    return Table(source, pd.DataFrame(dict(enumerate(columns)), copy=False), "a numpy array")
+
+
+def load_array(data: bytes, name: str) -> NDArray[Any]:
+    """Return the array of a .npy file, as a view of its bytes: numpy would allocate what it claims.
+
+    Refused if it holds Python objects (a pickle, which could run code), is damaged or cut off, or
+    holds anything but numbers, or named fields of numbers and text.
+    """
+    try:
+        stream = io.BytesIO(data)
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0
+        if version != (1, 0):
+            read = np.lib.format.read_array_header_2_0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of old spellings in the header
+            shape, fortran, dtype = read(stream)
+        if version == (3, 0) and dtype.names:  # as 2.0, but the names are in UTF-8
+            dtype.names = tuple(field.encode("latin-1").decode() for field in dtype.names)
+        whole = all(type(extent) is int and extent >= 0 for extent in shape)
+        if version not in ((1, 0), (2, 0), (3, 0)) or dtype.itemsize == 0 or not whole:
+            raise ValueError("nothing in it")
+    except Exception as error:  # the header is parsed as Python: many kinds
+        raise ReadError(
+            f"{name} cannot be read as a numpy array: its header is damaged; "
+            "write it again with numpy.save"
+        ) from error
+    if dtype.hasobject:
+        raise ReadError(
+            f"{name} holds Python objects (a pickle), which could run code and are never read; "
+            "save an array of integers, or one with named fields"
+        )
+    size, start = math.prod(shape), stream.tell()
+    if size * dtype.itemsize > len(data) - start:
+        raise ReadError(f"{name} is cut off: its header promises {size:,} entries; write it again")
+    limits.ROWS.check(shape[0] if shape else 1, name)
+    if dtype.names is None and not _is_number(dtype):
+        kinds = {"b": "true and false", "c": "complex numbers", "U": "text", "S": "text"}
+        raise ReadError(
+            f"{name} holds {kinds.get(dtype.kind, 'what no rank is')}, not ranks; save integers, "
+            "or an array with named fields such as system, rank and count"
+        )
+    if size == 0:
+        raise ReadError(f"{name} is empty: its shape is {_shape(shape)}; save at least one rank")
+    array = np.frombuffer(data, dtype=dtype, count=size, offset=start)
+    return array.reshape(shape, order="F" if fortran else "C")
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " × ".join(f"{size:,}" for size in shape) or "a single number"
+
+
+def _field(values: NDArray[Any], field: str, name: str) -> Any:
+    where = f"{name}: the field {field!r}"
+    if values.ndim != 1:
+        each = _shape(values.shape[1:])
+        raise ReadError(f"{where} holds {each} values in each row; save one")
+    if values.dtype.kind not in "US":
+        if not _is_number(values.dtype) and values.dtype.kind != "b":
+            raise ReadError(f"{where} holds neither numbers nor text; leave it out")
+        return _native(values)
+    if values.dtype.itemsize > 4 * limits.LONGEST_NAME:
+        raise ReadError(
+            f"{where} holds text of more than {limits.LONGEST_NAME:,} characters; shorten it"
+        )
+    length = compute.utf8_length if values.dtype.kind == "U" else compute.binary_length
+    try:
+        text = pa.array(_native(values))
+        if np.any(np.strings.str_len(values) != length(text).to_numpy()):
+            raise ReadError(f"{where} holds text with zero bytes; write it anew")
+        return text.cast(pa.large_string()).dictionary_encode().to_pandas()
+    except (UnicodeDecodeError, pa.ArrowException):
+        raise ReadError(f"{where} holds text that is not UTF-8; write it anew") from None
+
+
+def _is_number(dtype: np.dtype[Any]) -> bool:
+    """Whether these are numbers that every machine has: at most 8 bytes."""
+    return dtype.kind in "iuf" and dtype.itemsize <= 8
+
+
+def _native(values: NDArray[Any]) -> NDArray[Any]:
+    """As this machine stores them, and in one piece."""
+    if values.dtype == np.float16:
+        return values.astype(np.float64)
+    return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))

@@ -54,18 +54,10 @@ _MEANS = (
 
 @dataclass(frozen=True, eq=False)
 class Trec:
-    """A parsed run or qrels.
+    """A parsed run or qrels: a row for each line, by the names of its fields.
 
-    Attributes
-    ----------
-    name
-        How messages call the file.
-    kind
-        Which of the two it is.
-    frame
-        A row for each line, by the names of its fields: query, document and tag are categories,
-        rank, score (finite) and relevance are numbers. The rank only serves to notice that it
-        contradicts the scores.
+    Query, document and tag are categories; rank, score (finite) and relevance are numbers. The
+    rank only serves to notice that it contradicts the scores.
     """
 
     name: str
@@ -77,16 +69,9 @@ class Trec:
 class Judged:
     """Where the relevant items of the qrels stand in a run.
 
-    Attributes
-    ----------
-    name
-        Of the run.
-    items
-        A row for each system and relevant item, with ``system`` and ``instance`` (the query) as
-        categories, the ``rank``, 0 where the run misses the item, and the ``depth``, how many
-        documents the system ranks for the query. By system, query and document.
-    facts
-        What was understood.
+    ``items`` has a row for each system and relevant item, in the order of systems, queries and
+    documents: ``system`` and ``instance`` (the query) are categories, the ``rank`` is 0 where the
+    run misses the item, and ``depth`` is how many documents the system ranks for the query.
     """
 
     name: str
@@ -95,13 +80,7 @@ class Judged:
 
 
 def trec_kind(data: bytes, name: str) -> Kind | None:
-    """Whether text is a run or qrels: by the number of fields and of what most first lines hold.
-
-    Raises
-    ------
-    ReadError
-        If there are too many lines, or one is too long to be looked at.
-    """
+    """Whether text is a run or qrels: by the number of fields and of what most first lines hold."""
     check_lines(data, name)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
     full = (line.split() for line in stream if not line.isspace())
@@ -129,13 +108,7 @@ def trec_kind(data: bytes, name: str) -> Kind | None:
 
 
 def read_trec(data: bytes, name: str, kind: Kind) -> Trec:
-    """Parse a run or qrels.
-
-    Raises
-    ------
-    ReadError
-        Naming the line, if a field lacks or is no number, or a document stands there twice.
-    """
+    """Parse a run or qrels; a field that lacks or is none, and what repeats, are refused."""
     cells = _cells(data, name, kind)
 
     def place(record: int, field: str) -> str:
@@ -280,25 +253,24 @@ def _ordered(run: pd.DataFrame) -> pd.DataFrame:
 def _facts(
     run: Trec, qrels: Trec, ordered: pd.DataFrame, depth: Ints, queries: pd.Index[Any]
 ) -> Facts:
-    notes = [_RULE]
-
-    def note(number: int, one: str, many: str, rest: str) -> None:
-        if number:
-            notes.append(f"{several(number, one, many)} {rest}")
-
     tied = int(ordered.duplicated(["tag", "query", "score"], keep=False).sum())
-    note(tied, "document", "documents", "tied in score with another of the same query.")
     theirs = run.frame["query"].cat.categories.astype(str)
     only = int((~theirs.isin(queries.astype(str))).sum())
-    note(only, "query", "queries", f"of {run.name} without a relevant document, ignored.")
     absent = int((depth == 0).any(axis=0).sum())
-    note(
-        absent, "query", "queries",
-        f"of {qrels.name} that some system of {run.name} does not rank: all relevant items are "
-        "missing there.",
-    )  # fmt: skip
     bare = len(qrels.frame["query"].cat.categories) - len(queries)
-    note(bare, "query", "queries", f"of {qrels.name} without a relevant document.")
+    missed = (
+        f"of {qrels.name} that some system of {run.name} does not rank: all relevant items are "
+        "missing there."
+    )
+    notes = [_RULE]
+    if tied:
+        notes.append(f"{several(tied, 'document')} tied in score with another of the same query.")
+    for size, which in (
+        (only, f"of {run.name} without a relevant document, ignored."),
+        (absent, missed),
+        (bare, f"of {qrels.name} without a relevant document."),
+    ):
+        notes += [f"{several(size, 'query', 'queries')} {which}"] * bool(size)
     place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
     # Among equal scores the rank column may say anything.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & (score[1:] != score[:-1])
@@ -341,15 +313,7 @@ def _lacking(found: list[Judged]) -> NDArray[np.bool_]:
 
 
 def ranks_of_runs(found: list[Judged], *, n: int | None, censored: Censored) -> list[Ranks]:
-    """True ranks of all runs; missing items are treated the same way in all of them.
-
-    Raises
-    ------
-    CensoredItems
-        If items are missing and ``censored`` is ``"refuse"``.
-    MissingCandidates
-        If n is not given: no run says it.
-    """
+    """True ranks of all runs; missing items are treated the same way in all of them."""
     complaint = missing(found)
     if complaint is not None and censored == "refuse":
         raise complaint
