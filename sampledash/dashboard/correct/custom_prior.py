@@ -112,19 +112,9 @@ def weights_of_file(source: bytes, name: str, n: int) -> Floats:
 def weights_of_text(text: str, n: int, *, name: str = "pasted text") -> Floats:
     """Weights of the ranks 1..n, the largest of them 1: shape (n,).
 
-    Parameters
-    ----------
-    text
-        One number for each rank, in order, apart by commas, semicolons, spaces or lines; or a line
-        ``rank,weight`` for each rank that has a weight, the others weighing nothing. A header line
-        is skipped.
-    name
-        How messages call the text.
-
-    Raises
-    ------
-    ReadError
-        A ``ValueError`` that names the line, the value and the remedy.
+    One number for each rank, in order, apart by commas, semicolons, spaces or lines; or a line
+    ``rank,weight`` for each rank that has a weight, the others weighing nothing. A header line is
+    skipped. A :class:`ReadError` names the line, the value and the remedy.
 
     Examples
     --------

@@ -166,25 +166,15 @@ def _picture(q: Question, *, dim: bool) -> None:
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
     with large:
-        page.picture(
-            pictures.expectation(q.metric, q.ranks, exact, curves, focus=q.taken, dark=dark),
-            key="correct_expectation",
-            dim=dim,
-            alt=words.picture(q.metric, q.sampling, q.drawn),
-        )
+        fig = pictures.expectation(q.metric, q.ranks, exact, curves, focus=q.taken, dark=dark)
+        alt = words.picture(q.metric, q.sampling, q.drawn)
+        page.picture(fig, key="correct_expectation", dim=dim, alt=alt)
     with small:
-        page.picture(
-            pictures.vector(q.metric, vectors, focus=q.taken, dark=dark),
-            key="correct_vector",
-            dim=dim,
-            alt=f"Value reported for each sampled rank. {words.vector_note(q.fit())}",
-        )
-        page.picture(
-            pictures.risks(risks, instances=q.instances, dark=dark),
-            key="correct_risks",
-            dim=dim,
-            alt=words.risks(risks, q.instances),
-        )
+        fig = pictures.vector(q.metric, vectors, focus=q.taken, dark=dark)
+        alt = f"Value reported for each sampled rank. {words.vector_note(q.fit())}"
+        page.picture(fig, key="correct_vector", dim=dim, alt=alt)
+        fig = pictures.risks(risks, instances=q.instances, dark=dark)
+        page.picture(fig, key="correct_risks", dim=dim, alt=words.risks(risks, q.instances))
 
 
 def _numbers(q: Question) -> list[tuple[str, str, str]]:

@@ -30,16 +30,9 @@ def expectation(
     dark: bool = False,
     height: int = 470,
 ) -> go.Figure:
-    """Expectation of every correction over the true rank against the exact metric (Figure 4).
+    """Expectation of every correction at the true ranks against the exact metric (Figure 4).
 
-    Parameters
-    ----------
-    ranks, exact
-        Increasing true ranks, at most 400, and the exact metric there.
-    curves
-        Correction -> its expectation at ``ranks``.
-    focus
-        The correction that is taken away: its line is thicker and on top.
+    ``focus``: the correction that is taken away; its line is thicker and on top.
     """
     c = theme.look(dark)
     ordered = sorted(curves, key=lambda x: x == focus)
@@ -148,12 +141,7 @@ def tradeoff(
 ) -> go.Figure:
     """Bias (solid) and scatter of the mean (dotted) against γ, m, n or |D| (section 5.5).
 
-    Parameters
-    ----------
-    symbol, x
-        What the axis is and its values, increasing; γ is drawn from large to small.
-    marks
-        Text -> place of an upright line.
+    x increases; γ is drawn from large to small. ``marks``: text -> place of an upright line.
     """
     c, height = theme.look(dark), 270
     lines, names, colors, data = [], [], [], []
@@ -174,17 +162,8 @@ def tradeoff(
     across = [float(ends[0]) - 0.03, float(ends[1]) + 0.03]
     if symbol == "γ":
         across.reverse()
-    annotations = labels.named(
-        names,
-        colors,
-        x,
-        lines,
-        across,
-        (low, top),
-        height=height - 75,
-        log=True,
-        clear=list(marks.values()),
-    )
+    room: dict[str, Any] = {"height": height - 75, "log": True, "clear": list(marks.values())}
+    annotations = labels.named(names, colors, x, lines, across, (low, top), **room)
     shapes = []
     for text, at in marks.items():
         if x.min() <= at <= x.max():
@@ -221,15 +200,7 @@ def tradeoff(
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> go.Figure:
-    """Share of each polynomial component that is kept, one line for each γ or m.
-
-    Parameters
-    ----------
-    series
-        Name and shares of the components of degree 0, 1, 2 ...: the lightest line first.
-    most
-        Largest degree on the axis.
-    """
+    """Share of the components of degree 0 to ``most`` that is kept, one line for each γ or m."""
     data = []
     lines = theme.family_lines(len(series), dark)
     for (name, kept), line in zip(series, lines, strict=True):

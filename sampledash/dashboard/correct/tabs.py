@@ -84,12 +84,12 @@ def tradeoffs(q: Question) -> None:
     places = [*st.columns(2), *st.columns(2)]
     for place, (symbol, (x, curves)) in zip(places, axes.items(), strict=True):
         with place:
-            page.picture(
-                pictures.tradeoff(symbol, x, curves, marks=marks[symbol], dark=page.is_dark()),
-                key=f"correct_against_{symbol}",
-                alt=f"Bias and scatter of the mean over {count(q.instances)} instances "
-                f"against {symbol}, uncorrected and corrected.",
+            alt = (
+                f"Bias and scatter of the mean over {count(q.instances)} instances "
+                f"against {symbol}, uncorrected and corrected."
             )
+            fig = pictures.tradeoff(symbol, x, curves, marks=marks[symbol], dark=page.is_dark())
+            page.picture(fig, key=f"correct_against_{symbol}", alt=alt)
 
 
 def movielens(q: Question) -> None:
@@ -188,11 +188,9 @@ def spectrum(q: Question) -> None:
     series = result.spectrum(s, weight, over_m=over)
     title = f"Kept at {f'γ = {gamma(weight)}' if over else f'm = {count(s.m)}'}"
     largest = max(resolution(s, min(result.SPECTRUM_GAMMAS)).degree, 10)
-    page.picture(
-        pictures.spectrum(title, series, most=min(3 * largest, s.n - 1), dark=page.is_dark()),
-        key="correct_spectrum",
-        alt=f"Share kept of the components of degree 1 and up: {', '.join(x for x, _ in series)}.",
-    )
+    fig = pictures.spectrum(title, series, most=min(3 * largest, s.n - 1), dark=page.is_dark())
+    alt = f"Share kept of the components of degree 1 and up: {', '.join(x for x, _ in series)}."
+    page.picture(fig, key="correct_spectrum", alt=alt)
     st.caption(words.COMPONENTS)
     if k is not None and k <= s.m:
         uniform = s.n * k / (s.m + 1)

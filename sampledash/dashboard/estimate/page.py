@@ -16,7 +16,6 @@ from sampledash.dashboard import controls, page, state
 from sampledash.dashboard.correct.page import metric_choice
 from sampledash.dashboard.estimate import pictures, result, source, words
 from sampledash.dashboard.estimate.result import METHODS, Question, Result, TableQuestion
-from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.words import NO_GAMMA, escaped, outside, system_name
 from sampledash.metrics import Metric
@@ -224,12 +223,9 @@ def _shown(
                 st.caption(escaped(note))
     if found is None or (problem is not None and problem.asking):
         return False
-    page.picture(
-        pictures.ranges(str(found.question.metric), found.rows, dark=page.is_dark()),
-        key=f"{key}_ranges",
-        dim=problem is not None,
-        alt="; ".join(f"{row.name}: {_range(row.free)}" for row in found.rows),
-    )
+    fig = pictures.ranges(str(found.question.metric), found.rows, dark=page.is_dark())
+    alt = "; ".join(f"{row.name}: {_range(row.free)}" for row in found.rows)
+    page.picture(fig, key=f"{key}_ranges", dim=problem is not None, alt=alt)
     if problem is None:
         st.caption(found.legend)
     return problem is None
@@ -301,9 +297,8 @@ def _pairs(found: Result[Question]) -> None:
 def _true_ranks(found: Result[Question]) -> None:
     """Where the relevant items stand, as estimated."""
     q = found.question
-    grid = rank_grid(max(one.population for one in q.sets))
     try:
-        estimated = q.shares_below(grid)
+        grid, estimated = q.shares_below()
     except ValueError as error:
         st.info(escaped(str(error)), icon=":material/info:")
         return
@@ -311,11 +306,9 @@ def _true_ranks(found: Result[Question]) -> None:
         ranks.system: np.asarray(rank_distribution_at(ranks, grid, ties="expected"))
         for ranks in q.source.true
     }
-    page.picture(
-        pictures.ranks_below(grid, estimated, exact, dark=page.is_dark()),
-        key="estimate_below",
-        alt=f"Share of relevant items up to each true rank of {len(estimated)} systems.",
-    )
+    fig = pictures.ranks_below(grid, estimated, exact, dark=page.is_dark())
+    alt = f"Share of relevant items up to each true rank of {len(estimated)} systems."
+    page.picture(fig, key="estimate_below", alt=alt)
     st.caption(
         "Estimated as the most likely distribution in which no rank is more frequent than a better "
         "one." + (" Dashed: as it is." if exact else "")
@@ -334,15 +327,9 @@ def _which_gamma(found: Result[Question]) -> None:
     suggested, best = table.iloc[0], table.iloc[int(table["mse"].to_numpy().argmin())]
     st.markdown(f"**{words.best_gamma(dict(best), dict(suggested), str(q.metric))}**")
     ordered = table.sort_values("gamma")
-    page.picture(
-        pictures.errors_over_gamma(
-            ordered,
-            suggested=float(suggested["gamma"]),
-            best=float(best["gamma"]),
-            dark=page.is_dark(),
-        ),
-        key="estimate_gamma",
-        alt=f"Bias, scatter and error over γ; least at γ = {best['gamma']:g}.",
-    )
+    at = {"suggested": float(suggested["gamma"]), "best": float(best["gamma"])}
+    fig = pictures.errors_over_gamma(ordered, **at, dark=page.is_dark())
+    alt = f"Bias, scatter and error over γ; least at γ = {best['gamma']:g}."
+    page.picture(fig, key="estimate_gamma", alt=alt)
     st.caption(words.price_of_gamma(dict(ordered.iloc[0])))
     page.take(table, "gamma")

@@ -108,14 +108,9 @@ def ranks_below(
 def errors_over_gamma(
     table: pd.DataFrame, *, suggested: float, best: float, dark: bool = False
 ) -> go.Figure:
-    """What a corrected mean is off by, over γ: bias, scatter, and both together.
+    """What a corrected mean is off by, over γ (increasing, above 0): bias, scatter, and both.
 
-    Parameters
-    ----------
-    table
-        Columns gamma (increasing, above 0), bias, variance and mse of the mean.
-    suggested, best
-        Values of γ to mark: 1/|D|, and that of the least error.
+    ``suggested``, ``best``: values of γ to mark, 1/|D| and that of the least error.
     """
     c = theme.look(dark)
     bias, scatter, error = table["bias"].abs(), table["variance"] ** 0.5, table["mse"] ** 0.5
@@ -130,6 +125,8 @@ def errors_over_gamma(
     ]
     top = 2.5 * float(error.max())
     low = max(float(min(error.min(), scatter.min())) / 2, top / 1e5)
+    digits = {"nticks": 5, "hoverformat": ".3g"}
+    log, ends = {"type": "log"}, [float(np.log10(100 * x)) for x in (low, top)]
     marks = [(suggested, "1/|D|", c.muted), (best, "best", c.ink)]
     name = {"y": 1, "yref": "paper", "showarrow": False, "yanchor": "bottom"}
     return theme.figure(
@@ -147,18 +144,6 @@ def errors_over_gamma(
             | {"yshift": 2 + 14 * place}
             for place, (at, text, color) in enumerate(marks)
         ],
-        xaxis={
-            "type": "log",
-            "title": {"text": "γ (log scale)"},
-            "nticks": 7,
-            "exponentformat": "power",
-        },
-        yaxis={
-            "type": "log",
-            "range": [float(np.log10(100 * low)), float(np.log10(100 * top))],
-            "ticksuffix": " %",
-            "nticks": 5,
-            "hoverformat": ".3g",
-            "dtick": 1,
-        },
+        xaxis=log | {"title": {"text": "γ (log scale)"}, "nticks": 7, "exponentformat": "power"},
+        yaxis=log | {"range": ends, "ticksuffix": " %", "dtick": 1, **digits},
     )

@@ -14,6 +14,7 @@ from sampledash.comparison.means import expected_mean, mean
 from sampledash.correction import correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.estimate import words
+from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.words import outside, repeated, system_name
 from sampledash.estimation import (
     bounds_from_table,
@@ -145,18 +146,18 @@ class Question:
 
     def gammas(self, one: SampledRankSet) -> pd.DataFrame:
         """What γ costs the mean over as many instances as this system has."""
-        sampling = one.outcomes.samplings[-1]
-        return self.cached(
-            ("gammas", one),
-            lambda: gamma_table(
-                self.metric, sampling, one.n_instances, fitted(one, "monotone-mle")
-            ),
-        )
 
-    def shares_below(self, grid: Ints) -> dict[str, Floats]:
-        """Estimated share of relevant items up to each true rank, by system."""
+        def make() -> pd.DataFrame:
+            learned, sampling = fitted(one, "monotone-mle"), one.outcomes.samplings[-1]
+            return gamma_table(self.metric, sampling, one.n_instances, learned)
+
+        return self.cached(("gammas", one), make)
+
+    def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
+        """Estimated share of relevant items up to some true ranks, by system."""
         if (n := max(one.population for one in self.sets)) > MOST_CANDIDATES:
             raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
+        grid = rank_grid(n)
 
         def make() -> dict[str, Floats]:
             found = {}
@@ -165,7 +166,7 @@ class Question:
                 found[one.system] = shares[np.minimum(grid, len(shares)) - 1]
             return found
 
-        return self.cached(("below", self.sets), make)
+        return grid, self.cached(("below", self.sets), make)
 
     def cached(self, name: tuple[object, ...], make: Callable[[], T]) -> T:
         """A result about this metric, kept.
