@@ -286,11 +286,7 @@ def _one_negative() -> Values:
     # What is left after the straight line through the ends.
     near = max(_most(y - np.linspace(y[0], y[-1], len(y))) for y in lines[:2])
     flat = float(np.ptp(expected("Recall@2", ranks, one)))
-    return {
-        "bend": (bend, bend < 1e-12),
-        "near": (near, near < 1e-12),
-        "flat": (flat, flat == 0),
-    }
+    return {"bend": (bend, bend < 1e-12), "near": (near, near < 1e-12), "flat": (flat, flat == 0)}
 
 
 def _corrections() -> Values:

@@ -163,11 +163,10 @@ def _figures(figures: Sequence[tuple[str, Picture]], legend: str) -> list[str]:
         return []
     parts = ["<h2>Pictures</h2>", *([f'<div class="picture">{legend}</div>'] if legend else [])]
     for place, (title, figure) in enumerate(figures):
-        drawn = figure.to_html(
-            full_html=False, include_plotlyjs=place == 0, include_mathjax=False,
-            div_id=f"picture-{place + 1}", default_width="100%",
-            config={"displayModeBar": False, "responsive": True},
-        )  # fmt: skip
+        how = {"full_html": False, "include_mathjax": False, "default_width": "100%"}
+        bare = {"displayModeBar": False, "responsive": True}
+        name, first = f"picture-{place + 1}", place == 0
+        drawn = figure.to_html(include_plotlyjs=first, div_id=name, config=bare, **how)
         parts.append(
             f'<figure aria-label="{html_text(title)}"><figcaption>{html_text(title)}</figcaption>\n'
             f'<div class="picture">{drawn}</div></figure>'
@@ -224,18 +223,13 @@ def _settings(findings: Findings) -> pd.DataFrame:
 
 def _systems(findings: Findings) -> pd.DataFrame:
     """What was read; the digest tells whether another file holds the same ranks."""
-    return pd.DataFrame(
-        [
-            (
-                ranks.system, count(ranks.n_instances), count(len(ranks)),
-                count(ranks.n.min()) if ranks.n.min() == ranks.n.max()
-                else f"{count(ranks.n.min())} to {count(ranks.n.max())}",
-                ranks.digest[:12],
-            )
-            for ranks in findings.sets
-        ],
-        columns=["System", "Instances", "Ranks", "Candidates n", "Digest"],
-    )  # fmt: skip
+    rows = []
+    for ranks in findings.sets:
+        low, high = count(ranks.n.min()), count(ranks.n.max())
+        n = low if low == high else f"{low} to {high}"
+        users, size = count(ranks.n_instances), count(len(ranks))
+        rows.append((ranks.system, users, size, n, ranks.digest[:12]))
+    return pd.DataFrame(rows, columns=["System", "Instances", "Ranks", "Candidates n", "Digest"])
 
 
 def _block(text: str) -> str:

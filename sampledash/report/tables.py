@@ -202,7 +202,7 @@ def as_markdown(table: pd.DataFrame) -> str:
         padded = (
             cell.rjust(width[i]) if made.numbers[i] else cell.ljust(width[i])
             for i, cell in enumerate(row)
-        )  # fmt: skip
+        )
         return f"| {' | '.join(padded)} |\n"
 
     rule = ["-" * (w - 1) + ":" if n else "-" * w for w, n in zip(width, made.numbers, strict=True)]
@@ -243,12 +243,10 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
     ]
     if caption or label:
         key = re.sub(r"[^A-Za-z0-9:_-]", "", label)
-        lines = [
-            r"\begin{table}", r"  \centering",
-            *([rf"  \caption{{{escape.tex(caption)}}}"] if caption else []),
-            *([rf"  \label{{{key}}}"] if key else []),
-            *(f"  {line}" for line in lines), r"\end{table}",
-        ]  # fmt: skip
+        head = [r"\begin{table}", r"  \centering"]
+        head += [rf"  \caption{{{escape.tex(caption)}}}"] if caption else []
+        head += [rf"  \label{{{key}}}"] if key else []
+        lines = [*head, *(f"  {line}" for line in lines), r"\end{table}"]
     return "\n".join([r"% \usepackage{booktabs}", *lines]) + "\n"
 
 

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 
-from sampledash.correction import Correction, Fit, parse_correction
+from sampledash.correction import Fit, parse_correction
 from sampledash.metrics import parse_metric
 from sampledash.sampling import Sampling
 
@@ -33,11 +33,10 @@ def vector_json(fit: Fit) -> str:
     """
     recipe, sampling = fit.correction, fit.sampling
     prior = None if recipe.prior is None else recipe.prior.tolist()
-    content = {
-        "metric": str(fit.metric), "n": sampling.n, "m": sampling.m, "scheme": sampling.scheme,
-        "odds": sampling.odds, "correction": str(_without_prior(recipe)), "gamma": recipe.gamma,
-        "prior": prior, "values": fit.values.tolist(),
-    }  # fmt: skip
+    named = recipe if prior is None else dataclasses.replace(recipe, prior=None)
+    law = {"n": sampling.n, "m": sampling.m, "scheme": sampling.scheme, "odds": sampling.odds}
+    how = {"correction": str(named), "gamma": recipe.gamma, "prior": prior}
+    content = {"metric": str(fit.metric), **law, **how, "values": fit.values.tolist()}
     return json.dumps(content, allow_nan=False) + "\n"
 
 
@@ -69,7 +68,3 @@ def read_vector_json(text: str) -> Fit:
         recipe = dataclasses.replace(recipe, prior=np.array(prior, dtype=np.float64))
     values.setflags(write=False)
     return Fit(recipe, metric, sampling, values)
-
-
-def _without_prior(recipe: Correction) -> Correction:
-    return recipe if recipe.prior is None else dataclasses.replace(recipe, prior=None)

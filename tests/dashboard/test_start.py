@@ -83,7 +83,6 @@ def test_the_headline_follows_the_data():
 
 
 def test_four_doors(start):
-    assert [link.proto.page for link in start.get("page_link")] == [
-        "explore", "consistency", "correct", "learn",
-    ]  # fmt: skip
+    doors = [link.proto.page for link in start.get("page_link")]
+    assert doors == ["explore", "consistency", "correct", "learn"]
     assert not start.sidebar.children

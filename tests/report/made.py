@@ -43,8 +43,11 @@ def several(weighting="instances", systems="PQ", seed=3):
     return findings("several", python, sets, ["NDCG@10"], 10, options)
 
 
-NAMES = ["<script>alert(1)</script>", "=1|`a`\n& $x$ </pre></script>",
-         "<img src=http://evil.invalid/x.png onerror=alert(2)>"]  # fmt: skip
+NAMES = [
+    "<script>alert(1)</script>",
+    "=1|`a`\n& $x$ </pre></script>",
+    "<img src=http://evil.invalid/x.png onerror=alert(2)>",
+]
 
 
 def figure(name="A"):

@@ -49,9 +49,7 @@ def test_everything_is_in_it():
         "At m = 100, of 6 comparisons of a pair by a metric: 3 right, 3 wrong."
     )
     assert paragraph(found) in page.texts["p"]
-    assert page.texts["pre"] == [
-        paragraph(found, latex=True), bibtex(found), python_script(found)
-    ]  # fmt: skip
+    assert page.texts["pre"] == [paragraph(found, latex=True), bibtex(found), python_script(found)]
     cells = page.texts["td"]
     assert {"8.84", "without replacement", "1,393 to 3,687", "970"} <= set(cells)
     assert found.sets[0].digest[:12] in cells

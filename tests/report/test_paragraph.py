@@ -24,13 +24,14 @@ LIMITS = (
 )
 
 
-def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, metrics=None,
-         names="XYZW", options=None, sets=None, **more):  # fmt: skip
+def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, **more):
     """Findings with these values: arrays (systems, metrics); chance and right_from per row."""
     exact, expected = (np.array(a, dtype=float).reshape(len(a), -1) for a in (exact, expected))
     size = exact.shape
-    metrics = metrics or ["Recall@10", "AP", "NDCG@10", "AUC", "Recall@1", "RR"][: size[1]]
+    names, options = more.pop("names", "XYZW"), more.pop("options", WITHOUT)
     names = [names[i] if i < len(names) else f"S{i}" for i in range(size[0])]
+    metrics = ["Recall@10", "AP", "NDCG@10", "AUC", "Recall@1", "RR"][: size[1]]
+    metrics = more.pop("metrics", metrics)
     rows = []
     for x, metric in enumerate(metrics):
         for i, j in combinations(range(size[0]), 2):
@@ -45,9 +46,9 @@ def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, metri
     table["right_from"] = pd.array(at, dtype="Int64")
     table["probability"] = np.where(tied, np.nan, np.array(chance, dtype=float))
     table.loc[tied, "right_from"] = pd.NA
-    sets = sets or [sd.RankSet(name, [1, 2, 3], 10_000) for name in names]
+    sets = more.pop("sets", None) or [sd.RankSet(name, [1, 2, 3], 10_000) for name in names]
     more |= {"exact": exact, "expected": expected, "std": np.zeros(size)}
-    return findings("ranks", "sets", sets, metrics, m, options or WITHOUT, m_max, table, **more)
+    return findings("ranks", "sets", sets, metrics, m, options, m_max, table, **more)
 
 
 def sentences(found, **more):
@@ -66,7 +67,7 @@ def test_two_systems_one_metric_wrong():
         "to m = 3,686).",
         "At m = 100 a single run would show the true order with a probability of less than 0.01 %.",
         LIMITS,
-    ]  # fmt: skip
+    ]
 
 
 def test_three_systems_one_metric():
@@ -98,8 +99,9 @@ def test_five_metrics_of_three_systems():
     sampled = [[3, 1, 3, 3, 1], [2, 2, 1, 2, 1], [1, 3, 2, 1, 1]]
     rights = [970, 433, 128] + [1] * 3 + [434, None, 55] + [1] * 3 + [None] * 3
     chances = [1e-3] * 3 + [0.99] * 3 + [0.5, 0.4, 0.3] + [0.99] * 3 + [np.nan] * 3
-    found = hand(np.array(exact) / 10, np.array(sampled) / 10, chances, rights,
-                 metrics=["Recall@10", "AUC", "AP", "NDCG@10", "Recall@1"])  # fmt: skip
+    metrics = ["Recall@10", "AUC", "AP", "NDCG@10", "Recall@1"]
+    exact, sampled = np.array(exact) / 10, np.array(sampled) / 10
+    found = hand(exact, sampled, chances, rights, metrics=metrics)
     assert sentences(found)[:4] == [
         "We rank the relevant item of each of 3 test instances among all its 10,000 candidates; on "
         "this full ranking Z is the best of 3 systems by Recall@10 (30.00 %), AUC (30.00 %) and AP "
@@ -112,7 +114,7 @@ def test_five_metrics_of_three_systems():
         "evaluated.",
         "At m = 100 a single run would show the true order with a probability of at least 95 % for "
         "6 of 12 comparisons, between 5 % and 95 % for 3 and at most 5 % for 3.",
-    ]  # fmt: skip
+    ]
 
 
 def test_two_hundred_systems_are_counted_not_named():
@@ -224,10 +226,7 @@ def test_what_is_said_of(given, more, said):
 
 
 def test_instances_candidates_ties_and_several_relevant_items():
-    sets = [
-        sd.RankSet("X", [1, 2, 3], [50, 80, 80], ties=[0, 0, 4]),
-        sd.RankSet("Y", [1, 2], 60),
-    ]
+    sets = [sd.RankSet("X", [1, 2, 3], [50, 80, 80], ties=[0, 0, 4]), sd.RankSet("Y", [1, 2], 60)]
     text = paragraph(hand([0.1, 0.2], [0.3, 0.2], sets=sets))
     assert (
         "We rank the relevant item of each of 2 to 3 test instances per system among all its 50 to "
@@ -312,8 +311,10 @@ def test_every_constellation_reads_well(data):
     assert 4 <= len(sentences(found)) <= 5
     assert text.endswith(LIMITS)
     assert plain(paragraph(found, latex=True)) == text
-    for bad in ("  ", " ,", " .", ",,", "..", "nan", "None", "<NA>", " 1 pairs", " 0 of", "and and",
-                "all 2 ", "all 1 ", "both pair ", "by ;", "( ", "()"):  # fmt: skip
+    wrong = (
+        "  | ,| .|,,|..|nan|None|<NA>| 1 pairs| 0 of|and and|all 2 |all 1 |both pair |by ;|( |()"
+    )
+    for bad in wrong.split("|"):
         assert bad not in text, text
     assert text.count("(") == text.count(")")
     # What is counted is what the rows say.

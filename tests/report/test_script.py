@@ -29,10 +29,9 @@ def run(script, folder, *, alone=False):
         with contextlib.chdir(folder), contextlib.redirect_stdout(said):
             runpy.run_path(path.name, run_name="__main__")
         return said.getvalue()
-    done = subprocess.run(
-        [sys.executable, path.name], cwd=folder, capture_output=True, text=True, encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
-    )  # fmt: skip
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    how = {"cwd": folder, "env": env, "capture_output": True, "encoding": "utf-8"}
+    done = subprocess.run([sys.executable, path.name], **how)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -46,10 +45,8 @@ def check(found, folder, *, alone=False):
     assert set(re.findall(r"\bsd\.(\w+)", script)) <= set(sd.__all__)
     printed = run(script, folder, alone=alone)
     protocol = found.protocol
-    how = {
-        "scheme": protocol.scheme, "odds": protocol.odds, "ties": protocol.ties,
-        "weighting": protocol.weighting, "fit_scheme": protocol.fit_scheme,
-    }  # fmt: skip
+    fields = ("scheme", "odds", "ties", "weighting", "fit_scheme")
+    how = {name: getattr(protocol, name) for name in fields}
     expected = []
     for metric in found.metrics:
         for rs in found.sets:
@@ -62,10 +59,8 @@ def check(found, folder, *, alone=False):
     lines = printed.splitlines()
     means = [line for line in lines if re.match(r"  ['\"].*: exact ", line)]
     assert means == expected
-    table = sd.verdict(
-        found.metrics, found.sets, found.m, [protocol.correction], m_max=found.m_max,
-        m_values=found.m_values, **how,
-    )  # fmt: skip
+    how |= {"m_max": found.m_max, "m_values": found.m_values}
+    table = sd.verdict(found.metrics, found.sets, found.m, [protocol.correction], **how)
     assert lines[-len(table) - 1 :] == table.to_string(index=False).splitlines()
     for row in found.verdict.itertuples():
         assert row.state in printed
@@ -82,10 +77,8 @@ def test_bundled_example(tmp_path):
 def test_pasted_ranks(tmp_path):
     text = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
     sets = sd.parse_rank_text(text)
-    found = findings(
-        "your ranks", f"sd.parse_rank_text({text!r})", sets, ["AP", "NDCG@10"], 99,
-        {"scheme": "with-replacement"}, 300,
-    )  # fmt: skip
+    python, options = f"sd.parse_rank_text({text!r})", {"scheme": "with-replacement"}
+    found = findings("your ranks", python, sets, ["AP", "NDCG@10"], 99, options, 300)
     check(found, tmp_path)
 
 
@@ -94,10 +87,9 @@ def test_uploaded_file_with_a_correction(tmp_path):
     rows = [f"{s},{r}" for s in ('"A,a"', "=B") for r in rng.integers(1, 500, 40)]
     (tmp_path / "my ranks.csv").write_text("system,rank\n" + "\n".join(rows) + "\n")
     sets = sd.read_rank_sets(tmp_path / "my ranks.csv", n=500)
-    found = findings(
-        "my ranks.csv", 'sd.read_rank_sets("my ranks.csv", n=500)', sets, ["Recall@10", "AP"], 50,
-        {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}, 60,
-    )  # fmt: skip
+    python, metrics = 'sd.read_rank_sets("my ranks.csv", n=500)', ["Recall@10", "AP"]
+    options = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
+    found = findings("my ranks.csv", python, sets, metrics, 50, options, 60)
     check(found, tmp_path, alone=True)
 
 
@@ -122,10 +114,9 @@ def test_own_prior_and_selected_values_of_m(tmp_path):
     recipe = sd.correction("bias-variance", gamma=0.3, prior=np.arange(60, 0, -1.0))
     sets = [sd.RankSet("A", [1, 7, 30], 60), sd.RankSet("B", [3, 4, 5], 60)]
     python = "[sd.RankSet('A', [1, 7, 30], 60), sd.RankSet('B', [3, 4, 5], 60)]"
-    found = findings(
-        "x", python, sets, ["AP"], 8, {"scheme": "with-replacement", "correction": recipe}, 50,
-        m_values=[1, 2, 3, 4, 8, 20, 21, 50],
-    )  # fmt: skip
+    m_values = [1, 2, 3, 4, 8, 20, 21, 50]
+    options = {"scheme": "with-replacement", "correction": recipe}
+    found = findings("x", python, sets, ["AP"], 8, options, 50, m_values=m_values)
     script = python_script(found)
     assert "*range(1, 5), 8, 20, 21, 50" in script
     printed = run(script, tmp_path)
@@ -135,9 +126,13 @@ def test_own_prior_and_selected_values_of_m(tmp_path):
 
 
 NASTY = [
-    '"""\nraise SystemExit(9)\n"""', "'); raise SystemExit(9) #", "{ranks.n}\\", "a\nb", "Ünï ✓",
+    '"""\nraise SystemExit(9)\n"""',
+    "'); raise SystemExit(9) #",
+    "{ranks.n}\\",
+    "a\nb",
+    "Ünï ✓",
     "\r\nraise SystemExit(9)",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name", NASTY)

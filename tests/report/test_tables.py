@@ -49,8 +49,14 @@ def body(latex):
 
 def test_markdown_is_rounded_for_print():
     head, rule, *rows = cells(as_markdown(VERDICT))
-    assert head == ["Metric", "Better", "Worse", "Exact difference (pp)", "Sampled difference (pp)",
-                    "State", "Right from m", "Shown by one run (%)"]  # fmt: skip
+    assert head[:5] == [
+        "Metric",
+        "Better",
+        "Worse",
+        "Exact difference (pp)",
+        "Sampled difference (pp)",
+    ]
+    assert head[5:] == ["State", "Right from m", "Shown by one run (%)"]
     assert [cell.endswith(":") for cell in rule] == [False] * 3 + [True] * 2 + [False] + [True] * 2
     assert rows[0] == ["Recall@10", "Y", "X", "1.26", "-9.72", "wrong", "970", "<0.01"]
     assert rows[1] == ["Recall@10", "Z", "X", "1.84", "25.00", "right", "1", ">99.99"]
@@ -60,10 +66,9 @@ def test_markdown_is_rounded_for_print():
 
 def test_latex_is_booktabs_with_math_signs_and_dashes():
     text = as_latex(VERDICT, caption="50% of X & Y", label="tab:one two")
-    for line in (
-        r"\toprule", r"\midrule", r"\bottomrule", r"\begin{tabular}{lllrrlrr}",
-        r"\caption{50\% of X \& Y}", r"\label{tab:onetwo}", r"% \usepackage{booktabs}",
-    ):  # fmt: skip
+    for line in (r"\toprule", r"\midrule", r"\bottomrule", r"% \usepackage{booktabs}"):
+        assert line in text
+    for line in (r"{lllrrlrr}", r"\caption{50\% of X \& Y}", r"\label{tab:onetwo}"):
         assert line in text
     assert "Right from $m$" in text
     assert "Exact difference (pp)" in text
@@ -132,13 +137,9 @@ def test_no_spreadsheet_runs_a_name(first):
 
 
 def test_intervals_become_two_columns():
-    table = pd.DataFrame(
-        {
-            "better": ["A"], "worse": ["B"], "difference": [0.0125],
-            "interval": [Interval(-0.0010, 0.0260)], "p": [0.0123], "p_holm": [1e-6],
-            "paired": [True],
-        }
-    )  # fmt: skip
+    values = ["A", "B", 0.0125, Interval(-0.0010, 0.0260), 0.0123, 1e-6, True]
+    columns = ["better", "worse", "difference", "interval", "p", "p_holm", "paired"]
+    table = pd.DataFrame([values], columns=columns)
     head, row = csv.reader(io.StringIO(as_csv(table)))
     assert head[3:5] == ["interval_low", "interval_high"]
     assert row[3:5] == ["-0.001", "0.026"]
