@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
-from sampledash import checks
-from sampledash.comparison.curves import expected_means
-from sampledash.comparison.means import mean, variances_of_mean
-from sampledash.comparison.order import EVERY, check_sets, largest_m
-from sampledash.comparison.verdict import COLUMNS
-from sampledash.comparison.verdict import verdict as judge
-from sampledash.metrics import Metric, as_metrics
+from sampledash.comparison.order import EVERY
+from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
-from sampledash.types import Floats, Progress
+from sampledash.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """One comparison and all that was computed about it. Make one with :func:`findings`.
+    """One comparison and all that was computed about it.
 
     Attributes
     ----------
@@ -92,89 +85,3 @@ class Findings:
             ],
             columns=["metric", "system", "exact", "expected_sampled", "std_of_mean"],
         )
-
-
-def findings(
-    source: str,
-    python: str,
-    sets: Sequence[RankSet],
-    metrics: Sequence[Metric | str],
-    m: int,
-    options: Options,
-    m_max: int | None = None,
-    verdict: pd.DataFrame | None = None,
-    *,
-    exact: Floats | None = None,
-    expected: Floats | None = None,
-    std: Floats | None = None,
-    m_values: Sequence[int] | None = None,
-    progress: Progress | None = None,
-) -> Findings:
-    """Gather the findings about one comparison; what is not given is computed.
-
-    Parameters
-    ----------
-    source, python, sets, metrics, m, options, m_max, verdict, exact, expected, std, m_values
-        As in :class:`Findings`. ``m_max = None`` is the largest m that is looked at by default.
-    progress
-        Called with the share of the verdict that is done.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two systems, no metric, or something given does not have one entry
-        per system and metric, or one row per metric and pair.
-    """
-    check_sets(sets)
-    chosen, m = tuple(as_metrics(metrics)), checks.integer("m", m, low=1)
-    protocol = Protocol.of(options)
-    m_max = largest_m(sets, None, protocol) if m_max is None else m_max
-    if verdict is None:
-        rest = options.copy()
-        rest.pop("correction", None)
-        verdict = judge(
-            chosen, sets, m, [protocol.correction],
-            m_max=m_max, m_values=m_values, progress=progress, **rest,
-        )  # fmt: skip
-    rows = len(chosen) * len(sets) * (len(sets) - 1) // 2
-    if len(verdict) != rows or not set(COLUMNS) <= set(verdict.columns):
-        raise ValueError(
-            f"verdict has {len(verdict)} rows: {len(sets)} systems and {len(chosen)} metrics "
-            f"need {rows}, with the columns of sampledash.verdict"
-        )
-    if exact is None:
-        exact = np.array(
-            [
-                [mean(x, ranks, ties=protocol.ties, weighting=protocol.weighting) for x in chosen]
-                for ranks in sets
-            ]
-        )
-    if expected is None:
-        expected = expected_means(chosen, sets, [m], protocol)[0]
-    if std is None:
-        std = np.array([_std(chosen, ranks, m, protocol) for ranks in sets])
-    shape = len(sets), len(chosen)
-    ladder = None if m_values is None else tuple(int(value) for value in m_values)
-    return Findings(
-        source, python, tuple(sets), chosen, m, options, int(m_max),
-        verdict.reset_index(drop=True), _checked("exact", exact, shape),
-        _checked("expected", expected, shape), _checked("std", std, shape), ladder,
-    )  # fmt: skip
-
-
-def _std(metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol) -> Floats:
-    try:
-        return np.sqrt(variances_of_mean(metrics, ranks, m, protocol))
-    except ValueError:  # several tied relevant items in one instance: no scatter, the rest holds
-        return np.full(len(metrics), np.nan)
-
-
-def _checked(name: str, values: Floats, shape: tuple[int, int]) -> Floats:
-    array = np.array(values, dtype=np.float64)
-    if array.shape != shape:
-        raise ValueError(
-            f"{name} has shape {array.shape}: {shape[0]} systems and {shape[1]} metrics need "
-            f"{shape}"
-        )
-    array.setflags(write=False)
-    return array

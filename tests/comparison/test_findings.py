@@ -1,48 +1,18 @@
-"""Findings: what is missing is computed, what is given must fit."""
+"""Findings: the table of means, and whether every m was looked at."""
 
-import numpy as np
-import pytest
 
 import sampledash as sd
-from sampledash.comparison.findings import findings
-from tests.report.made import WITHOUT, movielens
+from tests.report.made import WITHOUT, findings, movielens
 
 
-def test_what_is_missing_is_computed():
+def test_means_and_rows_by_metric():
     found = movielens(m_max=150)
-    sets = sd.example("movielens-xyz")
-    for i, ranks in enumerate(sets):
-        for x, metric in enumerate(("Recall@10", "AUC")):
-            assert found.exact[i, x] == pytest.approx(sd.mean(metric, ranks), abs=1e-15)
-            expected = sd.expected_mean(metric, ranks, 100, **WITHOUT)
-            assert found.expected[i, x] == pytest.approx(expected, abs=1e-14)
-            std = sd.std_of_mean(metric, ranks, 100, **WITHOUT)
-            assert found.std[i, x] == pytest.approx(std, rel=1e-12)
-    table = sd.verdict(["Recall@10", "AUC"], sets, 100, m_max=150, **WITHOUT)
-    assert found.verdict.equals(table)
     assert found.systems == ["X", "Y", "Z"]
     assert found.rows(1)["metric"].tolist() == ["AUC"] * 3
     means = found.means_table()
     assert means.shape == (6, 5)
     values = [array[2, 1] for array in (found.exact, found.expected, found.std)]
     assert means.iloc[5].tolist() == ["AUC", "Z", *values]
-
-
-def test_what_is_given_is_taken():
-    found = movielens(m_max=120)
-    again = findings(
-        "x", "sets", found.sets, found.metrics, 100, WITHOUT, 120, found.verdict,
-        exact=found.exact, expected=found.expected + 1, std=found.std, m_values=[1, 5],
-    )  # fmt: skip
-    np.testing.assert_array_equal(again.expected, found.expected + 1)
-    assert again.m_values == (1, 5)
-    with pytest.raises(ValueError, match="read-only"):
-        again.exact[0, 0] = 1
-
-
-def test_default_m_max_is_the_largest_looked_at():
-    sets = [sd.RankSet(name, [1, 5], 50) for name in "AB"]
-    assert findings("x", "s", sets, ["AP"], 3, WITHOUT).m_max == 49
 
 
 def test_whether_every_m_was_evaluated():
@@ -62,30 +32,3 @@ def test_whether_every_m_was_evaluated():
     assert made(estimate, 599).every_m
     assert not made(estimate, 599, [1, 599]).every_m
     assert made(WITHOUT, 599, [1, 599]).every_m  # uncorrected keeps every m
-
-
-def test_what_does_not_fit_is_refused():
-    found = movielens(metrics=["AP"], m_max=100)
-    ask = ("x", "s", found.sets)
-    with pytest.raises(ValueError, match="verdict has 2 rows: 3 systems and 1 metrics need 3"):
-        findings(*ask, ["AP"], 100, WITHOUT, 100, found.verdict.head(2))
-    with pytest.raises(ValueError, match=r"exact has shape \(2, 1\)"):
-        findings(*ask, ["AP"], 100, WITHOUT, 100, found.verdict, exact=found.exact[:2])
-    with pytest.raises(ValueError, match="metrics is empty"):
-        findings(*ask, [], 100, WITHOUT)
-    with pytest.raises(ValueError, match="at least two systems"):
-        findings("x", "s", found.sets[:1], ["AP"], 100, WITHOUT)
-
-
-def test_no_scatter_is_nan_and_the_rest_holds():
-    # The scatter of several tied relevant items in one instance is not available.
-    sets = [
-        sd.RankSet(name, ranks, 30, instances=[0, 0, 1], ties=[2, 0, 0])
-        for name, ranks in (("A", [1, 9, 4]), ("B", [2, 12, 1]))
-    ]
-    try:
-        sd.std_of_mean("AP", sets[0], 5, **WITHOUT)
-    except ValueError:
-        found = findings("x", "s", sets, ["AP"], 5, WITHOUT)
-        assert np.isnan(found.std).all()
-        assert np.isfinite(found.expected).all()

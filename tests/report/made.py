@@ -3,10 +3,36 @@
 import numpy as np
 
 import sampledash as sd
-from sampledash.comparison.findings import findings
+from sampledash.comparison.findings import Findings
+from sampledash.comparison.order import largest_m
 from sampledash.dashboard import theme
+from sampledash.metrics import as_metrics
+from sampledash.protocol import Protocol
 
 WITHOUT = {"scheme": "without-replacement"}
+
+
+def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None, **given):
+    """A comparison; what is not given comes from the public functions."""
+    metrics, protocol = tuple(as_metrics(metrics)), Protocol.of(options)
+    m_max = m_max or largest_m(sets, None, protocol)
+    values = given.pop("m_values", None)
+    if verdict is None:
+        how = {name: value for name, value in options.items() if name != "correction"}
+        how |= {"m_max": m_max, "m_values": values}
+        verdict = sd.verdict(metrics, sets, m, [protocol.correction], **how)
+    reading = {"ties": protocol.ties, "weighting": protocol.weighting}
+    means = {
+        "exact": lambda metric, ranks: sd.mean(metric, ranks, **reading),
+        "expected": lambda metric, ranks: sd.expected_mean(metric, ranks, m, **options),
+        "std": lambda metric, ranks: sd.std_of_mean(metric, ranks, m, **options),
+    }
+    for name, each in means.items():
+        if name not in given:
+            given[name] = np.array([[each(metric, ranks) for metric in metrics] for ranks in sets])
+    values = None if values is None else tuple(values)
+    facts = source, python, tuple(sets), metrics, m, options, m_max, verdict
+    return Findings(*facts, m_values=values, **given)
 
 
 def movielens(metrics=("Recall@10", "AUC"), m=100, m_max=1000, systems=3, **options):

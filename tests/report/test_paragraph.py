@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.comparison.findings import findings
 from sampledash.report.bibtex import uses_movielens
 from sampledash.report.paragraph import paragraph
-from tests.report.made import movielens, of_ranks, several
+from tests.report.made import findings, movielens, of_ranks, several
 from tests.report.test_escape import NASTY, read_tex
 
 WITHOUT = {"scheme": "without-replacement"}

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.comparison.findings import findings
 from sampledash.report.script import python_script
-from tests.report.made import WITHOUT, movielens, of_ranks, several
+from tests.report.made import WITHOUT, findings, movielens, of_ranks, several
 
 ROOT = Path(__file__).parents[2]
 
