@@ -1,6 +1,5 @@
 """Findings: the table of means, and whether every m was looked at."""
 
-
 import sampledash as sd
 from tests.report.made import WITHOUT, findings, movielens
 
