@@ -108,7 +108,7 @@ def test_equality_goes_by_content() -> None:
         ({"counts": ["a", "b"]}, "counts of system 'X' must hold numbers"),
         ({"instances": ["u"]}, r"instances of system 'X' has shape \(1,\)"),
     ],
-)  # fmt: skip
+)
 def test_complaints(kwargs: dict[str, object], words: str) -> None:
     good: dict[str, object] = {"sampled_ranks": [1, 2], "n": 50, "m": 10}
     with pytest.raises(ValueError, match=words):

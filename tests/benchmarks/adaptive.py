@@ -73,12 +73,11 @@ def decided_by_the_draw(quick: bool) -> Iterator[Result]:
                             own.append(float(metric(ranks, N).mean()))
                         ends = np.transpose(spans)
                         missed = np.mean((own < ends[0] - 1e-9) | (own > ends[1] + 1e-9))
-                        yield Result(
-                            f"misses, {name}, m by {rule}: {size} of {which}{kind}",
-                            (time.perf_counter() - start) / runs, None, float(missed),
-                            1.0 if quick else HARD if which else MISSES,
-                            note=f"width {np.median(ends[1] - ends[0]):.4f}",
-                        )  # fmt: skip
+                        spent = (time.perf_counter() - start) / runs
+                        title = f"misses, {name}, m by {rule}: {size} of {which}{kind}"
+                        limit = 1.0 if quick else HARD if which else MISSES
+                        note = f"width {np.median(ends[1] - ends[0]):.4f}"
+                        yield Result(title, spent, None, float(missed), limit, note=note)
 
 
 BENCHMARKS = (decided_by_the_draw,)

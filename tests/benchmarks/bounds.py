@@ -182,11 +182,10 @@ def hard(quick: bool) -> Iterator[Result]:
                         shares.append((missed / seen, f"{place} of {case.name}"))
             share, worst = max(shares)
             average = float(np.mean([one for one, _ in shares]))
-            yield Result(
-                f"misses, {metric}, {shape or 'any'} shape: hardest ranks",
-                (time.perf_counter() - start) / (runs * len(shares)), None, share,
-                1.0 if quick else HARD, note=f"average {average:.3f}, worst {worst}",
-            )  # fmt: skip
+            spent = (time.perf_counter() - start) / (runs * len(shares))
+            name, limit = f"misses, {metric}, {shape or 'any'} shape: hardest ranks", HARD
+            note = f"average {average:.3f}, worst {worst}"
+            yield Result(name, spent, None, share, 1.0 if quick else limit, note=note)
 
 
 def decided(quick: bool) -> Iterator[Result]:
@@ -258,10 +257,9 @@ def shaped(quick: bool) -> Iterator[Result]:
                 expected = float(mass @ values)
                 others = 1 - float(np.mean((low <= expected) & (expected <= high)))
                 note = f"width {np.median(high - low):.5f}, of the distribution {others:.2f}"
-                yield Result(
-                    f"misses, {name}, non-increasing shape: {size} of {kind}", spent, None, missed,
-                    1.0 if quick else MISSES, within=0.3, note=note,
-                )  # fmt: skip
+                title = f"misses, {name}, non-increasing shape: {size} of {kind}"
+                limit = 1.0 if quick else MISSES
+                yield Result(title, spent, None, missed, limit, within=0.3, note=note)
 
 
 BENCHMARKS = (programmes, held, hard, decided, shaped)

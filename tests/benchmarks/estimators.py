@@ -130,10 +130,10 @@ def accuracy(quick: bool) -> Iterator[Result]:
                 f"{100 * mean.mean():.1f} ({' '.join(f'{100 * x:.1f}' for x in mean)}); order "
                 f"{' '.join(f'{x:.0f}' for x in cells.ravel())}, worst {cells.min():.1f}"
             )
-            yield Result(
-                f"{method}, m = {m}, {full} runs: errors in %", spent / (3 * full), None,
-                float(relative.mean()), 0.0 if missed else (most or np.inf), note=note,
-            )  # fmt: skip
+            name, limit = f"{method}, m = {m}, {full} runs: errors in %", most or np.inf
+            if missed:
+                limit = 0.0
+            yield Result(name, spent / (3 * full), None, float(relative.mean()), limit, note=note)
 
 
 def seconds(quick: bool) -> Iterator[Result]:
@@ -149,11 +149,9 @@ def seconds(quick: bool) -> Iterator[Result]:
             start = time.perf_counter()
             point("NDCG@10", srs, method)
             best = min(best, time.perf_counter() - start)
-        limit = 0.5 if "mes" in method else 0.1
-        yield Result(
-            f"NDCG@10 by {method}, n = 3,706, m = 100", best, None, None, 0,
-            within=None if quick else limit,
-        )  # fmt: skip
+        limit = None if quick else 0.5 if "mes" in method else 0.1
+        name = f"NDCG@10 by {method}, n = 3,706, m = 100"
+        yield Result(name, best, None, None, 0, within=limit)
 
 
 LARGE = """
@@ -161,7 +159,6 @@ import sys, time
 import numpy as np
 import sampledash as sd
 from sampledash.estimation.rank_distribution import Model
-from sampledash.estimation import point
 from sampledash.sampledranks import SampledRankSet
 n, m, size = map(int, sys.argv[1:4])
 rng = np.random.default_rng(0)
@@ -182,11 +179,10 @@ def large(quick: bool) -> Iterator[Result]:
         command = [sys.executable, "-c", LARGE, str(n), "1000", str(10**6)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         spent, peak, off = map(float, done.stdout.split())
-        yield Result(
-            f"EM, 100 iterations, n = {n:,}, m = 1,000, 10^6 instances (off: AUC)", spent, None,
-            off, 1e-3, within=None if quick else 2.0,
-            note=f"peak {peak:.0f} MiB" + ("" if peak <= 500 else " - TOO MUCH"),
-        )  # fmt: skip
+        name = f"EM, 100 iterations, n = {n:,}, m = 1,000, 10^6 instances (off: AUC)"
+        note = f"peak {peak:.0f} MiB" + ("" if peak <= 500 else " - TOO MUCH")
+        limit = None if quick else 2.0
+        yield Result(name, spent, None, off, 1e-3, within=limit, note=note)
 
 
 BENCHMARKS: tuple[Callable[[bool], Iterator[Result]], ...] = (accuracy, seconds, large)

@@ -57,12 +57,11 @@ def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> flo
         {"type": "eq", "fun": lambda x, i=i: split(x)[i].sum() - 1} for i in range(len(parts))
     ]
     start = np.append(np.concatenate([p.weights for p in parts]), 0.0)
-    result = minimize(
-        lambda x: -sign * value(x), start, method="SLSQP",
-        bounds=[(0, None)] * (len(start) - 1) + [(None, None)],
-        constraints=[*totals, {"type": "ineq", "fun": room}],
-        options={"maxiter": 2000, "ftol": 1e-12},
-    )  # fmt: skip
+    limits = [(0, None)] * (len(start) - 1) + [(None, None)]
+    constraints = [*totals, {"type": "ineq", "fun": room}]
+    how = {"bounds": limits, "constraints": constraints, "method": "SLSQP"}
+    options = {"maxiter": 2000, "ftol": 1e-12}
+    result = minimize(lambda x: -sign * value(x), start, options=options, **how)
     # 8: no step improves at working precision; whether it is the solution, the bound decides.
     assert result.status in (0, 8), result.message
     return -sign * result.fun
@@ -303,20 +302,17 @@ def hits(below: int, of: int) -> SampledRankSet:
 
 
 def test_one_negative_each_is_a_proportion() -> None:
-    # Newcombe, Two-sided confidence intervals for the single proportion (1998), table I, method 3:
-    # 81 of 263 is 0.2553 to 0.3662, 15 of 148 is 0.0624 to 0.1605, 0 of 20 is 0 to 0.1611.
-    for below, of, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605),
-                                 (0, 20, 0.0, 0.1611)):  # fmt: skip
-        assert bounds("AUC", hits(below, of)) == pytest.approx((low, high), abs=5e-5)
+    # Newcombe, Two-sided confidence intervals for the single proportion (1998), table I, method 3.
+    assert bounds("AUC", hits(81, 263)) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert bounds("AUC", hits(15, 148)) == pytest.approx((0.0624, 0.1605), abs=5e-5)
+    assert bounds("AUC", hits(0, 20)) == pytest.approx((0.0, 0.1611), abs=5e-5)
 
 
 def test_differences_are_newcombes() -> None:
-    # Newcombe, Interval estimation for the difference (1998), table II, method 10: 56/70 - 48/80 is
-    # 0.0524 to 0.3339, 9/10 - 3/10 is 0.1705 to 0.8090.
-    for first, second, low, high in (((56, 70), (48, 80), 0.0524, 0.3339),
-                                     ((9, 10), (3, 10), 0.1705, 0.8090)):  # fmt: skip
-        found = compare("AUC", hits(*first), hits(*second))
-        assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
+    # Newcombe, Interval estimation for the difference (1998), table II, method 10.
+    found = bounds("AUC", hits(56, 70), hits(48, 80))
+    assert found == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    assert bounds("AUC", hits(9, 10), hits(3, 10)) == pytest.approx((0.1705, 0.8090), abs=5e-5)
 
 
 @pytest.mark.parametrize("scheme", [WITH, WITHOUT])

@@ -57,10 +57,8 @@ def test_small_tables_against_all_ranks(seed) -> None:
         rows.append(law @ [value(a) * item_scale(one, cut, 1) for a in range(m + 1)])
     every = np.stack(rows, axis=1)
     values = np.round(mass @ every, 2)
-    expected = extremes(
-        shaped(every, shape), values - 0.005, values + 0.005,
-        shaped(dense_target(name, k, n) * item_scale(name, k, 1), shape),
-    )  # fmt: skip
+    exact = shaped(dense_target(name, k, n) * item_scale(name, k, 1), shape)
+    expected = extremes(shaped(every, shape), values - 0.005, values + 0.005, exact)
     assert expected is not None
     labels = [f"{one}@{cut}" if cut else one for one, cut in shown]
     printed = dict(zip(labels, values.tolist(), strict=True))

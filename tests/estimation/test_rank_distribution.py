@@ -15,7 +15,6 @@ from sampledash.estimation.rank_distribution import (
     Model,
     _step_rows,
     maximum_entropy,
-    most_likely,
 )
 from sampledash.sampledranks import SampledRankSet
 from tests.estimation.cases import beta_drawn
@@ -102,18 +101,6 @@ def test_likelihood_never_falls() -> None:
         assert np.all(np.diff(values) >= -1e-13)
 
 
-def test_runs_together_are_runs_alone() -> None:
-    rng = np.random.default_rng(1)
-    rows = rng.dirichlet(np.ones(9), 30)
-    shares = rng.dirichlet(np.ones(9), 4)
-    shares[0, 3:] = 0
-    shares /= shares.sum(axis=1, keepdims=True)
-    start = np.full(30, 1 / 30)
-    many = most_likely(rows, shares, start, 25)
-    for share, found in zip(shares, many, strict=True):
-        np.testing.assert_allclose(found, most_likely(rows, share, start, 25), rtol=1e-12)
-
-
 def test_perfect_data_are_reproduced() -> None:
     # A histogram that some distribution explains exactly: in the limit the fit explains it too.
     n, m = 60, 8
@@ -169,9 +156,7 @@ def test_refusals() -> None:
         (lambda: sd.rank_distribution(srs, iterations=0), "iterations must be at least"),
         (lambda: sd.rank_distribution(srs, "mes", iterations=5), "no effect on 'mes'"),
         (
-            lambda: sd.rank_distribution(
-                [srs, SampledRankSet("T", [1], 50, 4, scheme=WITHOUT)]
-            ),
+            lambda: sd.rank_distribution([srs, SampledRankSet("T", [1], 50, 4, scheme=WITHOUT)]),
             "pool sets drawn in the same way",
         ),
         (
@@ -179,7 +164,7 @@ def test_refusals() -> None:
             "n = 10000001 is too large to write out",
         ),
         (lambda: fitted(SampledRankSet("S", [2], 2, 2), "mle"), "sampled_rank 2 cannot occur"),
-    ]  # fmt: skip
+    ]
     for call, words in cases:
         with pytest.raises(ValueError, match=words):
             call()
@@ -214,11 +199,9 @@ def test_against_a_general_optimiser() -> None:
         x = np.maximum(x, 1e-300)
         return float((m + 1) * share @ (x @ law - share) ** 2 + _ETA * x @ np.log(x))
 
-    best = minimize(
-        loss, np.full(n, 1 / n), method="SLSQP", bounds=[(1e-12, 1)] * n,
-        constraints={"type": "eq", "fun": lambda x: x.sum() - 1},
-        options={"ftol": 1e-15, "maxiter": 2000},
-    )  # fmt: skip
+    total = {"type": "eq", "fun": lambda x: x.sum() - 1}
+    how = {"method": "SLSQP", "bounds": [(1e-12, 1)] * n, "constraints": total}
+    best = minimize(loss, np.full(n, 1 / n), options={"ftol": 1e-15, "maxiter": 2000}, **how)
     ours = maximum_entropy(law, np.ones(n), share, (m + 1) * share)
     assert loss(ours) <= best.fun + 1e-12
     np.testing.assert_allclose(ours, best.x, atol=2e-4)
