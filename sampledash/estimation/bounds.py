@@ -206,11 +206,9 @@ def _at_tolerance(
 def _within_limits(
     metric: Metric, srs: SampledRankSet, shape: Shape | None, confidence: float
 ) -> tuple[float, float]:
-    """Bounds by Clopper-Pearson limits of the cumulative shares about each sampled rank seen.
-
-    With a shape they are those of the distribution that ranks come from; half of the chance to miss
-    is left to the ranks of these instances, which scatter about it.
-    """
+    """Bounds by Clopper-Pearson limits of the cumulative shares about each sampled rank seen."""
+    # With a shape they are those of the distribution that ranks come from: half of the chance to
+    # miss is left to the ranks of these instances, which scatter about it.
     observed, half = srs.outcomes, (1 + confidence) / 2
     level = confidence if shape is None else half
 

@@ -45,11 +45,10 @@ Notes
 -----
 By duality the upper end is an estimate that is never too low, the least over vectors b with
 :math:`A b \ge M` at every rank, and its normal error. As b is chosen after the sample the coverage
-has no proof. Simulated for the distributions that are
-hardest to tell from the recommenders and smooth distributions of ``tests/benchmarks/bounds.py``,
-95 % intervals missed the metric in 2 % of runs on average and in 12 % at worst; for those
-themselves hardly ever. Distances from the sample itself, less that of the best fit, would be
-shorter by a few percent of their width and miss up to 23 %. No interval that holds for every
+has no proof. Simulated for the distributions that are hardest to tell from the recommenders and
+smooth distributions of ``tests/benchmarks/bounds.py``, 95 % intervals missed the metric in 2 % of
+runs on average and in 12 % at worst; for those themselves hardly ever. Distances from the sample
+itself would be shorter by a few percent and miss up to 23 %. No interval that holds for every
 distribution can be much narrower: ``tests/benchmarks/bounds_floor.py``.
 
 Where what was drawn decided m, simulated for two rules and the ranks that are hardest to tell from
@@ -128,10 +127,9 @@ class Cells:
 
     @property
     def floor(self) -> Floats:
-        """Least variance of a share, shape (cells,).
+        """Least variance of a share where few instances are in a cell: (cells,).
 
-        Where few instances are in a cell, so much that two standard errors reach as far as the
-        exact limit of a rare event.
+        Two standard errors then reach as far as the exact limit of a rare event.
         """
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
@@ -145,9 +143,8 @@ class Cells:
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
     """First sampled rank (from 0) of each cell: neighbours until ``least`` instances are in.
 
-    Rare sampled ranks have squared errors far from chi-square. A stretch that no instance fell into
-    is a cell of its own: it tells which true ranks there are not. At most 200 cells; what is joined
-    is lost to the bounds, which grow a little and stay valid.
+    A stretch that no instance fell into is a cell of its own: it tells which true ranks there are
+    not. What is joined is lost to the bounds, which grow a little and stay valid.
     """
     finest = np.arange(len(counts))
     if len(counts) > _CELLS:  # as a law's width, which grows with the square root of p(1-p)
@@ -297,7 +294,7 @@ def nonnegative(rows: Floats, observed: Floats, totals: Floats) -> Floats:
 def _refuse_contradicted(
     metric: Metric, srs: SampledRankSet, shape: Shape, fit: ChiSquareFit
 ) -> None:
-    """Refuse a shape that the sampled ranks contradict: its bounds would be narrow and wrong."""
+    """Its bounds would be narrow and wrong."""
     cells = Cells.of(srs.outcomes)
     law = cells.joined(_grid_rows(srs.outcomes.samplings, metric, None)).T
     rows, observed, weights, _ = _multinomial(cells, law)
@@ -312,7 +309,7 @@ def _refuse_contradicted(
 
 @lru_cache(maxsize=16)
 def maximum_likelihood(metric: Metric, srs: SampledRankSet) -> ChiSquareFit:
-    """Fit the most likely rank distribution; squared distances are losses of likelihood, twice."""
+    """Fit the most likely distribution; squared distances are losses of likelihood, twice."""
     outcomes = srs.outcomes
     seen = [np.flatnonzero(counts) for counts in outcomes.counts]
     counts = np.concatenate([c[s] for c, s in zip(outcomes.counts, seen, strict=True)])
@@ -407,10 +404,8 @@ def profile_interval(fits: list[ChiSquareFit], confidence: float) -> tuple[float
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Range of the mean over these instances, where its expectation lies in ``low..high``.
-
-    By the inequality of Chernoff and Hoeffding, which holds for any values between two ends.
-    """
+    """Range of the mean over these instances, where its expectation lies in ``low..high``."""
+    # By the inequality of Chernoff and Hoeffding, which holds for any values between two ends.
     worst, best = worst_and_best(metric, observed.n)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
 

@@ -244,14 +244,9 @@ def interval(
     which agree. With a ``shape`` it is narrower, and only as honest as that assumption.
 
     An interval from the scatter of an estimator alone does not hold the exact metric with any
-    confidence: its bias does not shrink with the number of instances. The part of the interval that
-    remains on infinitely many instances is that of :func:`~sampledash.bounds` at a tolerance near
-    0. On some hundred instances the scatter adds as much again; for AUC, whose bounds coincide, it
-    is all there is.
-
-    The exact metric is that of the instances at hand, as :func:`~sampledash.mean` computes it from
-    their true ranks; what other instances would have, :func:`~sampledash.significance` asks.
-    Coverage and its limits: :mod:`sampledash.estimation.confidence`.
+    confidence: its bias does not shrink with the number of instances. The exact metric is that of
+    the instances at hand; what others would have, :func:`~sampledash.significance` asks. Coverage
+    and its limits: :mod:`sampledash.estimation.confidence`.
     """
     metric = as_metric(metric)
     check_shape(shape)
@@ -330,10 +325,7 @@ def _level(confidence: float) -> float:
 
 
 def _samples(outcomes: Outcomes) -> tuple[Floats, ...]:
-    """Counts of the instances that are a sample of their own: those with each m.
-
-    Where what was drawn decided m, how many instances have which m scatters too.
-    """
+    """Counts of instances that are a sample of their own: all, if what was drawn decided m."""
     return (np.concatenate(outcomes.counts),) if outcomes.adaptive else outcomes.counts
 
 
@@ -362,10 +354,7 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Derivatives of the estimate in the shares that occur: shape (outcomes,).
-
-    Up to one number for each m, which the shares of its instances, always 1 together, leave open.
-    """
+    """Derivatives of the estimate in the shares that occur, as :meth:`Model.slopes`."""
     plan = as_method(method)
     if isinstance(plan, Correction):
         return np.concatenate(_fitted_values(plan, metric, outcomes))

@@ -137,9 +137,8 @@ class Columns:
     def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
         """Places where a combination of a row's entries has a local minimum below ``level``.
 
-        Returns the places, increasing, and the values there. Every place is looked at where there
-        is room for it. Else those of a grid with 40 places to the width of a law, and from its
-        minima on ever nearer places.
+        Returns the places, increasing, and the values there. Where there is no room for every place
+        it looks at a grid with 40 to the width of a law, and from its minima at ever nearer ones.
         """
         places, rows = self._checked
         values = rows @ combination

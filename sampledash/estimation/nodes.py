@@ -1,9 +1,7 @@
 """True ranks as nodes with laws: every rank where n is small, panels of ranks where it is not.
 
-Estimating from sampled ranks means summing the law of the sampled rank over a rank distribution
-that is itself the unknown. Where that distribution is smooth between neighbouring ranks, 16 nodes
-of the Gauss rule for sums over integers stand for a whole panel of ranks, and what is found at the
-nodes tells every rank by interpolation.
+Where the unknown rank distribution is smooth between neighbouring ranks, 16 nodes stand for a whole
+panel of ranks, and what is found at the nodes tells every rank by interpolation.
 """
 
 from __future__ import annotations

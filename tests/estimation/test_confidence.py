@@ -36,6 +36,11 @@ from tests.oracles import WITH, WITHOUT, dense_law
 Z2 = 1.959963984540054**2
 
 
+def least_held(runs: int) -> float:
+    """Share of runs that 95 % intervals hold at least, but for 4 standard errors."""
+    return float(0.95 - 4 * np.sqrt(0.95 * 0.05 / runs))
+
+
 def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> float:
     """Largest or smallest signed metric near to the best fits, scatter as one more unknown."""
     sizes = [len(p.values) for p in parts]
@@ -139,7 +144,7 @@ def test_coverage_for_the_ranks_that_are_hardest_to_tell(name) -> None:
             t = 1 + rng.binomial(m, (ranks - 1) / (n - 1))
             low, high = bounds(name, SampledRankSet("A", t, n, m))
             held += low - 1e-9 <= metric(ranks, n).mean() <= high + 1e-9
-        assert held / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+        assert held / runs >= least_held(runs)
 
 
 @pytest.mark.parametrize(
@@ -152,12 +157,7 @@ def test_coverage(xyz, name, shape) -> None:
     for _ in range(runs):
         low, high = bounds(name, own_n_drawn(some, 3541, 100, rng), shape=shape)
         held += low <= exact <= high
-    assert held / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
-
-
-def held(runs: int) -> float:
-    """Share of runs that 95 % intervals hold at least, but for 4 standard errors."""
-    return float(0.95 - 4 * np.sqrt(0.95 * 0.05 / runs))
+    assert held / runs >= least_held(runs)
 
 
 @pytest.mark.parametrize("size", [3, 200, 3000])
@@ -174,7 +174,7 @@ def test_a_shape_holds_the_metric_of_the_instances_and_of_their_distribution(kin
         low, high = interval(metric, srs, shape="non-increasing")
         own += low - 1e-9 <= metric(ranks, n).mean() <= high + 1e-9
         population += low - 1e-9 <= expected <= high + 1e-9
-    assert min(own, population) / runs >= held(runs)
+    assert min(own, population) / runs >= least_held(runs)
 
 
 def test_more_instances_narrow_to_the_bounds_of_infinitely_many() -> None:
@@ -331,7 +331,7 @@ def test_coverage_of_the_mean_rank(scheme, m) -> None:
             above = rng.hypergeometric(ranks - 1, n - ranks, negatives)
         low, high = bounds("AUC", SampledRankSet("A", above + 1, n, negatives, scheme=scheme))
         held += low <= exact <= high
-    assert held / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+    assert held / runs >= least_held(runs)
 
 
 def test_it_is_narrower_than_if_all_instances_were_alike() -> None:
@@ -469,7 +469,7 @@ def test_intervals_hold_the_metric_of_the_instances(kind, rule) -> None:
         for text in held:
             low, high = interval(text, srs)
             held[text] += low - 1e-9 <= sd.mean(text, ranks) <= high + 1e-9
-    assert min(held.values()) / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+    assert min(held.values()) / runs >= least_held(runs)
 
 
 def test_the_most_likely_distribution_against_a_general_solver() -> None:
