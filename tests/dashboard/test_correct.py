@@ -3,13 +3,13 @@
 import base64
 import io
 import json
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl
 
 import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.correct.result import Prior, check, stretched
+from sampledash.dashboard.correct.result import DEFAULTS, Prior, check, stretched
 from sampledash.dashboard.state import DEFAULTS as SHARED
 from sampledash.report.numbers import percent
 from sampledash.report.vectors import read_vector_json, vector_json
@@ -33,6 +33,21 @@ def traces(at, title):
         if spec["layout"]["title"].get("text") == f"<b>{title}</b>":
             return {t["name"]: (array(t["x"]), array(t["y"])) for t in spec["data"]}
     raise AssertionError(f"no picture {title}")
+
+
+def captions(at):
+    return "\n".join(c.value for c in at.caption)
+
+
+def by_axis(at):
+    """Lines against γ, m, n and |D|: symbol -> name -> (x, y in percent)."""
+    charts = [json.loads(c.proto.spec) for c in at.get("plotly_chart")]
+    titled = [(c["layout"].get("xaxis", {}).get("title", {}).get("text"), c) for c in charts]
+    return {
+        title.split(" (")[0]: {t["name"]: (array(t["x"]), array(t["y"])) for t in c["data"]}
+        for title, c in titled
+        if title
+    }
 
 
 def dimmed(at):
@@ -59,9 +74,8 @@ def test_first_screen_is_the_core():
     }
     ranks, drawn = traces(at, "Expected Recall@10")["BV 0.1"]
     np.testing.assert_allclose(drawn, 100 * fit.expected(ranks), atol=1e-9)
-    assert set(traces(at, "Expected Recall@10")) == {
-        "exact", "uncorrected", "rank estimate", "CLS", "BV 0.1",
-    }  # fmt: skip
+    names = {"exact", "uncorrected", "rank estimate", "CLS", "BV 0.1"}
+    assert set(traces(at, "Expected Recall@10")) == names
 
 
 @pytest.mark.parametrize(
@@ -80,10 +94,8 @@ def test_vector_on_the_screen_is_the_reference(reference, chip, metric, k, take,
         if (c["n"], c["m"], c["scheme"], c["metric"], c["k"], c["method"], c.get("gamma"))
         == (200, 20, "with", metric, k, method, gamma)
     )
-    at = page(
-        n="200", m="20", scheme="with replacement", metric=chip, take=take,
-        gamma=str(0.1 if gamma is None else gamma),
-    )  # fmt: skip
+    own = {"metric": chip, "take": take, "gamma": str(0.1 if gamma is None else gamma)}
+    at = page(n="200", m="20", scheme="with replacement", **own)
     title = f"Vector for {chip.replace('@k', '@10')}"
     name = "CLS" if take == "CLS" else f"BV {gamma:g}"
     ranks, drawn = traces(at, title)[name]
@@ -97,9 +109,7 @@ def test_vector_on_the_screen_is_the_reference(reference, chip, metric, k, take,
 
 
 def test_downloaded_json_reads_back_to_the_vector_of_the_page():
-    question = check({**SHARED, "gamma": 0.01}, {
-        "metric": "AP", "take": "BV", "drawn": [], "instances": "100",
-        "prior": "uniform"})  # fmt: skip
+    question = check({**SHARED, "gamma": 0.01}, {**DEFAULTS, "metric": "AP"})
     back = read_vector_json(vector_json(question.fit()))
     direct = sd.correction("BV", gamma=0.01).fit(
         "AP", sd.Sampling(10_000, 100, "without-replacement")
@@ -153,7 +163,7 @@ def test_own_weights_are_the_prior_of_the_core_and_travel_in_the_link():
     )
     _, drawn = traces(at, "Vector for AP")["CLS"]
     np.testing.assert_allclose(drawn, 100 * fit.values, atol=1e-9)
-    assert any("5 of them above 0; rank 1 has half of their sum" in c.value for c in at.caption)
+    assert "5 of them above 0; rank 1 has half of their sum" in captions(at)
     link = next(c.value for c in at.code if "prior=" in c.value and "?v=" in c.value)
     again = page(**{k: v[-1] for k, v in parse_qs(link.split("?", 1)[1]).items()})
     assert numbers(again) == numbers(at)
@@ -172,7 +182,7 @@ def test_a_number_for_each_rank_a_file_and_what_came_last():
     at.file_uploader(key="weights_file").upload("own.npy", array.getvalue())
     run(at)
     assert numbers(at) == numbers(page(n="60", m="5", prior="1/rank"))
-    assert any("do not travel in a link" in c.value for c in at.caption)
+    assert "do not travel in a link" in captions(at)
     assert "weights" not in at.query_params
     at.text_area(key="weights").set_value("1\n" * 60)
     run(at)
@@ -181,7 +191,7 @@ def test_a_number_for_each_rank_a_file_and_what_came_last():
     at.text_area(key="weights").set_value("1.00000000000000000000\n" * 60)
     run(at)
     assert numbers(at) == uniform
-    assert any("do not travel in a link" in c.value for c in at.caption)
+    assert "do not travel in a link" in captions(at)
 
 
 WRONG_WEIGHTS = {
@@ -212,37 +222,34 @@ def test_the_cost_of_own_weights_at_another_n_is_that_of_the_stretched_ones():
     # Of ranks at n = 50: at n = 100 each weight is shared by two ranks.
     own = 1 / np.arange(1, 51)
     assert Prior("own weights", own.tobytes()).weights(100) == pytest.approx(np.repeat(own / 2, 2))
-    at = page(
-        prior="own weights", n="50", m="5", metric="AP", sheet="What it costs",
-        weights=" ".join(map(repr, own.tolist())),
-    )  # fmt: skip
-    charts = [json.loads(c.proto.spec) for c in at.get("plotly_chart")]
-    over_n = next(c for c in charts if c["layout"].get("xaxis", {}).get("title", {}).get("text")
-                  == "n (log scale)")  # fmt: skip
-    bias = {t["name"]: dict(zip(array(t["x"]), array(t["y"]), strict=True)) for t in over_n["data"]}
+    typed = {"prior": "own weights", "weights": " ".join(map(repr, own.tolist()))}
+    at = page(n="50", m="5", metric="AP", sheet="What it costs", **typed)
+    bias = {name: dict(zip(*xy, strict=True)) for name, xy in by_axis(at)["n"].items()}
     fit = sd.correction("BV", gamma=0.1, prior=np.repeat(own, 2)).fit(
         "AP", sd.Sampling(100, 5, "without-replacement")
     )
     assert bias["BV 0.1 bias"][100] == pytest.approx(100 * fit.risk()[0] ** 0.5)
 
 
-@pytest.mark.parametrize(
-    ("query", "sentence"),
-    [
-        ({"n": "8", "m": "5"}, "The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every "
-         "rank. Take a k below 8, or a larger n."),
-        ({"n": "10", "m": "5", "metric": "Precision@k"}, "The cutoff holds all 10 candidates: "
-         "Precision@10 is 10.00 % at every rank. Take a k below 10, or a larger n."),
-        ({"n": "8", "m": "5", "metric": "NDCG@k"}, "The cutoff holds all 8 candidates: NDCG@10 is "
-         "NDCG. Take a k below 8, or a larger n."),
-        ({"m": "9"}, "The cutoff holds all 10 items of a sample: the uncorrected Recall@10 is "
-         "100.00 % whatever is drawn. Take a k up to 9, or more negatives."),
-    ],
-)  # fmt: skip
-def test_a_cutoff_that_leaves_nothing_out_is_told(query, sentence):
-    assert [w.value for w in page(**query).warning] == [sentence]
-    k_fits = page(n="11", m="10")
-    assert not k_fits.warning
+FULL = {
+    "n=8&m=5": "The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k "
+    "below 8, or a larger n.",
+    "n=10&m=5&metric=Precision@k": "The cutoff holds all 10 candidates: Precision@10 is 10.00 % at "
+    "every rank. Take a k below 10, or a larger n.",
+    "n=8&m=5&metric=NDCG@k": "The cutoff holds all 8 candidates: NDCG@10 is NDCG. Take a k below "
+    "8, or a larger n.",
+    "m=9": "The cutoff holds all 10 items of a sample: the uncorrected Recall@10 is 100.00 % "
+    "whatever is drawn. Take a k up to 9, or more negatives.",
+}
+
+
+@pytest.mark.parametrize("query", FULL)
+def test_a_cutoff_that_leaves_nothing_out_is_told(query):
+    assert [w.value for w in page(**dict(parse_qsl(query))).warning] == [FULL[query]]
+
+
+def test_a_cutoff_that_fits_is_no_warning():
+    assert not page(n="11", m="10").warning
 
 
 def test_the_prior_of_real_ranks_is_their_histogram_stretched():
@@ -270,35 +277,24 @@ def test_figure_6_on_real_ranks():
     ):
         row = table.loc[name]
         assert float(row["exact"]) == pytest.approx(exact, abs=0.0 if name == "Y" else 0.03)
-        for column, mean, std in (
-            ("uncorrected", plain, plain_std), ("BV 0.1", corrected, corrected_std),
-        ):  # fmt: skip
+        columns = {"uncorrected": (plain, plain_std), "BV 0.1": (corrected, corrected_std)}
+        for column, (mean, std) in columns.items():
             if mean is None:
                 continue
             shown, scatter = (float(x) for x in row[column].split(" ± "))
             assert shown == pytest.approx(mean, abs=2 * std / 10 + 0.01)  # of 100 repetitions
             assert scatter == pytest.approx(std, rel=0.25)
     y = next(rs for rs in sd.example("movielens-xyz") if rs.system == "Y")
-    direct = sd.expected_mean(
-        "Recall@10", y, 100, scheme="without-replacement", fit_scheme="with-replacement",
-        correction="BV 0.1",
-    )  # fmt: skip
+    how = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
+    direct = sd.expected_mean("Recall@10", y, 100, correction="BV 0.1", **how)
     assert table.loc["Y", "BV 0.1"].startswith(f"{100 * direct:.2f} ")
 
 
 def test_tradeoff_follows_section_5_5():
-    at = page(sheet="What it costs", metric="AP")
-    charts = [json.loads(c.proto.spec) for c in at.get("plotly_chart")]
-    by_axis = {
-        c["layout"]["xaxis"]["title"]["text"].split(" (")[0]: {
-            t["name"]: (array(t["x"]), array(t["y"])) for t in c["data"]
-        }
-        for c in charts
-        if c["layout"].get("xaxis", {}).get("title", {}).get("text")
-    }
-    gammas, bias = by_axis["γ"]["BV bias"]
+    axes = by_axis(page(sheet="What it costs", metric="AP"))
+    gammas, bias = axes["γ"]["BV bias"]
     assert np.all(np.diff(bias) >= 0)  # gammas increase
-    assert np.all(np.diff(by_axis["γ"]["BV scatter"][1]) <= 0)
+    assert np.all(np.diff(axes["γ"]["BV scatter"][1]) <= 0)
     at_001 = sd.correction("BV", gamma=0.001).fit(
         "AP", sd.Sampling(10_000, 100, "without-replacement")
     )
@@ -306,12 +302,12 @@ def test_tradeoff_follows_section_5_5():
     assert bias[here] == pytest.approx(100 * at_001.risk()[0] ** 0.5)
     # "Increasing the sample size m reduces the bias"; "increasing n has the opposite effect" on
     # the uncorrected metric; more instances lower the scatter, not the bias.
-    assert np.all(np.diff(by_axis["m"]["uncorrected bias"][1]) < 0)
-    assert np.all(np.diff(by_axis["m"]["BV 0.1 bias"][1]) < 0)
-    assert np.all(np.diff(by_axis["n"]["uncorrected bias"][1]) > 0)
-    scatter = by_axis["|D|"]["uncorrected scatter"][1]
+    assert np.all(np.diff(axes["m"]["uncorrected bias"][1]) < 0)
+    assert np.all(np.diff(axes["m"]["BV 0.1 bias"][1]) < 0)
+    assert np.all(np.diff(axes["n"]["uncorrected bias"][1]) > 0)
+    scatter = axes["|D|"]["uncorrected scatter"][1]
     np.testing.assert_allclose(scatter[1:] / scatter[:-1], 10**-0.5)
-    assert np.ptp(by_axis["|D|"]["uncorrected bias"][1]) == 0
+    assert np.ptp(axes["|D|"]["uncorrected bias"][1]) == 0
 
 
 @pytest.mark.parametrize(
@@ -358,7 +354,7 @@ def test_many_negatives_wait_for_a_button_and_leave_slow_corrections_out():
     run(at)
     assert headline(at).startswith("With 2,001 negatives, BV 0.1 cuts")
     assert set(traces(at, "Expected Recall@10")) == {"exact", "uncorrected", "BV 0.1"}
-    assert any("CLS left out" in c.value for c in at.caption)
+    assert "CLS left out" in captions(at)
 
 
 def test_gamma_zero_is_allowed_and_warned_about():
