@@ -168,13 +168,21 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
     known = [part for part in parts if "n_candidates" in part.frame]
     for part in known:
         part.check("n_candidates", "n", low=2, high=checks.LARGEST_N)
-    lacking = [part for part in parts if "n_candidates" not in part.frame]
-    if not lacking:
-        return list(parts)
-    if n is not None:
+    if n is not None and len(known) < len(parts):
         n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
-    sizes = {part.name: _n_of_others(part, known) if n is None else n for part in lacking}
-    without = [part for part in lacking if sizes[part.name] is None]
+    names = " and ".join(part.name for part in known)
+    result: list[Ranks] = []
+    without: list[Ranks] = []
+    for part in parts:
+        if "n_candidates" not in part.frame:
+            size = _n_of_others(part, known) if n is None else n
+            if size is None:
+                without.append(part)
+                continue
+            part = part.with_columns(n_candidates=np.broadcast_to(size, len(part.frame)))
+            if n is None:
+                part = part.noted(f"n is taken from {names}: {part.name} does not say it.")
+        result.append(part)
     if without:
         largest = max(int(part.values("rank").max()) for part in without)
         raise MissingCandidates(
@@ -183,16 +191,6 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
             "rank)",
             largest,
         )
-    names = " and ".join(part.name for part in known)
-    result = []
-    for part in parts:
-        if "n_candidates" not in part.frame:
-            part = part.with_columns(
-                n_candidates=np.broadcast_to(sizes[part.name], len(part.frame))
-            )
-            if n is None:
-                part = part.noted(f"n is taken from {names}: {part.name} does not say it.")
-        result.append(part)
     return result
 
 

@@ -166,7 +166,7 @@ def test_the_fast_parser_leaves_complaints_to_the_careful_one(text, fact, monkey
         read(text)
 
 
-def test_without_pyarrow_large_files_are_read_all_the_same(monkeypatch):
+def test_large_files_are_read_alike_by_both_parsers(monkeypatch):
     rows = "".join(f"{'AB'[i % 2]},{i // 2},{i % 97 + 1}\n" for i in range(100_000))
     text = "system,user,rank\n" + rows
     assert len(text) > tables.SMALL

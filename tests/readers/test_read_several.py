@@ -120,6 +120,19 @@ def test_two_values_of_n_for_an_instance_elsewhere_leave_it_open():
         read(a_csv=differ, b_csv="system,user,rank\nZ,v,2\nZ,u,4\n")
 
 
+def test_files_of_one_name_take_n_each_for_its_own_instances():
+    bare = "system,user,rank\nZ,v,2\nZ,u,4\n"
+    sources, _ = files(a_csv=A, b_csv=bare, c_csv=bare + "W,u,1\nW,v,3\n")
+    sets = read_rank_sets(sources, name=["a.csv", "b.csv", "b.csv"])
+    assert [s.n.tolist() for s in sets] == [[9, 8], [9, 8], [8, 9], [8, 9], [9, 8]]
+
+
+def test_one_file_with_labels_and_two_without_leave_n_open():
+    sources, _ = files(a_csv=A, b_csv="rank\n1\n2\n", c_csv="user,rank\nw,3\nx,4\n")
+    with pytest.raises(MissingCandidates, match=r"b\.csv does not say n"):
+        read_rank_sets(sources, name=["a.csv", "b.csv", "c.csv"])
+
+
 def test_complaints_name_their_file():
     with pytest.raises(ReadError, match=r"^b.csv, line 3, column 'rank': rank 12"):
         read(a_csv=A, b_csv=B.replace("u,4", "u,12"))

@@ -204,6 +204,15 @@ def test_text_in_arrays_that_is_none():
             read_rank_sets(stream, name="x.npy", n=9)
 
 
+@pytest.mark.parametrize("dtype", ["U3", "S3"])
+def test_text_in_arrays_with_zero_bytes_is_not_cut_short(dtype):
+    rows = [("b\0c", 3), ("b", 4)] if dtype == "U3" else [(b"b\0c", 3), (b"b", 4)]
+    stream = io.BytesIO()
+    np.save(stream, np.array(rows, dtype=[("system", dtype), ("rank", "i8")]))
+    with pytest.raises(ReadError, match=r"x\.npy: the field 'system' holds text with zero bytes"):
+        read_rank_sets(stream, name="x.npy", n=9)
+
+
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "u1", "u8", "i1"])
 def test_rank_sets_of_numbers_of_every_type(dtype):
     with warnings.catch_warnings():
