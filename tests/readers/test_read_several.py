@@ -128,7 +128,7 @@ def test_files_of_one_name_take_n_each_for_its_own_instances():
 
 
 def test_one_file_with_labels_and_two_without_leave_n_open():
-    sources, _ = files(a_csv=A, b_csv="rank\n1\n2\n", c_csv="user,rank\nw,3\nx,4\n")
+    sources, _ = files(a_csv=A, b_csv="rank\n1\n2\n", c_csv="user,rank\nw,3\nx,4\ny,5\n")
     with pytest.raises(MissingCandidates, match=r"b\.csv does not say n"):
         read_rank_sets(sources, name=["a.csv", "b.csv", "c.csv"])
 
