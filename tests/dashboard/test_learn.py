@@ -4,33 +4,28 @@ Numbers of the paper are those of Krichene & Rendle, KDD 2020.
 """
 
 import json
+import shutil
+import sys
 from pathlib import Path
 from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
-from sampledash.dashboard.learn.lesson import notes, sheet, words
+from sampledash.dashboard.learn import lessons
+from sampledash.dashboard.learn.lesson import course, notes, sheet, words
 from sampledash.dashboard.learn.lessons.lesson_03_softness import half_way
 from sampledash.report.numbers import percent, points
+from tests.dashboard.driver import open_page
 
-APP = str(Path(__file__).parents[2] / "app.py")
-PAGES = "sampledash/dashboard/pages/{}.py"
 HOW = {"scheme": "without-replacement"}
 EVERY = range(1, 10)
 N = 10_000
 
 
 def page(name="learn", **query):
-    at = AppTest.from_file(APP, default_timeout=60)
-    at.switch_page(PAGES.format(name))
-    for key, value in query.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception
-    return at
+    return open_page(name, **query)
 
 
 def answered(number, **query):
@@ -334,3 +329,17 @@ def test_exercise_about_half_of_recall():
         sampling = sd.Sampling(N, m, "without-replacement")
         below, above = (float(sd.expected(metric, r, sampling)) for r in (at, at + 1))
         assert below >= 0.5 > above
+
+
+def test_a_tenth_lesson_is_one_more_file(tmp_path, monkeypatch):
+    ninth = Path(lessons.__path__[0]) / "lesson_09_your_paper.py"
+    shutil.copy(ninth, tmp_path / "lesson_10_again.py")
+    monkeypatch.setattr(lessons, "__path__", [*lessons.__path__, str(tmp_path)])
+    course.cache_clear()
+    try:
+        assert [entry.text for entry in course()[8:]] == [course()[8].text] * 2
+        assert words(10) == words(9)
+    finally:
+        course.cache_clear()
+        words.cache_clear()
+        sys.modules.pop(f"{lessons.__name__}.lesson_10_again", None)

@@ -43,6 +43,7 @@ METRIC, DATA = "Recall@10", "movielens-xyz"
 # How the other pages write the metrics.
 CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
 Numbers = Mapping[str, str | tuple[str, ...]]
+COMMON: Numbers = {"n": count(N), "m": count(M), "metric": METRIC}  # unless a lesson says otherwise
 
 
 class Choice(NamedTuple):
@@ -175,7 +176,7 @@ def course() -> tuple[Entry, ...]:
 def words(number: int, look: str = "") -> Lesson:
     """What lesson 1, 2, ... says; computed once, as it is the same for everybody."""
     entry = course()[number - 1]
-    return read(entry.text, entry.numbers(entry.look(look)))
+    return read(entry.text, {**COMMON, **entry.numbers(entry.look(look))})
 
 
 _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")

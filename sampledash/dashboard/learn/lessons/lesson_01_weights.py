@@ -11,7 +11,7 @@ from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.learn.lesson import N, Numbers
 from sampledash.dashboard.sliding import Curve
 from sampledash.metrics import parse_metric
-from sampledash.report.numbers import count, percent, points
+from sampledash.report.numbers import percent, points
 
 TEXT = r"""
 title: Metrics weigh positions differently
@@ -45,7 +45,7 @@ TOP = 1_000
 
 
 def numbers(look: str) -> Numbers:
-    found = {"n": count(N)}
+    found = {}
     ratios = {}
     for name in ("AP", "NDCG", "Recall@10", "AUC"):
         metric, short = parse_metric(name), name.partition("@")[0]

@@ -53,8 +53,6 @@ def numbers(look: str) -> Numbers:
     sampling = Sampling(N, M, WITHOUT)
     mean, p = 1 + M * float(sampling.share_above(RANK)), sampling.pmf(RANK)
     return {
-        "n": count(N),
-        "m": count(M),
         "rank": count(RANK),
         "above": count(RANK - 1),
         "one_in": count(round((N - 1) / M)),

@@ -71,8 +71,6 @@ def numbers(look: str) -> Numbers:
     steps = explore.formula(metric, FAR, sampling, exact, value)
     right = min((0.0, 0.1, 0.5, 1.0), key=lambda share: abs(share - asked))
     return {
-        "n": count(N),
-        "m": count(M),
         "far": count(FAR),
         "recall": percent(asked),
         "right": f"about {100 * right:.0f} %",

@@ -58,7 +58,6 @@ def numbers(look: str) -> Numbers:
     first, second = ap([1, 2], N).tolist()
     top, here, last = expected(ap, [1, RANK, N], Sampling(N, 1, WITHOUT)).tolist()
     return {
-        "n": count(N),
         "rank": str(RANK),
         "flat": percent(expected_mean(METRIC, sets[0], 1, scheme=WITHOUT)),
         "top": percent(top),

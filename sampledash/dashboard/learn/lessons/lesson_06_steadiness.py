@@ -86,9 +86,7 @@ def numbers(look: str) -> Numbers:
     center = expected_mean(METRIC, ranks, M, scheme=WITHOUT)
     std, bias = std_of_mean(METRIC, ranks, M, scheme=WITHOUT), center - exact[worst]
     return {
-        "metric": METRIC,
         "worst": ranks.system,
-        "m": count(M),
         "users": count(len(ranks.ranks)),
         "runs": count(RUNS),
         "half": count(RUNS // 2),

@@ -70,8 +70,6 @@ def numbers(look: str) -> Numbers:
     users = len(example(DATA)[0].ranks)
     (bias, std), (small_bias, small_std) = errors(GAMMA), errors(GAMMA / 10)
     return {
-        "n": count(N),
-        "m": count(M),
         "users": count(users),
         "gamma": gamma(GAMMA),
         "small_gamma": gamma(GAMMA / 10),

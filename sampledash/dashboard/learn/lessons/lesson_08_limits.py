@@ -94,11 +94,9 @@ def numbers(look: str) -> Numbers:
     return {
         "n": count(n),
         "tex_n": tex_count(n),
-        "m": count(M),
         "observed": str(M + 1),
         "users": count(len(ranks.ranks)),
         "many": count(MANY),
-        "metric": METRIC,
         "name": ranks.system,
         "free": _said(free),
         "more": _said(with_more_users()),

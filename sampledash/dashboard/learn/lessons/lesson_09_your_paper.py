@@ -69,8 +69,6 @@ def numbers(look: str) -> Numbers:
     names, most = [rs.system for rs in sets], max(int(rs.n.max()) for rs in sets) - 1
     right_from, needed, pair = settled()
     return {
-        "m": count(M),
-        "metric": METRIC,
         "shown": order(names, [expected_mean(METRIC, rs, M, scheme=WITHOUT) for rs in sets]),
         "true": order(names, exact_means()),
         "right_from": count(right_from),
