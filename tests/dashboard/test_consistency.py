@@ -118,9 +118,12 @@ def test_corrections_give_the_chances_of_table_4(choice, column, gamma):
     assert at.number_input(key="gamma").disabled == (gamma is None)
     shown = at.table[0].value.set_index("Pair")["Recall@10"]
     core = sd.probability_of_order(
-        "Recall@10", sd.example("movielens-xyz"), 100, scheme="without-replacement",
+        "Recall@10",
+        sd.example("movielens-xyz"),
+        100,
+        scheme="without-replacement",
         correction=name,
-    )  # fmt: skip
+    )
     for pair, cell in (("X, Y", "XY"), ("X, Z", "XZ"), ("Y, Z", "YZ")):
         row = core[(core["better"] + core["worse"]).isin([cell, cell[::-1]])].iloc[0]
         assert shown[pair] == percent(row["probability"])
@@ -355,9 +358,12 @@ def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():
     at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
     upload(at, "first.csv", data)
     value = sd.expected_mean(
-        "Recall@100", sd.RankSet("A", [1] * 20, 1000), 20, correction="BV 0.1",
+        "Recall@100",
+        sd.RankSet("A", [1] * 20, 1000),
+        20,
+        correction="BV 0.1",
         scheme="without-replacement",
-    )  # fmt: skip
+    )
     assert value > 1
     told = [c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value]
     assert len(told) == 1

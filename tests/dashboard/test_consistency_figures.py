@@ -61,8 +61,9 @@ def test_tiles_name_every_pair_once_per_metric_and_tell_a_click_where_it_was():
     fig = figures.tiles(table, names, m_max=99, focus=(1, 2))
     assert len(fig.layout.annotations) == len(table) == 6
     assert list(fig.layout.yaxis.ticktext) == names
-    told = dict(zip(zip(fig.data[0].x, fig.data[0].y, strict=True), fig.data[0].customdata,
-                    strict=True))  # fmt: skip
+    told = dict(
+        zip(zip(fig.data[0].x, fig.data[0].y, strict=True), fig.data[0].customdata, strict=True)
+    )
     assert list(told[1, 2]) == ["AUC", 2]
     marked = [s for s in fig.layout.shapes if s.line.width > 2]
     assert [(s.x0, s.y0) for s in marked] == [(0.52, 1.54)]

@@ -97,8 +97,12 @@ def test_over_instances_says_whether_there_is_anything_to_order():
 
 
 def test_seeds_that_are_averaged_are_not_taken_for_other_users():
-    rows = [f"{s},{u},{seed},{1 + (u * 7 + seed + len(s)) % 400},500"
-            for s in ("A", "BB") for u in range(30) for seed in (1, 2)]  # fmt: skip
+    rows = [
+        f"{s},{u},{seed},{1 + (u * 7 + seed + len(s)) % 400},500"
+        for s in ("A", "BB")
+        for u in range(30)
+        for seed in (1, 2)
+    ]
     data = "\n".join(["system,user,seed,rank,n", *rows]).encode()
     at = page(answers="How sure", sure_view="Over instances")
     beware = "Repetitions of an instance count here as instances of their own"

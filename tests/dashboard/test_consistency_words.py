@@ -33,9 +33,13 @@ def test_verdict_sentence_is_short_and_says_when_it_is_right():
 
 def test_undecided_sentence_gives_the_chance_of_the_pair():
     table = rows(
-        ("right", 1), ("undecided", 5), ("undecided", 7),
-        better=["Z", "Z", "Y"], worse=["X", "Y", "X"], probability=[0.99, 0.9, 0.8031],
-    )  # fmt: skip
+        ("right", 1),
+        ("undecided", 5),
+        ("undecided", 7),
+        better=["Z", "Z", "Y"],
+        worse=["X", "Y", "X"],
+        probability=[0.99, 0.9, 0.8031],
+    )
     said = words.sentence("NDCG", 100, list("XYZ"), [1, 2, 3], [4, 5, 6], table, 99)
     assert (
         said == "With 100 negatives NDCG rightly ranks Z > Y > X; one run shows Y > X in 80.31 %."

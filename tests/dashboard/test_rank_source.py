@@ -178,9 +178,11 @@ def test_zero_based_can_be_said_and_taken_back():
 
 
 SEEDS = b"system,seed,user,rank,n\n" + b"".join(
-    f"{s},{k},{u},{r + k},900\n".encode() for s, r in (("X", 3), ("Y", 5))
-    for k in (1, 2) for u in "uv"
-)  # fmt: skip
+    f"{s},{k},{u},{r + k},900\n".encode()
+    for s, r in (("X", 3), ("Y", 5))
+    for k in (1, 2)
+    for u in "uv"
+)
 
 
 def test_repetitions_are_averaged_or_kept_apart(tmp_path, monkeypatch):
@@ -347,8 +349,12 @@ def test_templates_are_offered():
     at = page()
     labels = [b.label for b in at.get("download_button")]
     assert [label.split(":")[0] for label in labels] == [
-        "Long", "Wide", "Counts", "TREC run", "TREC qrels",
-    ]  # fmt: skip
+        "Long",
+        "Wide",
+        "Counts",
+        "TREC run",
+        "TREC qrels",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -374,9 +380,15 @@ def test_pasted_ranks_have_a_script_too(typed):
 
 
 def test_ranks_can_be_put_into_the_page():
-    at = run(AppTest.from_string(SCRIPT + """
+    at = run(
+        AppTest.from_string(
+            SCRIPT
+            + """
 st.button("Load", on_click=rank_source.load_text, args=("n = 9\\nP: 1\\nQ: 2",))
-""", default_timeout=60))  # fmt: skip
+""",
+            default_timeout=60,
+        )
+    )
     click(at, "Load")
     assert at.segmented_control(key="source").value == "Paste ranks"
     assert ranks(at) == {"P": [1], "Q": [2]}
