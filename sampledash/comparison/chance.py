@@ -98,7 +98,7 @@ def pair_chances(
     deviations = np.zeros(means.shape)
     if unknown:
         chosen = [metrics[x] for x in unknown]
-        known = [(mean[unknown], variance[unknown]) for mean, variance in moments]
+        known = [each[:, unknown] for each in moments]
         deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, protocol, known))
     chances = []
     for x, metric in enumerate(metrics):

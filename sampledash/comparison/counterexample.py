@@ -67,9 +67,7 @@ class _Gaps:
         """All sums of one of these and one of the others."""
         limit = max(1, _PRODUCTS // len(other.exact))
         mine = self[np.unique(np.linspace(0, len(self.exact) - 1, limit).astype(np.int64))]
-        i, j = (
-            x.ravel() for x in np.mgrid[: len(mine.exact), : len(other.exact)]
-        )  # fmt: skip
+        i, j = (x.ravel() for x in np.mgrid[: len(mine.exact), : len(other.exact)])
         return _Gaps(
             mine.exact[i] + other.exact[j],
             mine.sampled[i] + other.sampled[j],

@@ -40,8 +40,14 @@ class _Lane:
     weight: Floats
 
 
-def _scale_key(metric: Metric, sizes: Iterable[int]) -> tuple[float, ...]:
-    return tuple(metric.scale(size) for size in sizes)
+def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
+    """Progress of one of several pieces of work that count the same."""
+
+    def report(part: float) -> None:
+        if progress is not None:
+            progress((number + part) / steps)
+
+    return report
 
 
 def expected_means(
@@ -63,15 +69,14 @@ def expected_means(
     result = np.zeros((len(wanted), len(sets), len(metrics)))
     # One group of lanes for all metrics that weigh |R| relevant items alike.
     groups: dict[tuple[object, ...], list[int]] = {}
-    sizes = sorted({int(r) for atoms in all_atoms for r in np.unique(atoms.relevant)})
+    sizes = np.unique(np.concatenate([np.unique(atoms.relevant) for atoms in all_atoms]))
     for i, metric in enumerate(metrics):
-        groups.setdefault((metric.of_others, *_scale_key(metric, sizes)), []).append(i)
+        key = metric.of_others, *metric.scales(sizes).tolist()
+        groups.setdefault(key, []).append(i)
     for done, members in enumerate(groups.values()):
         lanes, ranked = [], [as_ranked_by(metrics[members[0]], atoms) for atoms in all_atoms]
         for system, atoms in enumerate(all_atoms):
-            scale = {size: metrics[members[0]].scale(size) for size in sizes}
-            factor = np.array([scale[int(r)] for r in np.arange(max(sizes) + 1) if r in scale])
-            share = factor[np.searchsorted(sizes, atoms.relevant)] * atoms.count
+            share = metrics[members[0]].scales(atoms.relevant) * atoms.count
             share = share * protocol.shares(atoms)
             here = ranked[system]
             lanes += [
@@ -79,10 +84,7 @@ def expected_means(
                 for j in here.positions
             ]
 
-        def report(part: float, done: int = done) -> None:
-            if progress is not None:
-                progress((done + part) / len(groups))
-
+        report = step_of(progress, done, len(groups))
         chosen = [metrics[i] for i in members]
         result[:, :, members] = _sweep(chosen, len(sets), lanes, ranked, wanted, protocol, report)
     return result[np.searchsorted(wanted, np.asarray(m_values, dtype=np.int64))]
@@ -125,7 +127,13 @@ def _sweep(
     systems_of = np.array([lane.system for lane in lanes])
     static = None
     if not protocol.correction.by_rank:
-        static = _static_values(metrics, lanes, m_max)
+        # Of each count above; AUC and ATOP, whose column is the count itself, and TOPK depend on m
+        # besides.
+        counts = np.arange(m_max + 1.0)
+        static = {}
+        for j in {lane.position for lane in lanes}:
+            each = [counts if x.linear else x.of_above(counts, m_max, j) for x in metrics]
+            static[j] = np.column_stack(each)
     s = np.arange(m_max + 1, dtype=np.float64)
     top = m_max
     if protocol.without:  # beyond all numbers of negatives everything is exact
@@ -183,20 +191,6 @@ def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Pr
     return total + laws.weighted_pmf_sums(protocol.scheme, m, smooth)
 
 
-def _static_values(
-    metrics: Sequence[Metric], lanes: Sequence[_Lane], m_max: int
-) -> dict[int, Floats]:
-    """Uncorrected value of each count above, per position: (m_max + 1, metrics).
-
-    It does not depend on m, but for AUC and ATOP, whose column holds the count itself, and TOPK.
-    """
-    counts = np.arange(m_max + 1)
-    return {
-        j: np.column_stack([counts if x.linear else x.of_above(counts, m_max, j) for x in metrics])
-        for j in {lane.position for lane in lanes}
-    }
-
-
 def _uncorrected(
     metrics: Sequence[Metric],
     lanes: Sequence[_Lane],
@@ -209,12 +203,8 @@ def _uncorrected(
     if len(static) == 1:
         values = thinned[:, : m + 1] @ next(iter(static.values()))[: m + 1]
     else:
-        values = np.array(
-            [
-                row[: m + 1] @ static[lane.position][: m + 1]
-                for row, lane in zip(thinned, lanes, strict=True)
-            ]
-        )
+        each = zip(thinned, lanes, strict=True)
+        values = np.array([row[: m + 1] @ static[lane.position][: m + 1] for row, lane in each])
     for i, metric in enumerate(metrics):
         if metric.linear:
             values[:, i] = active - values[:, i] / m

@@ -110,7 +110,7 @@ def variances_of_means(
     sets: Sequence[RankSet],
     m: int,
     protocol: Protocol,
-    moments: Sequence[tuple[Floats, Floats]] | None = None,
+    moments: Sequence[Floats] | None = None,
 ) -> Floats:
     """Variance of the mean of each system and metric in one run, shape (systems, metrics).
 
@@ -140,16 +140,15 @@ def variances_of_means(
 
 def moments_of_sets(
     metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, protocol: Protocol
-) -> list[tuple[Floats, Floats]]:
-    """:func:`atom_moments` of the atoms of each system, (metrics, atoms) each.
+) -> list[Floats]:
+    """:func:`atom_moments` of the atoms of each system, (2, metrics, atoms) each.
 
     Systems that share a correction share the laws of equal ranks.
     """
     for ranks in sets:
         protocol.check(ranks, m)
     everyone = [ranks.atoms(protocol.ties) for ranks in sets]
-    found = [(np.empty(shape), np.empty(shape)) for shape in
-             ((len(metrics), len(atoms)) for atoms in everyone)]  # fmt: skip
+    found = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
         some, groups = [metrics[i] for i in x], dict[object, list[int]]()
         ranked = [as_ranked_by(some[0], atoms) for atoms in everyone]
@@ -159,7 +158,7 @@ def moments_of_sets(
             joined, places = distinct_over_systems([ranked[i] for i in members])
             means, variances = atom_moments(some, joined, m, protocol)
             for i, at in zip(members, places, strict=True):
-                found[i][0][x], found[i][1][x] = means[:, at], variances[:, at]
+                found[i][:, x] = means[:, at], variances[:, at]
     return found
 
 

@@ -57,18 +57,10 @@ def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) ->
 
 @dataclass(frozen=True)
 class Orders:
-    """Signs of the pairwise differences over m, per metric.
+    """Expected means over m, and the signs of their pairwise differences."""
 
-    Attributes
-    ----------
-    m_values
-        Increasing, shape (M,).
-    means
-        Expected means, shape (M, systems, metrics).
-    """
-
-    m_values: Ints
-    means: Floats
+    m_values: Ints  # increasing, shape (M,)
+    means: Floats  # shape (M, systems, metrics)
 
     def at(self, m: int) -> Floats | None:
         """Expected means at m, shape (systems, metrics), if m is among the values."""

@@ -182,11 +182,10 @@ def covariance_bounds(
     protocol: Protocol,
     wanted: NDArray[np.bool_] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Smallest and largest covariance of the two sampled values of each instance, (D,) each.
+    """Smallest and largest covariance of two sampled values of each ``wanted`` instance: (D,) each.
 
-    Instances are in the order of ``first``; those that are not ``wanted`` are left at 0. The text
-    of the module says what is proved; parts of a corrected value that rise with the sampled rank
-    are bounded apart from those that fall.
+    Parts of a corrected value that rise with the sampled rank are bounded apart from those that
+    fall. Instances are in the order of ``first``; the others are left at 0.
     """
     here, there = _aligned(first, second, protocol)
     starts = np.flatnonzero(here.position == 1)
@@ -205,12 +204,10 @@ def covariance_bounds(
         vectors = [
             protocol.vector(metric, rows, m, k) for rows, k in zip(atoms, (i, j), strict=True)
         ]
-        scales = np.array([metric.scale(r) for r in range(1, int(here.relevant.max()) + 1)])
-        scale = scales[here.relevant[left] - 1] ** 2
-        for total, part in zip(
-            (low, high), _item_bounds(here[left], there[right], vectors, m, protocol), strict=True
-        ):
-            total += np.bincount(owner[left], scale * part, len(starts))
+        scale = metric.scales(here.relevant[left]) ** 2
+        least, most = _item_bounds(here[left], there[right], vectors, m, protocol)
+        low += np.bincount(owner[left], scale * least, len(starts))
+        high += np.bincount(owner[left], scale * most, len(starts))
     return low, high
 
 

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import bdtr, ndtr
 
 from sampledash import checks
+from sampledash.comparison.curves import step_of
 from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_pairs
 from sampledash.comparison.user_resampling import (
@@ -113,14 +114,15 @@ def significance(
         raise ValueError(f"confidence must be below 1, got {confidence:g}")
     groups = [_group(metric, sets, members, protocol) for members in paired_groups(sets, protocol)]
     home = {i: (g, row) for g, group in enumerate(groups) for row, i in enumerate(group.members)}
-    report = _Steps(progress, len(groups) * 2 + 1)
+    steps = len(groups) * 2 + 1
     exact = exact_means([metric], sets, protocol)[:, 0]
     pairs = true_pairs(exact)
     resampled = [
-        resampled_means(group, resamples, rng, report.step(i)) for i, group in enumerate(groups)
+        resampled_means(group, resamples, rng, step_of(progress, i, steps))
+        for i, group in enumerate(groups)
     ]
     shuffled = [
-        _flips(group, resamples, rng, report.step(len(groups) + i))
+        _flips(group, resamples, rng, step_of(progress, len(groups) + i, steps))
         for i, group in enumerate(groups)
     ]
     tail = (1 - confidence) / 2
@@ -137,7 +139,7 @@ def significance(
         intervals.append(Interval(float(low), float(high)))
         differences.append(float(exact[i] - exact[j]) if truth else 0.0)
         paired.append(g == h)
-        report.step(len(groups) * 2)((done + 1) / len(pairs))
+        step_of(progress, steps - 1, steps)((done + 1) / len(pairs))
     return pair_table(
         sets,
         pairs,
@@ -157,24 +159,9 @@ def holm(p: Floats) -> Floats:
     return np.minimum(adjusted, 1.0)
 
 
-class _Steps:
-    """Progress of several pieces of work that count the same."""
-
-    def __init__(self, progress: Progress | None, steps: int) -> None:
-        self._progress, self._steps = progress, steps
-
-    def step(self, number: int) -> Progress:
-        def report(part: float) -> None:
-            if self._progress is not None:
-                self._progress((number + part) / self._steps)
-
-        return report
-
-
 def _group(
-    metric: Metric, sets: Sequence[RankSet], members: Sequence[tuple[int, NDArray[np.int64]]],
-    protocol: Protocol,
-) -> Group:  # fmt: skip
+    metric: Metric, sets: Sequence[RankSet], members: Sequence[tuple[int, Ints]], protocol: Protocol
+) -> Group:
     """Values of the systems that pair up, in a common order of their instances."""
     first = sets[members[0][0]]
     for i, _ in members:

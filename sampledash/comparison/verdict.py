@@ -10,7 +10,7 @@ import pandas as pd
 
 from sampledash import checks
 from sampledash.comparison.chance import pair_chances
-from sampledash.comparison.curves import expected_means
+from sampledash.comparison.curves import expected_means, step_of
 from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import (
     Orders,
@@ -154,13 +154,8 @@ def verdict(
     tables = []
     recipes = as_corrections(corrections)
     for step, recipe in enumerate(recipes):
-        with_recipe: Options = {**options, "correction": recipe}
-        protocol = Protocol.of(with_recipe)
-
-        def report(part: float, step: int = step) -> None:
-            if progress is not None:
-                progress((step + part) / len(recipes))
-
+        protocol = Protocol.of({**options, "correction": recipe})
+        report = step_of(progress, step, len(recipes))
         top = largest_m(sets, m_max, protocol)
         found = orders(chosen, sets, top, protocol, report, values)
         tables.append(as_frame(verdict_at_m(found, chosen, sets, m, protocol)))
