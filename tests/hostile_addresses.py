@@ -12,36 +12,40 @@ from streamlit.testing.v1 import AppTest
 
 from tests.dashboard.driver import APP, headline
 
+
+def parted(text: str) -> list[str]:
+    return text.split("~")
+
+
 PAGES = ("start", "explore", "consistency", "correct", "learn", "paper")
 NUMBERS = ("n", "m", "k", "gamma", "odds", "rank", "seed", "draw_seed", "times", "table_instances")
-CHOICES = (
-    "metrics", "scheme", "source", "also_k", "answers", "cell_metric", "correction", "costs",
-    "distribution_view", "drawn", "estimate_tab", "estimates_view", "estimator", "focus",
-    "instances", "item", "metric", "numbers_view", "printed", "prior", "repeats",
-    "sampled_source", "sees", "sheet", "shown", "sure_view", "tab", "take", "ties", "turn",
-    "view", "wanted", "way", "weighting", "what", "why", "pair", "lesson", "present", "v",
-    "unknown", "__proto__", "constructor", "_history", "_link_complaints", "n_locked", "m_ladder",
-    "pasted", "sampled_typed", "_typed",
-)  # fmt: skip
+CHOICES = parted(
+    "metrics~scheme~source~also_k~answers~cell_metric~correction~costs~distribution_view~drawn~"
+    "estimate_tab~estimates_view~estimator~focus~instances~item~metric~numbers_view~printed~"
+    "prior~repeats~sampled_source~sees~sheet~shown~sure_view~tab~take~ties~turn~view~wanted~way~"
+    "weighting~what~why~pair~lesson~present~v~unknown~__proto__~constructor~_history~"
+    "_link_complaints~n_locked~m_ladder~pasted~sampled_typed~_typed"
+)
 TEXTS = ("ranks", "sampled", "weights")
-BAD = (
-    "", " ", "nan", "inf", "-inf", "1e400", "1_000", "0x10", "٣", "１０", "abc", "None", "null",
-    "true", "[]", "{}", "1,000", "1.5.5", "--1", "\x00", "\x07\x1b[31m", "\u202e1", "\ud7ff",
-    "<script>alert(1)</script>", "'; drop table", "%00", "%s", "{n}", "💥", "x" * 3000, "\n",
-    "../../etc/passwd", "**bold** $x$ [a](http://b)", "1" * 400,
-)  # fmt: skip
-ODD = (
-    "0", "-1", "1", "2", "1e3", "2.5", "1e-300", "999999999", "1000000000000", "-0", "0.0", "1e15",
-    "9007199254740993", "5e-324", "100000",
-)  # fmt: skip
-RANKS = (
-    "A: 1, 2; B: 3 4; n = 9", "A: ٣ 4\nB: 1 2\nn = 9", "A: 9223372036854775807\nB: 1\nn = 9",
-    "run 1: 5 6\nrun 2: 7 8\nn = 99", "rank,n\n3,9\n", "A:" * 50, "x" * 5000, "\x00\x00", "n = 5",
-    "system,rank,count\nA,1,1e308\nA,2,1e308", "A: 1\nn = 99999999999999", ";;;;", "1 2 3",
-    "A: 1 2\nm = 99999999999, n = 999999999999",
-    "A: 0 1\nB: 1 2\nn = 9", "A: 1 2; A: 3 4; n=9", "rank,weight\n1,1e400\n2,-1",
-    "system,sampled_rank,m,n\nA,1,1000000000000,10\nA,2,5,10", "💥: 1 2\nB: 2 1\nn = 9",
-)  # fmt: skip
+BAD = parted(
+    "~ ~nan~inf~-inf~1e400~1_000~0x10~٣~１０~abc~None~null~true~[]~{}~1,000~1.5.5~--1~\x00~"
+    "\x07\x1b[31m~\u202e1~\ud7ff~<script>alert(1)</script>~'; drop table~%00~%s~{n}~💥"
+)
+BAD += ["x" * 3000, "\n", "../../etc/passwd", "**bold** $x$ [a](http://b)", "1" * 400]
+ODD = parted(
+    "0~-1~1~2~1e3~2.5~1e-300~999999999~1000000000000~-0~0.0~1e15~9007199254740993~5e-324~100000"
+)
+RANKS = parted(
+    "A: 1, 2; B: 3 4; n = 9~A: ٣ 4\nB: 1 2\nn = 9~A: 9223372036854775807\nB: 1\nn = 9~"
+    "run 1: 5 6\nrun 2: 7 8\nn = 99~rank,n\n3,9\n"
+)
+RANKS += ["A:" * 50, "x" * 5000]
+RANKS += parted(
+    "\x00\x00~n = 5~system,rank,count\nA,1,1e308\nA,2,1e308~A: 1\nn = 99999999999999~;;;;~1 2 3~"
+    "A: 1 2\nm = 99999999999, n = 999999999999~A: 0 1\nB: 1 2\nn = 9~A: 1 2; A: 3 4; n=9~"
+    "rank,weight\n1,1e400\n2,-1~system,sampled_rank,m,n\nA,1,1000000000000,10\nA,2,5,10~"
+    "💥: 1 2\nB: 2 1\nn = 9"
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ def addresses(seed: int = 0) -> list[Address]:
         given = tuple((key, tuple(values)) for key, values in query.items())
         found.append(Address(page, given, harmless))
 
-    def some(options: tuple[str, ...], size: int) -> list[str]:
+    def some(options: list[str], size: int) -> list[str]:
         return [options[i] for i in rng.choice(len(options), size, replace=False)]
 
     for page in PAGES:

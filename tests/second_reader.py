@@ -104,14 +104,11 @@ def _long(rows: list[list[str]], roles: list[str | None], name: str) -> dict[str
         label = cell(row, "instance")
         if not system or (label is not None and not label.strip()):
             raise Refused("blank name")
-        rank = cell(row, "rank")
-        n, m, ties = (cell(row, role) for role in ("n", "m", "ties"))
+        cells = [cell(row, role) for role in ("rank", "n", "m", "ties")]
+        rank, n, m, ties = (None if each is None else whole(each) for each in cells)
         count = cell(row, "count")
-        entry = Entry(
-            None if label is None else label.strip(), whole(str(rank)),
-            None if n is None else whole(n), None if m is None else whole(m),
-            0 if ties is None else whole(ties), Fraction(1) if count is None else number(count),
-        )  # fmt: skip
+        size = Fraction(1) if count is None else number(count)
+        entry = Entry(label and label.strip(), rank, n, m, ties or 0, size)
         if entry.count < 0:
             raise Refused("count below 0")
         if entry.count:

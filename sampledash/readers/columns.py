@@ -21,9 +21,17 @@ from sampledash.readers.limits import COLUMNS, LABELLED, LABELS, LONGEST_NAME, R
 from sampledash.types import Floats, Ints
 
 Role = Literal[
-    "system", "instance", "rank", "n_candidates", "negatives", "ties", "mass_above", "count",
-    "repetition", "adaptive",
-]  # fmt: skip
+    "system",
+    "instance",
+    "rank",
+    "n_candidates",
+    "negatives",
+    "ties",
+    "mass_above",
+    "count",
+    "repetition",
+    "adaptive",
+]
 
 # Compared without case, spaces, underscores and hyphens. The first name is the one we write.
 ALIASES: dict[Role, tuple[str, ...]] = {

@@ -30,9 +30,15 @@ _ACROSS = re.compile(rf"\\multicolumn\s*\{{(\d+)\}}\s*{_GROUP}\s*({_GROUP})")
 _DOWN = re.compile(rf"\\multirow\s*{_OPTION}{_GROUP}\s*{_GROUP}\s*({_GROUP})")
 _NAMED = re.compile(r"\\(?!pm\b)[a-zA-Z]+\*?")
 _SIGNS = {
-    r"\%": "%", r"\_": "_", r"\#": "#", r"\$": "", "~": " ", r"\,": " ", r"\ ": " ",
+    r"\%": "%",
+    r"\_": "_",
+    r"\#": "#",
+    r"\$": "",
+    "~": " ",
+    r"\,": " ",
+    r"\ ": " ",
     r"\Delta": "Δ",
-}  # fmt: skip
+}
 _AND = "\uff06"  # stands for an ampersand that parts no cells
 # Of names.
 _ARROWS = re.compile(r"\(\s*[↑↓⬆⬇]\s*\)|[↑↓⬆⬇]\ufe0f?")
@@ -568,10 +574,9 @@ def _fits(column: Heading, scale: float, other: Heading, row: Row) -> bool:
         return True
     a, half_a = scale * one.value, scale * 0.5 * 10.0**-one.decimals
     b, half_b = two.value / 100, 0.5 * 10.0 ** -(two.decimals + 2)
-    return (
-        a - half_a <= _most(column.metric, other.metric) * _SLACK * (b + half_b)
-        and b - half_b <= _most(other.metric, column.metric) * _SLACK * (a + half_a)
-    )  # fmt: skip
+    most_a = _most(column.metric, other.metric) * _SLACK * (b + half_b)
+    most_b = _most(other.metric, column.metric) * _SLACK * (a + half_a)
+    return a - half_a <= most_a and b - half_b <= most_b
 
 
 def _most(metric: Metric, other: Metric) -> float:

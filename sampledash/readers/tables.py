@@ -39,10 +39,17 @@ _ARROW = {
     "many": pa.string(),
 }
 _HOLDS: dict[Role, Holds] = {
-    "rank": "whole", "n_candidates": "whole", "negatives": "whole", "ties": "whole",
-    "count": "real", "mass_above": "real", "system": "few", "repetition": "few",
-    "adaptive": "few", "instance": "many",
-}  # fmt: skip
+    "rank": "whole",
+    "n_candidates": "whole",
+    "negatives": "whole",
+    "ties": "whole",
+    "count": "real",
+    "mass_above": "real",
+    "system": "few",
+    "repetition": "few",
+    "adaptive": "few",
+    "instance": "many",
+}
 _LABELS: tuple[Role | None, ...] = ("system", "instance", "repetition")
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
 

@@ -32,10 +32,16 @@ Kind = Literal["run", "qrels"]
 Censored = Literal["refuse", "tied", "left-out"]
 # The fields of a line, and what they hold; None for what is not read.
 FIELDS: dict[Kind, dict[str, Holds | None]] = {
-    "run": {"query": "few", "Q0": None, "document": "many", "rank": "whole", "score": "real",
-            "tag": "few"},
+    "run": {
+        "query": "few",
+        "Q0": None,
+        "document": "many",
+        "rank": "whole",
+        "score": "real",
+        "tag": "few",
+    },
     "qrels": {"query": "few", "iteration": None, "document": "many", "relevance": "whole"},
-}  # fmt: skip
+}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _LOOKED_AT = 5
 _SEED = 0  # of the draw that places several missing items of one query: always the same
@@ -241,10 +247,8 @@ def _ordered(run: pd.DataFrame) -> pd.DataFrame:
     documents = run["document"].cat.categories.astype(str)
     by_name = np.empty(len(documents), dtype=np.int64)
     by_name[compute.array_sort_indices(pa.array(documents))] = np.arange(len(documents))
-    order = np.lexsort((
-        -by_name[run["document"].cat.codes], -run["score"], run["query"].cat.codes,
-        run["tag"].cat.codes,
-    ))  # fmt: skip
+    query, tag = (run[column].cat.codes for column in ("query", "tag"))
+    order = np.lexsort((-by_name[run["document"].cat.codes], -run["score"], query, tag))
     ordered = run.iloc[order].reset_index(drop=True)
     lists = ordered.groupby(["tag", "query"], observed=True)["rank"]
     return ordered.assign(place=lists.cumcount() + 1, depth=lists.transform("size"))
