@@ -59,6 +59,12 @@ def put(at, key, value):
     return run(at)
 
 
+def write(at, key, value):
+    """Put a text, and run."""
+    at.text_area(key=key).set_value(value)
+    return run(at)
+
+
 def pick(at, key, value):
     """Choose a segment, and run."""
     at.segmented_control(key=key).set_value(value)
@@ -66,5 +72,5 @@ def pick(at, key, value):
 
 
 def captions(at):
-    """All small print, as it reads."""
-    return " ".join(c.value for c in at.caption).replace("\\", "")
+    """All small print, as it reads; a line each."""
+    return "\n".join(c.value for c in at.caption).replace("\\", "")

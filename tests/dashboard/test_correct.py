@@ -3,17 +3,35 @@
 import base64
 import io
 import json
+from itertools import combinations
 from urllib.parse import parse_qs, parse_qsl
 
 import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.correct.result import DEFAULTS, Prior, check, stretched
+from sampledash.dashboard import labels
+from sampledash.dashboard.correct import pictures, words
+from sampledash.dashboard.correct.result import DEFAULTS, Curve, Prior, check, stretched
+from sampledash.dashboard.correct.words import Settled
+from sampledash.dashboard.grid import LIMIT, jumps, rank_grid
 from sampledash.dashboard.state import DEFAULTS as SHARED
 from sampledash.report.numbers import percent
 from sampledash.report.vectors import read_vector_json, vector_json
-from tests.dashboard.driver import complaint, headline, numbers, open_page, run
+from tests.dashboard.driver import (
+    captions,
+    click,
+    complaint,
+    headline,
+    numbers,
+    open_page,
+    put,
+    run,
+    write,
+)
+
+SAMPLING = sd.Sampling(10_000, 100, "without-replacement")
+BV = sd.correction("BV", gamma=0.1)
 
 
 def page(**query):
@@ -26,40 +44,34 @@ def array(value):
     return np.asarray(value)
 
 
+def specs(at):
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+def lines(spec):
+    """Of one picture: name -> (x, y in percent)."""
+    return {t["name"]: (array(t["x"]), array(t["y"])) for t in spec["data"]}
+
+
 def traces(at, title):
-    """Lines of one picture: name -> (x, y in percent)."""
-    for chart in at.get("plotly_chart"):
-        spec = json.loads(chart.proto.spec)
-        if spec["layout"]["title"].get("text") == f"<b>{title}</b>":
-            return {t["name"]: (array(t["x"]), array(t["y"])) for t in spec["data"]}
-    raise AssertionError(f"no picture {title}")
-
-
-def captions(at):
-    return "\n".join(c.value for c in at.caption)
+    titled = {spec["layout"]["title"].get("text"): spec for spec in specs(at)}
+    return lines(titled[f"<b>{title}</b>"])
 
 
 def by_axis(at):
     """Lines against γ, m, n and |D|: symbol -> name -> (x, y in percent)."""
-    charts = [json.loads(c.proto.spec) for c in at.get("plotly_chart")]
-    titled = [(c["layout"].get("xaxis", {}).get("title", {}).get("text"), c) for c in charts]
-    return {
-        title.split(" (")[0]: {t["name"]: (array(t["x"]), array(t["y"])) for t in c["data"]}
-        for title, c in titled
-        if title
-    }
+    titled = [(c["layout"].get("xaxis", {}).get("title", {}).get("text"), c) for c in specs(at)]
+    return {title.split(" (")[0]: lines(c) for title, c in titled if title}
 
 
 def dimmed(at):
-    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
-    return all(trace.get("opacity", 1) < 0.5 for trace in spec["data"])
+    return all(trace.get("opacity", 1) < 0.5 for trace in specs(at)[0]["data"])
 
 
 def test_first_screen_is_the_core():
     at = page()
-    sampling = sd.Sampling(10_000, 100, "without-replacement")
-    fit = sd.correction("BV", gamma=0.1).fit("Recall@10", sampling)
-    before = sd.correction("uncorrected").fit("Recall@10", sampling).risk()[0] ** 0.5
+    fit = BV.fit("Recall@10", SAMPLING)
+    before = sd.correction("uncorrected").fit("Recall@10", SAMPLING).risk()[0] ** 0.5
     bias2, variance = fit.risk()
     assert headline(at) == (
         f"With 100 negatives, BV 0.1 cuts the average bias of Recall@10 from {percent(before)} to "
@@ -74,8 +86,14 @@ def test_first_screen_is_the_core():
     }
     ranks, drawn = traces(at, "Expected Recall@10")["BV 0.1"]
     np.testing.assert_allclose(drawn, 100 * fit.expected(ranks), atol=1e-9)
-    names = {"exact", "uncorrected", "rank estimate", "CLS", "BV 0.1"}
-    assert set(traces(at, "Expected Recall@10")) == names
+    assert len(ranks) <= LIMIT
+    assert {10, 11} <= set(ranks.tolist())
+    picture = specs(at)[0]
+    drawn = {trace["name"]: trace for trace in picture["data"]}
+    assert set(drawn) == {"exact", "uncorrected", "rank estimate", "CLS", "BV 0.1"}
+    assert {a["text"] for a in picture["layout"]["annotations"]} == set(drawn)
+    assert drawn["exact"]["line"]["dash"] == "6px,4px"
+    assert [*drawn][-1] == "BV 0.1"  # on top
 
 
 @pytest.mark.parametrize(
@@ -111,9 +129,7 @@ def test_vector_on_the_screen_is_the_reference(reference, chip, metric, k, take,
 def test_downloaded_json_reads_back_to_the_vector_of_the_page():
     question = check({**SHARED, "gamma": 0.01}, {**DEFAULTS, "metric": "AP"})
     back = read_vector_json(vector_json(question.fit()))
-    direct = sd.correction("BV", gamma=0.01).fit(
-        "AP", sd.Sampling(10_000, 100, "without-replacement")
-    )
+    direct = sd.correction("BV", gamma=0.01).fit("AP", SAMPLING)
     assert back.values.tobytes() == direct.values.tobytes()
 
 
@@ -173,8 +189,7 @@ def test_a_number_for_each_rank_a_file_and_what_came_last():
     at = page(prior="own weights", n="60", m="5")
     assert "Give the weights of the true ranks below" in at.info[0].value
     assert dimmed(at)
-    at.text_area(key="weights").set_value(" ".join(["2.5"] * 60))
-    run(at)
+    write(at, "weights", " ".join(["2.5"] * 60))
     uniform = numbers(page(n="60", m="5"))
     assert numbers(at) == uniform
     array = io.BytesIO()
@@ -184,12 +199,10 @@ def test_a_number_for_each_rank_a_file_and_what_came_last():
     assert numbers(at) == numbers(page(n="60", m="5", prior="1/rank"))
     assert "do not travel in a link" in captions(at)
     assert "weights" not in at.query_params
-    at.text_area(key="weights").set_value("1\n" * 60)
-    run(at)
+    write(at, "weights", "1\n" * 60)
     assert numbers(at) == uniform
     assert at.query_params["weights"] == "1\n" * 60
-    at.text_area(key="weights").set_value("1.00000000000000000000\n" * 60)
-    run(at)
+    write(at, "weights", "1.00000000000000000000\n" * 60)
     assert numbers(at) == uniform
     assert "do not travel in a link" in captions(at)
 
@@ -209,8 +222,7 @@ WRONG_WEIGHTS = {
 def test_wrong_weights_get_one_sentence_and_the_last_good_picture():
     at = page(prior="own weights", n="50", m="5", metric="AP", weights="1 " * 50)
     for typed, sentence in WRONG_WEIGHTS.items():
-        at.text_area(key="weights").set_value(typed)
-        run(at)
+        write(at, "weights", typed)
         assert sentence in complaint(at)
         assert len(at.error) == 1
         assert not headline(at)
@@ -240,16 +252,14 @@ FULL = {
     "8, or a larger n.",
     "m=9": "The cutoff holds all 10 items of a sample: the uncorrected Recall@10 is 100.00 % "
     "whatever is drawn. Take a k up to 9, or more negatives.",
+    "n=11&m=10": "",
 }
 
 
 @pytest.mark.parametrize("query", FULL)
 def test_a_cutoff_that_leaves_nothing_out_is_told(query):
-    assert [w.value for w in page(**dict(parse_qsl(query))).warning] == [FULL[query]]
-
-
-def test_a_cutoff_that_fits_is_no_warning():
-    assert not page(n="11", m="10").warning
+    said = " ".join(w.value for w in page(**dict(parse_qsl(query))).warning)
+    assert said == FULL[query]
 
 
 def test_the_prior_of_real_ranks_is_their_histogram_stretched():
@@ -295,9 +305,7 @@ def test_tradeoff_follows_section_5_5():
     gammas, bias = axes["γ"]["BV bias"]
     assert np.all(np.diff(bias) >= 0)  # gammas increase
     assert np.all(np.diff(axes["γ"]["BV scatter"][1]) <= 0)
-    at_001 = sd.correction("BV", gamma=0.001).fit(
-        "AP", sd.Sampling(10_000, 100, "without-replacement")
-    )
+    at_001 = sd.correction("BV", gamma=0.001).fit("AP", SAMPLING)
     here = np.flatnonzero(np.isclose(gammas, 0.001))[0]
     assert bias[here] == pytest.approx(100 * at_001.risk()[0] ** 0.5)
     # "Increasing the sample size m reduces the bias"; "increasing n has the opposite effect" on
@@ -335,13 +343,11 @@ def test_wrong_input_gets_one_sentence_and_the_last_good_picture(query, sentence
 
 def test_last_good_picture_is_the_one_before_the_mistake():
     at = page(metric="AP", n="5000")
-    at.number_input(key="m").set_value(6_000)
-    run(at)
+    put(at, "m", 6_000)
     assert "too large without replacement" in complaint(at)
     assert "exact" in traces(at, "Expected AP")
     assert dimmed(at)
-    at.number_input(key="m").set_value(50)
-    run(at)
+    put(at, "m", 50)
     assert not at.error
     assert headline(at).startswith("With 50 negatives")
 
@@ -350,8 +356,7 @@ def test_many_negatives_wait_for_a_button_and_leave_slow_corrections_out():
     at = page(m="2001", drawn=["uncorrected", "CLS", "BV"])
     assert "m = 2,001" in at.info[0].value
     assert dimmed(at)
-    next(b for b in at.button if b.label == "Compute m = 2,001").click()
-    run(at)
+    click(at, "Compute m = 2,001")
     assert headline(at).startswith("With 2,001 negatives, BV 0.1 cuts")
     assert set(traces(at, "Expected Recall@10")) == {"exact", "uncorrected", "BV 0.1"}
     assert "CLS left out" in captions(at)
@@ -359,9 +364,7 @@ def test_many_negatives_wait_for_a_button_and_leave_slow_corrections_out():
 
 def test_gamma_zero_is_allowed_and_warned_about():
     at = page(gamma="0", metric="AP")
-    note = (
-        sd.correction("BV", gamma=0).fit("AP", sd.Sampling(10_000, 100, "without-replacement")).note
-    )
+    note = sd.correction("BV", gamma=0).fit("AP", SAMPLING).note
     assert note is not None
     assert note.split(",")[0] in at.warning[0].value
     # The vector reaches 1e5 and more: no mean over 6,040 instances survives that.
@@ -388,8 +391,7 @@ def test_the_first_change_of_the_page_can_be_undone():
     at.pills(key="metric").set_value("AP")
     run(at)
     assert "bias of AP" in headline(at)
-    next(b for b in at.button if b.label == "Undo").click()
-    run(at)
+    click(at, "Undo")
     assert "bias of Recall@10" in headline(at)
 
 
@@ -414,8 +416,175 @@ def test_what_a_link_gives_in_vain_is_told_with_what_is_used_instead():
     assert numbers(at) == numbers(page())
     at.pills(key="metric").set_value("AP")
     assert not run(at).warning
-
-
-def test_the_table_mode_tells_it_too():
     at = page(what="A printed table", metric="HR", printed="system, HR@10\nA, 0.5", n="200")
     assert [w.value.split(",")[0] for w in at.warning] == ["The link gives metric = HR"]
+
+
+RECIPES = [*map(sd.parse_correction, ("uncorrected", "rank estimate", "CLS")), BV]
+
+
+def test_names_do_not_cover_each_other():
+    for text in ("Recall@10", "AP", "NDCG", "NDCG@10"):
+        metric = sd.parse_metric(text)
+        ranks = rank_grid(SAMPLING.n, keep=jumps(SAMPLING, metric))
+        curves = {x: x.fit(metric, SAMPLING).expected(ranks) for x in RECIPES}
+        exact = metric(ranks, SAMPLING.n)
+        for dark in (False, True):
+            fig = pictures.expectation(metric, ranks, exact, curves, focus=BV, dark=dark)
+            boxes = [_box(note, fig) for note in fig.layout.annotations]
+            for a, b in combinations(boxes, 2):
+                assert not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])
+
+
+def _box(note, fig, width=500.0, height=380.0):
+    """The name in pixels on a wide screen."""
+    x0, x1 = fig.layout.xaxis.range
+    y0, y1 = fig.layout.yaxis.range
+    wide = 7.0 * len(note.text)
+    left = (note.x - x0) / (x1 - x0) * width + note.xshift
+    low = (note.y - y0) / (y1 - y0) * height + note.yshift
+    left -= wide if note.xanchor == "right" else 0
+    low -= 16 if note.yanchor == "top" else 0
+    return left, low, left + wide, low + 16
+
+
+@pytest.mark.parametrize("m", [1, 20, 100, 2_000])
+def test_vector_draws_at_most_400_points(m):
+    sampling = sd.Sampling(10_000, m)
+    vectors = {x: x.fit("AP", sampling).values for x in RECIPES}
+    fig = pictures.vector(sd.metric("ap"), vectors, focus=BV)
+    (focus,) = (trace for trace in fig.data if trace.name == "BV 0.1")
+    shown = np.asarray(focus.x)
+    assert shown[0] == 1
+    assert shown[-1] == m + 1
+    assert all(len(trace.x) <= LIMIT for trace in fig.data)
+    np.testing.assert_allclose(np.asarray(focus.y), 100 * vectors[BV][shown - 1])
+
+
+def test_exploding_vector_does_not_flatten_the_one_in_focus():
+    vectors = {x: x.fit("AP", SAMPLING).values for x in (*RECIPES, sd.correction("LS"))}
+    fig = pictures.vector(sd.metric("ap"), vectors, focus=BV)
+    assert abs(fig.layout.yaxis.range[1]) < 200
+
+
+def test_bars_are_bias_squared_and_variance_over_the_instances():
+    fig = pictures.risks({RECIPES[0]: (0.08, 0.04), BV: (0.0004, 0.0009)}, instances=9)
+    bias2, variance = fig.data
+    np.testing.assert_allclose(np.asarray(bias2.x), [800, 4])
+    np.testing.assert_allclose(np.asarray(variance.x), [400 / 9, 1])
+    assert fig.layout.annotations[1].text == "<b>BV 0.1</b>  2.00² + 1.00²"
+
+
+def test_one_exploding_variance_is_cut_off():
+    fig = pictures.risks({RECIPES[0]: (0.08, 0.04), BV: (0.0004, 1e12)}, instances=1)
+    assert fig.layout.xaxis.range[1] < 5_000
+
+
+@pytest.mark.parametrize("symbol", ["γ", "m", "n", "|D|"])
+def test_tradeoff_survives_zeros_and_marks_what_is_in_range(symbol):
+    x = np.geomspace(1e-6, 1, 7) if symbol == "γ" else np.geomspace(10, 10_000, 7)
+    zero = Curve(RECIPES[0], "uncorrected", np.zeros(7), np.full(7, 0.1))
+    other = Curve(BV, "BV 0.1", np.full(7, 0.02), np.geomspace(0.001, 0.5, 7))
+    fig = pictures.tradeoff(symbol, x, [zero, other], marks={"here": x[3], "outside": 1e12})
+    texts = [a.text for a in fig.layout.annotations]
+    assert "here" in texts
+    assert "outside" not in texts
+    assert len(fig.layout.shapes) == 1
+    first, last = fig.layout.xaxis.range
+    assert (first > last) == (symbol == "γ")
+
+
+def test_all_zero_tradeoff_is_drawn_empty():
+    nothing = Curve(BV, "BV 0.1", np.zeros(3), np.zeros(3))
+    assert pictures.tradeoff("m", np.array([1.0, 10, 100]), [nothing], marks={}).data
+
+
+def test_labels_keep_clear_of_upright_lines():
+    line = (np.linspace(0, 1, 50), np.full(50, 0.5))
+    (place,) = labels.beside(["uncorrected"], [line], 300, clear=[0.3])
+    for width in labels.WIDTHS:
+        x = line[0][place["at"]] * width
+        left = x + 5 if place["xanchor"] == "left" else x - 5 - 7.6 * 11
+        assert not left < 0.3 * width < left + 7.6 * 11
+
+
+def fitted(name, n=10_000, m=100, metric="Recall@10"):
+    return sd.parse_correction(name).fit(metric, sd.Sampling(n, m))
+
+
+def test_numbers_far_beyond_100_percent_stay_short():
+    written = {0.02679: "2.68 %", -0.5: "−50.00 %", 31.2: "3,120 %", 5757547462.5: "5.8e11 %"}
+    assert {x: words.size(x) for x in written} == written
+    roots = {815.0: "28.55", 1e-9: "<0.01", 0.0: "0.00", 1e17: "3.2e8"}
+    assert {x: words.root(x) for x in roots} == roots
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "start"),
+    [
+        (0.2855, 0.0268, "With 100 negatives, BV 0.1 cuts the average bias of Recall@10 from"),
+        (0.01, 0.02, "With 100 negatives, BV 0.1 raises the average bias of Recall@10 from"),
+        (0.02, 0.02, "With 100 negatives, BV 0.1 leaves the average bias of Recall@10 at 2.00"),
+        (0.0, 0.02, "Recall@10 from 100 negatives is unbiased: there is nothing to correct"),
+    ],
+)
+def test_sentence_says_which_way_it_went_in_25_words(before, after, start):
+    recall = sd.metric("recall", k=10)
+    said = words.sentence(recall, 100, BV, before, after, 0.0003, 6_040)
+    assert said.startswith(start)
+    assert len(said.replace("\u00a0", "").split()) <= 25
+    assert " %" not in said  # a line never begins with the sign
+    assert "one draw scatters by 2.51" in words.sentence(recall, 1, BV, 0.3, 0.1, 0.0251, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("rank estimate", r"1 + \frac{9{,}999}{100} \to 100"),
+        ("CLS", r"\hat M_1 \ge \hat M_2"),
+        ("BV 0.1", r"(1 - 0.1)\, A^\top A + 0.1\, \mathrm{diag}(c)"),
+        ("BV 1", r"\sum_r p(r \mid \tilde r)"),
+        ("LS", r"(A^\top A)^{-1} A^\top b"),
+    ],
+)
+def test_formula_of_each_correction_holds_its_numbers(name, part):
+    steps = words.formula(fitted(name), 0.04, 0.09)
+    assert any(part in step for step in steps)
+    assert r"\text{bias}^2 = 0.04" in steps[-1]
+    for step in steps:
+        assert step.count("{") == step.count("}")
+    # What BV makes small: the squared bias and γ times the variance.
+    assert steps[-1].endswith("= 0.049") == (name == "BV 0.1")
+
+
+def test_hard_pair_is_the_one_that_uncorrected_gets_right_last():
+    pairs = [Settled("X and Y", 970, 52), Settled("X and Z", 433, 20), Settled("Y and Z", 128, 7)]
+    said = words.real_ranks(BV, pairs, 2_000)
+    assert said == "BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970."
+    never = [*pairs, Settled("W and Z", None, None)]
+    assert words.real_ranks(BV, never, 2_000) == (
+        "BV 0.1 does not settle on the right order of W and Z up to m = 2,000; "
+        "uncorrected not at any m up to 2,000."
+    )
+    assert "all pairs right at every m" in words.real_ranks(BV, [Settled("A and B", 1, 1)], 2_000)
+    assert "Nothing to order" in words.real_ranks(BV, [], 2_000)
+
+
+def test_vector_note_names_what_a_vector_does():
+    assert "falls with the sampled rank" in words.vector_note(fitted("CLS"))
+    oscillating = words.vector_note(fitted("BV 0.001", metric="AP"))
+    assert "changes direction" in oscillating
+    assert "below any exact one" in oscillating
+
+
+def test_suggested_gamma_is_one_over_the_instances():
+    assert "γ = 1/|D| = 0.001 weighs both" in words.gamma_meaning(BV, 1_000)
+    assert words.gamma_meaning(sd.correction("CLS"), 1_000).endswith("has no γ.")
+
+
+@pytest.mark.parametrize("name", ["BV 0.1", "CLS", "rank estimate"])
+def test_python_lines_give_the_same_vector(name):
+    made = fitted(name, n=300, m=20)
+    space: dict[str, object] = {}
+    exec(words.script(made), space)
+    assert space["fit"].values.tobytes() == made.values.tobytes()

@@ -23,7 +23,18 @@ from sampledash.dashboard.estimate.result import (
 from sampledash.estimation import bounds_from_table, interval
 from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
-from tests.dashboard.driver import complaint, headline, numbers, open_page, run
+from tests.dashboard.driver import (
+    captions,
+    click,
+    complaint,
+    headline,
+    numbers,
+    open_page,
+    pick,
+    put,
+    run,
+    write,
+)
 from tests.estimation.cases import adaptive
 
 # Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
@@ -43,28 +54,22 @@ def table_page(**query):
 
 
 def upload(at, name, data):
-    at.segmented_control(key="sampled_source").set_value("Upload a file")
-    run(at)
+    pick(at, "sampled_source", "Upload a file")
     at.file_uploader(key="sampled_file").upload(name, data)
     return run(at)
 
 
-def drawn(seed=1, m=100, scheme="without-replacement"):
-    rng = np.random.default_rng(seed)
-    sets = sd.example("movielens-xyz")
-    return [sd.sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in sets]
+def drawn(m=100):
+    rng, how = np.random.default_rng(1), {"fit_scheme": "without-replacement"}
+    return [sd.sample_ranks(ranks, m, rng, **how) for ranks in sd.example("movielens-xyz")]
 
 
 def pasted(text, **query):
-    at = ranks_page(sampled_source="Paste sampled ranks", **query)
-    at.text_area(key="sampled_typed").set_value(text)
-    return run(at)
+    return write(ranks_page(sampled_source="Paste sampled ranks", **query), "sampled_typed", text)
 
 
 def table_of(text, **query):
-    at = table_page(**query)
-    at.text_area(key="printed").set_value(text)
-    return run(at)
+    return write(table_page(**query), "printed", text)
 
 
 def estimates_of(at):
@@ -73,14 +78,13 @@ def estimates_of(at):
     return table.set_index(table.columns[0])
 
 
-def captions(at):
-    """All small print, as it reads; a line each."""
-    return "\n".join(c.value.replace("\\", "") for c in at.caption)
+def picture(at):
+    return json.loads(at.get("plotly_chart")[0].proto.spec)
 
 
 def bars(at):
     """Systems of the picture, from the top, and whether it is dimmed."""
-    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
+    spec = picture(at)
     return spec["layout"]["yaxis"]["ticktext"], all(t.get("opacity", 1) < 0.5 for t in spec["data"])
 
 
@@ -119,20 +123,29 @@ def test_an_own_file_says_n_and_m_itself():
     assert estimates_of(at).loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
 
 
+HEAD = "system,sampled_rank"
 WRONG = {
-    "true.csv,X,2500": "line 3|2,500|m + 1 = 101|true ranks|Consistency",
-    "low.csv,X,-4": "line 3|-4",
-    "half.csv,X,0.5": "line 3|0.5",
+    "true.csv": (
+        f"{HEAD}\nX,3\nX,2500",
+        "true.csv|line 3|2,500|m + 1 = 101|true ranks|Consistency",
+    ),
+    "low.csv": (f"{HEAD}\nX,3\nX,-4", "low.csv|line 3|-4"),
+    "half.csv": (f"{HEAD}\nX,3\nX,0.5", "half.csv|line 3|0.5"),
+    "m.csv": (f"{HEAD},m\nX,7,3", "m.csv|line 2|m + 1 = 4"),
+    "other.csv": ("system,true_rank\nA,1\nA,7", "sampled_rank"),
+    "numbers.csv": ("1,2\nA,1\nA,7", "sampled_rank"),
+    "many.csv": (
+        f"{HEAD},n_candidates,m\nA,5,50000,20000\nA,2,50000,20000",
+        "m = 20,000 is more than this page estimates from: take m <= 2,000",
+    ),
 }
 
 
-@pytest.mark.parametrize("case", [*WRONG, "m.csv"])
-def test_wrong_files_get_one_sentence_and_keep_the_picture(case):
-    name, _, row = case.partition(",")
-    facts = WRONG.get(case, "line 2|m + 1 = 4").split("|")
-    data = f"system,sampled_rank\nX,3\n{row}\n" if row else "system,sampled_rank,m\nX,7,3\n"
-    at = upload(ranks_page(), name, data.encode())
-    for fact in (name, *facts):
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_files_get_one_sentence_and_keep_the_picture(name):
+    data, facts = WRONG[name]
+    at = upload(ranks_page(), name, f"{data}\n".encode())
+    for fact in facts.split("|"):
         assert fact in complaint(at)
     assert len(at.error) == 1
     assert len(at.get("plotly_chart")) == 1
@@ -250,11 +263,9 @@ def test_a_printed_table_travels_in_the_link_and_is_undone():
     assert headline(again) == headline(at)
     assert "A has the highest AUC, whatever the ranks were." in headline(again)
     # Over 100 users 0.900 and 0.880 are each good to 6 points: nothing is decided.
-    again.number_input(key="table_instances").set_value(100)
-    run(again)
+    put(again, "table_instances", 100)
     assert "This table cannot tell" in headline(again)
-    next(b for b in at.button if b.label == "Undo").click()
-    run(at)
+    click(at, "Undo")
     assert at.text_area(key="printed").value.splitlines()[1].startswith("X, ")
 
 
@@ -267,11 +278,7 @@ def test_unlike_systems_are_not_estimated_side_by_side():
     assert said in captions(at)
     shown = estimates_of(at)
     # The dots are those of the method named, not of the one that was asked for.
-    dots = [
-        trace["x"][0]
-        for trace in json.loads(at.get("plotly_chart")[0].proto.spec)["data"]
-        if trace["name"] == "estimate"
-    ]
+    dots = [trace["x"][0] for trace in picture(at)["data"] if trace["name"] == "estimate"]
     wanted = [float(shown.loc["MLE", name].rstrip(" %")) for name in "AB"]
     assert dots == pytest.approx(wanted, abs=0.006)
 
@@ -295,17 +302,9 @@ def test_nothing_is_estimated_where_everything_was_drawn():
     assert numbers(at)["Left open"] == "0.00 points"
 
 
-def test_more_negatives_than_the_page_can_take_are_refused():
-    data = b"system,sampled_rank,n_candidates,m\nA,5,50000,20000\nA,2,50000,20000\n"
-    at = upload(ranks_page(), "many.csv", data)
-    assert "m = 20,000 is more than this page estimates from: take m <= 2,000" in complaint(at)
-
-
 def test_a_printed_table_says_n_and_m_itself():
-    at = table_page()
     table = "SASRec & 0.3160 & 0.5120 \\\\\nGRU & 0.2980 & 0.4870 \\\\\nImprov. & 6.0% & 5.1% \\\\"
-    at.text_area(key="printed").set_value(f"m = 99, n = 1000\nModel & H@5 & H@10 \\\\\n{table}")
-    run(at)
+    at = table_of(f"m = 99, n = 1000\nModel & H@5 & H@10 \\\\\n{table}")
     assert at.text_input(key="n_locked").value == "1,000, from the table"
     assert at.number_input(key="m").disabled
     assert "99 of 999 negatives drawn" in captions(at)
@@ -318,37 +317,23 @@ def test_a_printed_table_says_n_and_m_itself():
     assert "Improv." not in shown.index
 
 
-@pytest.mark.parametrize("head", ["system,true_rank", "1,2"])
-def test_a_file_of_other_columns_is_told_what_a_sampled_one_needs(head):
-    at = upload(ranks_page(), "other.csv", f"{head}\nA,1\nA,7\n".encode())
-    assert "sampled_rank" in complaint(at)
-
-
 def test_side_by_side_needs_the_same_candidates():
-    rows = "".join(f"A,{t},1000,100\n" for t in (1, 4, 7)) + "".join(
-        f"B,{t},500,50\n" for t in (2, 9, 1)
-    )
-    at = pasted(f"system,sampled_rank,n_candidates,m\n{rows}")
+    rows = "A,1,1000,100\nA,4,1000,100\nB,2,500,50\nB,9,500,50"
+    at = pasted(f"{HEAD},n_candidates,m\n{rows}")
     said = "Side by side takes systems with the same candidates, but n differs"
     assert said in captions(at)
 
 
-def test_n_and_m_on_a_line_with_a_semicolon():
-    at = pasted("m=99; n=1000\nA: 1, 5\nB: 2, 2")
-    assert at.text_input(key="n_locked").value == "1,000, from the data"
-    assert "Read: 4 sampled ranks of 2 systems, A and B." in captions(at)
-
-
 def test_pasted_m_and_n_are_those_of_the_estimate():
-    at = pasted("m = 20, n = 300\nA: 1, 1, 7, 3, 2; B: 2, 9, 20, 1, 5", metric="AUC")
+    at = pasted("m=20; n=300\nA: 1, 1, 7, 3, 2; B: 2, 9, 20, 1, 5", metric="AUC")
     assert at.text_input(key="n_locked").value == "300, from the data"
+    assert "Read: 10 sampled ranks of 2 systems, A and B." in captions(at)
     assert at.number_input(key="m").disabled
     assert at.select_slider(key="m_ladder").label == "m, negatives (20, from the data)"
     a = sd.SampledRankSet("A", [1, 1, 7, 3, 2], 300, 20, scheme="without-replacement")
     shown = estimates_of(at)
     assert shown.loc["MLE", "A"] == percent(sd.estimate("AUC", a, "mle").value)
-    at.text_area(key="sampled_typed").set_value("m: 20\nA: 1, 1, 7")
-    run(at)
+    write(at, "sampled_typed", "m: 20\nA: 1, 1, 7")
     assert complaint(at) == (
         "The pasted text has 'm: 20': write m = 20 if it is the number of sampled negatives, or "
         "give the system another name."
@@ -406,17 +391,14 @@ def test_all_items_drawn_leave_nothing_to_estimate():
 
 def test_wrong_input_dims_the_last_picture_of_the_same_mode():
     at = table_of("system, AUC\nP, 0.9\nQ, 0.7", metric="AUC", n="500")
-    at.segmented_control(key="what").set_value("Sampled ranks")
-    run(at)
+    pick(at, "what", "Sampled ranks")
     assert bars(at) == (["X", "Y", "Z"], False)
-    at.number_input(key="m").set_value(0)
-    run(at)
+    put(at, "m", 0)
     assert "m must be at least 1" in complaint(at)
     assert len(at.error) == 1
     assert bars(at) == (["X", "Y", "Z"], True)
     assert not at.table
-    at.segmented_control(key="what").set_value("A printed table")
-    run(at)
+    pick(at, "what", "A printed table")
     assert "m must be at least 1" in complaint(at)
     assert bars(at) == (["P", "Q"], True)
 
@@ -473,8 +455,7 @@ def test_m_that_the_draw_decided_is_told_and_only_likelihood_offered():
     (x, *_) = sd.read_sampled_ranks(io.BytesIO(by_the_draw()), scheme="without-replacement")
     assert shown.loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
     assert numbers(at)["If ranks fall off"] == "not offered"
-    bars = json.loads(at.get("plotly_chart")[0].proto.spec)["data"]
-    assert not [trace for trace in bars if trace["name"] == "falling"]
+    assert "falling" not in {trace["name"] for trace in picture(at)["data"]}
     at.selectbox(key="estimator").set_value("MN")
     run(at)
     said = "What was drawn decided m, where MN is not valid: shown is side by side."
