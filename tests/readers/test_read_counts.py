@@ -73,23 +73,6 @@ def test_fractions_are_allowed_where_nothing_is_drawn():
     assert b.counts.tolist() == [2]
 
 
-@pytest.mark.parametrize(
-    ("row", "facts"),
-    [
-        ("3,-1", ["line 3, column 'count'", "-1 is below 0"]),
-        ("3,", ["line 3, column 'count'", "blank"]),
-        ("3,many", ["line 3, column 'count'", "'many' is not a number"]),
-        ("3,inf", ["line 3, column 'count'", "'inf' is not a number"]),
-        ("3,1e308", ["line 3, column 'count'", "1e+308 is too large"]),
-    ],
-)
-def test_counts_that_cannot_be(row, facts):
-    with pytest.raises(ReadError) as info:
-        read(f"rank,count\n1,1\n{row}\n", n=9)
-    for fact in ["ranks.csv", "how many instances", *facts]:
-        assert fact in str(info.value)
-
-
 def test_systems_need_not_have_the_same_rows_but_as_many_instances():
     a, b = read("system,rank,count\nA,1,3\nA,2,4\nB,5,7\n", n=9)
     assert (a.n_instances, b.n_instances) == (7, 7)
