@@ -145,6 +145,9 @@ def test_empty(data, name):
         (b'{"rank": [1]}', "JSON"),
         (b"<!DOCTYPE html><html>", "web page"),
         (b"rank\n\0\0\0\n", "zero bytes"),
+        (b"BZh91AY&SY", "bzip2; unpack it, or use gzip"),
+        (b"\xfd7zXZ\0\0", "xz; unpack it"),
+        (b"\x28\xb5\x2f\xfd....", "zstd; unpack it"),
     ],
 )
 def test_not_what_its_name_says(data, fact):

@@ -1,0 +1,388 @@
+"""numpy arrays, Parquet and gzip: every type is read as what it is or refused by name.
+
+No pickles, nothing allocated on the word of a file, and what hides in gzip.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import gzip
+import io
+import pickle
+import tracemalloc
+import warnings
+import zlib
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampledash import RankSet, SampledRankSet
+from sampledash.readers import ReadError, limits, read_sampled_ranks
+from tests.hostile import HEAD, npy, npy_header, saved
+from tests.readers.reading import complaint, read, refused
+
+DAY = datetime.date(2020, 1, 2)
+ODD = [
+    (pa.array([[1], [2]]), "lists"),
+    (pa.array([[1], [2]], pa.large_list(pa.int64())), "lists"),
+    (pa.array([[1], [2]], pa.list_(pa.int64(), 1)), "lists"),
+    (pa.array([{"a": 1}, {"a": 2}]), "structs"),
+    (pa.array([[{"a": [1]}], [{"a": [2]}]]), "lists"),
+    (pa.array([[("k", 1)], [("k", 2)]], pa.map_(pa.string(), pa.int64())), "maps"),
+    (pa.array([b"1", b"2"]), "bytes"),
+    (pa.array([b"1", b"2"], pa.large_binary()), "bytes"),
+    (pa.array([b"1", b"2"], pa.binary(1)), "bytes"),
+    (pa.array([b"1", b"2"]).dictionary_encode(), "bytes"),
+    (pa.array([1, 2], pa.duration("s")), "durations"),
+    (pa.array([1, 2], pa.time64("us")), "dates or times"),
+]
+DATED = [pa.array([DAY, DAY]), pa.array([1, 2], pa.timestamp("ms")), pa.array([1, 2], pa.date64())]
+
+
+TABLE = b"system,user,rank,n\nA,u,3,9\nA,v,5,8\nB,u,1,9\nB,v,8,8\n"
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i2", ">i4", "u1", "u8", "f8", "f2", ">f4"])
+def test_one_dimension_is_one_system(dtype):
+    for name in ("BPR.npy", "BPR"):
+        (ranks,) = read(npy(np.array([3, 5, 200], dtype=dtype)), name, n=200)
+        assert (ranks.system, ranks.ranks.tolist()) == ("BPR", [3, 5, 200])
+        assert ranks.instances.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_two_dimensions_are_instances_by_systems(order):
+    array = np.array([[3, 1], [5, 8], [2, 2]], order=order)
+    sets = {s.system: s.ranks.tolist() for s in read(npy(array), "BPR.npy", n=9)}
+    assert sets == {"BPR 1": [3, 5, 2], "BPR 2": [1, 8, 2]}
+
+
+NAMES = st.sampled_from(["A", "BPR (d=16)", "Ä", "a system with a long name"])
+ROWS = st.tuples(NAMES, st.integers(1, 9), st.integers(1, 5))
+
+
+@given(st.lists(ROWS, min_size=1, max_size=20), st.sampled_from(["U30", ">U25", "S40"]))
+def test_named_fields_are_columns(rows, text):
+    encoded = [(s.encode() if text[0] == "S" else s, r, c) for s, r, c in rows]
+    array = np.array(encoded, dtype=[("system", text), ("rank", "i4"), ("count", ">f4")])
+    table = "system,rank,count\n" + "".join(f"{s},{r},{c}\n" for s, r, c in rows)
+    expected = read(table, "x.csv", n=9, instances="any")
+    assert read(npy(array), "BPR.npy", n=9, instances="any") == expected
+
+
+def test_named_fields_in_utf8():
+    array = np.array([(3, 1.5)], dtype=[("rank", "i8"), ("Größe", "f8")])
+    (ranks,) = read(npy(array), "BPR.npy", n=9)
+    assert ranks.ranks.tolist() == [3]
+
+
+class Trap:
+    def __reduce__(self):
+        return (pytest.fail, ("a pickle was loaded",))
+
+
+def test_pickles_are_refused():
+    fields = np.array([(Trap(),)], dtype=[("rank", "O")])
+    for array in (np.array([Trap()], dtype=object), fields):
+        said = "Python objects (a pickle), which could run code"
+        complaint(npy(array, allow_pickle=True), "BPR.npy", said)
+    for protocol in (2, 3, 4, 5):
+        for name in ("BPR.npy", "ranks.csv", "ranks.pkl"):
+            said = "a Python pickle, which could run code and is never read"
+            complaint(pickle.dumps(Trap(), protocol=protocol), name, said)
+
+
+def test_archives_of_arrays_are_refused():
+    stream = io.BytesIO()
+    np.savez(stream, ranks=np.arange(3))
+    complaint(stream.getvalue(), "BPR.npy", "zip archive")
+    complaint(stream.getvalue(), "BPR.npz", "zip archive … save one array with numpy.save")
+
+
+@pytest.mark.parametrize(
+    ("array", "fact"),
+    [
+        (
+            np.array([("A", 3), ("A", 12)], [("system", "U1"), ("rank", "i8")]),
+            "BPR.npy, row 2, column 'rank': rank 12",
+        ),
+        (np.array([1, 2.5]), "row 2, column 'rank': 2.5 is not a whole number"),
+        (np.array([np.nan]), "row 1, column 'rank': the cell is blank"),
+        (np.array([[1, 2], [-4, 3]]), "row 2, column 'BPR 1': rank -4"),
+        (np.array(3), "shape a single number"),
+        (np.ones((2, 2, 2), dtype=int), "shape 2 × 2 × 2"),
+        (np.array([], dtype=int), "is empty: its shape is 0"),
+        (np.array([True, False]), "true and false"),
+        (np.array(["a"]), "holds text"),
+        (np.array([1j]), "complex numbers"),
+        (np.array(["2020"], dtype="M8[D]"), "not ranks"),
+        (np.zeros((2, 2), dtype=[("rank", "i8")]), "named fields in the shape 2 × 2"),
+        (np.zeros(2, dtype=[("rank", "i8", 2)]), "field 'rank' holds 2 values in each row"),
+        (np.zeros(2, dtype=[("rank", "M8[s]")]), "field 'rank' holds neither"),
+        (np.array([(b"\xff", 1)], dtype=[("system", "S1"), ("rank", "i8")]), "not UTF-8"),
+        (np.zeros(2, dtype=[("score", "i8"), ("user", "i8"), ("ties", "i8")]), "no rank column"),
+    ],
+)
+def test_arrays_that_hold_no_ranks(array, fact):
+    complaint(npy(array), "BPR.npy", fact, n=9)
+
+
+def test_a_header_that_promises_too_much():
+    good = npy(np.arange(1, 9))
+    huge = good.replace(b"(8,), }", b"(999999999999,), }").replace(b" " * 11 + b"\n", b"\n")
+    assert len(huge) == len(good)
+    for data, name, said in (
+        (huge, "x.npy", "cut off: its header promises 999,999,999,999 entries"),
+        (good[:-1], "x.npy", "cut off"),
+        (good[:20], "x.npy", "header is damaged"),
+        (good.replace(b"'shape'", b"'shade'"), "x.npy", "header is damaged"),
+        (good.replace(b"(8,)", b"(-8,)").replace(b" \n", b"\n"), "x.npy", "header is damaged"),
+        (good, "ranks.csv", "rename it to end in .npy"),
+        (b"rank\n3\n", "x.npy", "not what its name says: it is plain text"),
+    ):
+        complaint(data, name, said)
+
+
+@pytest.mark.parametrize("place", range(0, 200, 7))
+def test_a_damaged_array_is_refused_or_read(place):
+    data = bytearray(npy(np.arange(1, 20)))
+    data[place % len(data)] ^= 0x5A
+    with contextlib.suppress(ReadError):
+        read(bytes(data), "BPR.npy", n=10**12)
+
+
+@pytest.mark.parametrize(("column", "what"), ODD, ids=lambda x: x if isinstance(x, str) else "")
+@pytest.mark.parametrize("role", ["system", "instance", "rank", "n", "count", "seed"])
+def test_columns_that_are_neither_numbers_nor_text(column, what, role):
+    columns = {"system": ["A", "B"], "rank": [1, 2], "n": [9, 9], role: column}
+    said = f"r.parquet, row 1, column '{role}': it holds {what}"
+    complaint(saved(columns), "r.parquet", said)
+    wide = saved({"A": [1, 2], "B": column})  # by their name they mean nothing
+    assert [s.system for s in read(wide, "r.parquet", n=9)] == ["A"]
+    extra = saved({"rank": [1, 2], "score": column})
+    assert read(extra, "r.parquet", n=9)[0].ranks.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("column", DATED)
+def test_dates_are_labels_and_no_numbers(column):
+    complaint(saved({"rank": column}), "r.parquet", "column 'rank': it holds dates", n=9)
+    day = pa.array([DAY, None, DAY]).slice(0, 1)
+    (ranks,) = read(saved({"user": day, "rank": [3]}), "r.parquet", n=9)
+    assert ranks.instances.tolist() == ["2020-01-02"]
+
+
+NUMBERS = [pa.array(["3", "5"]), pa.array([3, 5]), pa.array([3.0, 5.0])]
+NUMBERS += [column.dictionary_encode() for column in NUMBERS[:2]]
+NUMBERS += [pa.array([Decimal(a), Decimal(b)]) for a, b in (("3", "5"), ("3.00", "5.00"))]
+NUMBERS += [pa.array([3, 5], kind) for kind in (pa.uint8(), pa.uint64(), pa.float32())]
+NUMBERS += [pa.array(["3", "5"], pa.large_string()), pa.array(np.array([3, 5], dtype=np.float16))]
+
+
+@pytest.mark.parametrize("column", NUMBERS, ids=lambda column: str(column.type))
+def test_numbers_of_every_type(column):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for columns in ({"rank": column, "n": [9, 9]}, {"S": column}):
+            (ranks,) = read(saved(columns), "S.parquet", n=9)
+            assert (ranks.system, ranks.ranks.tolist()) == ("S", [3, 5])
+        (ranks,) = read(saved({"user": column, "rank": [3, 5]}), "S.parquet", n=9)
+    assert [str(x)[0] for x in ranks.instances] == ["3", "5"]
+
+
+def test_columns_without_a_value():
+    for columns, said in (
+        ({"rank": pa.nulls(2)}, "row 1, column 'rank': the cell is blank"),
+        ({"system": pa.nulls(2), "rank": [1, 2]}, "row 1, column 'system': the cell is blank"),
+        ({"A": pa.nulls(2)}, "no column holds ranks"),
+        ({"user": [1, None], "rank": [1, 2]}, "row 2, column 'user': the cell is blank"),
+    ):
+        complaint(saved(columns), "r.parquet", said, n=9)
+
+
+BIG = 2**63 - 1
+
+
+@pytest.mark.parametrize("value", [BIG, 2**62, -BIG, -(2**62)])
+@pytest.mark.parametrize("column", ["rank", "ties", "n"])
+def test_whole_numbers_whose_sums_overflow(value, column):
+    row = {"rank": 3, "ties": 0, "n": 9} | {column: value}
+    text = ",".join(row) + "\n" + ",".join(map(str, row.values())) + "\n"
+    binary = saved({name: [number] for name, number in row.items()})
+    for data, name in ((text, "r.csv"), (binary, "r.parquet")):
+        complaint(data, name, f"column '{column}' … too large")
+    said = "is too large" if value != -(2**62) else "must be at least"
+    with pytest.raises(ValueError, match=said):
+        RankSet("A", row["rank"], row["n"], ties=[row["ties"]])
+
+
+def test_sampled_ranks_that_overflow():
+    text = f"system,sampled_rank,m,n\nA,{BIG},{BIG},9\n"
+    with pytest.raises(ReadError, match="too large"):
+        read_sampled_ranks(io.BytesIO(text.encode()), name="r.csv")
+    with pytest.raises(ValueError, match="is too large"):
+        SampledRankSet("A", [1], 9, BIG)
+    for m in (10**11, np.arange(1000, 9000)):  # places 1..m+1 are counted, for each m
+        with pytest.raises(ValueError, match="sample fewer"):
+            SampledRankSet("A", np.ones(np.size(m), dtype=int), 10**12, m)
+
+
+def test_counts_whose_sum_is_no_number():
+    text = "system,rank,count\nA,3,1e308\nA,4,1e308\n"
+    complaint(text, facts="line 2, column 'count': 1e+308 is too large", n=9)
+    text = "rank,count\n3,1e-300\n4,1e-300\n"
+    complaint(text, "r.csv", "r.csv: counts of system 'r' sum to 2e-300", n=9)
+    for make in (*both(counts=[1e308] * 2), *both(counts=[1e15] * 2)):
+        with pytest.raises(ValueError, match="sum to"):
+            make()
+
+
+LONG = np.array(["1e4000", "1"], dtype=np.longdouble)
+ODD_COUNTS = [["1", "2"], [True, False], [1j, 2], [10**400, 1], ["٣", "٣"], LONG]
+
+
+def both(**options):
+    """Ways to make a set of ranks and one of sampled ranks."""
+    yield lambda: RankSet("A", [3, 4], 9, **options)
+    yield lambda: SampledRankSet("A", [3, 4], 9, 5, **options)
+
+
+@pytest.mark.parametrize("counts", [*ODD_COUNTS, np.array([1, 2], "m8[s]")], ids=str)
+def test_counts_of_other_types_are_refused_without_a_warning(counts):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for make in both(counts=counts):
+            with pytest.raises(ValueError, match=r"must (hold|be)"):
+                make()
+
+
+def test_labels_that_are_no_integers_of_64_bits():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        text = "user,rank\n1e300,3\n2e300,4\ninf,5\n"
+        (ranks,) = read(text, n=9)
+        assert ranks.instances.tolist() == ["1e300", "2e300", "inf"]
+        floats = saved({"user": [1e300, 2e300, np.inf], "rank": [3, 4, 5]})
+        (ranks,) = read(floats, "r.parquet", n=9)
+        assert len(set(ranks.instances.tolist())) == 3
+        users = pa.array([2**64 - 1, 2**64 - 2, 5], pa.uint64())
+        (ranks,) = read(saved({"user": users, "rank": [3, 4, 5]}), "r.parquet", n=9)
+        assert ranks.instances.tolist() == [str(2**64 - 1), str(2**64 - 2), "5"]
+    high, low = np.array([2**64 - 1, 0], np.uint64), np.array([-1, 0])
+    assert RankSet("A", [3, 4], 9, instances=high) != RankSet("A", [3, 4], 9, instances=low)
+
+
+WHOLE = "'<i8'"
+SHAPES = (
+    "(True,)|(False,)|(-1,)|(3L,)|(2, True)|(10**9,)|(1e2,)|3|None|(99999999999999999999999999,)|"
+    "()|(0,)|(1, 2, 3)"
+)
+KINDS = (
+    "'a5'~'O'~'|V8'~'<f16'~'<c16'~'<i8, <i8'~'(1)i8'~'(2,)i8'~[('rank', '<i8', (2,))]~"
+    "[('rank', 'O')]~[('rank', [('a', '<i8')])]~[]~{}~[('rank', '<f16')]~"
+    "[('\\ud800', '<i8'), ('rank', '<i8')]~'\\d'~'<U0'"
+)
+HEADERS = [(WHOLE, shape) for shape in SHAPES.split("|")]
+
+
+@pytest.mark.parametrize(("kind", "shape"), HEADERS + [(k, "(3,)") for k in KINDS.split("~")])
+def test_headers_of_arrays_that_are_refused(kind, shape):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        data = npy_header(HEAD % (kind, "False", shape), b"\0" * 800)
+        assert refused(lambda: read(data, "x.npy", n=9)).startswith("x.npy")
+
+
+@pytest.mark.parametrize("dtype", ["U3", "S3"])
+def test_text_in_arrays_with_zero_bytes_is_not_cut_short(dtype):
+    rows = [("b\0c", 3), ("b", 4)] if dtype == "U3" else [(b"b\0c", 3), (b"b", 4)]
+    data = npy(np.array(rows, dtype=[("system", dtype), ("rank", "i8")]))
+    complaint(data, "x.npy", "x.npy: the field 'system' holds text with zero bytes", n=9)
+
+
+@pytest.mark.parametrize("code", [0xD800, 0x110000, 0xFFFFFFFF])
+def test_text_in_arrays_that_is_none(code):
+    body = np.array([(code, 3)], dtype=[("c", "<u4"), ("r", "<i8")]).tobytes()
+    fields = "[('system', '<U1'), ('rank', '<i8')]"
+    data = npy_header(HEAD % (fields, "False", "(1,)"), body)
+    complaint(data, "x.npy", "holds text that is not UTF-8", n=9)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "u1", "u8", "i1"])
+def test_rank_sets_of_numbers_of_every_type(dtype):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        numbers = np.array([1, 2], dtype=dtype), np.array([9, 9], dtype=dtype)
+        assert RankSet("A", *numbers, counts=numbers[0]).ranks.tolist() == [1, 2]
+        assert SampledRankSet("A", *numbers, 4, counts=numbers[0]).sampled_ranks.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("label", [{1: 2}, [1, 2], {3}])
+def test_labels_that_cannot_be_compared(label):
+    labels = np.empty(2, dtype=object)
+    labels[:] = [label, "u"]
+    for make in both(instances=labels):
+        with pytest.raises(ValueError, match="instances of system 'A' must hold text or numbers"):
+            make()
+
+
+@pytest.mark.parametrize("name", ["ranks.csv.gz", "ranks.gz", "ranks.CSV.GZ", "ranks.csv", "ranks"])
+def test_packed_text_reads_as_if_it_were_not(name):
+    assert read(gzip.compress(TABLE), name) == read(TABLE, "ranks.csv")
+
+
+def test_packed_parquet_and_arrays():
+    data = saved(pa.Table.from_pandas(pd.read_csv(io.BytesIO(TABLE))))
+    assert read(gzip.compress(data), "r.parquet.gz") == read(TABLE, "ranks.csv")
+    (ranks,) = read(gzip.compress(npy(np.array([3, 5]))), "BPR.npy.gz", n=9)
+    assert (ranks.system, ranks.ranks.tolist()) == ("BPR", [3, 5])
+
+
+def test_endings_do_not_name_the_system():
+    assert read(gzip.compress(b"rank,n\n3,9\n"), "My model.csv.gz")[0].system == "My model"
+
+
+def test_members_are_joined_and_padding_is_ignored():
+    data = gzip.compress(TABLE[:30]) + gzip.compress(TABLE[30:]) + b"\0" * 8
+    assert read(data, "r.csv.gz") == read(TABLE, "r.csv")
+
+
+def test_damage_is_said():
+    packed = gzip.compress(TABLE * 50)
+    broken = bytearray(packed)
+    broken[len(packed) // 2] ^= 0x5A
+    beyond = "r.csv.gz, line 3, column 'rank': rank 12"
+    for data, said in (
+        (packed[:-9], "cut off; copy or download it again"),
+        (packed[:5], "cut off"),
+        (bytes(broken), "damaged"),
+        (packed[:-6] + b"\1\1" + packed[-4:], "damaged"),  # its checksum
+        (packed + b"system,rank\n", "followed by something else"),
+        (gzip.compress(gzip.compress(TABLE)), "twice; unpack it once"),
+        (gzip.compress(b""), "is empty"),
+        (gzip.compress(b"rank,n\n3,9\n12,9\n"), beyond),
+    ):
+        complaint(data, "r.csv.gz", said)
+
+
+def test_a_bomb_is_refused_before_it_unfolds():
+    member = zlib.compressobj(9, wbits=31)
+    piece = member.compress(b"0" * 2**20)
+    bomb = b"".join([piece, *(member.compress(b"0" * 2**20) for _ in range(2**8)), member.flush()])
+    assert len(bomb) < 2**19  # a quarter of a gibibyte
+    tracemalloc.start()
+    complaint(bomb, "b.csv.gz", "unpacks to more than 100 times its size")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 64 * 2**20
+
+
+def test_the_limit_is_said(monkeypatch):
+    monkeypatch.setattr(limits.BYTES, "most", 2**20)
+    noise = np.random.default_rng(0).integers(0, 10, 2**20 + 1).astype(np.uint8) + 48
+    complaint(gzip.compress(noise.tobytes()), "b.csv.gz", "unpacks to more than 1 MiB")
