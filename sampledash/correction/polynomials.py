@@ -31,6 +31,7 @@ from sampledash.types import Floats
 
 LARGEST = 10_000  # n up to which all ranks are summed
 _ROOM = 1 << 23  # entries kept for the next metric
+_ROUNDING = 2e-15  # of the largest value
 _ROWS = 16  # between rescalings: entries grow by less than N from row to row
 
 
@@ -104,4 +105,5 @@ def filtered(
         even, odd = block[:, ::2] @ gains[::2], block[:, 1::2] @ gains[1::2]
         values[::-1][some] = even - odd
         values[some] = even + odd
+    values[np.abs(values) < _ROUNDING * np.abs(values).max()] = 0  # its sign would say something
     return values, kept

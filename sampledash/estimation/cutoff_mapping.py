@@ -86,7 +86,8 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = "with-re
             f"ranks of system {ranks.system!r} has ties or several relevant items: give one "
             "relevant item per instance, with ties broken"
         )
-    sampled = expected_mean(Metric("recall", k), ranks, m, scheme=scheme)
+    drawn = min(m, ranks.max_negatives) if scheme == "without-replacement" else m
+    sampled = expected_mean(Metric("recall", k), ranks, drawn, scheme=scheme)
     rank, place = np.unique(ranks.ranks, return_inverse=True)
     recall = np.cumsum(np.bincount(place, ranks.counts)) / ranks.counts.sum()
     return int(rank[min(int(np.searchsorted(recall, sampled - 1e-12)), len(rank) - 1)])

@@ -40,11 +40,12 @@ def listed(table: pd.DataFrame, name: str) -> list[int | None]:
     "options",
     [{}, {"scheme": WITHOUT}, {"scheme": "popularity", "odds": 1.5}],
 )
-@pytest.mark.parametrize("metric", ["AP", "NDCG@10", "Recall@5", "AUC"])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    ("seed", "metric"), [(1, "AP"), (2, "NDCG@10"), (1, "Recall@5"), (2, "AUC")]
+)
 def test_negatives_at_every_m(seed: int, metric: str, options: dict[str, object]) -> None:
-    sets = systems(seed, 200, 91, (2.2, 2.0, 1.8))
-    values = range(1, 91)
+    sets = systems(seed, 200, 61, (2.2, 2.0, 1.8))
+    values = range(1, 61)
     chances = np.array(
         [sd.probability_of_order(metric, sets, m, **options).probability for m in values]
     )

@@ -49,3 +49,12 @@ def test_bias_variance_is_the_dense_solution(n: int, m: int, gamma: float) -> No
         if m < n - 1:  # else all are drawn, and the metric is exact as it is
             wanted = dense_bias_variance(law, target, gamma, None)
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-15 / gamma + 1e-13)
+
+
+@pytest.mark.parametrize(("n", "m"), [(100, 20), (1_000, 100), (9_999, 500)])
+def test_a_mean_of_the_metric_is_never_below_it(n: int, m: int) -> None:
+    """At γ = 1 a value is the mean of the metric given the sampled rank (eq. 25): 0 at least."""
+    for name in ("recall", "ap", "ndcg"):
+        fit = sd.correction("BV", gamma=1).fit(sd.metric(name, k=10), sd.Sampling(n, m, WITHOUT))
+        assert fit.values.min() >= 0
+        assert (np.diff(fit.values) <= 0).all()

@@ -57,6 +57,8 @@ def test_matching_by_counting(scheme: str) -> None:
         expected = law[ranks - 1, :k].sum() / len(ranks)
         by_hand = next(K for K in range(1, n + 1) if np.mean(ranks <= K) >= expected - 1e-12)
         assert matching_cutoff(k, rs, m, scheme=scheme) == by_hand
+    # More negatives than there are: all are drawn, and ranks are what they are.
+    assert matching_cutoff(100, rs, 5_000, scheme=WITHOUT) == ranks[ranks <= 100].max()
 
 
 def test_own_n_and_few_negatives(xyz: list[sd.RankSet]) -> None:
