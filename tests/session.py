@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import subprocess
 import sys
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -38,19 +36,11 @@ class Session:
         self.sent: list[bytes] = []
 
     async def __aenter__(self) -> Session:
-        self._socket = await websockets.connect(
-            f"{self.address}/_stcore/stream",
-            subprotocols=[websockets.Subprotocol("streamlit")],
-            max_size=None,
-        )
+        how = {"subprotocols": [websockets.Subprotocol("streamlit")], "max_size": None}
+        self._socket = await websockets.connect(f"{self.address}/_stcore/stream", **how)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._socket.close()
 
     async def run(self, *changed: WidgetState) -> list[Any]:
@@ -97,11 +87,11 @@ def serve() -> tuple[subprocess.Popen[str], str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true",
-         "--server.address=127.0.0.1", f"--server.port={port}", "--server.fileWatcherType=none"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ,
-    )  # fmt: skip
+    options = {"headless": "true", "address": "127.0.0.1", "port": port, "fileWatcherType": "none"}
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command += [f"--server.{name}={value}" for name, value in options.items()]
+    how = {"cwd": ROOT, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    process = subprocess.Popen(command, text=True, **how)
     assert process.stdout is not None
     said = []
     for line in process.stdout:

@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 
-from tests.benchmarks import (
-    adaptive,
-    bounds,
-    chances,
-    core,
-    counterexamples,
-    estimators,
-    every_m,
-    redrawn,
-    screen,
-    verdict,
-)
-from tests.benchmarks.core import Result
+from tests.benchmarks.frame import HEAD
 
-
-def line(result: Result) -> str:
-    obvious = "" if result.obvious is None else f"{result.obvious:10.3f} s"
-    ratio = "" if result.ratio is None else f"{result.ratio:9.3g} x"
-    difference = "" if result.difference is None else f"{result.difference:8.1e}"
-    verdict = "" if result.exact else " - DIFFERS"
-    verdict += "" if result.fast else " - TOO SLOW"
-    return (
-        f"{result.name:74}{result.ours:9.4f} s{obvious:>12}{ratio:>11}{difference:>10}"
-        f"  {result.note}{verdict}"
-    )
+PARTS = "core verdict every_m chances counterexamples redrawn estimators bounds adaptive"
 
 
 def main() -> int:
@@ -36,22 +15,16 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small samples, differences only")
     parser.add_argument("--only", metavar="NAME", help="one benchmark, by its function's name")
     chosen = parser.parse_args()
-    quick, only = chosen.quick, chosen.only
-    print(f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10}")
+    parts = [import_module(f"tests.benchmarks.{name}") for name in PARTS.split()]
+    every = {benchmark.__name__: benchmark for part in parts for benchmark in part.BENCHMARKS}
+    if chosen.only is not None and chosen.only not in every:
+        parser.error(f"no benchmark is called {chosen.only!r}: take one of {', '.join(every)}")
+    print(HEAD)
     good = True
-    parts = (
-        core, screen, verdict, every_m, chances, counterexamples, redrawn, estimators, bounds,
-        adaptive,
-    )  # fmt: skip
-    every = [benchmark for part in parts for benchmark in part.BENCHMARKS]
-    if only is not None:
-        every = [one for one in every if one.__name__ == only] or parser.error(
-            f"no benchmark is called {only!r}: take one of {', '.join(b.__name__ for b in every)}"
-        )
-    for benchmark in every:
-        for result in benchmark(quick):
-            print(line(result), flush=True)
-            good &= result.exact and (quick or result.fast)
+    for name in every if chosen.only is None else [chosen.only]:
+        for result in every[name](chosen.quick):
+            print(result, flush=True)
+            good &= result.exact and (chosen.quick or result.fast)
     return 0 if good else 1
 
 

@@ -13,7 +13,7 @@ from sampledash.estimation.linear_programme import Columns
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats, Ints
-from tests.benchmarks.core import Result
+from tests.benchmarks.frame import Result
 from tests.estimation.cases import adaptive, falling
 
 N = 3706

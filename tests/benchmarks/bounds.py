@@ -15,8 +15,8 @@ from sampledash.metrics import as_metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats
 from tests.benchmarks.bounds_floor import floor, hardest
-from tests.benchmarks.core import Result, timed
-from tests.estimation.cases import FALLING, averaged, brute, falling, own_n_drawn
+from tests.benchmarks.frame import Result, timed
+from tests.estimation.cases import FALLING, averaged, brute, drawn, falling, own_n_drawn
 from tests.oracles import WITH, dense_law
 
 SHAPES = (None, "non-increasing")
@@ -44,8 +44,7 @@ class Case:
     def draw(self, rng: np.random.Generator) -> SampledRankSet:
         if self.mass is None:
             return own_n_drawn(self.ranks, self.n, self.m, rng)
-        t = 1 + rng.binomial(self.m, (self.ranks.ranks - 1) / (self.n - 1))
-        return SampledRankSet(self.ranks.system, t, self.n, self.m)
+        return drawn(self.ranks.ranks, self.n, self.m, rng)
 
     def infinite(self) -> SampledRankSet:
         """What infinitely many instances would show."""
@@ -169,9 +168,8 @@ def hard(quick: bool) -> Iterator[Result]:
                         ranks = rng.choice(side.places, size, p=side.weights)
                         if shape is not None:
                             ranks = 1 + (rng.random(size) * ranks).astype(np.int64)
-                        t = 1 + rng.binomial(case.m, (ranks - 1) / (case.n - 1))
-                        srs = SampledRankSet("hard", t, case.n, case.m)
                         try:
+                            srs = drawn(ranks, case.n, case.m, rng)
                             low, high = interval(metric, srs, shape=shape)
                         except ValueError:  # the sample contradicts the shape
                             continue
@@ -247,8 +245,7 @@ def shaped(quick: bool) -> Iterator[Result]:
                 start = time.perf_counter()
                 for _ in range(runs):
                     ranks = 1 + rng.choice(n, size, p=mass)
-                    srs = SampledRankSet("A", 1 + rng.binomial(m, (ranks - 1) / (n - 1)), n, m)
-                    spans.append(interval(name, srs, shape="non-increasing"))
+                    spans.append(interval(name, drawn(ranks, n, m, rng), shape="non-increasing"))
                     own.append(float(metric(ranks, n).mean()))
                 spent = (time.perf_counter() - start) / runs
                 low, high = np.transpose(spans)

@@ -22,7 +22,7 @@ from sampledash.comparison.order import true_order
 from sampledash.protocol import Protocol
 from sampledash.simulation import batches
 from sampledash.types import Ints
-from tests.benchmarks.core import Result, timed
+from tests.benchmarks.frame import Result, timed
 from tests.oracles import POPULARITY, WITH, WITHOUT
 
 MASS = "mass above"  # popularity with the weight above each item given
@@ -30,10 +30,8 @@ SCHEMES = (WITH, WITHOUT, POPULARITY, MASS)
 METRICS = ("Recall@10", "Precision@5", "NDCG@10", "AP", "AUC", "RR", "HitRate@5")
 CORRECTIONS = (None, "rank estimate", "CLS", "BV 0.1")
 #: Rare: ranks so deep that a run has few hits; all that is not normal shows there.
-KINDS = (
-    "plain", "own n", "ties", "several", "several with ties", "counts", "micro", "rare",
-    "rare several",
-)  # fmt: skip
+KINDS = ("plain", "own n", "ties", "several", "several with ties", "counts", "micro")
+KINDS += ("rare", "rare several")
 RUNS = 2000
 SEEDED = 20_000  # runs behind the chances of few instances with several relevant items
 SIZES = (30, 100, 400, 1500, 5000)
@@ -195,13 +193,13 @@ def simulated_chances(quick: bool) -> Iterator[Result]:
         inside = [cell for cell in found if cell.inside]
         worst = max(inside, key=lambda cell: abs(cell.z))
         far = np.mean([abs(cell.z) > 2 for cell in inside])
-        yield Result(
-            f"chances, {size:,} instances, against {RUNS:,} runs (standard errors)", seconds, None,
-            abs(worst.z), 4,
-            note=f"{len(inside)} of {len(found)} cells inside; {far:.1%} beyond 2; worst: "
+        name = f"chances, {size:,} instances, against {RUNS:,} runs (standard errors)"
+        note = (
+            f"{len(inside)} of {len(found)} cells inside; {far:.1%} beyond 2; worst: "
             f"{worst.metric}, {worst.correction}, {worst.case.kind}, {worst.case.scheme}: "
-            f"{worst.chance:.3f} against {worst.share:.3f}",
-        )  # fmt: skip
+            f"{worst.chance:.3f} against {worst.share:.3f}"
+        )
+        yield Result(name, seconds, None, abs(worst.z), 4, note=note)
 
 
 BENCHMARKS = (simulated_chances,)

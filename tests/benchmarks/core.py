@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import sampledash as sd
 from sampledash.types import Floats
+from tests.benchmarks.frame import Result, alone, fresh, timed
 from tests.oracles import (
     WITH,
     WITHOUT,
@@ -22,57 +19,7 @@ from tests.oracles import (
     dense_column,
     dense_law,
     dense_target,
-)  # fmt: skip
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Result:
-    """One comparison; ``difference`` is relative to the largest entry unless the name says else.
-
-    ``obvious`` is in seconds, scaled up where only a sample of the rows was run; ``ratio`` and
-    ``ours`` may have limits.
-    """
-
-    name: str
-    ours: float
-    obvious: float | None
-    difference: float | None
-    allowed: float
-    at_least: float | None = None
-    within: float | None = None
-    note: str = ""
-
-    @property
-    def ratio(self) -> float | None:
-        return None if self.obvious is None else self.obvious / self.ours
-
-    @property
-    def exact(self) -> bool:
-        return self.difference is None or self.difference <= self.allowed
-
-    @property
-    def fast(self) -> bool:
-        enough = self.at_least is None or (self.ratio is not None and self.ratio >= self.at_least)
-        return enough and (self.within is None or self.ours <= self.within)
-
-
-def timed(run: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
-    """Best time of some runs, and the result."""
-    best = np.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = run()
-        best = min(best, time.perf_counter() - start)
-    return best, result
-
-
-def fresh() -> None:
-    """Forget fitted vectors, so that a second run is not a look-up."""
-    from sampledash.correction import recipes
-
-    recipes.vector.cache_clear()
+)
 
 
 def apart(ours: Floats, other: Floats) -> float:
@@ -117,35 +64,20 @@ def bias_variance(quick: bool) -> Iterator[Result]:
 
             ours, values = timed(fit, 3)
             obvious, true = timed(dense)
-            yield Result(
-                f"bias-variance {metric}, n = {n:,}, m = {m}, {scheme}", ours, obvious,
-                apart(values, true), 1e-9, at_least=None if quick else 50,
-            )  # fmt: skip
+            name = f"bias-variance {metric}, n = {n:,}, m = {m}, {scheme}"
+            least = None if quick else 50
+            yield Result(name, ours, obvious, apart(values, true), 1e-9, at_least=least)
 
 
-ALONE = """
-import json, sys, time
-import sampledash as sd
-metric, scheme, n, m = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-recipe, sampling = sd.correction("BV", gamma=0.1), sd.Sampling(n, m, scheme)
-sd.correction("BV", gamma=0.1).fit("AP", sd.Sampling(2000, 10, scheme))  # load the libraries
-start = time.perf_counter()
-recipe.fit(metric, sampling)
-spent = time.perf_counter() - start
-# Not ru_maxrss, which a child inherits from the process that started it.
-status = open("/proc/self/status").read()
-print(json.dumps([spent, int(status.split("VmHWM:")[1].split()[0]) / 1024]))
-"""
+def one_fit(metric: str, scheme: str, n: int, m: int) -> Any:
+    """A bias-variance fit, the libraries loaded before."""
+    recipe, sampling = sd.correction("BV", gamma=0.1), sd.Sampling(n, m, scheme)
+    recipe.fit("AP", sd.Sampling(2000, 10, scheme))
 
+    def work(progress: Any) -> None:
+        recipe.fit(metric, sampling)
 
-def alone(metric: str, scheme: str, n: int, m: int) -> tuple[float, float]:
-    """Seconds and peak MiB of one fit in a process of its own, the better of two."""
-    command = [sys.executable, "-c", ALONE, metric, scheme, str(n), str(m)]
-    runs = [
-        json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        for _ in range(2)
-    ]
-    return min(run[0] for run in runs), max(run[1] for run in runs)
+    return work
 
 
 def any_n(quick: bool) -> Iterator[Result]:
@@ -153,21 +85,22 @@ def any_n(quick: bool) -> Iterator[Result]:
     m = 100 if quick else 1000
     few, many = 10_000, 10**9
     cases = [
-        ("AP",) * 2,
-        ("NDCG@10",) * 2,
-        ("Recall@10",) * 2,
+        *((name, name) for name in ("AP", "NDCG@10", "Recall@10")),
         (f"Recall@{few // 3}", f"Recall@{many // 3}"),
     ]
     for scheme in (WITH, WITHOUT):
         for less, metric in cases[:1] if quick else cases:
-            small, _ = alone(less, scheme, few, m)
-            large, peak = alone(metric, scheme, many, m)
-            passed = large <= 3 * small and peak <= 300
-            yield Result(
-                f"bias-variance {metric}, n = 10^9 (against 10^4), m = {m}, {scheme}", large, small,
-                None, 0, at_least=1 / 3, within=1.0,
-                note=f"peak {peak:.0f} MiB" + ("" if passed or quick else " - TOO MUCH"),
-            )  # fmt: skip
+            # The better of two.
+            small, large = (
+                [alone(one_fit, x, scheme, n, m) for _ in range(2)]
+                for x, n in ((less, few), (metric, many))
+            )
+            first, second = (min(run.seconds for run in runs) for runs in (small, large))
+            peak = max(run.peak for run in large)
+            passed = second <= 3 * first and peak <= 300
+            name = f"bias-variance {metric}, n = 10^9 (against 10^4), m = {m}, {scheme}"
+            note = f"peak {peak:.0f} MiB" + ("" if passed or quick else " - TOO MUCH")
+            yield Result(name, second, first, None, 0, at_least=1 / 3, within=1.0, note=note)
 
 
 def curves(quick: bool) -> Iterator[Result]:
@@ -203,10 +136,9 @@ def curves(quick: bool) -> Iterator[Result]:
 
         ours, _ = timed(lambda: ours_of(sets), 1 if quick else 3)
         obvious, true = timed(by_rows)
-        yield Result(
-            f"curves of X, Y, Z, 4 metrics x {len(m_values)} m, {scheme}", ours, obvious * step,
-            apart(ours_of(few), true), 1e-9, at_least=None if quick else 100,
-        )  # fmt: skip
+        name = f"curves of X, Y, Z, 4 metrics x {len(m_values)} m, {scheme}"
+        off, least = apart(ours_of(few), true), None if quick else 100
+        yield Result(name, ours, obvious * step, off, 1e-9, at_least=least)
 
 
 def monotone(quick: bool) -> Iterator[Result]:
@@ -236,10 +168,9 @@ def monotone(quick: bool) -> Iterator[Result]:
             residual = (
                 max((-along).max(), np.minimum(steps, np.abs(along)).max(), (-steps).max()) / size
             )
-            yield Result(
-                f"CLS {text}, n = {n:,}, m = {m}, {scheme}", ours, spent, float(residual), 1e-9,
-                note="difference: KKT residual; obvious: two passes over the matrix, no solution",
-            )  # fmt: skip
+            name = f"CLS {text}, n = {n:,}, m = {m}, {scheme}"
+            note = "difference: KKT residual; obvious: two passes over the matrix, no solution"
+            yield Result(name, ours, spent, float(residual), 1e-9, note=note)
 
 
 def explore(quick: bool) -> Iterator[Result]:
@@ -270,10 +201,9 @@ def explore(quick: bool) -> Iterator[Result]:
         ours, values = timed(page, 5)
         obvious, true = timed(obvious_page)
         step = 20 if quick else 1
-        yield Result(
-            f"Explore, {len(grid)} ranks, m = 99, {scheme}", ours, obvious * step,
-            apart(values[:, :, ::step], true), 1e-10, within=None if quick else 0.03,
-        )  # fmt: skip
+        name, most = f"Explore, {len(grid)} ranks, m = 99, {scheme}", None if quick else 0.03
+        off = apart(values[:, :, ::step], true)
+        yield Result(name, ours, obvious * step, off, 1e-10, within=most)
 
 
 BENCHMARKS = (laws, bias_variance, any_n, curves, monotone, explore)

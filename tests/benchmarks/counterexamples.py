@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sampledash as sd
-from tests.benchmarks.core import Result, timed
+from tests.benchmarks.frame import Result, timed
 from tests.oracles import UNIFORM, WITHOUT
 
 Values = list[int]
@@ -152,12 +152,12 @@ def every_setting(quick: bool) -> Iterator[Result]:
     seconds, _ = timed(run)
     for wrong in count.wrong[:20]:
         print(wrong)
-    yield Result(
-        f"counterexamples, {len(metrics)} metrics, every n up to {top} and m < n", seconds, None,
-        float(len(count.wrong)), 0,
-        note=f"{count.settings:,} settings: {count.two:,} of two instances, {count.more:,} of up "
-        f"to {count.largest:,}, none possible in {count.none:,}",
-    )  # fmt: skip
+    name = f"counterexamples, {len(metrics)} metrics, every n up to {top} and m < n"
+    note = (
+        f"{count.settings:,} settings: {count.two:,} of two instances, {count.more:,} of up to "
+        f"{count.largest:,}, none possible in {count.none:,}"
+    )
+    yield Result(name, seconds, None, float(len(count.wrong)), 0, note=note)
 
 
 BENCHMARKS = (every_setting,)

@@ -6,10 +6,9 @@ estimates fitted with replacement at the mean n, as the tables of Krichene & Ren
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from sampledash.estimation.rank_distribution import Model, RankDistribution, sid
 from sampledash.estimation.vectors import prior_method, solver
 from sampledash.sampledranks import Outcomes, SampledRankSet
 from sampledash.types import Floats
-from tests.benchmarks.core import Result, timed
+from tests.benchmarks.frame import Result, alone, timed
 from tests.oracles import WITH
 
 METRICS = ("Recall@10", "NDCG@10", "AP")
@@ -43,9 +42,8 @@ ASKED: dict[str, tuple[float | None, float | None, float | None]] = {
 }
 
 
-def drawn(m: int, runs: int) -> list[Outcomes]:
-    """Histograms of each system over many runs."""
-    rng = np.random.default_rng(100 + m)
+def drawn(m: int, runs: int, rng: np.random.Generator) -> list[Outcomes]:
+    """Histograms of each system over many runs: drawn at the user's own n, fitted with one n."""
     found = []
     for rs in sd.example("movielens-xyz"):
         above, below = rs.ranks - 1, rs.n - rs.ranks
@@ -117,7 +115,7 @@ def quality(values: Floats) -> tuple[Floats, Floats, Floats]:
 def accuracy(quick: bool) -> Iterator[Result]:
     """Every estimator on X, Y, Z. ``difference``: mean relative error of Recall@1..50."""
     for m, full in ((100, 10),) if quick else RUNS.items():
-        samples = drawn(m, full)
+        samples = drawn(m, full, np.random.default_rng(100 + m))
         for method in EVERY:
             spent, values = timed(lambda method=method, samples=samples: values_of(method, samples))
             relative, mean, cells = quality(values)
@@ -154,35 +152,27 @@ def seconds(quick: bool) -> Iterator[Result]:
         yield Result(name, best, None, None, 0, within=limit)
 
 
-LARGE = """
-import sys, time
-import numpy as np
-import sampledash as sd
-from sampledash.estimation.rank_distribution import Model
-from sampledash.sampledranks import SampledRankSet
-n, m, size = map(int, sys.argv[1:4])
-rng = np.random.default_rng(0)
-ranks = np.minimum(1 + (n * rng.beta(0.4, 2, size)).astype(np.int64), n)
-srs = SampledRankSet("S", sd.Sampling(n, m).draw(ranks, rng), n, m)
-start = time.perf_counter()
-found = Model(srs.outcomes, "mle").distribution().expected("AUC")
-spent = time.perf_counter() - start
-# Not ru_maxrss, which a child inherits from the process that started it.
-peak = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
-print(spent, peak, abs(float(found) - sd.parse_metric("AUC")(ranks, n).mean()))
-"""
+def iterated(n: int, m: int, size: int) -> Any:
+    """100 iterations on a large sample; how far the AUC is off."""
+    rng = np.random.default_rng(0)
+    ranks = np.minimum(1 + (n * rng.beta(0.4, 2, size)).astype(np.int64), n)
+    srs = SampledRankSet("S", sd.Sampling(n, m).draw(ranks, rng), n, m)
+    exact = float(sd.parse_metric("AUC")(ranks, n).mean())
+
+    def work(progress: Any) -> float:
+        return abs(float(Model(srs.outcomes, "mle").distribution().expected("AUC")) - exact)
+
+    return work
 
 
 def large(quick: bool) -> Iterator[Result]:
     """100 iterations at n = 10^6, m = 1,000, 10^6 instances: under 2 s and 500 MiB."""
     for n in (10**6,) if quick else (10**6, 10**9):
-        command = [sys.executable, "-c", LARGE, str(n), "1000", str(10**6)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        spent, peak, off = map(float, done.stdout.split())
+        run = alone(iterated, n, 1000, 10**6)
         name = f"EM, 100 iterations, n = {n:,}, m = 1,000, 10^6 instances (off: AUC)"
-        note = f"peak {peak:.0f} MiB" + ("" if peak <= 500 else " - TOO MUCH")
+        note = f"peak {run.peak:.0f} MiB" + ("" if run.peak <= 500 else " - TOO MUCH")
         limit = None if quick else 2.0
-        yield Result(name, spent, None, off, 1e-3, within=limit, note=note)
+        yield Result(name, run.seconds, None, run.result, 1e-3, within=limit, note=note)
 
 
-BENCHMARKS: tuple[Callable[[bool], Iterator[Result]], ...] = (accuracy, seconds, large)
+BENCHMARKS = (accuracy, seconds, large)

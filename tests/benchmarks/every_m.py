@@ -21,15 +21,13 @@ from scipy.optimize import nnls
 
 import sampledash as sd
 from sampledash.types import Floats
-from tests.benchmarks.core import Result, timed
+from tests.benchmarks.frame import Result, timed
 from tests.oracles import POPULARITY, SCHEMES, WITHOUT, by_definition, item_scale, item_value
 
 Row = tuple[int, tuple[int, ...]]  # n and the ranks of the relevant items
 
-METRICS: list[tuple[str, int | None]] = [
-    ("recall", 10), ("precision", 3), ("ndcg", 10), ("ndcg", None), ("ap", None), ("auc", None),
-    ("rr", None), ("hit_rate", 5),
-]  # fmt: skip
+EVERY = "Recall@10 Precision@3 NDCG@10 NDCG AP AUC RR HitRate@5"
+METRICS = [(x.name, x.k) for x in map(sd.parse_metric, EVERY.split())]
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "LS")
 TIED = 1e-12
 #: Differences so near a tie are left to rounding: the threshold itself, and for vectors from a
@@ -250,10 +248,8 @@ def check(case: Case, correction: str, count: Count, number: int = 0) -> None:
     options = case.options | {"correction": correction}
     m_max = None if correction != "LS" else top
     middle = max(1, top // 3)
-    judged = sd.verdict(
-        [sd.metric(name, k=k) for name, k in METRICS], sets, middle, (correction,), m_max=m_max,
-        **case.options,
-    )  # fmt: skip
+    every = [sd.metric(name, k=k) for name, k in METRICS]
+    judged = sd.verdict(every, sets, middle, (correction,), m_max=m_max, **case.options)
     for x, (name, k) in enumerate(METRICS):
         metric = sd.metric(name, k=k)
         found = sd.flips(metric, sets, m_max, **options)
@@ -336,12 +332,12 @@ def every_m(quick: bool) -> Iterator[Result]:
     seconds, _ = timed(run)
     for wrong in count.wrong[:20]:
         print(wrong)
-    yield Result(
-        f"{QUICK if quick else ALL} random sets at every m", seconds, None,
-        float(len(count.wrong)), 0,
-        note=f"{count.orders:,} orders, {count.flips:,} flips, {count.right:,} right from some m, "
-        f"{count.states:,} verdicts; {count.unsure:,} pairs too near a tie left out",
-    )  # fmt: skip
+    name = f"{QUICK if quick else ALL} random sets at every m"
+    note = (
+        f"{count.orders:,} orders, {count.flips:,} flips, {count.right:,} right from some m, "
+        f"{count.states:,} verdicts; {count.unsure:,} pairs too near a tie left out"
+    )
+    yield Result(name, seconds, None, float(len(count.wrong)), 0, note=note)
 
 
 BENCHMARKS = (every_m,)

@@ -15,7 +15,7 @@ import numpy as np
 import sampledash as sd
 from sampledash.comparison import probability_if_redrawn, probability_if_shared
 from sampledash.types import Floats, Ints
-from tests.benchmarks.core import Result, timed
+from tests.benchmarks.frame import Result, timed
 from tests.oracles import UNIFORM, WITH
 
 METRICS = ("AP@5", "AP", "NDCG@10", "NDCG", "Recall@5", "Precision@3", "RR", "AUC")
@@ -52,10 +52,8 @@ class Case:
         each = [
             1 + (n * u**p).astype(np.int64) for u, p in zip((first, second), powers, strict=True)
         ]
-        return cls(
-            str(rng.choice(METRICS)), str(rng.choice(CORRECTIONS)), str(rng.choice(UNIFORM)), n, m,
-            np.minimum(each, n), OVERLAPS[seed % 4], seed,
-        )  # fmt: skip
+        chosen = (str(rng.choice(some)) for some in (METRICS, CORRECTIONS, UNIFORM))
+        return cls(*chosen, n, m, np.minimum(each, n), OVERLAPS[seed % 4], seed)
 
     @property
     def sets(self) -> list[sd.RankSet]:
@@ -136,11 +134,12 @@ def against_runs(quick: bool) -> Iterator[Result]:
     for what, off in (("redrawn instances", off_redrawn), ("shared negatives", off_shared)):
         seconds, found = timed(lambda off=off: [off(case) for case in some])
         worst = some[int(np.argmax(found))]
-        yield Result(
-            f"{what}, {len(some)} pairs, against {RUNS:,} runs (standard errors)", seconds, None,
-            max(found), 4, note=f"worst: {worst.metric}, {worst.correction}, {worst.scheme}, "
-            f"{worst.ranks.shape[1]} instances, n = {worst.n}, m = {worst.m}",
-        )  # fmt: skip
+        name = f"{what}, {len(some)} pairs, against {RUNS:,} runs (standard errors)"
+        note = (
+            f"worst: {worst.metric}, {worst.correction}, {worst.scheme}, "
+            f"{worst.ranks.shape[1]} instances, n = {worst.n}, m = {worst.m}"
+        )
+        yield Result(name, seconds, None, max(found), 4, note=note)
 
 
 BENCHMARKS = (against_runs,)

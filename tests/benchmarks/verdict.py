@@ -1,20 +1,20 @@
-"""Verdicts of large uploads: time, memory and progress, each in a process of its own."""
+"""What a person waits for: verdicts, files of ten million rows, a moved control."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import io
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 import sampledash as sd
 from sampledash.comparison.order import quick_ladder
-from tests.benchmarks.core import Result, fresh, timed
+from sampledash.report.numbers import percent
+from tests.benchmarks.frame import Result, alone, fresh, timed
 from tests.oracles import (
     UNIFORM,
     WITHOUT,
@@ -22,41 +22,12 @@ from tests.oracles import (
     dense_column,
     dense_law,
     dense_target,
-)  # fmt: skip
+)
 
 METRICS = ("Recall@10", "NDCG@10", "NDCG", "AP", "AUC")
+CHIPS = ("Recall@10", "NDCG", "AP")  # that are on at the start
 CORRECTIONS = ("rank estimate", "CLS", "BV 0.1")
 GIB = 1024.0  # in MiB
-
-#: What a process of its own runs: builds its data, then times ``work()``.
-SCRIPT = """
-import io, json, sys, time
-import numpy as np
-import sampledash as sd
-from tests.benchmarks import verdict as here
-job, size = sys.argv[1], int(sys.argv[2])
-work = getattr(here, job)(size)
-seen = []
-start = time.perf_counter()
-result = work(lambda part: seen.append((time.perf_counter() - start, part)))
-spent = time.perf_counter() - start
-# Not ru_maxrss, which a child inherits from the process that started it.
-peak = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
-times = [0.0, *(at for at, _ in seen), spent]
-longest = max(after - before for before, after in zip(times, times[1:]))
-rising = all(0 <= a <= b <= 1 for (_, a), (_, b) in zip(seen, seen[1:]))
-print(json.dumps([spent, peak, len(seen), longest, rising, result]))
-"""
-
-
-def alone(job: str, size: int) -> tuple[float, float, int, float, bool, Any]:
-    """Seconds, peak MiB, progress calls, longest silence, whether they rise, and the result."""
-    command = [sys.executable, "-c", SCRIPT, job, str(size)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    spent, peak, calls, longest, rising, result = json.loads(done.stdout.splitlines()[-1])
-    return spent, peak, calls, longest, rising, result
 
 
 def systems(number: int, instances: int, n: int, rng: np.random.Generator) -> list[sd.RankSet]:
@@ -75,10 +46,8 @@ def whole(instances: int) -> Any:
     sets = systems(10, instances, n, np.random.default_rng(0))
 
     def work(progress: Any) -> list[Any]:
-        table = sd.verdict(
-            METRICS, sets, 100, ("uncorrected", *CORRECTIONS), scheme=WITHOUT,
-            m_values=quick_ladder(n - 1), progress=progress,
-        )  # fmt: skip
+        how = {"scheme": WITHOUT, "m_values": quick_ladder(n - 1), "progress": progress}
+        table = sd.verdict(METRICS, sets, 100, ("uncorrected", *CORRECTIONS), **how)
         return [len(table), int(table.right_from.notna().sum())]
 
     return work
@@ -101,23 +70,23 @@ def budget(quick: bool) -> Iterator[Result]:
     And all pairs of 200 systems.
     """
     instances = 300 if quick else 100_000
-    spent, peak, calls, longest, rising, (rows, found) = alone("whole", instances)
-    wrong = float(rows != 5 * 4 * 45) + float(not rising) + float(peak > GIB)
-
-    yield Result(
-        f"verdict, 10 systems x {instances:,}, 5 metrics, 4 corrections", spent, None,
-        wrong, 0, within=None if quick else 10.0,
-        note=f"peak {peak:.0f} MiB, {calls:,} progress calls, longest pause {longest:.1f} s, "
-        f"{found} of {rows} right from some m",
-    )  # fmt: skip
+    run = alone(whole, instances)
+    rows, found = run.result
+    wrong = float(rows != 5 * 4 * 45) + float(not run.rising) + float(run.peak > GIB)
+    name = f"verdict, 10 systems x {instances:,}, 5 metrics, 4 corrections"
+    note = (
+        f"peak {run.peak:.0f} MiB, {run.calls:,} progress calls, longest pause "
+        f"{run.longest:.1f} s, {found} of {rows} right from some m"
+    )
+    limit = None if quick else 10.0
+    yield Result(name, run.seconds, None, wrong, 0, within=limit, note=note)
     number = 20 if quick else 200
-    spent, peak, calls, longest, rising, (rows, wrong_rows) = alone("many", number)
-    pairs = number * (number - 1) // 2
-    yield Result(
-        f"verdict, {number} systems x 6,000 instances, 5 metrics, every m", spent, None,
-        float(rows != 5 * pairs) + float(not rising), 0,
-        note=f"peak {peak:.0f} MiB, {rows:,} rows, {wrong_rows:,} wrong at m = 100",
-    )  # fmt: skip
+    run = alone(many, number)
+    rows, wrong_rows = run.result
+    wrong = float(rows != 5 * number * (number - 1) // 2) + float(not run.rising)
+    name = f"verdict, {number} systems x 6,000 instances, 5 metrics, every m"
+    note = f"peak {run.peak:.0f} MiB, {rows:,} rows, {wrong_rows:,} wrong at m = 100"
+    yield Result(name, run.seconds, None, wrong, 0, note=note)
 
 
 def same_numbers(quick: bool) -> Iterator[Result]:
@@ -151,10 +120,8 @@ def same_numbers(quick: bool) -> Iterator[Result]:
 
     seconds, first = timed(ours)
     spent, second = timed(obvious)
-    yield Result(
-        f"verdict, 4 systems x {instances}, n = {n}, every m to {m_max}", seconds, spent,
-        float(np.abs(first - second).max()), 0,
-    )  # fmt: skip
+    name = f"verdict, 4 systems x {instances}, n = {n}, every m to {m_max}"
+    yield Result(name, seconds, spent, float(np.abs(first - second).max()), 0)
 
 
 def corrected(quick: bool) -> Iterator[Result]:
@@ -200,78 +167,107 @@ def corrected(quick: bool) -> Iterator[Result]:
                 for m, mean in zip(ladder.tolist(), means, strict=True)
                 if recipe != "LS" or m <= 20
             ]
-            yield Result(
-                f"flips of {metric}, {recipe}, {scheme}, m to {top:,}", seconds,
-                spent / len(ladder) * min(top, 465), float(np.max(apart)), 1e-10,
-                within=None if quick else 8.0, note=f"at {[flip.m for flip in flips]}",
-            )  # fmt: skip
+            name = f"flips of {metric}, {recipe}, {scheme}, m to {top:,}"
+            whole_spent, limit = spent / len(ladder) * min(top, 465), None if quick else 8.0
+            off, note = float(np.max(apart)), f"at {[flip.m for flip in flips]}"
+            yield Result(name, seconds, whole_spent, off, 1e-10, within=limit, note=note)
 
 
-def _rows(size: int) -> tuple[NDArray[np.int64], int]:
-    n = 3_706
-    rng = np.random.default_rng(3)
-    return np.minimum(1 + (n * rng.beta(0.4, 2.0, size)).astype(np.int64), n), n
+def _first_mean(name: str, data: bytes, mean: Any, weight: float = 1.0) -> Any:
+    """Read a file: instances, each of a weight, its AP, and what that is by numpy alone."""
+
+    def work(progress: Any) -> list[float]:
+        (found,) = sd.read_rank_sets(io.BytesIO(data), name=name, n=3_706)
+        return [found.n_instances / weight, sd.mean("AP", found), float(mean)]
+
+    return work
+
+
+def _rows(size: int) -> NDArray[np.int64]:
+    share = np.random.default_rng(3).beta(0.4, 2.0, size)
+    return np.minimum(1 + (3_706 * share).astype(np.int64), 3_706)
 
 
 def read_csv(size: int) -> Any:
     """One rank a row, as text."""
-    import io
-
-    ranks, n = _rows(size)
-    data = b"rank\n" + b"\n".join(np.char.mod(b"%d", ranks[:1000]).tolist()) + b"\n"
-    data = b"rank\n" + data[5:] * (size // 1000)
-
-    def work(progress: Any) -> list[Any]:
-        (found,) = sd.read_rank_sets(io.BytesIO(data), name="ranks.csv", n=n)
-        return [float(found.n_instances), sd.mean("AP", found), float(np.mean(1 / ranks[:1000]))]
-
-    return work
+    ranks = _rows(1000)
+    lines = b"".join(b"%d\n" % r for r in ranks.tolist())
+    return _first_mean("ranks.csv", b"rank\n" + lines * (size // 1000), np.mean(1 / ranks))
 
 
 def read_npy(size: int) -> Any:
     """One rank an entry of an array."""
-    import io
-
-    ranks, n = _rows(size)
-    buffer = io.BytesIO()
+    ranks, buffer = _rows(size), io.BytesIO()
     np.save(buffer, ranks)
-
-    def work(progress: Any) -> list[Any]:
-        (found,) = sd.read_rank_sets(io.BytesIO(buffer.getvalue()), name="ranks.npy", n=n)
-        return [float(found.n_instances), sd.mean("AP", found), float(np.mean(1 / ranks))]
-
-    return work
+    return _first_mean("ranks.npy", buffer.getvalue(), np.mean(1 / ranks))
 
 
 def read_counts(size: int) -> Any:
     """Rank and count: a histogram, counted before."""
-    import io
-
-    ranks, n = _rows(1000)
-    lines = b"".join(b"%d,%d\n" % (r, 1 + i % 3) for i, r in enumerate(ranks.tolist()))
-    data = b"rank,count\n" + lines * (size // 1000)
-    weights = 1 + np.arange(1000) % 3
-
-    def work(progress: Any) -> list[Any]:
-        (found,) = sd.read_rank_sets(io.BytesIO(data), name="ranks.csv", n=n)
-        mean = float(np.sum(weights / ranks) / weights.sum())
-        return [float(found.n_instances) / weights.mean(), sd.mean("AP", found), mean]
-
-    return work
+    ranks, weights = _rows(1000), 1 + np.arange(1000) % 3
+    lines = b"".join(b"%d,%d\n" % row for row in zip(ranks.tolist(), weights.tolist(), strict=True))
+    mean, data = np.average(1 / ranks, weights=weights), b"rank,count\n" + lines * (size // 1000)
+    return _first_mean("ranks.csv", data, mean, float(weights.mean()))
 
 
 def ten_million(quick: bool) -> Iterator[Result]:
     """A file of 10,000,000 rows until its first mean: under 5 s."""
     size = 100_000 if quick else 10_000_000
-    for job, what in (
-        ("read_csv", "one rank a row"), ("read_npy", "npy"), ("read_counts", "rank,count"),
-    ):  # fmt: skip
-        spent, peak, _, _, _, (rows, ours, obvious) = alone(job, size)
-        yield Result(
-            f"read {size:,} rows, {what}, and their AP", spent, None,
-            abs(ours - obvious) + abs(rows - size), 1e-9, within=None if quick else 5.0,
-            note=f"peak {peak:.0f} MiB",
-        )  # fmt: skip
+    kinds = {"one rank a row": read_csv, "npy": read_npy, "rank,count": read_counts}
+    for what, job in kinds.items():
+        run = alone(job, size)
+        rows, ours, obvious = run.result
+        off, limit = abs(ours - obvious) + abs(rows - size), None if quick else 5.0
+        name, note = f"read {size:,} rows, {what}, and their AP", f"peak {run.peak:.0f} MiB"
+        yield Result(name, run.seconds, None, off, 1e-9, within=limit, note=note)
 
 
-BENCHMARKS = (budget, same_numbers, corrected, ten_million)
+def long_csv(rows: int) -> bytes:
+    """Four systems, text labels, every instance with its own n."""
+    rng = np.random.default_rng(20)
+    instances = rows // 4
+    n = rng.integers(2_000, 4_000, instances)
+    user = [f"user-{u}" for u in range(instances)]
+    frames = [
+        pd.DataFrame(
+            {
+                "system": system,
+                "user": user,
+                "rank": 1 + (rng.random(instances) ** power * n).astype(np.int64),
+                "n_candidates": n,
+            }
+        )
+        for system, power in zip("ABCD", (2, 3, 4, 5), strict=True)
+    ]
+    return pd.concat(frames).to_csv(index=False).encode()
+
+
+def upload(quick: bool) -> Iterator[Result]:
+    """Bytes to rank sets, and on to the verdict."""
+    rows = 10_000 if quick else 1_000_000
+    data = long_csv(rows)
+    read, sets = timed(lambda: sd.read_rank_sets(io.BytesIO(data), name="ranks.csv"), 3)
+    lost = float(rows - sum(map(len, sets)))
+    yield Result(f"read {rows:,} rows", read, None, lost, 0)
+    judge, table = timed(lambda: sd.verdict(CHIPS, sets, 100, scheme="without-replacement"))
+    # The order of the exact means, from numpy alone.
+    means = {s.system: np.mean(s.ranks <= 10) for s in sets}
+    recall = table[table["metric"] == "Recall@10"]
+    truth = recall["better"].map(means) - recall["worse"].map(means)
+    gap = float(np.abs(truth - recall["exact"]).max())
+    yield Result(f"{rows:,} rows to the verdict", read + judge, None, gap, 1e-12, within=4.0)
+
+
+def moved_control(quick: bool) -> Iterator[Result]:
+    """Whole reruns of the Explore page, the test driver's own work included."""
+    from tests.dashboard.driver import numbers, open_page, put
+
+    at, steps = open_page("explore"), iter(range(99, 99 + 8))
+    seconds, _ = timed(lambda: put(at, "m", next(steps)), 2 if quick else 8)
+    sampling = sd.Sampling(10_000, int(at.number_input(key="m").value), "without-replacement")
+    wanted = percent(float(sd.expected("Recall@10", 100, sampling)))
+    shown = numbers(at)["Recall@10, sampled"]
+    yield Result("Explore, m moved, whole rerun", seconds, None, float(shown != wanted), 0)
+
+
+BENCHMARKS = (budget, same_numbers, corrected, ten_million, upload, moved_control)

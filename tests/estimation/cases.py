@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import sampledash as sd
 from sampledash import laws
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
-from sampledash.types import Floats
+from sampledash.types import Floats, Ints
 from tests.oracles import WITH, dense_law, dense_target, item_scale
 
 
@@ -29,6 +28,11 @@ def beta_drawn(
     rng = np.random.default_rng(seed)
     ranks = np.minimum(1 + (n * rng.beta(a, 2, size)).astype(int), n)
     return SampledRankSet("S", sd.Sampling(n, m, scheme).draw(ranks, rng), n, m, scheme=scheme)
+
+
+def drawn(ranks: Ints, n: int, m: int | Ints, rng: np.random.Generator) -> SampledRankSet:
+    """One run with replacement, of system A."""
+    return SampledRankSet("A", 1 + rng.binomial(m, (ranks - 1) / (n - 1)), n, m)
 
 
 def own_n_drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> SampledRankSet:
@@ -93,8 +97,8 @@ def brute(
 
 
 def adaptive(
-    share: NDArray[np.float64], rng: np.random.Generator, start: int, cap: int, stop: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    share: Floats, rng: np.random.Generator, start: int, cap: int, stop: int
+) -> tuple[Ints, Ints]:
     """m and how many are above: twice as many until ``stop`` are above, or ``cap`` are drawn."""
     m = np.full(len(share), start)
     above = rng.binomial(start, share)

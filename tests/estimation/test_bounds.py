@@ -49,14 +49,13 @@ def test_small_cases_against_all_ranks(seed) -> None:
     m = rng.choice(sizes, 60)
     t = 1 + rng.binomial(m, (rank - 1) / (n - 1))
     srs = SampledRankSet("A", t, n, m, scheme=scheme)
-    tolerance = float(rng.choice([0.02, 0.1, 0.3]))
-    every = brute(name, k, srs, n, shape, tolerance)
+    how = {"shape": shape, "tolerance": float(rng.choice([0.02, 0.1, 0.3]))}
+    every = brute(name, k, srs, n, **how)
     if every is None:
         with pytest.raises(ValueError, match="tolerance"):
-            bounds(metric(name, k=k), srs, shape=shape, tolerance=tolerance)
+            bounds(metric(name, k=k), srs, **how)
     else:
-        found = bounds(metric(name, k=k), srs, shape=shape, tolerance=tolerance)
-        assert found == pytest.approx(every, abs=1e-6)
+        assert bounds(metric(name, k=k), srs, **how) == pytest.approx(every, abs=1e-6)
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
@@ -117,14 +116,13 @@ def test_progress_rises(averages) -> None:
     assert seen[-1] == 1
 
 
-def test_wrong_input(averages, xyz) -> None:
-    y = averages["Y"]
-    for wrong in (-0.1, 1.5, float("nan"), "much"):
-        with pytest.raises(ValueError, match="tolerance must be"):
-            bounds("AP", y, tolerance=wrong)
-    with pytest.raises(ValueError, match="shape must be one of non-increasing"):
-        bounds("AP", y, shape="convex")
-    with pytest.raises(ValueError, match="srs must be a SampledRankSet"):
-        bounds("AP", xyz[0])
-    with pytest.raises(ValueError, match="versus must be a SampledRankSet"):
-        bounds("AP", y, xyz[0])
+def test_refusals(averages, xyz) -> None:
+    y, x = averages["Y"], xyz[0]
+    for sets, options, words in [
+        *(((y,), {"tolerance": t}, "tolerance must be") for t in (-0.1, 1.5, np.nan, "much")),
+        ((y,), {"shape": "convex"}, "shape must be one of non-increasing"),
+        ((x,), {}, "srs must be a SampledRankSet"),
+        ((y, x), {}, "versus must be a SampledRankSet"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            bounds("AP", *sets, **options)

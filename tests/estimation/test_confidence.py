@@ -11,13 +11,7 @@ from scipy.stats import binom
 
 import sampledash as sd
 from sampledash.comparison import mean
-from sampledash.estimation import (
-    bounds,
-    compare,
-    fitted_side_by_side,
-    interval,
-    point,
-)
+from sampledash.estimation import bounds, compare, fitted_side_by_side, interval, point
 from sampledash.estimation.confidence import (
     ChiSquareFit,
     joined_starts,
@@ -30,7 +24,7 @@ from sampledash.metrics import parse_metric
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
 from tests.benchmarks.bounds_floor import hardest
-from tests.estimation.cases import FALLING, adaptive, falling, own_n_drawn
+from tests.estimation.cases import FALLING, adaptive, drawn, falling, own_n_drawn
 from tests.oracles import WITH, WITHOUT, dense_law
 
 Z2 = 1.959963984540054**2
@@ -79,10 +73,7 @@ def test_region_against_a_general_solver(shape, name) -> None:
     parts = []
     for power in (2.0, 1.5):
         rank = 1 + (24 * rng.random(150) ** power).astype(int)
-        t = 1 + rng.binomial(6, (rank - 1) / 23)
-        parts.append(
-            least_misfit(parse_metric(name), SampledRankSet("A", t, 24, 6).outcomes, shape)
-        )
+        parts.append(least_misfit(parse_metric(name), drawn(rank, 24, 6, rng).outcomes, shape))
     for some, signs in (([parts[0]], [1.0]), (parts, [1.0, -1.0])):
         found = profile_interval(some, 0.95)
         spans = [sorted(s * e for e in p.extremes) for s, p in zip(signs, some, strict=True)]
@@ -96,7 +87,7 @@ def test_what_the_sample_tells_about_its_instances() -> None:
     # Of the scatter of 24 ranks' metric, b(s) = E[metric | s] is told and E Var(metric | s) left.
     rng = np.random.default_rng(4)
     rank = 1 + (24 * rng.random(4000) ** 1.5).astype(int)
-    srs = SampledRankSet("A", 1 + rng.binomial(6, (rank - 1) / 23), 24, 6)
+    srs = drawn(rank, 24, 6, rng)
     part = least_misfit(parse_metric("AUC"), srs.outcomes, "non-increasing")
     law, auc = dense_law(24, 6, WITH), (24 - np.arange(1, 25)) / 23
     mass = part.weights @ (np.tril(np.ones((24, 24))) / np.arange(1, 25)[:, None])
@@ -118,10 +109,7 @@ def test_misfit_of_the_own_ranks_is_chi_square(m) -> None:
     found, free = [], 0
     for _ in range(200):
         negatives = rng.choice(np.atleast_1d(m), 3000)
-        t = 1 + rng.binomial(negatives, (ranks - 1) / 23)
-        part = least_misfit(
-            parse_metric("AUC"), SampledRankSet("A", t, 24, negatives).outcomes, None
-        )
+        part = least_misfit(parse_metric("AUC"), drawn(ranks, 24, negatives, rng).outcomes, None)
         found.append(float(np.sum((part.rows @ mass - part.observed) ** 2)))
         free = len(part.observed) - np.size(m)
     assert np.mean(found) == pytest.approx(free, abs=4 * np.sqrt(2 * free / 200))
@@ -141,8 +129,7 @@ def test_coverage_for_the_ranks_that_are_hardest_to_tell(name) -> None:
         held = 0
         for _ in range(runs):
             ranks = rng.choice(side.places, size, p=side.weights)
-            t = 1 + rng.binomial(m, (ranks - 1) / (n - 1))
-            low, high = bounds(name, SampledRankSet("A", t, n, m))
+            low, high = bounds(name, drawn(ranks, n, m, rng))
             held += low - 1e-9 <= metric(ranks, n).mean() <= high + 1e-9
         assert held / runs >= least_held(runs)
 
@@ -170,8 +157,7 @@ def test_a_shape_holds_the_metric_of_the_instances_and_of_their_distribution(kin
     own = population = 0
     for _ in range(runs):
         ranks = 1 + rng.choice(n, size, p=mass)
-        srs = SampledRankSet("A", 1 + rng.binomial(m, (ranks - 1) / (n - 1)), n, m)
-        low, high = interval(metric, srs, shape="non-increasing")
+        low, high = interval(metric, drawn(ranks, n, m, rng), shape="non-increasing")
         own += low - 1e-9 <= metric(ranks, n).mean() <= high + 1e-9
         population += low - 1e-9 <= expected <= high + 1e-9
     assert min(own, population) / runs >= least_held(runs)
@@ -232,11 +218,8 @@ def test_cells_hold_five_instances_if_there_are_any(counts) -> None:
 
 def test_a_stretch_without_instances_is_a_cell() -> None:
     assert joined_starts(np.array([0.0, 0, 0, 9, 7, 0, 0, 0])).tolist() == [0, 3, 4, 5]
-    assert joined_starts(np.array([9.0, 0, 2, 4, 1, 0])).tolist() == [
-        0,
-        1,
-        2,
-    ]  # 1 is too few of its own
+    # 1 is too few of its own.
+    assert joined_starts(np.array([9.0, 0, 2, 4, 1, 0])).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("size", [50, 200, 1000])
@@ -245,7 +228,7 @@ def test_what_no_instance_shows_is_rare(size) -> None:
     rng = np.random.default_rng(17)
     ranks = rng.integers(3000, 6001, size)
     t = 1 + rng.hypergeometric(ranks - 1, 10_000 - ranks, 100)
-    srs = SampledRankSet("A", t, 10_000, 100, scheme="without-replacement")
+    srs = SampledRankSet("A", t, 10_000, 100, scheme=WITHOUT)
     low, high = bounds("Recall@10", srs)
     assert low == 0
     # Seen by nobody: a share of 1 - 0.025^(1/size) at most, here with some room for what it hides.
@@ -255,19 +238,18 @@ def test_what_no_instance_shows_is_rare(size) -> None:
 @pytest.mark.parametrize("shape", [None, "non-increasing"])
 def test_ranks_among_all_items_are_known(shape) -> None:
     ranks = [5, 2, 9, 12, 30]
-    srs = SampledRankSet("A", ranks, 40, 39, scheme="without-replacement")
-    other = SampledRankSet("B", [1, 20, 30], 40, 39, scheme="without-replacement")
+    srs = SampledRankSet("A", ranks, 40, 39, scheme=WITHOUT)
+    other = SampledRankSet("B", [1, 20, 30], 40, 39, scheme=WITHOUT)
     assert bounds("Recall@10", srs, shape=shape) == pytest.approx((0.6, 0.6), abs=1e-15)
     found = bounds("Recall@10", srs, other, shape=shape)
     assert found == pytest.approx((0.6 - 1 / 3, 0.6 - 1 / 3), abs=1e-15)
 
 
 @pytest.mark.parametrize("shape", [None, "non-increasing"])
-@pytest.mark.parametrize("name", ["AUC", "AP", "Recall@1"])
-def test_two_candidates(name, shape) -> None:
+@pytest.mark.parametrize(("name", "exact"), [("AUC", 0.8), ("AP", 0.9), ("Recall@1", 0.8)])
+def test_two_candidates(name, exact, shape) -> None:
     # One negative of one: the sampled rank is the rank.
-    srs = SampledRankSet("A", [1] * 80 + [2] * 20, 2, 1, scheme="without-replacement")
-    exact = 0.8 + 0.2 * {"AUC": 0, "AP": 0.5, "Recall@1": 0}[name]
+    srs = SampledRankSet("A", [1] * 80 + [2] * 20, 2, 1, scheme=WITHOUT)
     assert bounds(name, srs, shape=shape) == pytest.approx((exact, exact), abs=1e-5)
 
 
@@ -306,9 +288,6 @@ def test_one_negative_each_is_a_proportion() -> None:
     assert bounds("AUC", hits(81, 263)) == pytest.approx((0.2553, 0.3662), abs=5e-5)
     assert bounds("AUC", hits(15, 148)) == pytest.approx((0.0624, 0.1605), abs=5e-5)
     assert bounds("AUC", hits(0, 20)) == pytest.approx((0.0, 0.1611), abs=5e-5)
-
-
-def test_differences_are_newcombes() -> None:
     # Newcombe, Interval estimation for the difference (1998), table II, method 10.
     found = bounds("AUC", hits(56, 70), hits(48, 80))
     assert found == pytest.approx((0.0524, 0.3339), abs=5e-5)
@@ -351,9 +330,7 @@ def test_all_negatives_drawn_is_exact() -> None:
 def test_copies_of_an_instance_tell_no_more() -> None:
     once = SampledRankSet("A", [1, 5, 9], 11, 9)
     four = SampledRankSet("A", [1, 5, 9] * 4, 11, 9, instances=[1, 2, 3] * 4)
-    low, high = bounds("AUC", once)
-    least, most = bounds("AUC", four)
-    assert (least, most) == pytest.approx((low, high))
+    assert bounds("AUC", four) == pytest.approx(bounds("AUC", once))
 
 
 def test_a_shape_adds_nothing_and_may_be_refused() -> None:
@@ -378,46 +355,35 @@ def test_a_sample_without_scatter_is_still_a_sample(scheme) -> None:
     assert bounds("AUC", srs) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-12)
 
 
-RULE = (20, 320, 1)
 REFUSED = [m for m in METHODS if m not in ("mle", "monotone-mle")]
 REFUSED += ["BV 0.1", "CLS", "rank estimate", "uncorrected"]
 
 
-def sampled(ranks: sd.RankSet, rng: np.random.Generator, *rule: int) -> SampledRankSet:
-    m, above = adaptive((ranks.ranks - 1) / (ranks.n - 1), rng, *rule)
-    return SampledRankSet(ranks.system, above + 1, 3541, m)
-
-
 @pytest.fixture(scope="module")
 def runs(xyz) -> list[SampledRankSet]:
-    """As Li et al., from fewer on: twice as many until one is above."""
-    rng = np.random.default_rng(51)
-    return [sampled(one, rng, *RULE) for one in xyz]
+    """As Li et al., from fewer on: twice as many, up to 320, until one is above."""
+    rng, found = np.random.default_rng(51), []
+    for one in xyz:
+        m, above = adaptive((one.ranks - 1) / (one.n - 1), rng, 20, 320, 1)
+        found.append(SampledRankSet(one.system, above + 1, 3541, m))
+    return found
 
 
-@pytest.mark.parametrize("method", ["mle", "monotone-mle"])
-def test_the_likelihood_is_right(runs, xyz, method) -> None:
-    for srs, ranks in zip(runs, xyz, strict=True):
-        assert point("Recall@50", srs, method) == pytest.approx(
-            sd.mean("Recall@50", ranks), rel=0.08
-        )
-        assert point("AUC", srs, method) == pytest.approx(
-            sd.mean("AUC", ranks), abs=0.005 if method == "mle" else 0.01
-        )
-
-
-def test_side_by_side_is_right(runs, xyz) -> None:
-    for found, ranks in zip(fitted_side_by_side(runs), xyz, strict=True):
-        assert found.expected("Recall@50") == pytest.approx(sd.mean("Recall@50", ranks), rel=0.08)
+def test_the_likelihood_is_right(runs, xyz) -> None:
+    for srs, ranks, beside in zip(runs, xyz, fitted_side_by_side(runs), strict=True):
+        recall, auc = sd.mean("Recall@50", ranks), sd.mean("AUC", ranks)
+        assert beside.expected("Recall@50") == pytest.approx(recall, rel=0.08)
+        for method, off in (("mle", 0.005), ("monotone-mle", 0.01)):
+            assert point("Recall@50", srs, method) == pytest.approx(recall, rel=0.08)
+            assert point("AUC", srs, method) == pytest.approx(auc, abs=off)
 
 
 @pytest.mark.parametrize("method", REFUSED)
 def test_what_rests_on_the_law_at_each_m_is_wrong_and_refused(runs, xyz, method) -> None:
     x = runs[0]
-    with pytest.raises(ValueError, match=r"not valid for system 'X'.*'mle'.*adaptive=False"):
-        point("Recall@10", x, method)
-    with pytest.raises(ValueError, match=r"not valid for system 'X'.*'mle'.*adaptive=False"):
-        interval("Recall@10", x, method)
+    for refused in (point, interval):
+        with pytest.raises(ValueError, match=r"not valid for system 'X'.*'mle'.*adaptive=False"):
+            refused("Recall@10", x, method)
     # Said to be set beforehand it is not refused, and further off than the likelihood ever is.
     said = SampledRankSet("X", x.sampled_ranks, x.n, x.m, adaptive=False)
     values = {text: point(text, said, method) for text in ("Recall@50", "AUC")}
@@ -458,12 +424,10 @@ def test_what_the_samples_decide(runs, xyz) -> None:
 @pytest.mark.parametrize("rule", [(50, 400, 1), (20, 320, 2)])
 @pytest.mark.parametrize("kind", ["uniform", "exponential"])
 def test_intervals_hold_the_metric_of_the_instances(kind, rule) -> None:
-    n, size, runs = 1000, 200, 10
-    rng, r = np.random.default_rng(52), np.arange(1, n + 1)
-    mass = np.ones(n) if kind == "uniform" else np.exp(-r / (0.05 * n))
+    n, size, runs, rng = 1000, 200, 10, np.random.default_rng(52)
     held = {"Recall@10": 0, "AUC": 0}
     for _ in range(runs):
-        ranks = sd.RankSet("A", rng.choice(r, size, p=mass / mass.sum()), n)
+        ranks = RankSet("A", 1 + rng.choice(n, size, p=falling(kind, n)), n)
         m, above = adaptive((ranks.ranks - 1) / (n - 1), rng, *rule)
         srs = SampledRankSet("A", above + 1, n, m, adaptive=True)
         for text in held:
@@ -483,17 +447,14 @@ def test_the_most_likely_distribution_against_a_general_solver() -> None:
         return -np.log(law @ np.abs(w) / np.abs(w).sum() + 1e-300).sum()
 
     found = maximum_likelihood(sd.parse_metric("Recall@3"), srs)
-    best = min(
-        (minimize(loss, start, method="L-BFGS-B", bounds=[(0, None)] * n).fun)
-        for start in (np.ones(n), found.weights + 1e-6)
-    )
+    how = {"method": "L-BFGS-B", "bounds": [(0, None)] * n}
+    best = min(minimize(loss, x, **how).fun for x in (np.ones(n), found.weights + 1e-6))
     assert loss(found.weights) == pytest.approx(best, abs=2e-3)
     # Lost likelihood is a squared distance, to second order.
     other = 0.97 * found.weights + 0.03 / n
     squared = [np.sum((found.rows @ w - found.observed) ** 2) for w in (other, found.weights)]
-    assert squared[0] - squared[1] == pytest.approx(
-        2 * (loss(other) - loss(found.weights)), rel=0.1
-    )
+    lost = loss(other) - loss(found.weights)
+    assert squared[0] - squared[1] == pytest.approx(2 * lost, rel=0.1)
 
 
 def test_how_many_have_which_m_scatters_too(xyz) -> None:

@@ -16,20 +16,11 @@ from sampledash.estimation import (
     point,
 )
 from sampledash.estimation.estimate import METHODS, points, slopes, standard_error
-from sampledash.estimation.rank_distribution import (
-    DISTRIBUTIONS,
-    Model,
-    RankDistribution,
-    pooled,
-    side_by_side,
-)
-from sampledash.estimation.vectors import prior_method, solver
+from sampledash.estimation.rank_distribution import pooled
 from sampledash.sampledranks import Outcomes, SampledRankSet
+from tests.benchmarks.estimators import SHARED, SIDE_BY_SIDE, drawn, quality, values_of
 from tests.estimation.cases import beta_drawn, own_n_drawn
 from tests.oracles import UNIFORM, WITH, WITHOUT
-
-METRICS = ("Recall@10", "NDCG@10", "AP")
-N, M, RUNS = 3541, 100, 100
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
@@ -51,18 +42,13 @@ def test_by_definition(scheme: str, text: str) -> None:
 
 def test_groups_of_negatives_are_averaged_by_weight() -> None:
     srs = SampledRankSet("S", [1, 3, 2, 7], 90, [5, 5, 12, 12], counts=[1, 1, 1, 0.5])
-    for recipe in ("BV 0.1", "CLS"):
-        values = [
-            sd.parse_correction(recipe).fit("AP", sd.Sampling(90, m))(t)
-            for t, m in zip([1, 3, 2, 7], [5, 5, 12, 12], strict=True)
-        ]
-        mean = np.average(values, weights=[1, 1, 1, 0.5])
-        assert point("AP", srs, recipe) == pytest.approx(mean, rel=1e-12)
-    for method in ("bv-mle", "mn"):
-        values = [
-            fit_learned(method, "AP", srs, m=m)(t)
-            for t, m in zip([1, 3, 2, 7], [5, 5, 12, 12], strict=True)
-        ]
+    entries = list(zip([1, 3, 2, 7], [5, 5, 12, 12], strict=True))
+    for method in ("BV 0.1", "CLS", "bv-mle", "mn"):
+        if method in METHODS:
+            values = [fit_learned(method, "AP", srs, m=m)(t) for t, m in entries]
+        else:
+            recipe = sd.parse_correction(method)
+            values = [recipe.fit("AP", sd.Sampling(90, m))(t) for t, m in entries]
         mean = np.average(values, weights=[1, 1, 1, 0.5])
         assert point("AP", srs, method) == pytest.approx(mean, rel=1e-10)
 
@@ -105,118 +91,46 @@ def test_names() -> None:
     srs = beta_drawn(500, 20, WITH)
     assert point("AP", srs, " Monotone_MLE ") == point("AP", srs, "monotone-mle")
     assert point("AP", srs, "BV") == point("AP", srs, sd.correction("BV", gamma=0.1))
-    with pytest.raises(ValueError, match=r"method 'best' is not understood: use mle, mes"):
-        point("AP", srs, "best")
+    for refused in (point, interval):
+        with pytest.raises(ValueError, match=r"method 'best' is not understood: use mle, mes"):
+            refused("AP", srs, "best")
     with pytest.raises(ValueError, match="sampled_rank 2 cannot occur with n = 2 and m = 2"):
         point("AP", SampledRankSet("S", [2], 2, 2), "bv-mle")
 
 
 @pytest.fixture(scope="module")
-def runs(xyz: list[sd.RankSet]) -> list[Outcomes]:
-    """Histograms of X, Y, Z over many runs: drawn at the user's own n, fitted with one n."""
-    rng = np.random.default_rng(7)
-    found = []
-    for rs in xyz:
-        above, below = rs.ranks - 1, rs.n - rs.ranks
-        counts = np.zeros((RUNS, M + 1))
-        for run in range(RUNS):
-            counts[run] = np.bincount(rng.hypergeometric(above, below, M), minlength=M + 1)
-        found.append(Outcomes(N, WITH, (M,), (counts,)))
-    return found
-
-
-def exact(xyz: list[sd.RankSet], texts: tuple[str, ...]) -> np.ndarray:
-    return np.array([[sd.mean(text, rs) for text in texts] for rs in xyz])
-
-
-def error_of_the_mean(values: np.ndarray, truth: np.ndarray) -> float:
-    """Relative error of the mean over runs, averaged over systems and metrics, in %."""
-    return float(100 * np.mean(np.abs(values.mean(axis=1) - truth) / truth))
-
-
-def worst_cell(values: np.ndarray, truth: np.ndarray) -> float:
-    """Smallest share of runs with a pair in its true order (a cell of Table 4), in %."""
-    shares = []
-    for a, b in ((0, 1), (0, 2), (1, 2)):
-        shown = np.sign(values[a] - values[b])
-        shares.append(100 * np.mean(shown == np.sign(truth[a] - truth[b]), axis=0))
-    return float(np.min(shares))
-
-
-def of_distributions(found: list[RankDistribution]) -> np.ndarray:
-    """(systems, runs, metrics)."""
-    return np.stack([[d.expected(text) for text in METRICS] for d in found]).transpose(0, 2, 1)
-
-
-def test_monotone_is_within_three_percent(xyz: list[sd.RankSet], runs: list[Outcomes]) -> None:
-    found = [Model(run, "monotone-mle").distribution() for run in runs]
-    assert error_of_the_mean(of_distributions(found), exact(xyz, METRICS)) <= 3
-
-
-def solved(law: np.ndarray, pi: np.ndarray, noise: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Learned vectors of several metrics: shape (m + 1, metrics)."""
-    return solver(law, pi, noise)(law.T @ (pi[:, None] * target))
-
-
-def recalls(method: str, run: Outcomes) -> np.ndarray:
-    """Recall@1..50 of each run: shape (runs, 50)."""
-    if method in DISTRIBUTIONS:
-        return np.cumsum(Model(run, method).distribution().mass[:, :50], axis=1)
-    prior = Model(run, prior_method(method)).distribution()
-    law, target = prior.support.law(M), (np.arange(N)[:, None] <= np.arange(50)).astype(float)
-    values = []
-    for pi, counts in zip(prior.mass, run.counts[0], strict=True):
-        variance = np.full(N, 1 / counts.sum()) if method == "mn" else 0.01 * pi
-        values.append(counts @ solved(law, pi, variance, target) / counts.sum())
-    return np.array(values)
+def runs() -> list[Outcomes]:
+    return drawn(100, 100, np.random.default_rng(7))
 
 
 @pytest.mark.parametrize("method", ["mle", "mes", "bv-mle", "bv-mes", "mn"])
-def test_recall_at_1_to_50_within_nine_percent(
-    method: str, xyz: list[sd.RankSet], runs: list[Outcomes]
-) -> None:
-    truth = exact(xyz, tuple(f"Recall@{k}" for k in range(1, 51)))
-    few = [Outcomes(N, WITH, (M,), (run.counts[0][:25],)) for run in runs]
-    errors = [
-        np.abs(recalls(method, run) / t - 1).mean() for run, t in zip(few, truth, strict=True)
-    ]
-    assert 100 * np.mean(errors) <= 9
-    for text, k in (("Recall@10", 9), ("Recall@50", 49)):
-        one = Outcomes(N, WITH, (M,), (few[1].counts[0][:1],))
-        assert points(text, one, method) == pytest.approx(recalls(method, one)[:, k], rel=1e-8)
+def test_recall_at_1_to_50_within_nine_percent(method: str, runs: list[Outcomes]) -> None:
+    few = [Outcomes(run.n, WITH, run.m, (run.counts[0][:25],)) for run in runs]
+    values = values_of(method, few)
+    assert 100 * quality(values)[0].mean() <= 9
+    for text, place in (("Recall@10", 0), ("Recall@50", -1)):
+        assert points(text, few[1], method) == pytest.approx(values[1, :, place], rel=1e-8)
 
 
-@pytest.mark.parametrize(("method", "error", "cell"), [("mle", 8, 78), ("monotone-mle", 5, 74)])
-def test_one_learned_vector_for_all(
-    method: str, error: float, cell: float, xyz: list[sd.RankSet], runs: list[Outcomes]
-) -> None:
-    every = sum(run.counts[0] for run in runs)
-    prior = Model(Outcomes(N, WITH, (M,), (every,)), method).distribution()
-    rank = np.arange(1, N + 1)
-    exact_ = np.stack([sd.parse_metric(text)(rank, N) for text in METRICS], axis=1)
-    law = prior.support.law(M)
-    values = np.zeros((3, RUNS, 3))
-    for i, pi in enumerate(prior.mass):
-        vectors = solved(law, pi, 0.1 * pi, exact_)
-        for s, run in enumerate(runs):
-            values[s, i] = run.counts[0][i] @ vectors / run.counts[0][i].sum()
-    truth = exact(xyz, METRICS)
-    assert error_of_the_mean(values, truth) <= error
+@pytest.mark.parametrize(
+    ("method", "error", "cell"),
     # Seeded; a share of 83 % over 100 runs has a standard error of 4.
-    assert worst_cell(values, truth) >= cell
-
-
-def test_side_by_side_is_nearer_and_in_better_order(
-    xyz: list[sd.RankSet], runs: list[Outcomes]
+    [("monotone-mle", 3, 0), (SHARED[0], 8, 78), (SHARED[1], 5, 74), (SIDE_BY_SIDE, 3, 80)],
+)
+def test_mean_of_an_estimate_and_order_of_pairs(
+    method: str, error: float, cell: float, runs: list[Outcomes]
 ) -> None:
-    every = Outcomes(N, WITH, (M,), (sum(run.counts[0] for run in runs),))
-    values = of_distributions(list(side_by_side(every, runs)))
-    truth = exact(xyz, METRICS)
-    assert error_of_the_mean(values, truth) <= 3
-    assert worst_cell(values, truth) >= 80
+    _, mean, cells = quality(values_of(method, runs))
+    assert 100 * mean.mean() <= error
+    assert cells.min() >= cell
+
+
+def test_side_by_side_of_sets(xyz: list[sd.RankSet], runs: list[Outcomes]) -> None:
+    one = [Outcomes(run.n, WITH, run.m, (run.counts[0][:1],)) for run in runs]
+    values = values_of(SIDE_BY_SIDE, one)
     sets = [
-        SampledRankSet(rs.system, np.arange(1, M + 2), N, M, counts=run.counts[0][0])
-        for rs, run in zip(xyz, runs, strict=True)
+        SampledRankSet(rs.system, np.arange(1, 102), 3541, 100, counts=run.counts[0][0])
+        for rs, run in zip(xyz, one, strict=True)
     ]
     for i, found in enumerate(fitted_side_by_side(sets)):
         assert found.expected("AP") == pytest.approx(values[i, 0, 2], rel=1e-9)
@@ -316,21 +230,16 @@ def test_two_numbers_of_negatives_and_a_learned_estimator() -> None:
     assert low <= inner[0] < inner[1] <= high
 
 
-@pytest.mark.parametrize("confidence", [0, 1, -0.5, 2, float("nan"), "high"])
-def test_confidence_must_be_a_chance(samples, confidence) -> None:
-    with pytest.raises(ValueError, match="confidence must be"):
-        interval("AUC", samples["X"], confidence=confidence)
-    with pytest.raises(ValueError, match="confidence must be"):
-        compare("AUC", samples["X"], samples["Y"], confidence=confidence)
-
-
-def test_other_wrong_input(samples) -> None:
-    with pytest.raises(ValueError, match="shape must be one of"):
-        interval("AUC", samples["X"], shape="flat")
-    with pytest.raises(ValueError, match="shape must be one of"):
-        compare("AUC", samples["X"], samples["Y"], shape="flat")
-    with pytest.raises(ValueError, match="method 'guess'"):
-        interval("AUC", samples["X"], "guess")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"confidence": x}, "confidence must be") for x in (0, 1, -0.5, 2, float("nan"), "high")]
+    + [({"shape": "flat"}, "shape must be one of")],
+)
+def test_refusals(samples, options, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        interval("AUC", samples["X"], **options)
+    with pytest.raises(ValueError, match=words):
+        compare("AUC", samples["X"], samples["Y"], **options)
 
 
 def observed(n: int, scheme: str, sizes: dict[int, int]) -> Outcomes:

@@ -10,12 +10,7 @@ from scipy.optimize import minimize
 
 import sampledash as sd
 from sampledash.estimation import fitted, fitted_side_by_side, nodes
-from sampledash.estimation.rank_distribution import (
-    _ETA,
-    Model,
-    _step_rows,
-    maximum_entropy,
-)
+from sampledash.estimation.rank_distribution import _ETA, Model, _step_rows, maximum_entropy
 from sampledash.sampledranks import SampledRankSet
 from tests.estimation.cases import beta_drawn
 from tests.oracles import UNIFORM, WITH, WITHOUT, dense_law, exact_law
@@ -73,9 +68,8 @@ def monotone_as_printed(law: np.ndarray, share: np.ndarray, iterations: int) -> 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_monotone_is_the_mixture_of_uniforms(scheme: str) -> None:
-    n, m, rng = 300, 15, np.random.default_rng(2)
-    ranks = np.minimum(1 + (n * rng.beta(0.5, 2, 400)).astype(int), n)
-    srs = SampledRankSet("S", sd.Sampling(n, m, scheme).draw(ranks, rng), n, m, scheme=scheme)
+    n, m = 300, 15
+    srs = beta_drawn(n, m, scheme, 400)
     share = srs.outcomes.counts[0] / 400
     for iterations in (1, 50, 500):
         ours = sd.rank_distribution(srs, "monotone-mle", iterations=iterations)
@@ -119,11 +113,8 @@ def test_pooling_adds_the_counts() -> None:
     b = SampledRankSet("B", [1, 1, 9], 400, [10, 10, 20])
     both = SampledRankSet("AB", [1, 2, 2, 5, 1, 1, 9], 400, [10] * 6 + [20])
     for method in ("mle", "mes", "monotone-mle"):
-        np.testing.assert_allclose(
-            sd.rank_distribution([a, b], method),
-            sd.rank_distribution(both, method),
-            rtol=1e-10,
-        )
+        found = sd.rank_distribution([a, b], method)
+        np.testing.assert_allclose(found, sd.rank_distribution(both, method), rtol=1e-10)
 
 
 def test_side_by_side_begins_at_the_common_distribution() -> None:
@@ -180,10 +171,8 @@ def slope(law: np.ndarray, share: np.ndarray, x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_the_gradient_is_the_same_at_every_rank(scheme: str) -> None:
     # On the simplex a convex function is at its minimum where all partial derivatives agree.
-    rng = np.random.default_rng(4)
     for n, m, size in ((3541, 100, 6040), (50, 3, 10), (200, 60, 1)):
-        ranks = np.minimum(1 + (n * rng.beta(0.4, 2, size)).astype(int), n)
-        srs = SampledRankSet("S", sd.Sampling(n, m, scheme).draw(ranks, rng), n, m, scheme=scheme)
+        srs = beta_drawn(n, m, scheme, size)
         x = sd.rank_distribution(srs, "mes")
         g = slope(dense_law(n, m, scheme), srs.outcomes.counts[0] / size, x)
         # Near the end of the scale of floats log(x) is lost: only ranks with weight count.

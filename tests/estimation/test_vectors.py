@@ -1,12 +1,13 @@
-"""Learned vectors against their definition."""
+"""Learned vectors against their definition; bias and variance against gamma, over every rank."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.estimation import fit_learned
+from sampledash.estimation import fit_learned, fitted, gamma_table
 from sampledash.sampledranks import SampledRankSet
 from tests.estimation.cases import beta_drawn
 from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, item_scale
@@ -89,10 +90,6 @@ def test_several_numbers_of_negatives() -> None:
     srs = SampledRankSet("S", [1, 2, 3, 1, 4, 9], 100, [5, 5, 5, 20, 20, 20])
     assert srs.outcomes.m == (5, 20)
     assert fit_learned("bv-mle", "AP", srs, m=20).values.shape == (21,)
-    with pytest.raises(ValueError, match="say which one"):
-        fit_learned("bv-mle", "AP", srs)
-    with pytest.raises(ValueError, match="m = 7 is not among those of the sets: 5, 20"):
-        fit_learned("bv-mle", "AP", srs, m=7)
 
 
 def test_all_items_drawn_leave_nothing_to_estimate() -> None:
@@ -102,8 +99,49 @@ def test_all_items_drawn_leave_nothing_to_estimate() -> None:
         assert sd.estimate("AUC", srs, "mn").value == pytest.approx((3 - rank) / 2)
 
 
+@pytest.mark.parametrize("scheme", UNIFORM)
+def test_every_column_of_the_gamma_table_by_definition(scheme: str) -> None:
+    n, m, size = 300, 12, 500.0
+    sampling, truth = sd.Sampling(n, m, scheme), fitted(beta_drawn(n, m, scheme), "monotone-mle")
+    pi, law, rank = truth.probabilities(), dense_law(n, m, scheme), np.arange(1, n + 1)
+    table = gamma_table("NDCG@10", sampling, size, truth, gammas=(0.5, 0.01, 1e-5))
+    assert table.gamma.tolist() == [1 / size, 0.5, 0.01, 1e-5]
+    scaled = law / np.sqrt(law.sum(axis=0))
+    for row in table.itertuples():
+        values = sd.correction("BV", gamma=row.gamma).fit("NDCG@10", sampling).values
+        mean = law @ values
+        bias = pi @ (mean - sd.parse_metric("NDCG@10")(rank, n))
+        variance = pi @ (law * (values - mean[:, None]) ** 2).sum(axis=1) / size
+        assert row.bias == pytest.approx(bias, rel=1e-6, abs=1e-12)
+        assert row.variance == pytest.approx(variance, rel=1e-6)
+        assert row.mse == pytest.approx(bias**2 + variance, rel=1e-6)
+        assert row.largest == np.abs(values).max()
+        matrix = (1 - row.gamma) * scaled.T @ scaled + row.gamma * np.eye(m + 1)
+        assert row.condition == pytest.approx(np.linalg.cond(matrix), rel=1e-6)
+
+
+def test_uniform_ranks_leave_no_bias() -> None:
+    # The mean over the prior is exact at every gamma: multiply eq. 25 by a row of ones.
+    n, m = 200, 6
+    flat = fitted(SampledRankSet("S", np.arange(1, m + 2), n, m, scheme=WITHOUT), "mle")
+    np.testing.assert_allclose(flat.mass, 1 / n, rtol=1e-9)  # equal counts: the start is the fit
+    table = gamma_table("AP", sd.Sampling(n, m, WITHOUT), 100, flat)
+    assert np.abs(table.bias).max() <= 1e-10
+    assert np.all(np.diff(table.variance[1:]) >= 0)
+
+
+def test_weights_of_every_rank_do_as_well() -> None:
+    srs = SampledRankSet("S", [1, 2, 3, 4, 4], 20, 5)
+    found = fitted(srs, "mle")
+    sampling = sd.Sampling(20, 5)
+    every = gamma_table("AP", sampling, 5, sd.rank_distribution(srs))
+    pd.testing.assert_frame_equal(every, gamma_table("AP", sampling, 5, found), rtol=1e-12)
+
+
 def test_refusals() -> None:
     srs = beta_drawn(400, 15, size=900, seed=6)
+    flat, law = fitted(SampledRankSet("S", [1, 2], 50, 4), "mle"), sd.Sampling(50, 4)
+    several = SampledRankSet("S", [1, 2, 3, 1, 4, 9], 100, [5, 5, 5, 20, 20, 20])
     for call, words in [
         (lambda: fit_learned("bv", "AP", srs), "method must be one of bv-mle"),
         (lambda: fit_learned("mn", "AP", srs, gamma=0.1), "gamma = 0.1 does not apply to 'mn'"),
@@ -111,10 +149,14 @@ def test_refusals() -> None:
         (lambda: fit_learned("bv-mle", "AP", SampledRankSet("S", [1], 10**9, 3)), "too large"),
         (lambda: sd.correction("BV", prior=[1, -1, 1]), "prior of rank 2 is -1"),
         (lambda: sd.correction("BV", prior=[1, 1]).fit("AP", sd.Sampling(5, 2)), "prior has shape"),
-        (
-            lambda: sd.correction("BV", prior=[1, 0, 0, 0]).fit("AP", sd.Sampling(4, 2)),
-            "no probability",
-        ),
+        (lambda: sd.correction("BV", prior=[1, 0]).fit("AP", sd.Sampling(2, 1)), "no probability"),
+        (lambda: fit_learned("bv-mle", "AP", several), "say which one"),
+        (lambda: fit_learned("bv-mle", "AP", several, m=7), "m = 7 is not among .* sets: 5, 20"),
+        (lambda: gamma_table("AP", sd.Sampling(60, 4), 10, flat), "distribution over 50 ranks"),
+        (lambda: gamma_table("AP", law, 0, flat), "instances must be above 0"),
+        (lambda: gamma_table("AP", law, 9, flat, gammas=[0]), "gamma must be above"),
+        (lambda: gamma_table("AP", sd.Sampling(50, 4, "popularity", 2.0), 9, flat), "popularity"),
+        (lambda: gamma_table("AP", law, 5, np.ones(9)), r"shape \(9,\): give one weight for each"),
     ]:
         with pytest.raises(ValueError, match=words):
             call()

@@ -1,4 +1,4 @@
-"""The least width of intervals, against exact tests and against known answers."""
+"""The benchmarks run, and what they compare agrees; the least width of intervals is right."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from scipy.stats import binom
 
 from sampledash.metrics import as_metric
 from sampledash.sampledranks import SampledRankSet
+from tests.benchmarks import bounds, core, counterexamples, estimators, verdict
 from tests.benchmarks.bounds_floor import floor, rejected
 from tests.oracles import WITH, dense_law
 
@@ -44,3 +45,19 @@ def test_a_single_negative_leaves_everything_open() -> None:
     width = floor(as_metric("Recall@10"), sampled(mass, 1), 10**9, None, 0.95)
     # The mean rank is 200.5: as many as possible at place 10, the others at place 400.
     assert width == pytest.approx((400 - 200.5) / 390, abs=1e-3)
+
+
+# any_n and estimators.seconds only time; chances and every_m have their tests in tests/comparison.
+COMPARED = [
+    *(b for part in (core, verdict) for b in part.BENCHMARKS if b is not core.any_n),
+    *(counterexamples.every_setting, estimators.accuracy, estimators.large, bounds.programmes),
+]
+
+
+@pytest.mark.parametrize("benchmark", COMPARED, ids=lambda b: b.__name__)
+def test_nothing_differs(benchmark) -> None:
+    found = list(benchmark(quick=True))
+    assert found
+    for result in found:
+        assert result.difference is not None
+        assert result.exact, result

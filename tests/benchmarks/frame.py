@@ -1,0 +1,115 @@
+"""What benchmarks share: a result and its line of the table, the clock, a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+HEAD = f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One comparison; ``difference`` is relative to the largest entry unless the name says else.
+
+    ``obvious`` is in seconds, scaled up where only a sample of the rows was run; ``ratio`` and
+    ``ours`` may have limits.
+    """
+
+    name: str
+    ours: float
+    obvious: float | None
+    difference: float | None
+    allowed: float
+    at_least: float | None = None
+    within: float | None = None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.obvious is None else self.obvious / self.ours
+
+    @property
+    def exact(self) -> bool:
+        return self.difference is None or self.difference <= self.allowed
+
+    @property
+    def fast(self) -> bool:
+        enough = self.at_least is None or (self.ratio is not None and self.ratio >= self.at_least)
+        return enough and (self.within is None or self.ours <= self.within)
+
+    def __str__(self) -> str:
+        obvious = "" if self.obvious is None else f"{self.obvious:10.3f} s"
+        ratio = "" if self.ratio is None else f"{self.ratio:9.3g} x"
+        difference = "" if self.difference is None else f"{self.difference:8.1e}"
+        verdict = "" if self.exact else " - DIFFERS"
+        verdict += "" if self.fast else " - TOO SLOW"
+        return (
+            f"{self.name:74}{self.ours:9.4f} s{obvious:>12}{ratio:>11}{difference:>10}"
+            f"  {self.note}{verdict}"
+        )
+
+
+def timed(run: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
+    """Best time of some runs, and the result."""
+    best = np.inf
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = run()
+        best = min(best, time.perf_counter() - start)
+    return best, result
+
+
+def fresh() -> None:
+    """Forget fitted vectors, so that a second run is not a look-up."""
+    from sampledash.correction import recipes
+
+    recipes.vector.cache_clear()
+
+
+#: Builds the data of a job, then times its work, which may tell its progress.
+SCRIPT = """
+import importlib, json, sys, time
+module, job, *arguments = json.loads(sys.argv[1])
+work = getattr(importlib.import_module(module), job)(*arguments)
+seen = []
+start = time.perf_counter()
+result = work(lambda part: seen.append((time.perf_counter() - start, part)))
+spent = time.perf_counter() - start
+# Not ru_maxrss, which a child inherits from the process that started it.
+peak = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
+times = [0.0, *(at for at, _ in seen), spent]
+longest = max(after - before for before, after in zip(times, times[1:]))
+rising = all(0 <= a <= b <= 1 for (_, a), (_, b) in zip(seen, seen[1:]))
+print(json.dumps([spent, peak, len(seen), longest, rising, result]))
+"""
+
+
+class Run(NamedTuple):
+    """Seconds, peak MiB, progress calls, longest silence, whether they rise, and the result."""
+
+    seconds: float
+    peak: float
+    calls: int
+    longest: float
+    rising: bool
+    result: Any
+
+
+def alone(job: Callable[..., Callable[[Any], Any]], *arguments: object) -> Run:
+    """What a job takes in a process of its own."""
+    told = json.dumps([job.__module__, job.__name__, *arguments])
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, told], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return Run(*json.loads(done.stdout.splitlines()[-1]))
