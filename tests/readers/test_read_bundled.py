@@ -109,6 +109,5 @@ def test_templates_of_counts_and_of_trec_can_be_read():
     assert [(s.system, s.n_instances) for s in sets] == [("Model A", 200), ("Model B", 200)]
     sets = read_rank_sets(folder / "run.txt", qrels=folder / "qrels.txt", n=100)
     assert {s.system: s.ranks.tolist() for s in sets} == {"ModelA": [2, 2], "ModelB": [1, 1]}
-    assert {path.name for path in folder.iterdir()} == {
-        "long.csv", "wide.csv", "counts.csv", "run.txt", "qrels.txt", "sampled.csv",
-    }  # fmt: skip
+    others = {"counts.csv", "run.txt", "qrels.txt", "sampled.csv"}
+    assert {path.name for path in folder.iterdir()} == {"long.csv", "wide.csv"} | others

@@ -1,4 +1,4 @@
-"""Formats, layouts, aliases: every file below holds ranks that are written out in the test."""
+"""Formats, layouts, aliases and counts, and what the preview says of them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import sampledash as sd
+from sampledash import RankSet
+from sampledash.comparison.significance import significance
 from sampledash.readers import (
+    DifferentInstances,
     MissingCandidates,
     ReadError,
     ZeroBasedRanks,
     describe,
+    example,
+    open_sources,
+    open_text,
     read_rank_sets,
+    tables,
 )
-
-
-def read(text: str, name: str = "ranks.csv", **options):
-    return read_rank_sets(io.BytesIO(text.encode()), name=name, **options)
-
-
-def parquet(frame: pd.DataFrame) -> io.BytesIO:
-    buffer = io.BytesIO()
-    frame.to_parquet(buffer)
-    return buffer
+from tests.readers.reading import read
 
 
 def content(sets):
@@ -75,12 +76,13 @@ def test_name_comes_from_the_buffer(tmp_path: Path):
 
 def test_parquet():
     frame = pd.read_csv(io.StringIO(LONG))
-    assert content(read_rank_sets(parquet(frame), name="ranks.parquet")) == EXPECTED
-    assert content(read_rank_sets(parquet(frame), name="upload")) == EXPECTED
     indexed = frame.set_index(["system", "instance"])
-    assert content(read_rank_sets(parquet(indexed), name="ranks.parquet")) == EXPECTED
     typed = frame.astype({"system": "category", "rank": "Int64", "n_candidates": "float64"})
-    assert content(read_rank_sets(parquet(typed), name="ranks.parquet")) == EXPECTED
+    for each in (frame, indexed, typed):
+        for name in ("ranks.parquet", "upload"):
+            buffer = io.BytesIO()
+            each.to_parquet(buffer)
+            assert content(read(buffer.getvalue(), name)) == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -93,21 +95,10 @@ def test_aliases_of_system_and_rank(system, rank):
     assert content(read(LONG.replace("system", system).replace("rank", rank))) == EXPECTED
 
 
-@pytest.mark.parametrize(
-    "instance",
-    [
-        "user",
-        "user_id",
-        "userid",
-        "UserId",
-        "uid",
-        "query",
-        "query_id",
-        "qid",
-        "session",
-        "Instance",
-    ],
-)
+USERS = ["user", "user_id", "userid", "UserId", "uid"]
+
+
+@pytest.mark.parametrize("instance", [*USERS, "query", "query_id", "qid", "session", "Instance"])
 @pytest.mark.parametrize("n", ["n", "N", "n_items", "candidates", "num_candidates", "N candidates"])
 def test_aliases_of_instance_and_n(instance, n):
     text = LONG.replace("instance", instance).replace("n_candidates", n)
@@ -189,11 +180,8 @@ def test_a_file_with_a_rank_column_is_long():
 def test_systems_keep_the_order_of_the_file_and_rows_may_be_mixed():
     text = "system,user,rank\nZ,1,3\nA,1,4\nM,1,5\nA,2,6\nZ,2,7\nM,2,8\n"
     sets = read(text, n=9)
-    assert [(s.system, s.ranks.tolist()) for s in sets] == [
-        ("Z", [3, 7]),
-        ("A", [4, 6]),
-        ("M", [5, 8]),
-    ]
+    found = [(s.system, s.ranks.tolist()) for s in sets]
+    assert found == [("Z", [3, 7]), ("A", [4, 6]), ("M", [5, 8])]
 
 
 def test_n_of_the_file_wins_over_the_argument():
@@ -255,3 +243,219 @@ def test_many_rows_keep_line_numbers_and_values():
     a, b = read("system,user,rank,n\n" + "\n".join(lines))
     assert a.ranks[61_728] == 50
     assert b.ranks.tolist() == ranks[1::2].tolist()
+
+
+def atoms(ranks):
+    found = ranks.atoms()
+    columns = (found.above, found.negatives, found.tied, found.position, found.relevant)
+    return sorted(zip(*(c.tolist() for c in (*columns, found.count)), strict=True))
+
+
+@pytest.mark.parametrize("header", ["count", "Counts", "frequency", "freq"])
+def test_a_row_stands_for_so_many_instances(header):
+    counted = read(f"system,rank,{header},n\nA,3,2,9\nA,5,1,9\nB,1,3,9\n")
+    written = read("system,rank,n\nA,3,9\nA,3,9\nA,5,9\nB,1,9\nB,1,9\nB,1,9\n")
+    assert [s.n_instances for s in counted] == [3, 3]
+    assert [atoms(s) for s in counted] == [atoms(s) for s in written]
+    for metric in ("AP", "Recall@3", "AUC"):
+        for some, same in zip(counted, written, strict=True):
+            assert sd.mean(metric, some) == pytest.approx(sd.mean(metric, same), abs=1e-15)
+
+
+ROWS = st.tuples(st.sampled_from("AB"), st.integers(1, 20), st.integers(0, 4))
+
+
+@given(st.lists(ROWS, min_size=1, max_size=30))
+def test_any_histogram_is_its_instances(rows):
+    text = "system,rank,count\n" + "".join(f"{s},{r},{c}\n" for s, r, c in rows)
+    if not any(c for *_, c in rows):
+        with pytest.raises(ReadError, match="every count is 0"):
+            read(text, n=20)
+        return
+    written = "system,rank\n" + "".join(f"{s},{r}\n" * c for s, r, c in rows)
+    counted = read(text, n=20, instances="any")
+    plain = {s.system: atoms(s) for s in read(written, n=20, instances="any")}
+    assert {s.system: atoms(s) for s in counted} == plain
+
+
+def test_counts_of_zero_say_nothing():
+    (ranks,) = read("rank,count,n\n3,0,9\n5,2,9\n99,0,9\n")
+    assert (ranks.ranks.tolist(), ranks.counts.tolist()) == ([5], [2])
+    with pytest.raises(ReadError, match=r"line 5, column 'rank': rank 12"):
+        read("rank,count,n\n3,0,9\n5,2,9\n\n12,1,9\n")  # places survive the rows left out
+    sets = read("system,rank,count,n\nA,3,0,9\nB,5,2,9\nC,5,2,9\n")
+    assert [s.system for s in sets] == ["B", "C"]
+
+
+def test_fractions_are_allowed_where_nothing_is_drawn():
+    a, b = read("system,rank,count\nA,3,0.5\nA,5,1.5\nB,1,2\n", n=9)
+    assert a.n_instances == 2
+    # (0.5/3 + 1.5/5) / 2
+    assert sd.mean("AP", a) == pytest.approx((0.5 / 3 + 1.5 / 5) / 2, abs=1e-15)
+    with pytest.raises(ValueError, match="counts of system 'A' must be whole numbers"):
+        sd.simulate("AP", a, 3, 1, np.random.default_rng(0))
+    assert b.counts.tolist() == [2]
+
+
+def test_systems_need_not_have_the_same_rows_but_as_many_instances():
+    a, b = read("system,rank,count\nA,1,3\nA,2,4\nB,5,7\n", n=9)
+    assert (a.n_instances, b.n_instances) == (7, 7)
+    text = "system,rank,count\nA,1,3\nA,2,4\nB,5,8\n"
+    with pytest.raises(DifferentInstances, match="'A' has 7 instances by its counts and 'B' has 8"):
+        read(text, n=9)
+    assert [s.n_instances for s in read(text, n=9, instances="any")] == [7, 8]
+
+
+def test_rows_of_a_histogram_belong_to_nobody():
+    # Equal counts do not make the rows of two systems the same instances.
+    a, b = read("system,rank,count\nA,1,30\nA,2,30\nB,2,30\nB,5,30\n", n=9)
+    table = significance("AP", [a, b], np.random.default_rng(0), resamples=100)
+    assert not table["paired"].any()
+
+
+def test_labels_join_the_relevant_items_of_counted_instances():
+    text = "system,instance,rank,count\nA,p,1,3\nA,p,4,3\nA,q,2,4\nB,x,5,7\n"
+    a, b = read(text, n=9)
+    assert (a.n_instances, a.max_relevant, b.n_instances) == (7, 2, 7)
+    with pytest.raises(ReadError, match=r"instance 'p'.*different counts"):
+        read(text.replace("4,3", "4,2"), n=9)
+
+
+def test_counts_of_one_are_no_histogram():
+    text = "system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n"
+    with pytest.raises(DifferentInstances, match="'A' lacks 'w'"):
+        read(text)
+
+
+def test_counts_need_a_rank_column():
+    with pytest.raises(ReadError, match=r"no rank column.*'count' needs one"):
+        read("count,A\n1,2\n")
+
+
+ODD = ["5", "17", "007", "7", "-3", "u", "ü v", "x,y", 'q"q', "1e3", "0x1", "a\nb"]
+LABELS = st.lists(st.sampled_from(ODD), min_size=1, max_size=8, unique=True)
+
+
+@given(LABELS, LABELS, st.sampled_from(",;\t"), st.sampled_from(["\n", "\r\n"]))
+def test_the_fast_parser_reads_what_the_careful_one_reads(systems, users, delimiter, newline):
+    rows = [(s, u, i % 9 + 1, 9, i % 3 + 0.5) for i, s in enumerate(systems) for u in users]
+    frame = pd.DataFrame(rows, columns=["system", "user", "rank", "n", "score"])
+    text = frame.to_csv(index=False, sep=delimiter, lineterminator=newline)
+    careful = read(text)
+    small, tables.SMALL = tables.SMALL, 0
+    try:
+        quick = read("\ufeff" + text)
+    finally:
+        tables.SMALL = small
+    assert quick == careful
+    assert [s.instances.dtype.kind for s in quick] == [s.instances.dtype.kind for s in careful]
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("system,rank,n\nA,1,9\n\nA,0x3,9\n", "line 4, column 'rank': '0x3' is not a number"),
+        ("system,rank,n\nA,1,9\nA,,9\n", "line 3, column 'rank': the cell is blank"),
+        ("system,rank,n\nA,1,9\nA,2\n", "line 3, column 'n': the cell is blank"),
+        ("system,rank,n\nA,1,9\nA,2.5,9\n", "line 3, column 'rank': 2.5 is not a whole"),
+        ("system,rank,n\nA,1,9\n ,2,9\n", "line 3, column 'system': the cell is blank"),
+        ("system,rank,n\nA,1,9\nA,2,9,1\n", "line 3: 4 cells"),
+        ("system,rank,count\nA,1,9\nA,2,nan\n", "line 3, column 'count': 'nan' is not a number"),
+        ("system,rank,n\nA,1,9\n\r\n\nA,12,9\n", "line 5, column 'rank': rank 12"),
+        ('system,rank,n\nA,1,9\n"A,2,9\n', "line 3.*quotation mark"),
+    ],
+)
+def test_the_fast_parser_leaves_complaints_to_the_careful_one(text, fact, monkeypatch):
+    monkeypatch.setattr(tables, "SMALL", 0)
+    with pytest.raises(ReadError, match=fact):
+        read(text)
+
+
+def test_large_files_are_read_alike_by_both_parsers(monkeypatch):
+    rows = "".join(f"{'AB'[i % 2]},{i // 2},{i % 97 + 1}\n" for i in range(100_000))
+    text = "system,user,rank\n" + rows
+    assert len(text) > tables.SMALL
+    quick = read(text, n=100)
+    monkeypatch.setattr(tables, "arrow_frame", lambda *a, **k: None)
+    assert read(text, n=100) == quick
+
+
+def summary(text: str, name: str = "r.csv", **options):
+    return open_sources(io.BytesIO(text.encode()), name=name).read(**options).summary
+
+
+def test_columns_understood_and_ignored():
+    found = summary("Model,user,rank,score,n,Größe\nA,u,3,0.5,9,x\nB,u,1,0.5,9,y\n")
+    (facts,) = found.files
+    assert (facts.file, facts.kind) == ("r.csv", "CSV")
+    roles = {"Model": "system", "user": "instance", "rank": "rank", "n": "n"}
+    assert facts.columns == tuple(roles.items())
+    assert facts.ignored == ("score", "Größe")
+    assert (found.rows, found.instances) == (2, (1, 1))
+    assert (found.smallest_rank, found.largest_rank) == (1, 3)
+    assert not found.zero_based
+    assert not found.doubts
+
+
+def test_wide_tables_name_their_systems():
+    facts = summary("user\tA\tcomment\tB\nu\t3\tfine\t1\n", n=9).files[0]
+    assert facts.kind == "TSV"
+    assert facts.columns[1:] == (("A", "ranks of this system"), ("B", "ranks of this system"))
+    assert facts.ignored == ("comment",)
+
+
+def test_what_was_done_is_noted():
+    found = summary("rank,count\n0,2\n4,0\n3,1\n", n=9, zero_based=True)
+    assert found.zero_based
+    assert found.files[0].notes == (
+        "1 row with count 0 says nothing and was left out.",
+        "Ranks were counted from 0: 1 was added to each.",
+    )
+    assert found.has_counts
+    assert str(found) == "1 system (r), 3 instances each, n = 9, counted"
+    constant = summary("rank,seed\n1,5\n4,5\n", n=9).files[0]
+    assert constant.notes == ("seed is the same everywhere and says nothing.",)
+
+
+def test_typed_ranks_are_described_too():
+    found = open_text("A: 1 2; B: 3 4; n = 9").read().summary
+    assert found.files[0].kind == "typed ranks"
+    assert str(found) == "2 systems (A, B), 2 instances each, n = 9"
+
+
+def test_sampled_ranks_are_suspected():
+    rng = np.random.default_rng(0)
+    sampled = [RankSet(s, rng.integers(1, 102, 500), 3706) for s in "AB"]
+    (doubt,) = describe(sampled).doubts
+    assert "largest rank is 101 of n = 3,706" in doubt
+    assert "sampled negatives?" in doubt
+    # True ranks reach far, few instances may all be good, and small n proves nothing.
+    assert not describe(example("movielens-xyz")).doubts
+    assert not describe([RankSet("A", rng.integers(1, 102, 5), 3706)]).doubts
+    assert not describe([RankSet("A", rng.integers(1, 102, 500), 300)]).doubts
+
+
+def test_a_pile_at_the_largest_rank_is_suspected():
+    ranks = np.r_[np.arange(1, 101), np.full(50, 101)]
+    (doubt,) = describe([RankSet("A", ranks, 3706)]).doubts
+    assert "Rank 101 holds 33 % of A" in doubt
+    assert "cut" in doubt
+    counted = describe([RankSet("A", [1, 7, 101], 3706, counts=[50, 50, 50])]).doubts
+    assert "33 %" in counted[0]
+    # Tied beyond the end of a run is no pile: nobody claims to know the rank.
+    assert not describe([RankSet("A", ranks, 3706, ties=np.where(ranks > 100, 3605, 0))]).doubts
+
+
+@pytest.mark.parametrize("n", [1, 200])
+def test_one_and_many_systems(n):
+    header = ",".join(f"s{i}" for i in range(n))
+    found = summary(f"{header}\n{','.join('3' * n)}\n", n=9)
+    assert len(found.systems) == n
+    assert str(found).startswith(f"{n} system")
+    assert "1 instance each" in str(found)
+
+
+@pytest.mark.parametrize("name", ["<b>x</b>", "**x**", "=1+1", "$x$", "[x](http://x)", "'; --"])
+def test_any_name_is_kept_as_it_is(name):
+    found = summary(f'system,rank\n"{name}",3\nB,4\n', n=9)
+    assert found.systems == (name, "B")

@@ -11,25 +11,8 @@ import pytest
 from pyarrow import parquet
 
 from sampledash.readers import ReadError, limits, parse_rank_text, read_rank_sets
-
-
-def complaint(data: bytes, name: str = "ranks.csv", **options) -> str:
-    with pytest.raises(ReadError) as info:
-        read_rank_sets(io.BytesIO(data), name=name, **options)
-    assert len(str(info.value)) < 400
-    return str(info.value)
-
-
-def saved(table: pa.Table) -> bytes:
-    stream = io.BytesIO()
-    parquet.write_table(table, stream)
-    return stream.getvalue()
-
-
-def npy(array) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()
+from tests.hostile import npy, saved
+from tests.readers.reading import complaint, read
 
 
 def test_too_many_columns():
@@ -113,7 +96,7 @@ def test_rows_that_cost_more_are_fewer(monkeypatch, name):
     def reads(rows: int, **columns) -> None:
         data = write(**{key: values[:rows] for key, values in columns.items()})
         monkeypatch.setattr("sampledash.readers.tables.SMALL", 0)
-        (found,) = read_rank_sets(io.BytesIO(data), name=name)
+        (found,) = read(data, name)
         assert found.ranks.tolist() == columns["rank"][:rows]
 
     def refuses(rows: int, said: str, **columns) -> None:
@@ -154,13 +137,13 @@ def test_columns_take_little_room_and_keep_their_values(monkeypatch):
         tied = [min(n - rank, 2**31) for rank in ranks]
         for name, write in FORMS.items():
             data = write(rank=ranks, n=[n] * len(ranks), ties=tied)
-            (found,) = read_rank_sets(io.BytesIO(data), name=name)
+            (found,) = read(data, name)
             assert found.ranks.tolist() == ranks
             assert found.ties.tolist() == tied
             assert found.ranks.dtype == found.n.dtype == found.ties.dtype == np.int64
             assert not found.ranks.flags.writeable
     low = b"rank,n\n" + b"0,9\n" * 3
-    (found,) = read_rank_sets(io.BytesIO(low), name="r.csv", zero_based=True)
+    (found,) = read(low, "r.csv", zero_based=True)
     assert found.ranks.tolist() == [1, 1, 1]
 
 
@@ -169,7 +152,7 @@ def test_the_second_block_may_hold_larger_numbers(monkeypatch):
     monkeypatch.setattr("sampledash.readers.tables.SMALL", 0)
     ranks = [*range(1, 40), *range(10**11, 10**11 + 40), *range(40, 80)]
     text = "system,rank,n\n" + "".join(f"S{i // 100},{r},{10**12}\n" for i, r in enumerate(ranks))
-    sets = read_rank_sets(io.BytesIO(text.encode()), name="r.csv", instances="any")
+    sets = read(text, "r.csv", instances="any")
     assert [rank for each in sets for rank in each.ranks.tolist()] == ranks
     assert [len(each) for each in sets] == [100, 19]
 
@@ -177,7 +160,7 @@ def test_the_second_block_may_hold_larger_numbers(monkeypatch):
 def test_repetitions_of_many_systems():
     rows = [(s, seed, 1 + (s + seed) % 9) for seed in range(200) for s in range(300)]
     text = "model,seed,rank\n" + "".join(f"S{s},{seed},{rank}\n" for s, seed, rank in rows)
-    sets = read_rank_sets(io.BytesIO(text.encode()), name="r.csv", n=9)
+    sets = read(text, "r.csv", n=9)
     assert len(sets) == 300
     assert all(len(each) == 200 for each in sets)
     assert sets[299].ranks.tolist() == [1 + (299 + seed) % 9 for seed in range(200)]
@@ -185,10 +168,10 @@ def test_repetitions_of_many_systems():
 
 def test_what_is_left_out_leaves_the_rest_in_its_place():
     text = "system,rank,n,count\nA,3,9,0\nB,7,9,2\nC,12,9,0\nD,4,9,2\nB,5,9,0\n"
-    sets = read_rank_sets(io.BytesIO(text.encode()), name="r.csv")
+    sets = read(text, "r.csv")
     found = [(s.system, s.ranks.tolist(), s.n.tolist(), s.counts.tolist()) for s in sets]
     assert found == [("B", [7], [9], [2.0]), ("D", [4], [9], [2.0])]
-    (ranks,) = read_rank_sets(io.BytesIO(text.encode()), name="r.csv", systems=["D"])
+    (ranks,) = read(text, "r.csv", systems=["D"])
     assert (ranks.system, ranks.ranks.tolist()) == ("D", [4])
     beyond = text.replace("D,4", "D,10").encode()
     for systems in (None, ["D"]):
@@ -222,7 +205,7 @@ def test_text_that_repeats_in_parquet_does_not_unfold():
     name = "A" * 190
     column = pa.array([name] * 200_000).dictionary_encode()
     table = pa.table({"system": column.cast(pa.string()), "rank": pa.array([3] * 200_000)})
-    (ranks,) = read_rank_sets(io.BytesIO(saved(table)), name="r.parquet", n=9)
+    (ranks,) = read(saved(table), "r.parquet", n=9)
     assert (ranks.system, len(ranks)) == (name, 200_000)
 
 

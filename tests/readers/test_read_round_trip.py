@@ -1,34 +1,35 @@
-"""Whatever the form, the same ranks come back; whatever the bytes, only our own complaint."""
+"""Whatever the form, the same ranks come back; whatever the bytes, only our own complaint.
+
+A sample of the hostile files, and a second reader; ``tests.benchmarks.hostile`` reads all.
+"""
 
 from __future__ import annotations
 
 import io
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sampledash import RankSet
-from sampledash.readers import ReadError, parse_rank_text, read_rank_sets
+from sampledash.readers import ReadError, parse_rank_text, read_rank_sets, read_sampled_ranks
+from tests import hostile
+from tests.benchmarks.hostile import judged
 
 fixed = settings(derandomize=True, deadline=None, max_examples=50)
 
-NAMES = st.lists(
-    st.sampled_from(["A", "NA", "x y", "Ä", "BPR (d=16)", "'q'", "007", "nan", "1e3x"]),
-    min_size=1, max_size=4, unique=True,
-)  # fmt: skip
+NAME = st.sampled_from(["A", "NA", "x y", "Ä", "BPR (d=16)", "'q'", "007", "nan", "1e3x"])
 
 
 @st.composite
 def tables(draw):
     """System names, instance labels, n per instance, one rank per system and instance."""
-    names = draw(NAMES)
+    names = draw(st.lists(NAME, min_size=1, max_size=4, unique=True))
     size = draw(st.integers(1, 12))
     numeric = draw(st.booleans())
-    labels = (
-        [10 * i + 3 for i in range(size)] if numeric else [f"user {i:02d}" for i in range(size)]
-    )
+    labels = [10 * i + 3 if numeric else f"user {i:02d}" for i in range(size)]
     n = draw(st.lists(st.integers(2, 10**6), min_size=size, max_size=size))
     ranks = [[draw(st.integers(1, n[i])) for i in range(size)] for _ in names]
     return names, labels, n, ranks
@@ -76,10 +77,8 @@ def test_typed_text_is_the_same_as_a_wide_file(table):
         assert read_rank_sets(buffer(wide, "csv"), n=max(n)) == expected
 
 
-PIECES = st.sampled_from(
-    ["system", "rank", "user", "n", "A", "B", ",", ";", "\t", "\n", "\r\n", '"', ":", " ", "0", "1",
-     "7", "-", ".", "e", "nan", "ä", "\ufeff", "=", "True", "n = 9", "\x00", "PAR1"]
-)  # fmt: skip
+SOME = 'system~rank~user~n~A~B~,~;~\t~\n~\r\n~"~:~ ~0~1~7~-~.~e~nan~ä~\ufeff~=~True~n = 9~\x00~PAR1'
+PIECES = st.sampled_from(SOME.split("~"))
 
 
 def complaint(read) -> str | None:
@@ -92,7 +91,7 @@ def complaint(read) -> str | None:
     return None
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@fixed
 @given(st.lists(PIECES, max_size=30).map("".join))
 @example("rank,rank\n1,2")
 @example('"\n')
@@ -112,11 +111,51 @@ def test_any_bytes_are_read_or_refused_in_our_own_words(data, name):
     assert said is None or said.startswith(name)
 
 
-@pytest.mark.parametrize("place", range(0, 2000, 37))
-def test_a_damaged_parquet_file_is_refused_or_read(place):
-    stream = io.BytesIO()
-    pd.DataFrame({"user": range(20), "rank": range(1, 21), "n": 50}).to_parquet(stream)
-    data = bytearray(stream.getvalue())
-    data[place % len(data)] ^= 0x5A
-    said = complaint(lambda: read_rank_sets(io.BytesIO(bytes(data)), name="x.parquet", n=50))
-    assert said is None or said.startswith("x.parquet")
+CASES = [case for case in hostile.corpus() if not case.large]
+KINDS = sorted({case.kind for case in CASES})
+EACH = 6  # of a kind
+
+
+def test_the_corpus_is_as_large_as_it_says():
+    assert len(CASES) >= 300
+    assert len(KINDS) >= 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hostile_files_end_in_a_sentence_or_a_right_result(kind):
+    of_kind = [case for case in CASES if case.kind == kind]
+    for case in of_kind[:: max(1, len(of_kind) // EACH)]:
+        wrong, _, _ = judged(case, case.data)
+        assert not wrong, (case.kind, case.number, case.data[:200])
+
+
+@pytest.mark.parametrize("form", ["long", "counts", "wide", "sampled"])
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_what_both_readers_accept_is_equal(form, mark):
+    rng = np.random.default_rng([len(form), ord(mark)])
+    both = 0
+    for i in range(60):
+        if form == "wide":
+            data = hostile.wide_csv(rng, mark)
+        else:
+            data = hostile.long_csv(rng, mark, counts=form == "counts", sampled=form == "sampled")
+        if i % 4:
+            data = hostile.mutated(rng, data)
+        try:
+            if form == "sampled":
+                found = read_sampled_ranks(io.BytesIO(data), name="x.csv")
+            else:
+                found = read_rank_sets(io.BytesIO(data), name="x.csv", instances="any")
+        except ReadError:
+            continue
+        assert hostile.compared(data, found, "x") == "", data
+        both += hostile.accepted(data, "x")
+    assert both >= 20
+
+
+def test_the_second_reader_notices_a_difference():
+    data = b"system,rank,n,count\nA,3,9,0.1\n"
+    found = read_rank_sets(io.BytesIO(data), name="x.csv")
+    assert hostile.compared(data, found, "x") == ""
+    for old, new in ((b"3,9", b"4,9"), (b"3,9", b"3,8"), (b"0.1", b"0.2"), (b"A", b"B")):
+        assert hostile.compared(data.replace(old, new), found, "x")

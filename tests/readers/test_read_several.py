@@ -1,4 +1,4 @@
-"""Several files compared, systems renamed and left out."""
+"""Several files compared, systems renamed and left out; runs, folds and seeds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import io
 import numpy as np
 import pytest
 
+import sampledash as sd
 from sampledash.readers import (
     DifferentInstances,
     MissingCandidates,
@@ -18,6 +19,7 @@ from sampledash.readers import (
     read_rank_sets,
 )
 from sampledash.readers.assemble import distinct_names
+from tests.readers.reading import read
 
 
 def files(**texts: str):
@@ -25,7 +27,7 @@ def files(**texts: str):
     return [io.BytesIO(text.encode()) for text in texts.values()], names
 
 
-def read(options=None, **texts: str):
+def together(options=None, **texts: str):
     sources, names = files(**texts)
     return read_rank_sets(sources, name=names, **(options or {}))
 
@@ -35,7 +37,7 @@ B = "system,user,rank,n\nZ,v,2,8\nZ,u,4,9\n"
 
 
 def test_two_files_are_as_one():
-    joined = read(a_csv=A, b_csv=B)
+    joined = together(a_csv=A, b_csv=B)
     one = read_rank_sets(io.BytesIO((A + B.split("\n", 1)[1]).encode()))
     assert joined == one
     assert [s.system for s in joined] == ["X", "Y", "Z"]
@@ -45,7 +47,7 @@ def test_paths_and_formats_mix(tmp_path):
     (tmp_path / "a.csv").write_text(A)
     (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(B.replace(",", "\t").encode()))
     sets = read_rank_sets([tmp_path / "a.csv", str(tmp_path / "b.tsv.gz")])
-    assert sets == read(a_csv=A, b_csv=B)
+    assert sets == together(a_csv=A, b_csv=B)
     np.save(tmp_path / "W.npy", np.array([2, 3]))
     np.save(tmp_path / "V.npy", np.array([4, 1]))
     both = read_rank_sets([tmp_path / "W.npy", tmp_path / "V.npy"], n=9)
@@ -53,11 +55,10 @@ def test_paths_and_formats_mix(tmp_path):
 
 
 def test_equal_names_get_the_name_of_the_later_file():
-    sets = read(a_csv=A, b_csv=A, c_csv=A.replace("X", "Z"))
-    assert [s.system for s in sets] == [
-        "X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)",
-    ]  # fmt: skip
-    again = read({}, **{"a_csv": A, "b_csv": A})
+    sets = together(a_csv=A, b_csv=A, c_csv=A.replace("X", "Z"))
+    names = "X, Y, X (b.csv), Y (b.csv), Z, Y (c.csv)"
+    assert [s.system for s in sets] == names.split(", ")
+    again = together({}, **{"a_csv": A, "b_csv": A})
     assert again[2].ranks.tolist() == again[0].ranks.tolist()
     sources, _ = files(a_csv=B, b_csv=B, c_csv=B)
     names = [s.system for s in read_rank_sets(sources, name=["b.csv", "b.csv", "b.csv"])]
@@ -71,53 +72,53 @@ def test_equal_names_get_the_name_of_the_later_file():
 
 def test_instances_are_matched_by_label_over_files():
     with pytest.raises(DifferentInstances) as info:
-        read(a_csv=A, b_csv=B.replace("Z,u,4,9", "Z,w,4,9"))
+        together(a_csv=A, b_csv=B.replace("Z,u,4,9", "Z,w,4,9"))
     assert info.value.shared == 1
     assert "a.csv and b.csv" in str(info.value)
     assert "'X' lacks 'w'; 'Y' lacks 'w'; 1 more lack some" in str(info.value)
-    sets = read({"instances": "shared"}, a_csv=A, b_csv=B.replace("Z,u,4,9", "Z,w,4,9"))
+    sets = together({"instances": "shared"}, a_csv=A, b_csv=B.replace("Z,u,4,9", "Z,w,4,9"))
     assert [s.instances.tolist() for s in sets] == [["v"]] * 3
 
 
 def test_labels_of_numbers_and_text_meet():
     one = "user,rank,n\n1,3,9\n2,4,9\n"
     two = "user,rank,n\n2,3,9\n1,4,9\nx,1,9\n"
-    sets = read({"instances": "shared"}, a_csv=one, b_csv=two)
+    sets = together({"instances": "shared"}, a_csv=one, b_csv=two)
     assert [s.instances.tolist() for s in sets] == [["1", "2"], ["2", "1"]]
-    numbers = read(a_csv=one, b_csv=two.replace("x,1,9\n", ""))
+    numbers = together(a_csv=one, b_csv=two.replace("x,1,9\n", ""))
     assert [s.instances.dtype.kind for s in numbers] == ["i", "i"]
 
 
 def test_unlabelled_files_must_be_as_long():
-    assert len(read(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,n\n3,9\n4,9\n")) == 2
+    assert len(together(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,n\n3,9\n4,9\n")) == 2
     with pytest.raises(DifferentInstances, match="'a' has 2 ranks and 'b' has 1"):
-        read(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,n\n3,9\n")
+        together(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,n\n3,9\n")
 
 
 def test_n_may_lack_in_one_file():
     bare = "system,user,rank\nZ,v,2\nZ,u,4\n"
-    assert read(a_csv=A, b_csv=bare) == read(a_csv=A, b_csv=B)
-    assert read(a_csv=bare, b_csv=A)[0].n.tolist() == [8, 9]
-    assert read({"n": 50}, a_csv=A, b_csv=bare)[2].n.tolist() == [50, 50]
+    assert together(a_csv=A, b_csv=bare) == together(a_csv=A, b_csv=B)
+    assert together(a_csv=bare, b_csv=A)[0].n.tolist() == [8, 9]
+    assert together({"n": 50}, a_csv=A, b_csv=bare)[2].n.tolist() == [50, 50]
     sources, names = files(a_csv=A, b_csv=bare)
     summary = open_sources(sources, name=names).read().summary
     assert summary.files[1].notes == ("n is taken from a.csv: b.csv does not say it.",)
     # An instance that the other file does not have leaves n open.
     with pytest.raises(MissingCandidates, match=r"b.csv does not say n") as info:
-        read(a_csv=A, b_csv=bare + "Z,w,812\n")
+        together(a_csv=A, b_csv=bare + "Z,w,812\n")
     assert info.value.largest_rank == 812
     # One n for all there serves any instance here.
     same = A.replace(",8\n", ",900\n").replace(",9\n", ",900\n")
     with pytest.raises(DifferentInstances, match="lacks 'w'"):
-        read(a_csv=same, b_csv=bare + "Z,w,812\n")
+        together(a_csv=same, b_csv=bare + "Z,w,812\n")
     with pytest.raises(MissingCandidates, match=r"a.csv does not say n"):
-        read(a_csv=bare, b_csv=bare)
+        together(a_csv=bare, b_csv=bare)
 
 
 def test_two_values_of_n_for_an_instance_elsewhere_leave_it_open():
     differ = "system,user,rank,n\nX,u,3,9\nX,v,5,8\nY,u,1,9\nY,v,5,7\n"
     with pytest.raises(MissingCandidates):
-        read(a_csv=differ, b_csv="system,user,rank\nZ,v,2\nZ,u,4\n")
+        together(a_csv=differ, b_csv="system,user,rank\nZ,v,2\nZ,u,4\n")
 
 
 def test_files_of_one_name_take_n_each_for_its_own_instances():
@@ -135,9 +136,9 @@ def test_one_file_with_labels_and_two_without_leave_n_open():
 
 def test_complaints_name_their_file():
     with pytest.raises(ReadError, match=r"^b.csv, line 3, column 'rank': rank 12"):
-        read(a_csv=A, b_csv=B.replace("u,4", "u,12"))
+        together(a_csv=A, b_csv=B.replace("u,4", "u,12"))
     with pytest.raises(ZeroBasedRanks, match=r"^b.csv, line 2"):
-        read(a_csv=A, b_csv=B.replace("v,2", "v,0"))
+        together(a_csv=A, b_csv=B.replace("v,2", "v,0"))
     sources, names = files(a_csv=A.replace("8,8", "7,8"), b_csv=B.replace("v,2", "v,0"))
     doubts = open_sources(sources, name=names).read(zero_based=True).summary.doubts
     assert doubts == ("No rank of a.csv is 0, though ranks are said to count from 0.",)
@@ -145,11 +146,11 @@ def test_complaints_name_their_file():
 
 def test_ties_weights_and_counts_in_one_file_only():
     tied = "system,user,rank,n,ties,mass_above\nZ,v,2,8,1,0.5\nZ,u,4,9,0,0.25\n"
-    x, _, z = read(a_csv=A, b_csv=tied)
+    x, _, z = together(a_csv=A, b_csv=tied)
     assert (x.ties.tolist(), z.ties.tolist()) == ([0, 0], [1, 0])
     assert x.mass_above is None
     assert z.mass_above.tolist() == [0.5, 0.25]
-    _, counted = read(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,count,n\n3,2,9\n")
+    _, counted = together(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,count,n\n3,2,9\n")
     assert counted.n_instances == 2
 
 
@@ -165,15 +166,15 @@ def test_names_must_fit():
 
 
 def test_systems_are_kept_left_out_and_renamed():
-    sets = read({"systems": ["Z", "X"]}, a_csv=A, b_csv=B)
+    sets = together({"systems": ["Z", "X"]}, a_csv=A, b_csv=B)
     assert [s.system for s in sets] == ["X", "Z"]
-    sets = read({"systems": {"Y": "ours", "Z": "<b>theirs"}}, a_csv=A, b_csv=B)
+    sets = together({"systems": {"Y": "ours", "Z": "<b>theirs"}}, a_csv=A, b_csv=B)
     assert [(s.system, s.ranks.tolist()) for s in sets] == [("ours", [1, 8]), ("<b>theirs", [2, 4])]
-    swapped = read({"systems": {"X": "Y", "Y": "X"}}, a_csv=A)
+    swapped = together({"systems": {"X": "Y", "Y": "X"}}, a_csv=A)
     assert [(s.system, s.ranks.tolist()) for s in swapped] == [("Y", [3, 5]), ("X", [1, 8])]
     # What is left out can do no harm.
     odd = B.replace("Z,u,4,9", "Z,w,4,9")
-    assert len(read({"systems": ["X", "Y"]}, a_csv=A, b_csv=odd)) == 2
+    assert len(together({"systems": ["X", "Y"]}, a_csv=A, b_csv=odd)) == 2
     (a,) = parse_rank_text("A: 3 4; B: 5; n = 9", systems={"A": "first"})
     assert (a.system, a.ranks.tolist()) == ("first", [3, 4])
 
@@ -191,4 +192,117 @@ def test_systems_are_kept_left_out_and_renamed():
 )
 def test_systems_that_cannot_be(systems, fact):
     with pytest.raises(ValueError, match=fact):
-        read({"systems": systems}, a_csv=A)
+        together({"systems": systems}, a_csv=A)
+
+
+HEADER = "system,user,seed,rank,n\n"
+ROWS = [f"{system},{user},{seed}" for system in "AB" for seed in (1, 2) for user in "uv"]
+RANKS = [1, 4, 2, 5, 3, 6, 3, 8]
+TWO = HEADER + "".join(f"{row},{rank},9\n" for row, rank in zip(ROWS, RANKS, strict=True))
+
+
+@pytest.mark.parametrize("name", ["seed", "Fold", "split", "run", "run_id", "repetition", "repeat"])
+def test_averaged_counts_every_instance_of_every_repetition(name):
+    a, b = read(TWO.replace("seed", name))
+    assert (a.system, b.system) == ("A", "B")
+    assert a.n_instances == 4
+    assert a.instances.tolist() == b.instances.tolist()
+    assert a.instances.tolist()[:2] == [f"u ({name} 1)", f"v ({name} 1)"]
+    # The mean over runs of the mean over users, by hand.
+    assert sd.mean("AP", a) == pytest.approx((1 + 1 / 4 + 1 / 2 + 1 / 5) / 4, abs=1e-15)
+
+
+def test_apart_makes_every_repetition_a_system():
+    sets = read(TWO, runs="apart")
+    assert {s.system: s.ranks.tolist() for s in sets} == {
+        "A (seed 1)": [1, 4],
+        "A (seed 2)": [2, 5],
+        "B (seed 1)": [3, 6],
+        "B (seed 2)": [3, 8],
+    }
+    assert [s.system for s in sets] == ["A (seed 1)", "A (seed 2)", "B (seed 1)", "B (seed 2)"]
+    assert all(s.instances.tolist() == ["u", "v"] for s in sets)
+
+
+def test_a_run_beside_nothing_is_the_system():
+    sets = read("run,user,rank,n\nA,u,1,9\nB,u,2,9\n")
+    assert [s.system for s in sets] == ["A", "B"]
+    sets = read("run,seed,user,rank,n\nA,1,u,1,9\nA,2,u,1,9\nB,1,u,2,9\nB,2,u,2,9\n")
+    assert [(s.system, s.n_instances) for s in sets] == [("A", 2), ("B", 2)]
+
+
+@pytest.mark.parametrize("system", ["model", "tag", "algorithm"])
+def test_a_run_beside_a_system_of_another_name_is_a_repetition(system):
+    text = TWO.replace("seed", "run").replace("system", system)
+    assert [s.n_instances for s in read(text)] == [4, 4]
+
+
+def test_two_systems_are_still_refused():
+    with pytest.raises(ReadError, match="'model' and 'tag' both mean 'system'"):
+        read("model,tag,run,rank,n\nA,x,1,1,9\n")
+
+
+def test_fold_and_seed_together():
+    text = "system,fold,seed,user,rank,n\n" + "".join(
+        f"{s},{f},{k},u{f},3,9\n" for s in "AB" for f in (1, 2) for k in (7, 8)
+    )
+    a, _ = read(text)
+    assert a.instances.tolist() == [f"u{f} (fold {f}, seed {k})" for f in (1, 2) for k in (7, 8)]
+    names = [s.system for s in read(text, runs="apart", instances="any")]
+    assert names[:2] == ["A (fold 1, seed 7)", "A (fold 1, seed 8)"]
+
+
+def test_without_instances_rows_are_numbered_in_each_repetition():
+    rows = ["A,1,3", "A,1,4", "A,2,5", "A,2,6", "B,1,1", "B,1,2", "B,2,1", "B,2,2"]
+    text = "system,seed,rank,n\n" + "".join(f"{row},9\n" for row in rows)
+    a, b = read(text)
+    assert a.instances.tolist() == b.instances.tolist()
+    assert a.instances.tolist()[2] == "1 (seed 2)"
+    apart = read(text, runs="apart")
+    assert [s.ranks.tolist() for s in apart] == [[3, 4], [5, 6], [1, 2], [1, 2]]
+
+
+def test_wide_files_can_be_repeated():
+    text = "user,seed,n,A,B\nu,1,9,1,3\nv,1,9,4,6\nu,2,9,2,3\nv,2,9,5,8\n"
+    assert [s.n_instances for s in read(text)] == [4, 4]
+    assert {s.system: s.ranks.tolist() for s in read(text, runs="apart")}["A (seed 2)"] == [2, 5]
+    unnamed = read("seed,A,B\n1,1,3\n1,4,6\n2,2,3\n2,5,8\n", n=9, runs="apart")
+    assert all(s.instances.tolist() == [1, 2] for s in unnamed)
+
+
+def test_a_repeated_rank_is_one_only_within_a_repetition():
+    read(HEADER + "A,u,1,3,9\nA,u,2,3,9\n")
+    with pytest.raises(ReadError, match=r"instance 'u \(seed 2\)' has rank 3 twice"):
+        read(HEADER + "A,u,1,3,9\nA,u,2,3,9\nA,u,2,3,9\n")
+
+
+def test_systems_with_different_seeds_are_said_to_differ():
+    text = TWO + "C,u,1,1,9\nC,v,1,1,9\n"
+    with pytest.raises(DifferentInstances, match=r"'C' lacks 'u \(seed 2\)'") as info:
+        read(text)
+    assert info.value.shared == 2
+    assert [s.n_instances for s in read(text, instances="shared")] == [2, 2, 2]
+    assert len(read(text, runs="apart")) == 5
+
+
+def test_histograms_can_be_repeated():
+    text = "system,seed,rank,count,n\nA,1,3,5,9\nA,2,4,5,9\nB,1,2,5,9\nB,2,1,5,9\n"
+    assert [s.n_instances for s in read(text)] == [10, 10]
+    assert [s.n_instances for s in read(text, runs="apart")] == [5] * 4
+
+
+def test_one_repetition_is_none():
+    (ranks,) = read(HEADER + "A,u,1,3,9\nA,v,1,3,9\n")
+    assert ranks.instances.tolist() == ["u", "v"]
+
+
+def test_the_preview_says_what_was_made_of_them():
+    opened = open_sources(io.BytesIO(TWO.encode()), name="r.csv")
+    facts = opened.read().summary.files[0]
+    assert ("seed", "repetition") in facts.columns
+    assert "2 repetitions (seed 1, seed 2) are averaged" in facts.notes[0]
+    assert "kept apart" in opened.read(runs="apart").summary.files[0].notes[0]
+    with pytest.raises(ValueError, match="runs must be one of averaged, apart; got 'mean'"):
+        opened.read(runs="mean")
+    with pytest.raises(ReadError, match="line 2, column 'seed': the cell is blank"):
+        read(HEADER + "A,u,,3,9\n")

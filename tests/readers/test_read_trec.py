@@ -26,12 +26,10 @@ EXPECTED = json.loads((FIXTURES / "expected.json").read_text())
 N = EXPECTED["candidates"]
 # Their name -> ours. map_cut divides by all relevant items, AP@k by those that fit: they agree
 # where no more than k items are relevant.
-MEASURES = {
-    "map": "AP", "recip_rank": "RR", "P_1": "Precision@1", "P_5": "Precision@5",
-    "P_10": "Precision@10", "recall_1": "Recall@1", "recall_5": "Recall@5",
-    "recall_10": "Recall@10", "ndcg": "NDCG", "ndcg_cut_5": "NDCG@5", "ndcg_cut_10": "NDCG@10",
-    "map_cut_5": "AP@5", "map_cut_10": "AP@10",
-}  # fmt: skip
+MEASURES = {"map": "AP", "recip_rank": "RR", "ndcg": "NDCG"}
+CUT = {"P": ("Precision", 1, 5, 10), "recall": ("Recall", 1, 5, 10)}
+CUT |= {"ndcg_cut": ("NDCG", 5, 10), "map_cut": ("AP", 5, 10)}
+MEASURES |= {f"{theirs}_{k}": f"{ours}@{k}" for theirs, (ours, *ks) in CUT.items() for k in ks}
 
 
 def read(run: str, qrels: str = "", **options):
@@ -156,16 +154,13 @@ def test_by_hand():
     assert ranks.n.tolist() == [9, 9]
 
 
-@pytest.mark.parametrize("change", [
-    lambda t: t.replace(" ", "\t"),
-    lambda t: t.replace(" ", "   "),
-    lambda t: " " + t.replace("\n", " \n\n"),
-    lambda t: "\ufeff" + t.replace("\n", "\r\n"),
-])  # fmt: skip
-def test_fields_are_separated_by_any_space(change, monkeypatch):
-    for size in (2**20, 0):
-        monkeypatch.setattr("sampledash.readers.trec.SMALL", size)
-        assert read(change(RUN), change(QRELS), n=9) == read(RUN, QRELS, n=9)
+@pytest.mark.parametrize("space", [" ", "\t", "   "])
+@pytest.mark.parametrize(("start", "end"), [("", "\n"), (" ", " \n\n"), ("\ufeff", "\r\n")])
+@pytest.mark.parametrize("size", [2**20, 0])
+def test_fields_are_separated_by_any_space(space, start, end, size, monkeypatch):
+    monkeypatch.setattr("sampledash.readers.trec.SMALL", size)
+    texts = [start + t.replace(" ", space).replace("\n", end) for t in (RUN, QRELS)]
+    assert read(*texts, n=9) == read(RUN, QRELS, n=9)
 
 
 def test_quotes_are_part_of_a_name(monkeypatch):
@@ -242,8 +237,8 @@ MISSING = QRELS + "1 0 z 1\n3 0 a 1\n3 0 c 1\n4 0 c 0\n"
 
 def test_a_missing_item_is_censored_never_rank_depth_plus_one():
     said = complaint(RUN, MISSING, kind=CensoredItems, n=9)
-    for fact in ("my.run", "3 of 5 relevant items", "in 2 of 3 queries", 'censored="tied"',
-                 'censored="left-out"', "beyond the end"):  # fmt: skip
+    facts = ["my.run", "3 of 5 relevant items", "in 2 of 3 queries", "beyond the end"]
+    for fact in (*facts, 'censored="tied"', 'censored="left-out"'):
         assert fact in said
     # The counts do not depend on n, so nothing else is asked for first.
     assert complaint(RUN, MISSING, kind=CensoredItems) == said
@@ -251,8 +246,8 @@ def test_a_missing_item_is_censored_never_rank_depth_plus_one():
 
 def test_one_missing_item_is_tied_with_all_that_is_not_ranked():
     (ranks,) = read(RUN, QRELS + "1 0 z 1\n", n=9, censored="tied")
-    rows = set(zip(ranks.instances.tolist(), ranks.ranks.tolist(), ranks.ties.tolist(),
-                   strict=True))  # fmt: skip
+    columns = [ranks.instances.tolist(), ranks.ranks.tolist(), ranks.ties.tolist()]
+    rows = set(zip(*columns, strict=True))
     # Two of nine are ranked: the missing one is third to ninth, with six others.
     assert rows == {(1, 2, 0), (1, 3, 6), (2, 1, 0)}
 
@@ -293,8 +288,8 @@ def test_left_out_is_left_out_in_all_systems():
 
 
 def test_the_preview_counts_what_is_missing_and_what_is_ignored():
-    opened = open_sources([io.BytesIO(t.encode()) for t in (RUN + "9 Q0 a 1 1 A\n", MISSING)],
-                          name=["my.run", "my.qrels"])  # fmt: skip
+    buffers = [io.BytesIO(t.encode()) for t in (RUN + "9 Q0 a 1 1 A\n", MISSING)]
+    opened = open_sources(buffers, name=["my.run", "my.qrels"])
     summary = opened.read(n=9, censored="tied").summary
     assert (summary.censored, summary.relevant) == (3, 5)
     assert "3 of 5 relevant items not ranked" in str(summary)
@@ -368,10 +363,8 @@ def test_tables_are_no_runs():
 
 def test_large_runs_take_the_fast_way(monkeypatch):
     rng = np.random.default_rng(3)
-    lines = [
-        f"{q} Q0 doc-{d} {i} {rng.random():.6f} sys" for q in range(400) for i, d in
-        enumerate(rng.permutation(100).tolist(), 1)
-    ]  # fmt: skip
+    order = [(q, i, d) for q in range(400) for i, d in enumerate(rng.permutation(100).tolist(), 1)]
+    lines = [f"{q} Q0 doc-{d} {i} {rng.random():.6f} sys" for q, i, d in order]
     qrels = "".join(f"{q} 0 doc-{q % 100} 1\n" for q in range(400))
     run = "\n".join(lines)
     assert len(run) > tables.SMALL
