@@ -10,15 +10,13 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sampledash import RankSet
 from sampledash.readers import ReadError, parse_rank_text, read_rank_sets, read_sampled_ranks
 from tests import hostile
 from tests.benchmarks.hostile import judged
-
-fixed = settings(derandomize=True, deadline=None, max_examples=50)
 
 NAME = st.sampled_from(["A", "NA", "x y", "Ä", "BPR (d=16)", "'q'", "007", "nan", "1e3x"])
 
@@ -43,7 +41,6 @@ def buffer(frame: pd.DataFrame, form: str) -> io.BytesIO:
     return io.BytesIO(frame.to_csv(index=False, sep={"csv": ",", "tsv": "\t"}[form]).encode())
 
 
-@fixed
 @given(tables())
 def test_long_wide_parquet_and_pasted_are_the_same(table):
     names, labels, n, ranks = table
@@ -62,7 +59,6 @@ def test_long_wide_parquet_and_pasted_are_the_same(table):
         assert parse_rank_text(frame.to_csv(index=False)) == expected
 
 
-@fixed
 @given(tables())
 def test_typed_text_is_the_same_as_a_wide_file(table):
     names, _, n, ranks = table
@@ -91,7 +87,6 @@ def complaint(read) -> str | None:
     return None
 
 
-@fixed
 @given(st.lists(PIECES, max_size=30).map("".join))
 @example("rank,rank\n1,2")
 @example('"\n')
@@ -104,7 +99,6 @@ def test_any_text_is_read_or_refused_in_our_own_words(text):
     assert said is None or "pasted text" in said
 
 
-@fixed
 @given(st.binary(max_size=200), st.sampled_from(["x.csv", "x.parquet", "x"]))
 def test_any_bytes_are_read_or_refused_in_our_own_words(data, name):
     said = complaint(lambda: read_rank_sets(io.BytesIO(data), name=name, n=9))
@@ -135,10 +129,9 @@ def test_what_both_readers_accept_is_equal(form, mark):
     rng = np.random.default_rng([len(form), ord(mark)])
     both = 0
     for i in range(60):
+        data = hostile.long_csv(rng, mark, counts=form == "counts", sampled=form == "sampled")
         if form == "wide":
             data = hostile.wide_csv(rng, mark)
-        else:
-            data = hostile.long_csv(rng, mark, counts=form == "counts", sampled=form == "sampled")
         if i % 4:
             data = hostile.mutated(rng, data)
         try:
