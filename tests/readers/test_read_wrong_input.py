@@ -154,13 +154,17 @@ def test_not_what_its_name_says(data, fact):
     complaint(data, facts=fact)
 
 
+THOUSAND = saved({"rank": range(1000)})
+
+
 @pytest.mark.parametrize(
     ("data", "facts"),
     [
         (b"rank\n3\n", "x.parquet is not what its name says … plain text … .csv"),
         (b"PK\x03\x04....", "zip archive"),
         (b"ab\0\0cd", "not Parquet"),
-        (saved({"rank": range(1000)})[:-200], "x.parquet cannot be read as Parquet"),
+        (THOUSAND[:-200], "x.parquet cannot be read as Parquet"),
+        (THOUSAND[:4] + b"\xff" * 60 + THOUSAND[64:], "x.parquet cannot be read as Parquet"),
         (saved({"rank": [], "n": []}), "x.parquet has columns but no rows"),
     ],
 )
