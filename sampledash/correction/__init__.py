@@ -1,12 +1,15 @@
 """Corrections of a sampled metric (section 5 of Krichene & Rendle, KDD 2020)."""
 
-from sampledash.correction.names import (
+from sampledash.correction.recipes import (
+    Correction,
+    Fit,
     as_correction,
     as_corrections,
     correction,
     parse_correction,
+    vector,
+    with_prior_for,
 )
-from sampledash.correction.recipes import Correction, Fit, vector, with_prior_for
 
 __all__ = [
     "Correction",

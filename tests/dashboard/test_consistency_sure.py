@@ -234,3 +234,10 @@ def test_an_own_file_becomes_a_sentence_and_a_script_that_prints_its_numbers(tmp
     sets = [sd.RankSet(name, ranks[name], 900) for name in "AB"]
     chance = sd.verdict(["AP"], sets, 100, scheme="without-replacement")["probability"].iloc[0]
     assert f"{chance:.6f}"[:6] in ran.stdout
+
+
+def test_repeated_runs_give_a_tie_no_order():
+    ranks = "n = 10000\nA: 100, 100\nB: 40, 8437\n"
+    at = page(source="Paste ranks", ranks=ranks, metrics=["Recall@k"], m="99", answers="Repeat it")
+    press(at, "repeat_start")
+    assert table(at, 1)["True order"].tolist() == ["A = B"]

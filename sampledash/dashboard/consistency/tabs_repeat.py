@@ -179,9 +179,10 @@ def _show_runs(focus: Focus, values: Floats) -> None:
         st.caption(escaped(note))
     st.markdown("Runs that show the true order, beside the exact chance:")
     rows = _first(seen, metric)
+    sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})  # no share: a tie
     printed = {
         "Metric": rows["metric"],
-        "True order": rows["better"].map(system_name) + " > " + rows["worse"].map(system_name),
+        "True order": rows["better"].map(system_name) + sign + rows["worse"].map(system_name),
         "Runs": rows["share_of_runs"].map(percent),
         "Exact chance": rows["probability"].map(percent),
     }
