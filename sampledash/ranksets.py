@@ -172,11 +172,13 @@ class RankSet(ByDigest):
         )
         refuse(same & (n[1:] != n[:-1]), "has two values of n, {n} and {other}: give one")
         refuse(same & (count[1:] != count[:-1]), "has different counts in its rows: give one")
-        refuse(relevant >= n, "has as many relevant items as candidates, n = {n}")  # fmt: skip
+        refuse(relevant >= n, "has as many relevant items as candidates, n = {n}")
         if self.mass_above is not None:
             mass = self.mass_above[order]
-            refuse(same & (mass[1:] < mass[:-1]),
-                   "has a mass_above that falls as the rank grows (rank {rank})")  # fmt: skip
+            refuse(
+                same & (mass[1:] < mass[:-1]),
+                "has a mass_above that falls as the rank grows (rank {rank})",
+            )
 
     def __len__(self) -> int:
         return len(self.ranks)

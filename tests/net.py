@@ -115,10 +115,14 @@ def said(value: Any, path: str = "", into: Record | None = None) -> Record:
         into[path] = said_array(value)
     elif isinstance(value, list | tuple | np.ndarray):
         leaves = list(_leaves(value))
-        numbers = [x for x in leaves if isinstance(x, int | float | np.number)
-                   and not isinstance(x, bool)]  # fmt: skip
-        texts = [str(x) for x in leaves if not isinstance(x, int | float | np.number)
-                 or isinstance(x, bool)]  # fmt: skip
+        numbers = [
+            x for x in leaves if isinstance(x, int | float | np.number) and not isinstance(x, bool)
+        ]
+        texts = [
+            str(x)
+            for x in leaves
+            if not isinstance(x, int | float | np.number) or isinstance(x, bool)
+        ]
         if numbers or not texts:
             into[path] = said_array(numbers)
         if texts:
@@ -205,8 +209,9 @@ class Draw:
     def scheme(self, *, popular: bool = True) -> dict[str, Any]:
         schemes = ["with-replacement", "without-replacement", "without-replacement"]
         scheme = self.pick([*schemes, "popularity"] if popular else schemes)
-        return {"scheme": scheme} | ({"odds": self.pick((0.5, 2.0, 3.5))}
-                                     if scheme == "popularity" else {})  # fmt: skip
+        return {"scheme": scheme} | (
+            {"odds": self.pick((0.5, 2.0, 3.5))} if scheme == "popularity" else {}
+        )
 
     def sampling(self, most_n: int = 20_000, most_m: int = 300, *, popular: bool = True) -> Any:
         n = self.whole(2, most_n)
@@ -465,9 +470,7 @@ def _table(d: Draw) -> Any:
         table["HR@1"] = 1.2
     shape, size = d.pick((None, "non-increasing")), d.pick((None, 60, 1000))
     metric = d.metric(plain=True)
-    return sd.bounds_from_table(
-        metric, table, s.n, s.m, 4, None, shape, s.scheme, instances=size
-    )  # fmt: skip
+    return sd.bounds_from_table(metric, table, s.n, s.m, 4, None, shape, s.scheme, instances=size)
 
 
 def _gamma_table(d: Draw) -> Any:
@@ -633,8 +636,10 @@ def _file(d: Draw) -> tuple[str, str, bytes, dict[str, Any]]:
         cut = d.pick((10, 12, 12))
         data = "".join(
             f"q{q} Q0 d{doc} {doc} {round(float(d.rng.random()), 1)} {tag}\n"
-            for tag in ("A", "B") for q in (1, 2, 3) for doc in range(cut)
-        ).encode()  # fmt: skip
+            for tag in ("A", "B")
+            for q in (1, 2, 3)
+            for doc in range(cut)
+        ).encode()
     elif kind == "pasted":
         reader, name = "pasted", ""
         given = [" ".join(str(x) for x in wide[s].to_numpy()) for s in ("A", "B b")]
@@ -645,9 +650,11 @@ def _file(d: Draw) -> tuple[str, str, bytes, dict[str, Any]]:
         name, how = "ranks.npy", {"n": d.pick((4000, None))}
         array = d.pick((0, 1, 2, 3))
         table: Any = [
-            wide.to_numpy(), wide["A"].to_numpy(), wide.to_numpy() + 0.5,
+            wide.to_numpy(),
+            wide["A"].to_numpy(),
+            wide.to_numpy() + 0.5,
             frame[["rank", "count"]].to_records(index=False),
-        ][array]  # fmt: skip
+        ][array]
         data = _bytes_of(lambda b: np.save(b, table))
     elif kind == "parquet":
         name = "ranks.parquet"
@@ -721,22 +728,31 @@ def kept_files() -> Iterator[tuple[str, Record]]:
 PASTED = (
     "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482",
     "system,instance,rank,n_candidates,ties\nA,1,3,90,2\nA,1,9,90,0\nA,2,40,80,1\nB,1,1,90,0\n"
-    "B,1,30,90,3\nB,2,12,80,4", "A: 1 2; B: 3 4; n = 9", "A: 0 1\nB: 1 2\nn = 9", "1 2 3",
-    "A: 5 80 7 31; B: 6 3 90 12; C: 20 20 20 20; n = 200", "A: 1;;",
+    "B,1,30,90,3\nB,2,12,80,4",
+    "A: 1 2; B: 3 4; n = 9",
+    "A: 0 1\nB: 1 2\nn = 9",
+    "1 2 3",
+    "A: 5 80 7 31; B: 6 3 90 12; C: 20 20 20 20; n = 200",
+    "A: 1;;",
     "run 1: 5 6\nrun 2: 7 8\nn = 99",
-)  # fmt: skip
+)
 SAMPLED = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30",
-    "m = 20, n = 500\nA: 1 1 2 5 9 13 21 3\nB: 2 2 4 1 1 17 3 8", "A: 1 2 3", "x",
+    "m = 20, n = 500\nA: 1 1 2 5 9 13 21 3\nB: 2 2 4 1 1 17 3 8",
+    "A: 1 2 3",
+    "x",
     "system,sampled_rank,m,n\nA,1,5,60\nA,3,10,60\nA,6,5,60\nB,2,5,60\nB,1,10,60",
-)  # fmt: skip
+)
 WEIGHTS = ("5 4 3 2 1 1 1 1 1 1", "1\n2\n3", "rank,weight\n1,3\n2,-1", "a b")
 CHIPS = ("Recall@k", "NDCG@k", "AP@k", "Precision@k", "NDCG", "AP", "AUC", "TOPK", "ATOP")
 SIDE: dict[str, tuple[Any, ...]] = {
-    "n": (50, 1000, 10_000, 100_000, 17_770), "m": (1, 10, 50, 99, 100, 300, 1000),
-    "k": (1, 5, 10, 20, 100), "gamma": (1, 0.5, 0.1, 0.01, 0.001, 1e-6, 0),
-    "scheme": ("without replacement", "with replacement", "popularity"), "odds": (0.5, 2, 4),
-}  # fmt: skip
+    "n": (50, 1000, 10_000, 100_000, 17_770),
+    "m": (1, 10, 50, 99, 100, 300, 1000),
+    "k": (1, 5, 10, 20, 100),
+    "gamma": (1, 0.5, 0.1, 0.01, 0.001, 1e-6, 0),
+    "scheme": ("without replacement", "with replacement", "popularity"),
+    "odds": (0.5, 2, 4),
+}
 # Page -> what its address may say; a tuple in a tuple is chosen together.
 KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
     "start": {},
@@ -840,15 +856,21 @@ def links() -> list[Link]:
         _link("consistency", m=10**6), _link("consistency", source="?", correction="?", m="x"),
     ]  # fmt: skip
     how = KNOWN["correct"]
-    found += [_link("correct", sheet=x, costs=c, sees=v) for x, c, v in (
-        ("Vector", "On real ranks", "over m"), ("What it costs", "Bias and variance", "over γ"),
-        ("What it costs", "On real ranks", "over γ"),
-        ("What a sample can see", "On real ranks", "over γ"),
-        ("What a sample can see", "On real ranks", "over m"),
-    )]  # fmt: skip
+    found += [
+        _link("correct", sheet=x, costs=c, sees=v)
+        for x, c, v in (
+            ("Vector", "On real ranks", "over m"),
+            ("What it costs", "Bias and variance", "over γ"),
+            ("What it costs", "On real ranks", "over γ"),
+            ("What a sample can see", "On real ranks", "over γ"),
+            ("What a sample can see", "On real ranks", "over m"),
+        )
+    ]
     found += [_link("correct", prior=x, n=1000, m=50, metric="NDCG@k") for x in how["prior"]]
-    found += [_link("correct", prior="own weights", weights=x, n=10, m=5, take="CLS", why="true")
-              for x in WEIGHTS]  # fmt: skip
+    found += [
+        _link("correct", prior="own weights", weights=x, n=10, m=5, take="CLS", why="true")
+        for x in WEIGHTS
+    ]
     found += [
         _link("correct", take="LS", drawn=["LS", "CLS"], m=10, metric="AP", instances="100"),
         _link("correct", scheme="popularity", odds=4), _link("correct", m=5, n=5, gamma=-1),

@@ -179,13 +179,15 @@ def test_posterior_of_a_complete_sample_is_certain() -> None:
 @pytest.mark.parametrize(
     ("prior", "sentence"),
     [
-        ([1] * 9, r"prior has shape \(9,\)"), ([[1] * 10], r"prior has shape \(1, 10\)"),
+        ([1] * 9, r"prior has shape \(9,\)"),
+        ([[1] * 10], r"prior has shape \(1, 10\)"),
         ([-1] + [1] * 9, r"prior of rank 1 is -1"),
         ([1] * 9 + [float("nan")], "prior of rank 10 is nan"),
-        ([1] * 9 + [float("inf")], "prior of rank 10 is inf"), ([0] * 10, "prior is zero"),
+        ([1] * 9 + [float("inf")], "prior of rank 10 is inf"),
+        ([0] * 10, "prior is zero"),
         (["a"] * 10, "prior must hold numbers"),
     ],
-)  # fmt: skip
+)
 def test_wrong_prior(prior: object, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         sd.posterior(1, sd.Sampling(10, 3), prior)

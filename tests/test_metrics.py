@@ -140,14 +140,16 @@ def test_bad_cutoff_in_text(text: str) -> None:
 @pytest.mark.parametrize(
     ("rank", "sentence"),
     [
-        (0, r"rank must be at least 1, got 0"), (-2, r"rank must be at least 1, got -2"),
-        (11, r"rank 11 is larger than n = 10"), (2.5, r"rank must be a whole number, got 2\.5"),
+        (0, r"rank must be at least 1, got 0"),
+        (-2, r"rank must be at least 1, got -2"),
+        (11, r"rank 11 is larger than n = 10"),
+        (2.5, r"rank must be a whole number, got 2\.5"),
         (float("nan"), r"rank must be a whole number, got nan"),
         (float("inf"), r"rank must be a whole number, got inf"),
         ("three", r"rank must be a whole number, got 'three'"),
         (None, r"rank must be a whole number, got None"),
     ],
-)  # fmt: skip
+)
 def test_bad_rank(rank: object, sentence: str) -> None:
     metric = sd.parse_metric("AP")
     for given_rank in (rank, [1, rank]):

@@ -51,10 +51,13 @@ def test_wrong_options(name: str, options: dict[str, object], sentence: str) -> 
 @pytest.mark.parametrize("name", sorted(CALLS.keys() - {"verdict"}))
 @pytest.mark.parametrize(
     ("correction", "sentence"),
-    [("magic", "correction must be one of .*got 'magic'"),
-     ("BV 2", "gamma must be .*at most 1, got"),
-     ("BV -0.1", "gamma must be at least 0.*got"), ("BV x", "gamma must be a number, got 'x'")],
-)  # fmt: skip
+    [
+        ("magic", "correction must be one of .*got 'magic'"),
+        ("BV 2", "gamma must be .*at most 1, got"),
+        ("BV -0.1", "gamma must be at least 0.*got"),
+        ("BV x", "gamma must be a number, got 'x'"),
+    ],
+)
 def test_wrong_correction(name: str, correction: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         CALLS[name](3, correction=correction)

@@ -15,9 +15,13 @@ from tests.oracles import WITH, WITHOUT
 
 def several() -> sd.RankSet:
     return sd.RankSet(
-        "S", [4, 2, 9, 1, 3], [10, 10, 12, 8, 10],
-        instances=["u", "u", "v", "w", "u"], ties=[0, 0, 2, 3, 0], counts=[2, 2, 1, 3, 2],
-    )  # fmt: skip
+        "S",
+        [4, 2, 9, 1, 3],
+        [10, 10, 12, 8, 10],
+        instances=["u", "u", "v", "w", "u"],
+        ties=[0, 0, 2, 3, 0],
+        counts=[2, 2, 1, 3, 2],
+    )
 
 
 def numbers(rs: sd.RankSet, **options: object) -> list[float]:
@@ -34,10 +38,13 @@ def numbers(rs: sd.RankSet, **options: object) -> list[float]:
 
 def test_arrays_are_copied_and_read_only() -> None:
     given_ = {
-        "ranks": np.array([3, 1]), "n": np.array([9, 8]), "ties": np.array([1, 0]),
-        "counts": np.array([1.0, 2.0]), "mass_above": np.array([0.2, 0.0]),
+        "ranks": np.array([3, 1]),
+        "n": np.array([9, 8]),
+        "ties": np.array([1, 0]),
+        "counts": np.array([1.0, 2.0]),
+        "mass_above": np.array([0.2, 0.0]),
         "instances": np.array([7, 8]),
-    }  # fmt: skip
+    }
     rs = sd.RankSet("S", given_.pop("ranks"), given_.pop("n"), **given_)
     before = rs.digest
     for array in given_.values():
@@ -50,9 +57,12 @@ def test_arrays_are_copied_and_read_only() -> None:
         rs.system = "T"
     assert rs.counts.tolist() == [1.0, 2.0]
     assert rs.instances.tolist() == [7, 8]
-    assert sd.RankSet(
-        "S", [3, 1], [9, 8], ties=[1, 0], counts=[1, 2], mass_above=[0.2, 0], instances=[7, 8]
-    ).digest == before  # fmt: skip
+    assert (
+        sd.RankSet(
+            "S", [3, 1], [9, 8], ties=[1, 0], counts=[1, 2], mass_above=[0.2, 0], instances=[7, 8]
+        ).digest
+        == before
+    )
 
 
 def test_ranks_given_as_an_array_are_not_shared() -> None:

@@ -173,7 +173,8 @@ def test_any_odds_read_back(odds: float) -> None:
         ({"n": 2.5}, r"^n must be a whole number, got 2\.5"),
         ({"n": "x"}, r"^n must be a whole number, got 'x'"),
         ({"m": 0}, r"^m must be at least 1, got 0"),
-        ({"m": -3}, r"^m must be at least 1, got -3"), ({"m": float("nan")}, r"^m .*got nan"),
+        ({"m": -3}, r"^m must be at least 1, got -3"),
+        ({"m": float("nan")}, r"^m .*got nan"),
         ({"m": 10, "scheme": WITHOUT}, r"m = 10 is too large without replacement: n = 10"),
         ({"scheme": "uniform"}, r"scheme must be one of .*got 'uniform'"),
         ({"scheme": POPULARITY, "odds": 0}, r"odds must be above 0, got 0"),
@@ -183,7 +184,7 @@ def test_any_odds_read_back(odds: float) -> None:
         ({"scheme": POPULARITY, "odds": "two"}, r"odds must be a number, got 'two'"),
         ({"odds": 2.0}, r"odds = 2 applies to scheme 'popularity' only"),
     ],
-)  # fmt: skip
+)
 def test_wrong_sampling(options: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         sd.Sampling(**{"n": 10, "m": 3, **options})

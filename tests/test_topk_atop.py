@@ -33,12 +33,16 @@ def test_of_set_is_the_definition(case: tuple[int, list[int]], thousandths: int)
 @pytest.mark.parametrize(
     ("text", "shown", "share"),
     [
-        ("TOPK@0.02", "TOPK@0.02", 0.02), ("topk@2%", "TOPK@0.02", 0.02),
-        ("TOPK at .5", "TOPK@0.5", 0.5), ("TOPK@0", "TOPK@0", 0.0),
-        ("TOPK@1e-3", "TOPK@0.001", 0.001), ("TOPK@100 %", "TOPK@1", 1.0),
-        ("TOPK@0.7%", "TOPK@0.007", 0.007), ("TOPK@1e-9%", "TOPK@1e-11", 1e-11),
+        ("TOPK@0.02", "TOPK@0.02", 0.02),
+        ("topk@2%", "TOPK@0.02", 0.02),
+        ("TOPK at .5", "TOPK@0.5", 0.5),
+        ("TOPK@0", "TOPK@0", 0.0),
+        ("TOPK@1e-3", "TOPK@0.001", 0.001),
+        ("TOPK@100 %", "TOPK@1", 1.0),
+        ("TOPK@0.7%", "TOPK@0.007", 0.007),
+        ("TOPK@1e-9%", "TOPK@1e-11", 1e-11),
     ],
-)  # fmt: skip
+)
 def test_a_share_is_read_and_written(text: str, shown: str, share: float) -> None:
     found = sd.parse_metric(text)
     assert (str(found), found.share, found.k) == (shown, share, None)
@@ -92,9 +96,11 @@ def _sets() -> sd.RankSet:
     labels = np.repeat(np.arange(60), rng.integers(1, 5, 60))
     n = np.repeat(rng.integers(40, 90, 60), np.bincount(labels))
     ranks = np.concatenate(
-        [rng.choice(int(n[labels == i][0]) - 2, np.sum(labels == i), replace=False) + 1
-         for i in range(60)]
-    )  # fmt: skip
+        [
+            rng.choice(int(n[labels == i][0]) - 2, np.sum(labels == i), replace=False) + 1
+            for i in range(60)
+        ]
+    )
     return sd.RankSet("A", ranks, n, instances=labels)
 
 

@@ -38,9 +38,12 @@ def test_a_correction_changes_the_page_and_the_link_and_frees_gamma(page):
         page.get_by_role("button", name=metric, exact=True).first.click()
     page.get_by_text("BV", exact=True).first.click()
     chance = sd.probability_of_order(
-        "Recall@10", sd.example("movielens-xyz"), 100, correction="BV 0.1",
+        "Recall@10",
+        sd.example("movielens-xyz"),
+        100,
+        correction="BV 0.1",
         scheme="without-replacement",
-    )["probability"].min()  # fmt: skip
+    )["probability"].min()
     expect(headline(page)).to_contain_text("(BV 0.1) rightly ranks Z > Y > X; one run shows")
     expect(headline(page)).to_contain_text(percent(chance))
     expect(page).to_have_url(re.compile("correction=BV"))

@@ -57,9 +57,12 @@ def test_long_lists_against_simulation(scheme: str, tied: bool, correction: str 
     sizes = [1, 2, 40, 7, 7, 3]
     ranks = [np.sort(rng.choice(n // 3, k, replace=False)) * 3 + 1 for k in sizes]
     rs = sd.RankSet(
-        "S", np.concatenate(ranks), n, instances=np.repeat(range(len(sizes)), sizes),
+        "S",
+        np.concatenate(ranks),
+        n,
+        instances=np.repeat(range(len(sizes)), sizes),
         ties=rng.integers(0, 3, sum(sizes)) if tied else None,
-    )  # fmt: skip
+    )
     options = {"scheme": scheme, "correction": correction}
     options |= {"odds": 2.0} if scheme == POPULARITY else {}
     for text in METRICS:

@@ -23,7 +23,7 @@ from tests.oracles import (
     exact_law,
     item_scale,
     item_value,
-)  # fmt: skip
+)
 
 Law = dict[float, Fraction]
 

@@ -51,9 +51,12 @@ N, M, USERS = 40, 9, 32
 
 
 def drawn_above(
-    ranks: NDArray[np.int64], ties: NDArray[np.int64], scheme: str, weights: NDArray[np.float64],
+    ranks: NDArray[np.int64],
+    ties: NDArray[np.int64],
+    scheme: str,
+    weights: NDArray[np.float64],
     rng: np.random.Generator,
-) -> NDArray[np.int64]:  # fmt: skip
+) -> NDArray[np.int64]:
     """Sampled items above each relevant one in each run: (runs, users, items).
 
     ``ranks`` (users, items) are sorted; ``ties`` irrelevant items follow each as its equals.

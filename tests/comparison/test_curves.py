@@ -21,7 +21,7 @@ from tests.oracles import (
     exact_law,
     item_scale,
     item_value,
-)  # fmt: skip
+)
 
 Row = tuple[int, int, int, int, int]  # label, rank, ties, n, count
 

@@ -25,7 +25,7 @@ from tests.oracles import (
     moments,
     samples,
     tied_orders,
-)  # fmt: skip
+)
 
 Instance = tuple[int, list[int]]
 
@@ -56,9 +56,12 @@ def most(rows: list[Instance], scheme: str) -> int:
 
 
 def enumerated(
-    rows: list[Instance], m: int, scheme: str,
-    value: Callable[[Instance, tuple[int, ...], int], float], full: Callable[[Instance], float],
-) -> tuple[float, float]:  # fmt: skip
+    rows: list[Instance],
+    m: int,
+    scheme: str,
+    value: Callable[[Instance, tuple[int, ...], int], float],
+    full: Callable[[Instance], float],
+) -> tuple[float, float]:
     """Mean and standard deviation of the mean; ``full`` where fewer than m negatives exist."""
     mean = spread = 0.0
     for row in rows:
@@ -137,9 +140,10 @@ def test_corrections_of_several_items_by_full_enumeration(
 
 @settings(max_examples=30)
 @given(
-    st.integers(3, 8), st.data(),
+    st.integers(3, 8),
+    st.data(),
     st.sampled_from([Fraction(1, 3), Fraction(2), Fraction(10)]),
-)  # fmt: skip
+)
 def test_popularity_odds_by_full_enumeration(n: int, data: st.DataObject, odds: Fraction) -> None:
     # The odds model for one relevant item: whatever is above weighs ``odds``, whatever is below 1.
     r, m = data.draw(st.integers(1, n)), data.draw(st.integers(1, 4))

@@ -17,7 +17,7 @@ from tests.benchmarks.every_m import (
     check,
     flips_of,
     right_from_of,
-)  # fmt: skip
+)
 from tests.oracles import SCHEMES, WITHOUT, dense_law
 
 SMALL = list(cases(quick=True))

@@ -131,9 +131,11 @@ def test_law_of_hits_by_enumeration(metric: str, scheme: str, weighting: str) ->
                 new[v] = new.get(v, 0.0) + p * float(q)
         total = new
     rs = sd.RankSet(
-        "S", [r for _, each in rows for r in each], [n for n, each in rows for _ in each],
+        "S",
+        [r for _, each in rows for r in each],
+        [n for n, each in rows for _ in each],
         instances=[i for i, (_, each) in enumerate(rows) for _ in each],
-    )  # fmt: skip
+    )
     protocol = Protocol.of({"scheme": scheme, "weighting": weighting})
     found = law_of_hits(name, rs, m, protocol)
     assert found is not None

@@ -138,8 +138,9 @@ def test_ties_are_redrawn_too() -> None:
     for rs in order:
         rows = []
         for r, t in zip(rs.ranks.tolist(), rs.ties.tolist(), strict=True):
-            laws = [np.array([float(x) for x in exact_law(60, r + i, 10, WITH)])
-                    for i in range(t + 1)]  # fmt: skip
+            laws = [
+                np.array([float(x) for x in exact_law(60, r + i, 10, WITH)]) for i in range(t + 1)
+            ]
             law, value = np.mean(laws, axis=0), 1 / np.log2(np.arange(11) + 2)
             rows.append((law @ value, law @ value**2 - (law @ value) ** 2))
         moments.append(np.array(rows))

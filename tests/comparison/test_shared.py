@@ -63,10 +63,13 @@ def all_covariances(
 @pytest.mark.parametrize(
     ("first", "second", "n", "m"),
     [
-        ([3], [4], 6, 2), ([1], [5], 6, 2), ([5], [5], 6, 3), ([2, 4], [3, 6], 7, 2),
+        ([3], [4], 6, 2),
+        ([1], [5], 6, 2),
+        ([5], [5], 6, 3),
+        ([2, 4], [3, 6], 7, 2),
         ([1, 6], [2, 3], 6, 2),
     ],
-)  # fmt: skip
+)
 def test_covariances_lie_between_attained_ends(
     first: list[int], second: list[int], n: int, m: int, scheme: str
 ) -> None:
@@ -119,8 +122,9 @@ def test_ties_are_bounded() -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("metric", ["AP", "Recall@1", "NDCG@2"])
 @pytest.mark.parametrize(
-    "rows", [[(2, 4)], [(2, 4), (5, 3)], [(1, 2), (4, 5)], [(5, 1), (2, 4)]],
-)  # fmt: skip
+    "rows",
+    [[(2, 4)], [(2, 4), (5, 3)], [(1, 2), (4, 5)], [(5, 1), (2, 4)]],
+)
 def test_few_instances_contain_every_truth(
     rows: list[tuple[int, int]], metric: str, scheme: str
 ) -> None:
@@ -167,9 +171,10 @@ def test_many_instances_against_simulation(scheme: str, overlap: str) -> None:
             theirs = draw.permutation(n - 1)[: b[u]]
         keys = draw.random((repeats, n - 1))
         sample = (
-            np.argsort(keys, axis=1)[:, :m] if scheme == WITHOUT
+            np.argsort(keys, axis=1)[:, :m]
+            if scheme == WITHOUT
             else draw.integers(0, n - 1, (repeats, m))
-        )  # fmt: skip
+        )
         values[0] += 1 / ((sample < a[u]).sum(axis=1) + 1)
         values[1] += 1 / (np.isin(sample, theirs).sum(axis=1) + 1)
     better = int(table.better[0] == "Q")

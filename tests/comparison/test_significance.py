@@ -31,8 +31,9 @@ def test_every_swap_is_counted(metric: str, seed: int) -> None:
     draw = rng(seed)
     ranks = draw.integers(1, 31, (2, 11))
     ranks[1, :2] = ranks[0, :2]  # some instances do not differ
-    table = significance(metric, [sd.RankSet(x, r, 30) for x, r in zip("PQ", ranks, strict=True)],
-                         rng())  # fmt: skip
+    table = significance(
+        metric, [sd.RankSet(x, r, 30) for x, r in zip("PQ", ranks, strict=True)], rng()
+    )
     values = [sd.parse_metric(metric)(r, 30) for r in ranks]
     assert table.p[0] == pytest.approx(swapped(values[0] - values[1]), abs=1e-12)
     assert abs(table.difference[0]) == pytest.approx(abs(values[0].mean() - values[1].mean()))

@@ -22,7 +22,7 @@ from tests.oracles import (
     dense_law,
     dense_target,
     item_scale,
-)  # fmt: skip
+)
 
 N, M = 10_000, 100
 Dense = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -22,7 +22,7 @@ from tests.oracles import (
     dense_target,
     exact_law,
     item_scale,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -167,12 +167,14 @@ def test_any_gamma_reads_back(gamma: float) -> None:
         (sd.correction("uncorrected"), "uncorrected"),
         (sd.correction("rank-estimate"), "rank estimate"),
         (sd.correction("rank-estimate", rounding="linear"), "rank estimate (linear)"),
-        (sd.correction("LS"), "LS"), (sd.correction("CLS"), "CLS"),
+        (sd.correction("LS"), "LS"),
+        (sd.correction("CLS"), "CLS"),
         (sd.correction("monotone", nonnegative=False), "CLS (any sign)"),
-        (sd.correction("BV"), "BV 0.1"), (sd.correction("BV", gamma=1), "BV 1"),
+        (sd.correction("BV"), "BV 0.1"),
+        (sd.correction("BV", gamma=1), "BV 1"),
         (sd.correction("BV", gamma=1e-6), "BV 1e-06"),
     ],
-)  # fmt: skip
+)
 def test_text_reads_back(recipe: sd.Correction, text: str) -> None:
     assert str(recipe) == text
     assert sd.parse_correction(text) == recipe

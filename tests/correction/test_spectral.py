@@ -156,6 +156,6 @@ def test_refusals() -> None:
         (lambda: spectral.retained(sd.Sampling(50, 5, "popularity", 2.0), 0.1), "popularity"),
         (lambda: spectral.retained(sd.Sampling(50, 5), 1.5), "gamma must be at least 0"),
         (lambda: spectral.resolution(sd.Sampling(50, 5), 0), "gamma must be above 0"),
-    ]:  # fmt: skip
+    ]:
         with pytest.raises(ValueError, match=words):
             call()

@@ -24,7 +24,7 @@ WRONG = [
     ("section 6.3", "the uncorrected metric needs more than m = 1000"),  # 970
     ("section 6.3", "m = 1000 is equivalent to 1/3rd"),  # 0.28
     ("section 6.3", "rank estimate is strictly better"),  # AUC and two more are 100 in both
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")

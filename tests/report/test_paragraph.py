@@ -157,7 +157,7 @@ def test_two_hundred_systems_are_counted_not_named():
         ({**WITHOUT, "correction": "LS"}, "and the least-squares correction (Krichene"),
         ({**WITHOUT, "correction": "rank estimate"}, "and the rank estimate (Krichene & Rendle"),
     ],
-)  # fmt: skip
+)
 def test_how_negatives_are_drawn_and_corrected(options, said):
     found = hand([0.1, 0.2], [0.3, 0.2], options=options)
     assert said in paragraph(found)
