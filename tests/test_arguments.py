@@ -52,7 +52,7 @@ def test_no_sampling(call: Call) -> None:
 
 def test_a_list_is_no_sampling() -> None:
     with pytest.raises(ValueError, match=r"^sampling must be a Sampling, got \[10, 3\]"):
-        sd.eigenvalues([10, 3])  # type: ignore[arg-type]
+        sd.eigenvalues([10, 3])
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_shapes_that_broadcast() -> None:
 def test_what_is_no_number(value: object) -> None:
     if value is not None:  # None is the default
         with pytest.raises(ValueError, match=r"^gamma must be a number, got "):
-            sd.correction("BV", gamma=value)  # type: ignore[arg-type]
+            sd.correction("BV", gamma=value)
     for call in (
         lambda: sd.retained(SMALL, value),
         lambda: sd.Sampling(10, 3, "popularity", value),

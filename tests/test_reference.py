@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ def test_least_squares_fits_as_well_as_the_reference(reference: Entries) -> None
 
 def test_table2_moments(reference: Entries, abc: list[sd.RankSet]) -> None:
     sets = {rs.system: rs for rs in abc}
-    key = lambda entry: (entry["n"], entry["m"], entry["scheme"])  # noqa: E731
+    key = itemgetter("n", "m", "scheme")
     for (n, m, scheme), entries in groupby(sorted(reference["table2"], key=key), key=key):
         assert n == 10_000
         for entry in entries:

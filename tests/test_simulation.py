@@ -115,7 +115,7 @@ def test_one_run_of_sampled_ranks_follows_the_law() -> None:
     rng = np.random.default_rng(8)
     rs = sd.RankSet("S", rng.integers(1, 101, 4000), rng.integers(100, 300, 4000))
     for scheme in ("with-replacement", "without-replacement"):
-        run = sd.sample_ranks(rs, 30, rng, scheme=scheme)  # type: ignore[arg-type]
+        run = sd.sample_ranks(rs, 30, rng, scheme=scheme)
         share = 1 - (run.sampled_ranks - 1) / 30
         spread = sd.std_of_mean("AUC", rs, 30, scheme=scheme)
         assert abs(share.mean() - sd.mean("AUC", rs)) < 4 * spread

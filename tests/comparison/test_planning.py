@@ -228,7 +228,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="probability must be above 0"):
         instances_needed("AP", sets, 5, 0)
     with pytest.raises(ValueError, match="redraw must be one of negatives, both"):
-        instances_needed("AP", sets, 5, redraw="all")  # type: ignore[arg-type]
+        instances_needed("AP", sets, 5, redraw="all")
     with pytest.raises(ValueError, match="m = 60 is too large"):
         instances_needed("AP", sets, 60, scheme=WITHOUT)
     with pytest.raises(ValueError, match="m_max must be at least 1"):

@@ -1,5 +1,7 @@
 """Pictures of the Consistency page: what is drawn, where."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 from scipy.stats import binom, norm
@@ -123,7 +125,7 @@ def test_a_histogram_of_hits_holds_as_many_values_in_every_bar():
     assert len(set(inside[1:-1])) == 1
     exact = law.between(edges)
     assert np.isclose(exact.sum(), 1, atol=1e-4)
-    counted = [mass[(values > a) & (values < b)].sum() for a, b in zip(edges, edges[1:])]  # noqa: B905, RUF007
+    counted = [mass[(values > a) & (values < b)].sum() for a, b in pairwise(edges)]
     assert np.allclose(exact, counted)
 
 

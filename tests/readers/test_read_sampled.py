@@ -30,7 +30,7 @@ LONG = b"system,user,sampled_rank,n_candidates,m\nX,u1,1,900,5\nX,u2,6,1000,5\nY
 def given(text: bytes, **options: object) -> list[sd.SampledRankSet]:
     file = io.BytesIO(text)
     file.name = "s.csv"
-    return read(file, **options)  # type: ignore[arg-type]
+    return read(file, **options)
 
 
 def test_long_file_with_its_own_n_and_m() -> None:
@@ -40,7 +40,7 @@ def test_long_file_with_its_own_n_and_m() -> None:
     assert x.n.tolist() == [900, 1000]
     assert x.m.tolist() == [5, 5]
     assert x.population == 950
-    assert list(x.instances) == ["u1", "u2"]  # type: ignore[arg-type]
+    assert list(x.instances) == ["u1", "u2"]
     assert x.scheme == "with-replacement"
 
 
