@@ -35,6 +35,12 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def exact(value: float) -> str:
+    """The shortest text of a number that reads back as the same one."""
+    text = f"{value:.15g}"
+    return text if float(text) == value else repr(value)
+
+
 def is_numeral(text: str) -> bool:
     """Whether a text is a number and nothing else, spaces around it aside."""
     return re.fullmatch(NUMERAL, text.strip()) is not None

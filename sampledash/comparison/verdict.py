@@ -20,8 +20,8 @@ from sampledash.comparison.order import (
     sign,
     true_pairs,
 )
-from sampledash.correction import Correction, as_corrections
-from sampledash.metrics import Metric, as_metrics
+from sampledash.correction import Correction, as_correction
+from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Progress
@@ -146,13 +146,14 @@ def verdict(
     check_sets(sets)
     if "correction" in options:
         raise TypeError("verdict takes corrections=(...), not correction=")
-    chosen, m = as_metrics(metrics), checks.integer("m", m, low=1)
+    chosen = [as_metric(x) for x in checks.several("metrics", metrics, "metric")]
+    m = checks.integer("m", m, low=1)
     values = None
     if m_values is not None:
         listed = checks.several("m_values", m_values, "m")
         values = [checks.integer("m_values", value, low=1) for value in listed]
     tables = []
-    recipes = as_corrections(corrections)
+    recipes = [as_correction(x) for x in checks.several("corrections", corrections, "correction")]
     for step, recipe in enumerate(recipes):
         protocol = Protocol.of({**options, "correction": recipe})
         report = step_of(progress, step, len(recipes))

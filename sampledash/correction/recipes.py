@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, cast, get_args
@@ -105,8 +104,7 @@ class Correction:
     def __str__(self) -> str:
         prior = "" if self.prior is None else " (own prior)"
         if self.name == "bias-variance":
-            gamma = f"{self.gamma:.15g}"
-            return f"BV {gamma if float(gamma) == self.gamma else repr(self.gamma)}{prior}"
+            return f"BV {checks.exact(self.gamma or 0.0)}{prior}"
         if self.name == "monotone":
             return ("CLS" if self.nonnegative else "CLS (any sign)") + prior
         if self.name == "rank-estimate":
@@ -335,8 +333,3 @@ def as_correction(value: Correction | str | None) -> Correction:
     if value is None:
         return Correction()
     return value if isinstance(value, Correction) else parse_correction(value)
-
-
-def as_corrections(values: Sequence[Correction | str]) -> list[Correction]:
-    """The same for several; a single one is not taken letter by letter."""
-    return [as_correction(value) for value in checks.several("corrections", values, "correction")]

@@ -6,7 +6,7 @@ import sampledash as sd
 from sampledash.comparison.findings import Findings
 from sampledash.comparison.order import largest_m
 from sampledash.dashboard import theme
-from sampledash.metrics import as_metrics
+from sampledash.metrics import as_metric
 from sampledash.protocol import Protocol
 
 WITHOUT = {"scheme": "without-replacement"}
@@ -14,7 +14,7 @@ WITHOUT = {"scheme": "without-replacement"}
 
 def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None, **given):
     """A comparison; what is not given comes from the public functions."""
-    metrics, protocol = tuple(as_metrics(metrics)), Protocol.of(options)
+    metrics, protocol = tuple(map(as_metric, metrics)), Protocol.of(options)
     m_max = m_max or largest_m(sets, None, protocol)
     values = given.pop("m_values", None)
     if verdict is None:

@@ -1,4 +1,4 @@
-"""A ranking metric as data: a name, a cutoff and one function of a position.
+"""Ranking metrics: a table of their kinds, the metric with its cutoff, and its names.
 
 Every metric here is a sum over the relevant items of a list (eq. 2-6 of Krichene & Rendle,
 KDD 2020). The j-th of them stands at position ``j + a`` when ``a`` irrelevant items are ranked
@@ -10,14 +10,85 @@ share of them above it: there every relevant item is the only one of a list of i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.metrics.kinds import KINDS, MetricName
 from sampledash.types import Floats, Ints
+
+MetricName = Literal["auc", "precision", "recall", "ap", "ndcg", "rr", "hit_rate", "topk", "atop"]
+
+
+def _ideal_dcg(relevant: int, k: float) -> float:
+    return float(np.sum(1 / np.log2(np.arange(2, min(relevant, k) + 2))))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What distinguishes one metric from another."""
+
+    label: str
+    cutoff: Literal["never", "optional", "always", "share"]
+    aliases: tuple[str, ...]
+    tex: str  # value of one relevant item at rank r, before the cutoff
+    about: str
+    # Value at a position, of the j-th relevant item; factor for |R| of them and cutoff k.
+    gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
+    scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
+    first_only: bool = False
+    of_others: bool = False
+
+
+KINDS: dict[str, Kind] = {
+    "auc": Kind(
+        "AUC", "never", ("auroc", "rocauc"), r"\frac{n-r}{n-1}",
+        "chance that the relevant item is ranked above a random irrelevant one",
+    ),
+    "precision": Kind(
+        "Precision", "always", ("p", "prec"), r"\frac{1}{k}",
+        "share of the first k places that hold relevant items", scale=lambda relevant, k: 1 / k,
+    ),
+    "recall": Kind(
+        "Recall", "always", ("r", "rec"), "1",
+        "share of the relevant items found in the first k places",
+    ),
+    "ap": Kind(
+        "AP", "optional", ("map", "averageprecision", "meanaverageprecision"), r"\frac{1}{r}",
+        "average precision: rank 1 is worth twice rank 2",
+        lambda position, j: j / position, lambda relevant, k: 1 / min(relevant, k),
+    ),
+    "ndcg": Kind(
+        "NDCG", "optional", ("normalizeddiscountedcumulativegain",), r"\frac{1}{\log_2(r+1)}",
+        "discounted gain: rank 1 is worth 1.58 times rank 2",
+        lambda position, j: 1 / np.log2(position + 1),
+        lambda relevant, k: 1 / _ideal_dcg(relevant, k),
+    ),
+    "rr": Kind(
+        "RR", "optional", ("mrr", "reciprocalrank", "meanreciprocalrank"), r"\frac{1}{r}",
+        "one over the rank of the first relevant item",
+        lambda position, j: 1 / position, lambda relevant, k: 1.0, first_only=True,
+    ),
+    "hit_rate": Kind(
+        "HitRate", "always", ("hr", "hit", "hits", "hitratio"), "1",
+        "whether the first k places hold a relevant item",
+        scale=lambda relevant, k: 1.0, first_only=True,
+    ),
+    "topk": Kind(
+        "TOPK", "share", (), "1",
+        "share of the relevant items found in the first part of the list", of_others=True,
+    ),
+    "atop": Kind(
+        "ATOP", "never", (), r"\frac{n-r}{n-1}",
+        "area under the TOPK curve: AUC, where an instance has one relevant item", of_others=True,
+    ),
+}  # fmt: skip
 
 
 def places_within(share: float, others: ArrayLike) -> Ints:
@@ -96,40 +167,49 @@ class Metric:
     k: int | None = None
     share: float | None = None
 
+    #: Name as the field writes it, without the cutoff.
+    label: str = field(init=False, repr=False, compare=False)
+    #: What it measures, in a few words.
+    about: str = field(init=False, repr=False, compare=False)
+    #: Whether one relevant item can only hit or miss (Recall, Precision, HitRate, TOPK).
+    on_lattice: bool = field(init=False, repr=False, compare=False)
+    #: Whether the value falls by the same amount with every item above (AUC, ATOP).
+    linear: bool = field(init=False, repr=False, compare=False)
+    #: Whether a relevant item is ranked among all other items, relevant ones too: each is then an
+    #: instance of its own, see :func:`sampledash.counts.one_item_per_instance` (TOPK, ATOP).
+    of_others: bool = field(init=False, repr=False, compare=False)
+    #: Whether only the first of several relevant items counts (RR, HitRate).
+    first_only: bool = field(init=False, repr=False, compare=False)
+
     def __post_init__(self) -> None:
         if self.name not in KINDS:
             raise ValueError(f"unknown metric {self.name!r}: known are {', '.join(KINDS)}")
-        cutoff = KINDS[self.name].cutoff
-        if cutoff == "always" and self.k is None:
+        kind, set_ = KINDS[self.name], partial(object.__setattr__, self)
+        for column in ("label", "about", "of_others", "first_only"):
+            set_(column, getattr(kind, column))
+        set_("on_lattice", kind.cutoff in ("always", "share"))
+        set_("linear", kind.cutoff == "never")
+        if kind.cutoff == "share":
+            if self.k is not None or self.share is None:
+                given = "none" if self.k is None else f"k = {self.k}"
+                raise ValueError(
+                    f"{self.label} needs a share of the list, such as {self.label}@0.02; "
+                    f"got {given}"
+                )
+            set_("share", checks.real("share", self.share, low=0, high=1))
+            return
+        if kind.cutoff == "always" and self.k is None:
             raise ValueError(f"{self.label} needs a cutoff k, for example {self.label}@10")
-        if cutoff == "never" and self.k is not None:
+        if kind.cutoff == "never" and self.k is not None:
             raise ValueError(f"{self.label} takes no cutoff, got k = {self.k}")
-        if cutoff == "share":
-            self._check_share()
-        elif self.share is not None:
+        if self.share is not None:
             raise ValueError(f"{self.label} takes no share, got {self.share}: only TOPK does")
         if self.k is not None:
-            object.__setattr__(self, "k", checks.integer("k", self.k, low=1))
-
-    def _check_share(self) -> None:
-        if self.k is not None or self.share is None:
-            given = "none" if self.k is None else f"k = {self.k}"
-            raise ValueError(
-                f"{self.label} needs a share of the list, such as {self.label}@0.02; got {given}"
-            )
-        share = checks.real("share", self.share, low=0, high=1)
-        object.__setattr__(self, "share", share)
+            set_("k", checks.integer("k", self.k, low=1))
 
     def __str__(self) -> str:
-        cutoff = self.k if self.share is None else f"{self.share:.17g}"
-        if self.share is not None and float(f"{self.share:.15g}") == self.share:
-            cutoff = f"{self.share:.15g}"
+        cutoff = self.k if self.share is None else checks.exact(self.share)
         return self.label if cutoff is None else f"{self.label}@{cutoff}"
-
-    @property
-    def label(self) -> str:
-        """Name as the field writes it, without the cutoff."""
-        return KINDS[self.name].label
 
     @property
     def tex(self) -> str:
@@ -141,34 +221,6 @@ class Metric:
             return body
         body = "" if body == "1" else r"\," + body.replace("{k}", f"{{{self.k}}}")
         return rf"\delta(r \le {self.k})" + body
-
-    @property
-    def about(self) -> str:
-        """What it measures, in a few words."""
-        return KINDS[self.name].about
-
-    @property
-    def on_lattice(self) -> bool:
-        """Whether one relevant item can only hit or miss (Recall, Precision, HitRate, TOPK)."""
-        return KINDS[self.name].cutoff in ("always", "share")
-
-    @property
-    def linear(self) -> bool:
-        """Whether the value falls by the same amount with every item above (AUC, ATOP)."""
-        return self.name in ("auc", "atop")
-
-    @property
-    def of_others(self) -> bool:
-        """Whether a relevant item is ranked among all other items, relevant ones too.
-
-        Each is then an instance of its own, see :func:`sampledash.counts.one_item_per_instance`.
-        """
-        return self.name in ("atop", "topk")
-
-    @property
-    def first_only(self) -> bool:
-        """Whether only the first of several relevant items counts (RR, HitRate)."""
-        return KINDS[self.name].first_only
 
     @property
     def sums_items(self) -> bool:
@@ -195,16 +247,15 @@ class Metric:
         a, total = np.broadcast_arrays(np.asarray(above), np.asarray(negatives))
         precision = np.result_type(a, np.float64)  # extended, if asked for in extended
         a, total = a.astype(precision, copy=False), total.astype(precision, copy=False)
-        kind = KINDS[self.name]
         if self.linear:
             return np.asarray((total - a) / total)
-        if kind.first_only and position > 1:
+        if self.first_only and position > 1:
             return np.zeros_like(a)
         place = a + position
         if self.share is not None:
             cut = places_within(self.share, np.rint(total).astype(np.int64))
             return np.where(place <= cut, 1.0, 0.0)
-        value = kind.gain(place, position)
+        value = KINDS[self.name].gain(place, position)
         return value if self.k is None else np.where(place <= self.k, value, 0.0)
 
     def scale(self, relevant: int) -> float:
@@ -266,3 +317,102 @@ class Metric:
             float(self.of_above(r - j, n - size, j)) for j, r in enumerate(places.tolist(), start=1)
         )
         return sum(terms) * self.scale(size)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s_\-]", "", text).lower()
+
+
+_BY_ALIAS = {
+    alias: name
+    for name, kind in KINDS.items()
+    for alias in (_plain(name), _plain(kind.label), *kind.aliases)
+}
+_KNOWN = "AUC, Precision@k, Recall@k, AP, AP@k, NDCG, NDCG@k, RR, RR@k, HitRate@k, TOPK@x, ATOP"
+
+
+def metric(name: str, *, k: float | None = None) -> Metric:
+    """Make a metric from its name and cutoff.
+
+    Parameters
+    ----------
+    name
+        One of ``"auc" "precision" "recall" "ap" "ndcg" "rr" "hit_rate" "topk" "atop"``, or an alias
+        such as ``"hr"`` or ``"mrr"``.
+    k
+        Cutoff; ``None`` for the untruncated metric. For TOPK the share of the list, in 0..1.
+
+    Examples
+    --------
+    >>> str(metric("ndcg", k=10))
+    'NDCG@10'
+    >>> str(metric("topk", k=0.02))
+    'TOPK@0.02'
+    """
+    known = _BY_ALIAS.get(_plain(str(name)))
+    if known is None:
+        raise ValueError(f"unknown metric {name!r}: known are {_KNOWN}")
+    if KINDS[known].cutoff == "share":
+        return Metric(cast(MetricName, known), share=k)
+    return Metric(cast(MetricName, known), cast(int | None, k))
+
+
+def _meant(name: str) -> str | None:
+    """What to write where only the sign before the cutoff is missing, as in Recall10."""
+    match = re.fullmatch(r"(.*?[^\d\s_-])[\s_-]*(\d+)", name)
+    kind = KINDS.get(_BY_ALIAS.get(_plain(match[1]), "")) if match else None
+    if match is None or kind is None or kind.cutoff not in ("always", "optional"):
+        return None
+    return f"write {kind.label}@{match[2]}"
+
+
+def _share(text: str, given: str) -> float:
+    """A share of the list, as 0.02 or 2%."""
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*(%?)", given)
+    # In decimals: 0.7 / 100 is not the number that 0.007 is.
+    share = float(Decimal(match[1]) / (100 if match[2] else 1)) if match else -1.0
+    if not 0 <= share <= 1:
+        raise ValueError(
+            f"cutoff of {text!r} is {given!r}: TOPK takes a share of the list, such as TOPK@0.02 "
+            "or TOPK@2%"
+        )
+    return share
+
+
+def parse_metric(text: str) -> Metric:
+    """Read a metric from its text: the inverse of ``str``, and the field's other spellings.
+
+    Parameters
+    ----------
+    text
+        For example ``"NDCG@10"``, ``"HR@10"``, ``"MRR"``, ``"MAP@5"``, ``"recall_at_20"``,
+        ``"TOPK@2%"``.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or the cutoff is missing, not a whole number or, for TOPK, no share.
+
+    Examples
+    --------
+    >>> str(parse_metric("HR@10")), parse_metric("MRR").name
+    ('HitRate@10', 'rr')
+    """
+    text = str(text)
+    match = re.fullmatch(r"(.+?)(?:\s*(?:@|_at_|\bat\b)\s*(.*)|[_\s]+(\d+))?", text.strip())
+    name, k = (match[1], match[2] if match[2] is not None else match[3]) if match else ("", None)
+    known = _BY_ALIAS.get(_plain(name))
+    if known is None and name.lower() not in ("acc", "accuracy"):
+        raise ValueError(f"unknown metric {text!r}: {_meant(name) or f'known are {_KNOWN}'}")
+    if known is not None and KINDS[known].cutoff == "share":
+        return metric(name, k=None if k is None else _share(text, k))
+    if k is not None and not re.fullmatch("[+-]?[0-9]{1,18}", k):
+        raise ValueError(f"cutoff of {text!r} is {k!r}: write a whole number, such as {name}@10")
+    if known is None:
+        name, k = "recall", k or "1"  # section 3.1: accuracy is Recall at 1
+    return metric(name, k=None if k is None else int(k))
+
+
+def as_metric(value: Metric | str) -> Metric:
+    """Let public functions take a metric or its text."""
+    return value if isinstance(value, Metric) else parse_metric(value)
