@@ -21,21 +21,14 @@ def sampled_values(metric: Metric, m: int, position: int = 1) -> Floats:
     return metric.of_above(np.arange(m + 1), m, position)
 
 
-def mean_of(vector: Floats, scheme: str, m: int, above: Floats, below: Floats) -> Floats:
-    """Expectation of ``vector[sampled rank - 1]`` per row; ``vector`` (m + 1,) or (m + 1, c)."""
-    result = np.empty((len(above), *vector.shape[1:]))
-    for rows, p in laws.pmf_chunks(scheme, m, above, below):
-        result[rows] = p @ vector
-    return result
-
-
 def mean_and_variance(
-    vector: Floats, scheme: str, m: int, above: Floats, below: Floats
+    vector: Floats, sampling: Sampling, above: Floats, below: Floats
 ) -> tuple[Floats, Floats]:
-    """Expectation and variance of ``vector[sampled rank - 1]`` per row."""
-    mean, variance = np.empty(len(above)), np.empty(len(above))
-    for rows, p in laws.pmf_chunks(scheme, m, above, below):
-        mean[rows], variance[rows] = moments(p, vector)
+    """Expectation and variance of ``vector[sampled rank - 1]``, of the shape of ``above``."""
+    found = np.empty((2, above.size))
+    for rows, p in laws.pmf_chunks(sampling.scheme, sampling.m, above.ravel(), below.ravel()):
+        found[:, rows] = moments(p, vector)
+    mean, variance = found.reshape(2, *above.shape)
     return mean, variance
 
 
@@ -47,27 +40,6 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
     square *= square
     square *= p
     return mean, square.sum(axis=1)
-
-
-def expected_metric(
-    metric: Metric, scheme: str, m: int, above: Floats, below: Floats, position: int = 1
-) -> Floats:
-    """Expected sampled metric per row, before ``scale``; closed forms where there are any."""
-    share = above / (above + below)
-    if metric.linear:
-        return below / (above + below)  # eq. 17: linear in the sampled rank, so unbiased
-    if metric.first_only and position > 1:
-        return np.zeros(len(above))
-    cut = metric.cut(m)
-    untruncated = cut is None or cut >= m + position
-    if metric.on_lattice and untruncated:
-        return np.ones(len(above))
-    binomial = scheme != "without-replacement"
-    if metric.name in ("ap", "rr") and untruncated and position == 1 and binomial:
-        with np.errstate(divide="ignore", invalid="ignore"):  # eq. 19; r = 1 apart
-            value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))
-        return np.where(share == 0, 1.0, value)
-    return mean_of(sampled_values(metric, m, position), scheme, m, above, below)
 
 
 def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
@@ -91,12 +63,21 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     Compare it with ``metric(rank, n)``: except for AUC under a uniform scheme they differ, by an
     amount that depends on the rank. Averages over instances can therefore change order.
     """
+    metric = as_metric(metric)
     require_sampling(sampling)
     above, below = sampling.weights(rank)
-    values = expected_metric(
-        as_metric(metric), sampling.scheme, sampling.m, above.ravel(), below.ravel()
-    )
-    return values.reshape(above.shape) * as_metric(metric).scale(1)
+    m, cut, scale = sampling.m, metric.cut(sampling.m), metric.scale(1)
+    if metric.linear:
+        return below / (above + below)  # eq. 17: linear in the sampled rank, so unbiased
+    if cut is None or cut > m:
+        if metric.on_lattice:
+            return np.full(above.shape, scale)
+        if metric.name in ("ap", "rr") and sampling.scheme != "without-replacement":
+            share = above / (above + below)
+            with np.errstate(divide="ignore", invalid="ignore"):  # eq. 19; r = 1 apart
+                value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))
+            return np.where(share == 0, 1.0, value)
+    return mean_and_variance(sampled_values(metric, m), sampling, above, below)[0] * scale
 
 
 def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
@@ -117,14 +98,8 @@ def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
         if sampling.scheme == "without-replacement":
             spread = spread * ((sampling.n - 1 - sampling.m) / max(sampling.n - 2, 1))
         return np.asarray(spread)
-    _, values = mean_and_variance(
-        sampled_values(metric, sampling.m) * metric.scale(1),
-        sampling.scheme,
-        sampling.m,
-        above.ravel(),
-        below.ravel(),
-    )
-    return values.reshape(above.shape)
+    vector = sampled_values(metric, sampling.m) * metric.scale(1)
+    return mean_and_variance(vector, sampling, above, below)[1]
 
 
 def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = None) -> Floats:
@@ -152,16 +127,10 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
     s = checks.integer("sampled_rank", sampled_rank, low=1, high=sampling.m + 1) - 1
     n, m = sampling.n, sampling.m
     if sampling.scheme == "without-replacement":
-        # Ratios of neighbouring ranks, outward from the most likely one.
         a = np.arange(n - 1, dtype=np.float64)
         up = (a + 1) * (n - 1 - a - (m - s))
         down = (a + 1 - s) * (n - 1 - a)
-        rising = a >= min(s * n // m, n - 1)
-        numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
-        ratio = np.divide(numerator, denominator, out=np.zeros(n - 1), where=denominator > 0)
-        likelihood = np.ones(n)
-        likelihood[-2::-1] = np.cumprod(np.where(rising, 1.0, ratio)[::-1])
-        likelihood[1:] *= np.cumprod(np.where(rising, ratio, 1.0))
+        likelihood = laws.outward(up, down, a >= min(s * n // m, n - 1))
     else:
         above, below = sampling.weights(np.arange(1, n + 1))
         total = above + below

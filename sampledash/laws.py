@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
-from sampledash.types import Floats, Ints
+from sampledash.types import Flags, Floats, Ints
 
 _CHUNK = 1 << 20  # entries of a law matrix held at a time: a few MiB, so that it stays in cache
 _SIGMAS = 12  # half width of a law's window; beyond lies less than 1e-30
@@ -159,7 +159,7 @@ def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
 
 
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
-    """Multiply p(s+1)/p(s) = up/down away from the mode, on s and one more; rows sum to 1."""
+    """Probabilities of the counts ``s`` and one more; rows sum to 1."""
     if scheme == "without-replacement":
         # Fractional counts end where the whole ones do: beyond, ratios would change their sign.
         up = (draws - s) * np.maximum(a - s, 0)
@@ -167,13 +167,21 @@ def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: 
     else:
         up = (draws - s) * a
         down = (s + 1) * b
-    rising = s >= mode
+    p = outward(up, down, s >= mode)
+    p /= p.sum(axis=1, keepdims=True)
+    return p
+
+
+def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
+    """Multiply the ratios p(s+1)/p(s) = up/down away from the mode, along the last axis.
+
+    ``rising``: whether s is at the mode or beyond. One entry more than ratios, 1 at the mode.
+    """
     numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
     ratio = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
-    p = np.ones((ratio.shape[0], ratio.shape[1] + 1))
-    np.cumprod(np.where(rising, 1.0, ratio)[:, ::-1], axis=1, out=p[:, -2::-1])
-    p[:, 1:] *= np.cumprod(np.where(rising, ratio, 1.0), axis=1)
-    p /= p.sum(axis=1, keepdims=True)
+    p = np.ones((*ratio.shape[:-1], ratio.shape[-1] + 1))
+    np.cumprod(np.where(rising, 1.0, ratio)[..., ::-1], axis=-1, out=p[..., -2::-1])
+    p[..., 1:] *= np.cumprod(np.where(rising, ratio, 1.0), axis=-1)
     return p
 
 

@@ -44,7 +44,7 @@ DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for a distribution that is itself
 
 
 @lru_cache(maxsize=4096)
-def _gauss(length: int, size: int) -> tuple[Floats, Floats]:
+def gauss(length: int, size: int) -> tuple[Floats, Floats]:
     """Nodes about the middle and weights of the Gauss rule for a sum over ``length`` integers."""
     k = np.arange(1, size)
     off = k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
@@ -66,7 +66,7 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
     weights = np.ones(len(nodes))
     for i in np.flatnonzero(length > size).tolist():
         here = slice(start[i], start[i] + size)
-        about, weights[here] = _gauss(int(length[i]), size)
+        about, weights[here] = gauss(int(length[i]), size)
         nodes[here] = about + (2 * int(first[i]) + int(length[i]) - 1) / 2
     return nodes, weights, start
 

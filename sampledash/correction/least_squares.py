@@ -1,18 +1,28 @@
-"""The vectors of eq. 22, 25 and of the monotone problem of section 5.2."""
+"""The vectors of eq. 22, 25 and of the monotone problem of section 5.2.
+
+Their sums over all true ranks, of products of two laws or of a law and a metric, have a cost that
+does not depend on n, see :mod:`sampledash.quadrature`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from sampledash import laws
-from sampledash.correction.moments import Nodes, normal_equations, triangular
+from sampledash import laws, quadrature
+from sampledash.metrics import Metric
+from sampledash.sampling import Sampling
 from sampledash.types import Flags, Floats
 
 #: The smallest γ whose vector is right to 1e-5 of its largest entry; what is below counts as 0.
 SMALLEST_GAMMA = 1e-16
 
+_ROOM = 1 << 22  # entries of a matrix that is kept for the next metric
 _TINY = np.finfo(float).tiny
 _RARE = 1e-6  # sampled ranks rarer than this, to the most frequent one, need refinement
 _SMALL = 1e-6  # γ below which forming AᵀA would cost too many digits
@@ -22,6 +32,111 @@ _EXTENDED = 4_000_000  # steps up to which the law itself is computed in extende
 SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count as zero
 
 
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Where the sums over true ranks are taken: all of it that does not depend on the metric.
+
+    Attributes
+    ----------
+    above, weights
+        Irrelevant items above and the prior probability a node stands for; weights sum to 1.
+    """
+
+    sampling: Sampling
+    above: Floats
+    weights: Floats
+
+    def laws(self) -> Iterator[tuple[slice, Floats]]:
+        """Blocks of rows of P(sampled rank | true rank), A of eq. 23-25, at the nodes."""
+        return self._evaluated() if self._kept is None else iter([(slice(None), self._kept)])
+
+    def _evaluated(self) -> Iterator[tuple[slice, Floats]]:
+        s = self.sampling
+        above, below = laws.weights(s.scheme, self.above, s.n - 1 - self.above, s.odds)
+        return laws.pmf_chunks(s.scheme, s.m, above, below)
+
+    @cached_property
+    def _kept(self) -> Floats | None:
+        if len(self.above) * (self.sampling.m + 1) > _ROOM:
+            return None
+        return np.concatenate([p for _, p in self._evaluated()])
+
+    @cached_property
+    def marginal(self) -> Floats:
+        """Probability of each sampled rank, c of eq. 23-25: shape (m+1,)."""
+        return np.asarray(np.sum([self.weights[rows] @ p for rows, p in self.laws()], axis=0))
+
+    @property
+    def seen(self) -> Flags:
+        """Sampled ranks that can occur."""
+        return self.marginal >= _TINY
+
+    @cached_property
+    def gram(self) -> Floats:
+        """AᵀA of eq. 23-25: shape (m+1, m+1)."""
+        total = np.zeros((self.sampling.m + 1, self.sampling.m + 1))
+        for rows, p in self.laws():
+            root = p * np.sqrt(self.weights[rows])[:, None]
+            total += root.T @ root
+        return total
+
+    @cached_property
+    def scaled(self) -> tuple[Floats, Floats]:
+        """S and SSᵀ, S being A with its columns over the root of their sum, (nodes, ...) both."""
+        rows = np.vstack([p for _, p in self.laws()]) * np.sqrt(self.weights)[:, None]
+        rows *= np.where(self.seen, 1 / np.sqrt(np.where(self.seen, self.marginal, 1.0)), 0.0)
+        return rows, rows @ rows.T
+
+
+def uniform(sampling: Sampling, cut: int | None = None) -> Grid:
+    """Few nodes for the uniform prior; metrics fitted one after the other share them."""
+    return (_shared if sampling.m < 2_000 else _shared.__wrapped__)(sampling, cut)
+
+
+@lru_cache(maxsize=4)
+def _shared(sampling: Sampling, cut: int | None) -> Grid:
+    above, weights = quadrature.law_nodes(sampling, cut)
+    return Grid(sampling, above, weights / sampling.n)
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """A grid and the metric of the item at some ``position``."""
+
+    grid: Grid
+    metric: Metric
+    position: int
+
+    def extended_target(self) -> NDArray[np.longdouble]:
+        """The exact metric at each node, before ``scale``, in extended precision."""
+        above = self.grid.above.astype(np.longdouble)
+        found = self.metric.of_above(above, self.grid.sampling.n - 1, self.position)
+        return found.astype(np.longdouble, copy=False)
+
+    @cached_property
+    def target(self) -> Floats:
+        """The exact metric at each node, before ``scale``."""
+        return self.metric.of_above(self.grid.above, self.grid.sampling.n - 1, self.position)
+
+    def moment(self) -> Floats:
+        """Aᵀb of eq. 23-25: shape (m+1,)."""
+        weighted = self.grid.weights * self.target
+        return np.asarray(np.sum([weighted[rows] @ p for rows, p in self.grid.laws()], axis=0))
+
+
+def nodes(
+    metric: Metric, sampling: Sampling, position: int = 1, prior: Floats | None = None
+) -> Nodes:
+    """Choose the nodes: few for the uniform prior, every rank with weight for another."""
+    if prior is not None:
+        above = np.flatnonzero(prior).astype(np.float64)
+        return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
+    cut = metric.cut(sampling.n - 1)
+    if cut is not None:  # the head is summed rank by rank anyway
+        cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
+    return Nodes(uniform(sampling, cut), metric, position)
+
+
 def bias_variance(at: Nodes, gamma: float) -> Floats:
     """Minimise bias² + γ variance over the prior (eq. 25), 1e-16 <= γ <= 1: shape (m+1,).
 
@@ -29,44 +144,48 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     the matrix has eigenvalues in γ..1; with fewer nodes than unknowns, in one unknown per node. For
     small γ from the triangular factor of A, which loses half as many digits.
     """
+    grid, seen = at.grid, at.grid.seen
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
-    if gamma < 1 and len(at.above) < at.sampling.m + 1:
-        return _by_nodes(at, gamma)
-    gram, marginal, moment = normal_equations(at)
-    seen = marginal >= _TINY
+    marginal = grid.marginal[seen]
     if gamma == 1:
-        return _filled(moment[seen] / marginal[seen], seen)  # eq. 26
-    scale = 1 / np.sqrt(marginal[seen])
-    if not np.all(seen):
-        gram = gram[np.ix_(seen, seen)]
+        return _filled(at.moment()[seen] / marginal, seen)  # eq. 26
+    # Not scipy's Cholesky: its BLAS has a thread pool of its own, which fights with numpy's.
+    if len(grid.above) < len(seen):  # ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹
+        rows, kernel = grid.scaled
+        kernel = (1 - gamma) * kernel + gamma * np.eye(len(kernel))
+        solution = np.linalg.solve(kernel, np.sqrt(grid.weights) * at.target)
+        return _filled((solution @ rows)[seen] / np.sqrt(marginal), seen)
+    scale = 1 / np.sqrt(marginal)
+    gram = grid.gram[np.ix_(seen, seen)]
     gram *= (1 - gamma) * scale[:, None]
     gram *= scale
     gram.flat[:: len(gram) + 1] += gamma
-    if marginal[seen].min() > _RARE * marginal.max():
-        return _filled(scale * np.linalg.solve(gram, scale * moment[seen]), seen)
-    return _filled(_refined(at, gamma, np.asarray(np.linalg.inv(gram)), scale, seen), seen)
+    if marginal.min() > _RARE * marginal.max():
+        return _filled(scale * np.linalg.solve(gram, scale * at.moment()[seen]), seen)
+    return _filled(_refined(at, gamma, np.asarray(np.linalg.inv(gram)), scale), seen)
 
 
-def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats, seen: Flags) -> Floats:
+def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
     """Solve with residuals in extended precision.
 
     Under a concentrated prior some sampled ranks are so rare that their entries are large and their
     part in the equations is lost to rounding. Each round of refinement gains about eight digits.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
-    s = at.sampling
+    grid, s = at.grid, at.grid.sampling
     extended: list[tuple[slice, NDArray[np.longdouble]]] | None = None
     target: NDArray[np.float64] | NDArray[np.longdouble] = at.target
-    if len(at.above) * s.m**2 <= _EXTENDED:
-        above, below = laws.weights(s.scheme, at.above, s.n - 1 - at.above, s.odds)
+    if len(grid.above) * s.m**2 <= _EXTENDED:
+        above, below = laws.weights(s.scheme, grid.above, s.n - 1 - grid.above, s.odds)
         extended = [(slice(None), laws.pmf_longdouble(s.scheme, s.m, above, below))]
         target = at.extended_target()
     for _ in range(_ROUNDS):
         rest = np.zeros(len(scale), dtype=np.longdouble)
         marginal = np.zeros(len(scale), dtype=np.longdouble)
-        for rows, p in extended or at.laws():
-            law, weight = p[:, seen].astype(np.longdouble), at.weights[rows].astype(np.longdouble)
+        for rows, p in extended or grid.laws():
+            law = p[:, grid.seen].astype(np.longdouble)
+            weight = grid.weights[rows].astype(np.longdouble)
             rest += (weight * (target[rows] - (1 - gamma) * (law @ values))) @ law
             marginal += weight @ law
         rest -= gamma * marginal * values
@@ -76,25 +195,16 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats, seen: Flag
 
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
     """Find the same vector as least squares: rows √(1-γ) S, and √γ below, which see 0."""
-    r, rhs = triangular(at)
-    marginal = np.sum([at.weights[rows] @ p for rows, p in at.laws()], axis=0)
-    seen = marginal >= _TINY
-    scale = 1 / np.sqrt(marginal[seen])
+    r, rhs = _triangular(at)
+    seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
+    scale = 1 / np.sqrt(marginal)
     rows = np.vstack([np.sqrt(1 - gamma) * r[:, seen] * scale, np.sqrt(gamma) * np.eye(len(scale))])
     q, triangle = np.linalg.qr(rows)
-    if gamma >= _REFINABLE and marginal[seen].min() <= _RARE * marginal.max():
+    if gamma >= _REFINABLE and marginal.min() <= _RARE * marginal.max():
         inverse = np.asarray(np.linalg.inv(triangle))
-        return _filled(_refined(at, gamma, inverse @ inverse.T, scale, seen), seen)
+        return _filled(_refined(at, gamma, inverse @ inverse.T, scale), seen)
     rhs = q[: len(r)].T @ (rhs / np.sqrt(1 - gamma))
     return _filled(scale * np.linalg.solve(triangle, rhs), seen)
-
-
-def _by_nodes(at: Nodes, gamma: float) -> Floats:
-    """Find the same vector by ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹, S the scaled A."""
-    rows, kernel, marginal = at.grid.scaled()
-    seen = marginal >= _TINY
-    solution = _solve((1 - gamma) * kernel, gamma, np.sqrt(at.weights) * at.target)
-    return _filled((solution @ rows)[seen] / np.sqrt(marginal[seen]), seen)
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
@@ -103,26 +213,18 @@ def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 
 
-def _solve(matrix: Floats, gamma: float, rhs: Floats) -> Floats:
-    """Solve (matrix + γ) x = rhs; overwrites the matrix."""
-    matrix.flat[:: len(matrix) + 1] += gamma
-    # Not scipy's Cholesky: its BLAS has a thread pool of its own, which fights with numpy's.
-    return np.asarray(np.linalg.solve(matrix, rhs), dtype=np.float64)
-
-
-def require_reachable(at: Nodes) -> None:
+def require_reachable(grid: Grid) -> None:
     """Refuse a prior under which some sampled rank cannot occur."""
-    marginal = np.sum([at.weights[rows] @ p for rows, p in at.laws()], axis=0)
-    if np.any(marginal < _TINY):
+    if not np.all(grid.seen):
         raise ValueError(
-            f"prior gives sampled rank {int(np.argmin(marginal)) + 1} no probability: "
+            f"prior gives sampled rank {int(np.argmin(grid.marginal)) + 1} no probability: "
             "put weight on ranks that can produce it"
         )
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
     """Least squares (eq. 22) of minimum norm, and how many directions the cutoff kept."""
-    r, rhs = triangular(at)
+    r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)
     kept = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
     return right[:kept].T @ ((left[:, :kept].T @ rhs) / values[:kept]), kept
@@ -135,10 +237,35 @@ def monotone(at: Nodes, nonnegative: bool) -> Floats:
     this is non-negative least squares in the cumulative columns of A. Isotonic regression of the
     unconstrained solution would be another, much worse vector.
     """
-    r, rhs = triangular(at, cumulative=True)
+    r, rhs = _triangular(at, cumulative=True)
     if not nonnegative:  # the last step carries the level, which may have either sign
         r = np.column_stack([r, -r[:, -1]])
     steps, _ = nnls(r, rhs, maxiter=30 * r.shape[1])
     if not nonnegative:
         steps = np.append(steps[:-2], steps[-2] - steps[-1])
     return np.asarray(np.cumsum(steps[::-1])[::-1])
+
+
+def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:
+    """Rows with the AᵀA and Aᵀb of A and b (eq. 23), few: of the QR factorisation if that is less.
+
+    ``cumulative`` replaces column i of A by the sum of its columns 0..i. Working with R keeps the
+    digits that forming AᵀA would square away.
+    """
+    size = at.grid.sampling.m + 1
+    blocks: list[Floats] = []
+    for rows, p in at.grid.laws():
+        columns = np.cumsum(p, axis=1) if cumulative else p
+        root = np.sqrt(at.grid.weights[rows])[:, None]
+        blocks.append(np.column_stack([columns, at.target[rows]]) * root)
+        if sum(map(len, blocks)) > 4 * (size + 1):
+            blocks = [_upper(blocks)]
+    r = np.vstack(blocks)
+    if len(r) > 2 * size:
+        r = _upper([r])
+        r = r[:size]
+    return r[:, :size], r[:, size]
+
+
+def _upper(blocks: list[Floats]) -> Floats:
+    return np.asarray(np.linalg.qr(np.vstack(blocks), mode="r"))

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampledash import checks
-from sampledash.correction import least_squares, moments, polynomials
+from sampledash.correction import least_squares, spectral
 from sampledash.expectation import (
     mean_and_variance,
-    mean_of,
+    moments,
     prior_weights,
     resize_prior,
     sampled_values,
@@ -155,17 +155,11 @@ class Fit:
 
     def expected(self, rank: ArrayLike) -> Floats:
         """Expected corrected metric at each true rank; the shape of ``rank``."""
-        above, below = self.sampling.weights(rank)
-        s = self.sampling
-        mean = mean_of(self.values, s.scheme, s.m, above.ravel(), below.ravel())
-        return mean.reshape(above.shape)
+        return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[0]
 
     def variance(self, rank: ArrayLike) -> Floats:
         """Variance over the draw of negatives at each true rank; the shape of ``rank``."""
-        above, below = self.sampling.weights(rank)
-        s = self.sampling
-        _, spread = mean_and_variance(self.values, s.scheme, s.m, above.ravel(), below.ravel())
-        return spread.reshape(above.shape)
+        return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[1]
 
     def risk(self, prior: ArrayLike | None = None) -> tuple[float, float]:
         """Squared bias and variance of one draw, averaged over the prior (the terms of eq. 24).
@@ -175,18 +169,15 @@ class Fit:
         The mean over |D| instances has variance / |D|, but the bias stays. Both are averages over
         *all* ranks: a good system has its ranks at the top, where the bias is largest.
         """
-        recipe, n = self.correction, self.sampling.n
-        own = recipe.prior if prior is None else prior
-        at = moments.nodes(
-            self.metric, self.sampling, 1, None if own is None else prior_weights(own, n)
-        )
+        own = self.correction.prior if prior is None else prior
+        weights = None if own is None else prior_weights(own, self.sampling.n)
+        at = least_squares.nodes(self.metric, self.sampling, 1, weights)
         target = at.target * self.metric.scale(1)
         bias2 = variance = 0.0
-        for rows, p in at.laws():
-            mean = p @ self.values
-            bias2 += float(at.weights[rows] @ (mean - target[rows]) ** 2)
-            off = self.values - mean[:, None]
-            variance += float(at.weights[rows] @ np.einsum("rs,rs->r", p, off**2))
+        for rows, p in at.grid.laws():
+            mean, spread = moments(p, self.values)
+            bias2 += float(at.grid.weights[rows] @ (mean - target[rows]) ** 2)
+            variance += float(at.grid.weights[rows] @ spread)
         return bias2, variance
 
 
@@ -207,10 +198,14 @@ def vector(
     ``position`` j is that of a relevant item among several: its count above takes the part of
     the rank, in a population without the other relevant items.
     """
-    n, m = sampling.n, sampling.m
-    prior = None if recipe.prior is None else prior_weights(recipe.prior, n)
-    if recipe.name == "uncorrected":
-        return _read_only(sampled_values(metric, m, position)), None
+    values, note = _vector(recipe, metric, sampling, position)
+    return _read_only(values), note
+
+
+def _vector(
+    recipe: Correction, metric: Metric, sampling: Sampling, position: int
+) -> tuple[Floats, str | None]:
+    n, m, gamma = sampling.n, sampling.m, recipe.gamma or 0.0
     if recipe.name == "rank-estimate":
         # eq. 20 in integers: the float form lands below the integer for some ranks.
         whole, part = divmod(n - 1, m)
@@ -218,41 +213,34 @@ def vector(
         above += whole * np.arange(m + 1)
         low = metric.of_above(above, n - 1, position)
         if recipe.rounding == "floor":
-            return _read_only(low), None
+            return low, None
         high = metric.of_above(np.minimum(above + 1, n - 1), n - 1, position)
-        return _read_only(low + (high - low) * rest / m), None
-    if metric.linear and sampling.scheme != "popularity" and not recipe.gamma:
-        # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
-        return _read_only(sampled_values(metric, m, position)), None
-    if prior is None and sampling.scheme == "without-replacement" and m == n - 1:
-        return _read_only(sampled_values(metric, m, position)), None  # all drawn: exact as it is
-    gamma = recipe.gamma or 0.0
-    gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0
+        return low + (high - low) * rest / m, None
+    prior = None if recipe.prior is None else prior_weights(recipe.prior, n)
     distinct = prior is None and sampling.scheme == "without-replacement"
-    if recipe.name != "monotone" and distinct and n <= polynomials.LARGEST:
-        values, kept = polynomials.filtered(
-            metric, sampling, position, gamma, least_squares.SINGULAR_CUTOFF
-        )
-        return _read_only(values), None if gamma else _explosion(recipe.gamma, values, kept)
-    at = moments.nodes(metric, sampling, position, prior)
-    if prior is not None:
-        least_squares.require_reachable(at)
-    if recipe.name == "monotone":
-        return _read_only(least_squares.monotone(at, recipe.nonnegative)), None
-    if gamma:
-        return _read_only(least_squares.bias_variance(at, gamma)), None
-    values, kept = least_squares.minimum_norm(at)
-    return _read_only(values), _explosion(recipe.gamma, values, kept)
-
-
-def _explosion(gamma: float | None, values: Floats, kept: int) -> str | None:
-    """Sentence on the price of γ = 0, where there is one."""
+    # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
+    unbiased = metric.linear and sampling.scheme != "popularity" and not gamma
+    if recipe.name == "uncorrected" or unbiased or (distinct and m == n - 1):  # all are drawn
+        return sampled_values(metric, m, position), None
+    gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0
+    if distinct and n <= spectral.LARGEST and recipe.name != "monotone":
+        cutoff = least_squares.SINGULAR_CUTOFF
+        values, kept = spectral.filtered(metric, sampling, position, gamma, cutoff)
+    else:
+        at = least_squares.nodes(metric, sampling, position, prior)
+        if prior is not None:
+            least_squares.require_reachable(at.grid)
+        if recipe.name == "monotone":
+            return least_squares.monotone(at, recipe.nonnegative), None
+        if gamma:
+            return least_squares.bias_variance(at, gamma), None
+        values, kept = least_squares.minimum_norm(at)
     largest = float(np.abs(values).max())
-    if kept == len(values) and largest < 100:
-        return None
-    zero = f"γ = {gamma:g} counts as 0 and" if gamma else "γ = 0"
-    return (
-        f"{zero} is ill-conditioned here: {kept} of {len(values)} directions can be resolved, the "
+    if gamma or (kept == m + 1 and largest < 100):
+        return values, None
+    zero = f"γ = {recipe.gamma:g} counts as 0 and" if recipe.gamma else "γ = 0"
+    return values, (
+        f"{zero} is ill-conditioned here: {kept} of {m + 1} directions can be resolved, the "
         f"largest entry is {largest:.3g}, and one instance can be off by as much"
     )
 

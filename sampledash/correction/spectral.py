@@ -17,6 +17,21 @@ the orthogonal ones as eigenvectors. Comparing leading coefficients gives
 
 .. math:: \lambda_j = \prod_{i<j} \frac{(m - i)(n + 1 + i)}{(m + 2 + i)(n - 1 - i)}.
 
+There A has the orthonormal polynomials over the ranks, :math:`u_j` over the n true and
+:math:`v_j` over the m + 1 sampled ones, as singular vectors, and the roots of the
+:math:`\lambda_j` as singular values, so that eq. 25 has the solution
+
+.. math:: \hat M = \sqrt{(m+1)/n} \; \sum_j
+          \frac{\sqrt{\lambda_j}}{(1 - \gamma) \lambda_j + \gamma} \langle u_j, M \rangle v_j .
+
+The polynomials (discrete Chebyshev) obey a difference equation in x, the items above:
+
+.. math:: B_x (u_{x+1} - u_x) = B_{x-1} (u_x - u_{x-1}) - j (j + 1) u_x, \quad
+          B_x = (x + 1)(N - 1 - x).
+
+From the end of the list, where those of a high degree are tiny, to its middle they grow or swing:
+the recursion in x loses no digits at any degree, where the one in the degree fails beyond 2 √N.
+
 *With replacement* that holds in the limit of large n. At finite n the eigenvectors are close to the
 polynomials, and the eigenvalues are found numerically.
 
@@ -39,17 +54,23 @@ Krichene & Rendle, KDD 2020, eq. 25; Karlin & McGregor, The Hahn Polynomials, 19
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
 
 from sampledash import checks
-from sampledash.correction import moments
-from sampledash.quadrature import law_nodes
+from sampledash.correction import least_squares
+from sampledash.metrics import Metric
+from sampledash.quadrature import gauss
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats
+
+LARGEST = 10_000  # n up to which all ranks are summed
+_ROOM = 1 << 23  # entries kept for the next metric
+_ROUNDING = 2e-15  # of the largest value
+_ROWS = 16  # between rescalings: entries grow by less than N from row to row
 
 
 @dataclass(frozen=True)
@@ -89,7 +110,12 @@ def eigenvalues(sampling: Sampling) -> Floats:
     ValueError
         For popularity-weighted samples.
     """
-    _require_uniform(sampling)
+    require_sampling(sampling)
+    if sampling.scheme == "popularity":
+        raise ValueError(
+            "sampling is popularity-weighted: its law depends on which items are above, not on "
+            "polynomials of the rank, so it has no such components; use a uniform scheme"
+        )
     return _eigenvalues(sampling)
 
 
@@ -101,11 +127,10 @@ def _eigenvalues(sampling: Sampling) -> Floats:
         factors = (m - i) / (m + 2.0 + i) * ((n + 1.0 + i) / (n - 1.0 - i))
         values = np.concatenate([[1.0], np.cumprod(factors)])
     else:
-        above, weights = law_nodes(sampling)
-        gram, marginal = moments.Grid(sampling, above, weights / n).gram()
-        seen = marginal > np.finfo(float).tiny
-        scale = 1 / np.sqrt(marginal[seen])
-        found = np.linalg.eigvalsh(gram[np.ix_(seen, seen)] * scale[:, None] * scale)
+        grid = least_squares.uniform(sampling)
+        scale = 1 / np.sqrt(grid.marginal[grid.seen])
+        gram = grid.gram[np.ix_(grid.seen, grid.seen)]
+        found = np.linalg.eigvalsh(gram * scale[:, None] * scale)
         values = np.zeros(m + 1)
         values[: len(found)] = np.clip(found[::-1], 0, 1)
         values[n:] = 0  # but for rounding
@@ -162,20 +187,73 @@ def resolution(sampling: Sampling, gamma: float) -> Resolution:
 
 def first_zero(n: int, degree: int) -> float:
     """Rank of the first zero of the discrete Chebyshev polynomial of a degree in 1..n-1."""
-    k = np.arange(1, degree)
-    off = k * np.sqrt((float(n) ** 2 - k**2) / (4.0 * (4.0 * k**2 - 1)))
-    if degree == 1:
-        return (n + 1) / 2
-    lowest = eigh_tridiagonal(
-        np.zeros(degree), off, eigvals_only=True, select="i", select_range=(0, 0)
-    )
-    return float(lowest[0] + (n + 1) / 2)
+    return float(gauss(n, degree)[0][0] + (n + 1) / 2)
 
 
-def _require_uniform(sampling: Sampling) -> None:
-    require_sampling(sampling)
-    if sampling.scheme == "popularity":
-        raise ValueError(
-            "sampling is popularity-weighted: its law depends on which items are above, not on "
-            "polynomials of the rank, so it has no such components; use a uniform scheme"
-        )
+def rows(size: int, degrees: int) -> Iterator[tuple[slice, Floats]]:
+    """Blocks of the first half of the orthonormal polynomials over ``size`` points, (x, degree).
+
+    The other half is the same from the other end, with the sign (-1)^degree.
+    """
+    j = np.arange(degrees)
+    # Square of the first value: a product, whose logarithm loses less than it is long.
+    steps = np.log((2 * j[1:] + 1) / (2 * j[1:] - 1) * ((size - j[1:]) / (size + j[1:])))
+    first = np.cumsum(np.r_[-np.log(size), steps], dtype=np.longdouble) / np.log(np.longdouble(4))
+    power = np.floor(first).astype(np.int64)  # of 2, apart: the first values are too small
+    value, step = np.exp2(first - power).astype(np.float64), np.zeros(degrees)
+    for start in range(0, (size + 1) // 2, _ROWS):
+        block = np.empty((min(_ROWS, (size + 1) // 2 - start), degrees))
+        for x, row in enumerate(block, start):
+            row[:] = value
+            step -= j * (j + 1.0) * value
+            value = value + step / max((x + 1.0) * (size - 1 - x), 1)
+        yield slice(start, start + len(block)), np.ldexp(block, power)
+        by = np.where(power < 0, np.frexp(value)[1], 0)
+        value, step, power = np.ldexp(value, -by), np.ldexp(step, -by), power + by
+
+
+@lru_cache(maxsize=1)
+def _kept(size: int, degrees: int) -> list[tuple[slice, Floats]]:
+    return list(rows(size, degrees))
+
+
+@lru_cache(maxsize=64)
+def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
+    """Component of the exact metric along each polynomial over 1..n: shape (degrees,)."""
+    target = metric.of_above(np.arange(n), n - 1, position)
+    half = (n + 1) // 2
+    other = target[::-1][:half].copy()
+    if n % 2:
+        other[-1] = 0
+    folded = np.array([target[:half] + other, target[:half] - other])  # for even degrees, for odd
+    total = np.zeros((2, degrees))
+    for some, block in rows(n, degrees):
+        total += folded[:, some] @ block
+    total[0, 1::2] = total[1, 1::2]
+    return np.asarray(total[0])
+
+
+def filtered(
+    metric: Metric, sampling: Sampling, position: int, gamma: float, cutoff: float
+) -> tuple[Floats, int]:
+    """Vector of eq. 25, or at γ = 0 of eq. 22 from singular values above ``cutoff``.
+
+    Returns
+    -------
+    Shape (m + 1,), and how many components it has.
+    """
+    n, m = sampling.n, sampling.m
+    share = eigenvalues(sampling)
+    root = np.sqrt(share)
+    kept = int(np.sum(root > (1e-17 * gamma or cutoff)))
+    degrees = min(n, 1 << kept.bit_length())  # some more, to be shared with the next m
+    gains = root[:kept] / ((1 - gamma) * share[:kept] + gamma)
+    gains *= np.sqrt((m + 1) / n) * components(metric, n, position, degrees)[:kept]
+    values = np.empty(m + 1)
+    blocks = _kept if (m + 1) * kept <= _ROOM else rows
+    for some, block in blocks(m + 1, kept):
+        even, odd = block[:, ::2] @ gains[::2], block[:, 1::2] @ gains[1::2]
+        values[::-1][some] = even - odd
+        values[some] = even + odd
+    values[np.abs(values) < _ROUNDING * np.abs(values).max()] = 0  # its sign would say something
+    return values, kept

@@ -73,9 +73,7 @@ def gamma_table(
     for value in (min(1.0, 1 / size), *gammas):
         gamma = checks.real("gamma", value, low=0, high=1, above=True)
         fit = correction("bias-variance", gamma=gamma).fit(metric, sampling)
-        means, spread = mean_and_variance(
-            fit.values, sampling.scheme, sampling.m, above, n - 1 - above
-        )
+        means, spread = mean_and_variance(fit.values, sampling, above, n - 1 - above)
         bias, variance = float(mass @ (means - exact)), float(mass @ spread) / size
         largest = float(np.abs(fit.values).max())
         condition = 1 / ((1 - gamma) * smallest + gamma)

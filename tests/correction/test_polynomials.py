@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.correction.polynomials import rows
+from sampledash.correction.spectral import rows
 from tests.oracles import WITHOUT, dense_bias_variance, dense_law, dense_target, exact_law
 
 
