@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import zlib
@@ -19,7 +20,6 @@ _RATIO = 100  # ranks pack about 3 to 20 times; a bomb a thousand times
 _MOST_MEMBERS = 100_000  # packers that write blocks make one of 64 KiB or more
 _PLAIN = 16 * 2**20  # so much may be as regular as it likes
 _PIECE = 2**20
-_FED = 2**16  # what lies behind the end of a member is copied: a piece, never the whole file
 
 # First bytes of what people upload by mistake, and the remedy.
 _CONVERT = "save the table as CSV"
@@ -87,55 +87,35 @@ def load(source: Source, name: str | None = None) -> tuple[bytes, str]:
 
 def unpacked(data: bytes, name: str) -> bytes:
     """The contents of a gzip file, its members joined, without filling the memory of a bomb."""
+    if data.count(_GZIP + b"\x08") > _MOST_MEMBERS:
+        raise ReadError(
+            f"{name} is compressed with gzip in more than {_MOST_MEMBERS:,} pieces; "
+            "compress the table again"
+        )
     whole = io.BytesIO()
-    place = members = 0
-    while place < len(data):
-        # gunzip ignores zeros that pad the last member.
-        if members and not data.startswith(_GZIP, place):
-            if data.count(b"\0", place) == len(data) - place:
-                break
-            raise ReadError(
-                f"{name} is compressed with gzip but followed by something else; "
-                "compress the table again"
-            )
-        members += 1
-        if members > _MOST_MEMBERS:
-            raise ReadError(
-                f"{name} is compressed with gzip in more than {_MOST_MEMBERS:,} pieces; "
-                "compress the table again"
-            )
-        place = _member(data, place, whole, name)
+    try:
+        with gzip.open(io.BytesIO(data)) as file:
+            while piece := file.read(_PIECE):
+                size = whole.tell() + whole.write(piece)
+                BYTES.check(size, name, holds="unpacks to")
+                if size > _PLAIN and size > _RATIO * len(data):
+                    raise ReadError(
+                        f"{name} unpacks to more than {_RATIO} times its size, which no table of "
+                        "ranks does; unpack it and give the table itself"
+                    )
+    except EOFError:
+        raise ReadError(
+            f"{name} is compressed with gzip but cut off; copy or download it again"
+        ) from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        wrong = "followed by something else" if "Not a gzipped" in str(error) else "damaged"
+        raise ReadError(
+            f"{name} is compressed with gzip but {wrong}; compress the table again"
+        ) from None
     contents = whole.getvalue()
     if contents.startswith(_GZIP):
         raise ReadError(f"{name} is compressed with gzip twice; unpack it once")
     return contents
-
-
-def _member(data: bytes, place: int, whole: io.BytesIO, name: str) -> int:
-    """Unpack one member; return where the next one begins."""
-    member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    while not member.eof:
-        fed = data[place : place + _FED]
-        try:
-            piece = member.decompress(fed, _PIECE)
-        except zlib.error:
-            raise ReadError(
-                f"{name} is compressed with gzip but damaged; compress the table again"
-            ) from None
-        used = len(fed) - len(member.unconsumed_tail) - len(member.unused_data)
-        if not piece and not used and not member.eof:
-            raise ReadError(
-                f"{name} is compressed with gzip but cut off; copy or download it again"
-            )
-        place += used
-        size = whole.tell() + whole.write(piece)
-        BYTES.check(size, name, holds="unpacks to")
-        if size > _PLAIN and size > _RATIO * len(data):
-            raise ReadError(
-                f"{name} unpacks to more than {_RATIO} times its size, which no table of ranks "
-                "does; unpack it and give the table itself"
-            )
-    return place
 
 
 def plain(name: str) -> str:
