@@ -14,7 +14,7 @@ from pandas.api.types import union_categoricals
 
 from sampledash import checks
 from sampledash.ranksets import RankSet
-from sampledash.readers.columns import categories, first
+from sampledash.readers.columns import first
 from sampledash.readers.errors import (
     DifferentInstances,
     MissingCandidates,
@@ -22,7 +22,7 @@ from sampledash.readers.errors import (
     ZeroBasedRanks,
 )
 from sampledash.readers.frame import Facts, Ranks
-from sampledash.readers.limits import check_name
+from sampledash.readers.upload_limits import check_name
 
 Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
@@ -74,17 +74,15 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
         raise ValueError("no system is left: use at least one (systems is empty)")
     result = []
     for part, names in zip(parts, called, strict=True):
-        kept = [wanted.get(name) for name in names]
-        if not any(kept):
+        kept = [name for name in names if name in wanted]
+        if not kept:
             continue
-        for name in filter(None, kept):
-            check_name(name, part.name)
-        frame = part.frame
-        keep = np.array([name is not None for name in kept])
-        if not keep.all():
-            frame = frame[keep[frame["system"].cat.codes]]
-        code = (np.cumsum(keep) - 1)[frame["system"].cat.codes]
-        system = categories(code, [name for name in kept if name is not None])
+        for name in kept:
+            check_name(wanted[name], part.name)
+        system = part.frame["system"].array.rename_categories(names).set_categories(kept)
+        here = system.codes >= 0
+        frame = part.frame if here.all() else part.frame[here]
+        system = system[here].rename_categories([wanted[name] for name in kept])
         result.append(replace(part, frame=frame).with_columns(system=system))
     return result
 
@@ -103,10 +101,11 @@ def assemble(
     """
     checks.choice("instances", instances, ("same", "shared", "any"))
     parts = _one_labelling(choose(parts, systems))
-    parts = _with_n([_from_one(part, zero_based) for part in parts], n)
+    parts = _with_n([from_one(part, zero_based) for part in parts], n)
     for part in parts:
-        _check_range(part, zero_based)
-        _check_repeats(part, zero_based)
+        shift = zero_based and part.shifts
+        _check_range(part, shift)
+        _check_repeats(part, shift)
     name = " and ".join(part.name for part in parts)
     frames = {
         str(system): own
@@ -136,53 +135,51 @@ def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
     ]
 
 
-def _from_one(ranks: Ranks, zero_based: bool) -> Ranks:
+def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
     """Ranks from 1."""
     if not ranks.shifts:
         return ranks
     rank = ranks.values("rank")
     lowest = int(np.argmin(rank))
-    value = int(rank[lowest])
+    value, where = int(rank[lowest]), ranks.place(lowest, "rank")
     if value < 0:
         raise ReadError(
-            f"{ranks.place(lowest, 'rank')}: rank {value} is below {0 if zero_based else 1}; "
+            f"{where}: {'sampled ' * sampled}rank {value} is below {0 if zero_based else 1}; "
             "correct it or remove the row"
         )
-    if zero_based:
-        ranks = ranks.with_columns(rank=rank + 1)
-        ranks = ranks.noted("Ranks were counted from 0: 1 was added to each.")
-        if value > 0:
-            return ranks.doubted(
-                f"No rank of {ranks.name} is 0, though ranks are said to count from 0."
-            )
-    elif value == 0:
-        raise ZeroBasedRanks(
-            f"{ranks.place(lowest, 'rank')}: rank 0, and no rank is negative, so the ranks "
-            "seem to count from 0: add 1 to each (in Python: zero_based=True)"
-        )
-    return ranks
+    if value == 0 and not zero_based:
+        seem = "rank 0, and no rank is negative, so the ranks seem to count from 0:"
+        if sampled:
+            seem = "sampled rank 0; the best sampled rank is 1: if yours count from 0,"
+        raise ZeroBasedRanks(f"{where}: {seem} add 1 to each (in Python: zero_based=True)")
+    if not zero_based:
+        return ranks
+    note = "Ranks were counted from 0: 1 was added to each."
+    ranks = ranks.with_columns(rank=rank + 1).noted(note)
+    doubt = f"No rank of {ranks.name} is 0, though ranks are said to count from 0."
+    return ranks.doubted(doubt) if value > 0 else ranks
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
     """Every entry with its n: from its file, as given, or from the other files."""
     known = [part for part in parts if "n_candidates" in part.frame]
     for part in known:
-        part.check("n_candidates", "n", low=2, high=checks.LARGEST_N)
+        part.check("n_candidates")
     if n is not None and len(known) < len(parts):
         n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     names = " and ".join(part.name for part in known)
     result: list[Ranks] = []
     without: list[Ranks] = []
     for part in parts:
-        if "n_candidates" not in part.frame:
-            size = _n_of_others(part, known) if n is None else n
-            if size is None:
-                without.append(part)
-                continue
-            part = part.with_columns(n_candidates=np.broadcast_to(size, len(part.frame)))
-            if n is None:
-                part = part.noted(f"n is taken from {names}: {part.name} does not say it.")
-        result.append(part)
+        if "n_candidates" in part.frame:
+            result.append(part)
+        elif n is not None:
+            result.append(part.with_columns(n_candidates=n))
+        elif (size := _n_of_others(part, known)) is not None:
+            note = f"n is taken from {names}: {part.name} does not say it."
+            result.append(part.with_columns(n_candidates=size).noted(note))
+        else:
+            without.append(part)
     if without:
         largest = max(int(part.values("rank").max()) for part in without)
         raise MissingCandidates(
@@ -211,10 +208,9 @@ def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
     return found.to_numpy(np.int64)
 
 
-def _check_range(ranks: Ranks, zero_based: bool) -> None:
+def _check_range(ranks: Ranks, shift: bool) -> None:
     rank, n = ranks.values("rank"), ranks.values("n_candidates")
     ties, mass = ranks.values("ties"), ranks.values("mass_above")
-    shift = ranks.shifts and zero_based
     if (i := first(rank > n)) is not None:
         own = ranks.source.find("n_candidates") is not None
         remedy = "correct the rank or the n of this row" if own else "give a larger n"
@@ -233,25 +229,20 @@ def _check_range(ranks: Ranks, zero_based: bool) -> None:
         )
 
 
-def _check_repeats(ranks: Ranks, zero_based: bool) -> None:
-    if "instance" not in ranks.frame:
-        return
+def _check_repeats(ranks: Ranks, shift: bool) -> None:
+    """Refuse the first rank, by system, instance and rank, that an instance has twice."""
     keys = ["system", "instance", "rank"]
-    bad = first(ranks.frame.duplicated(keys))
-    if bad is None:
+    if "instance" not in ranks.frame or not ranks.frame.duplicated(keys).any():
         return
-    # The first one by system, instance and rank.
-    repeated = ranks.frame.duplicated(keys, keep=False).to_numpy()
-    rows = np.flatnonzero(repeated)
-    codes = [ranks.frame[key].cat.codes.to_numpy()[rows] for key in keys[:2]]
-    order = rows[np.lexsort((ranks.values("rank")[rows], *reversed(codes)))]
-    earlier, again = sorted(order[:2].tolist())
-    row = ranks.frame.iloc[again]
+    rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
+    repeated = ranks.frame[keys].iloc[rows].set_axis(rows).sort_values(keys, kind="stable")
+    earlier, again = repeated.index[:2]
+    system, instance, rank = repeated.iloc[0]
     where = ranks.place(earlier, "rank").removeprefix(f"{ranks.name}, ").split(", column ")[0]
     raise ReadError(
-        f"{ranks.place(again, 'rank')}: system {row['system']!r}, instance "
-        f"{str(row['instance'])!r} has rank {row['rank'] - (ranks.shifts and zero_based)} twice, "
-        f"first in {where}; relevant items have distinct ranks: remove one row"
+        f"{ranks.place(again, 'rank')}: system {system!r}, instance {str(instance)!r} has rank "
+        f"{rank - shift} twice, first in {where}; relevant items have distinct ranks: remove one "
+        "row"
     )
 
 
@@ -264,30 +255,29 @@ def _aligned(
         # Nothing says which belong together; the rows of a histogram need not even be as many.
         _check_totals(frames, name, counted)
         return frames
-    width = len(first_frame["instance"].cat.categories)
-    fewest = most = _items(first_frame, width)
+    fewest = most = _items(first_frame)
     for own in frames.values():
-        items = _items(own, width)
+        items = _items(own)
         fewest, most = np.minimum(fewest, items), np.maximum(most, items)
     if np.array_equal(fewest, most):
         return frames
     shared = (fewest == most) & (fewest > 0)
     if not shared_only or not shared.any():
-        raise _different(frames, name, int(shared.sum()), int((most > 0).sum()))
+        raise _different(frames, name, fewest, most)
     return {s: own[shared[own["instance"].cat.codes]] for s, own in frames.items()}
 
 
-def _items(own: pd.DataFrame, width: int) -> NDArray[Any]:
+def _items(own: pd.DataFrame) -> NDArray[Any]:
     """How many relevant items each instance has."""
-    return np.bincount(own["instance"].cat.codes, minlength=width)
+    instance = own["instance"].cat
+    return np.bincount(instance.codes, minlength=len(instance.categories))
 
 
 def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> None:
     """Without labels nothing says which ranks belong together, so at least count them."""
+    what, remedy = "ranks", "give each one rank per instance, add an instance column"
     if counted:
         what, remedy = "instances by its counts", "complete the counts"
-    else:
-        what, remedy = "ranks", "give each one rank per instance, add an instance column"
     sizes = {}
     for system, own in frames.items():
         if "instance" in own:  # rows of one label are relevant items of the same instances
@@ -308,16 +298,14 @@ def _number(value: float) -> str:
 
 
 def _different(
-    frames: dict[str, pd.DataFrame], name: str, shared: int, occurring: int
+    frames: dict[str, pd.DataFrame], name: str, fewest: NDArray[Any], most: NDArray[Any]
 ) -> DifferentInstances:
+    """The complaint, by the fewest and most relevant items that each instance has."""
     labels = next(iter(frames.values()))["instance"].cat.categories
-    items = {system: _items(own, len(labels)) for system, own in frames.items()}
-    # A row that is blank for every system is nobody's lack.
-    occurs = np.any([found > 0 for found in items.values()], axis=0)
     missing: dict[str, tuple[str, ...]] = {}
     parts: list[str] = []
-    for system, found in items.items():
-        lacking = labels[occurs & (found == 0)]
+    for system, own in frames.items():
+        lacking = labels[(most > 0) & (_items(own) == 0)]  # blank for all is nobody's lack
         if len(lacking):
             missing[system] = tuple(map(str, lacking[:3]))
             more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
@@ -326,39 +314,39 @@ def _different(
         rest = f"; {len(parts) - 2} more lack some" if len(parts) > 2 else ""
         what = f"the systems cover different instances: {'; '.join(parts[:2])}{rest}"
     else:
-        (one, own), *others = items.items()
-        other, theirs = next(pair for pair in others if not np.array_equal(pair[1], own))
-        code = int(np.argmax(own != theirs))
+        code = int(np.argmax(fewest != most))
+        (one, size), *others = ((system, _items(own)[code]) for system, own in frames.items())
+        other, found = next(pair for pair in others if pair[1] != size)
         what = (
-            f"instance {str(labels[code])!r} has {own[code]} relevant items in {one!r} and "
-            f"{theirs[code]} in {other!r}"
+            f"instance {str(labels[code])!r} has {size} relevant items in {one!r} and {found} in "
+            f"{other!r}"
         )
     remedy = (
-        f"All share {shared:,} of {occurring:,} instances: compare those "
-        '(in Python: instances="shared"), or complete the file'
-        if shared
-        else "They share none: complete the file, or compare them as they are "
+        "They share none: complete the file, or compare them as they are "
         '(in Python: instances="any")'
     )
+    if shared := int(((fewest == most) & (fewest > 0)).sum()):
+        remedy = (
+            f"All share {shared:,} of {int((most > 0).sum()):,} instances: compare those "
+            '(in Python: instances="shared"), or complete the file'
+        )
     return DifferentInstances(f"{name}: {what}. {remedy}", shared, missing)
 
 
 def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankSet:
-    n = own["n_candidates"].to_numpy()
-    mass = own["mass_above"].to_numpy() if "mass_above" in own else None
+    given = {role: own[role].to_numpy() for role in own if role != "system"}
+    n = given["n_candidates"]
     # The rows of a histogram are nobody's: they get no labels by which they could pair up.
-    instances = None if counted else np.arange(1, len(own) + 1)
-    if "instance" in own:
-        instances = own["instance"].to_numpy()
+    instances = given.get("instance", None if counted else np.arange(1, len(own) + 1))
     try:
         return RankSet(
             system,
-            own["rank"].to_numpy(),
+            given["rank"],
             n[0] if n.min() == n.max() else n,  # one takes less room
             instances=instances,
-            ties=own["ties"].to_numpy() if "ties" in own else None,
-            mass_above=mass,
-            counts=own["count"].to_numpy() if "count" in own else None,
+            ties=given.get("ties"),
+            mass_above=given.get("mass_above"),
+            counts=given.get("count"),
         )
     except ValueError as error:
         raise ReadError(f"{name}: {error}") from None

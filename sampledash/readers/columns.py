@@ -15,9 +15,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampledash.checks import TOO_LARGE, is_numeral, not_a_number, shown
+from sampledash.checks import MOST_INSTANCES, TOO_LARGE, is_numeral, not_a_number, shown
 from sampledash.readers.errors import NoRankColumn, ReadError
-from sampledash.readers.limits import COLUMNS, LABELLED, LABELS, LONGEST_NAME, ROWS, check_name
+from sampledash.readers.upload_limits import (
+    COLUMNS,
+    LABELLED,
+    LABELS,
+    LONGEST_NAME,
+    ROWS,
+    check_name,
+)
 from sampledash.types import Floats, Ints
 
 Role = Literal[
@@ -51,6 +58,8 @@ ALIASES: dict[Role, tuple[str, ...]] = {
 }  # fmt: skip
 SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called
 TRUE = ("true_rank", "best_rank", "worst_rank")  # and those that cannot be one
+TYPED_RANKS = "typed ranks"
+_YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _CHEAP = (None, "system", "rank", "n_candidates", "count")
 _EXACT = 1e15  # whole numbers below it are read alike by everybody
 _SHORT = 2**30  # whole numbers below it have a sum in 32 bits
@@ -77,16 +86,16 @@ def is_true_rank(header: str) -> bool:
 class Source:
     """A file as messages speak of it: its name, its headers, and the role of each, or None.
 
-    ``data`` is the text, kept to find line numbers; None where rows have none (Parquet, arrays).
-    The columns of ``typed`` ranks are their systems.
+    ``kind`` is what it is, for the reader. ``data`` is the text, kept to find line numbers; None
+    where rows have none (Parquet, arrays). The columns of typed ranks are their systems.
     """
 
     name: str
+    kind: str = ""
     headers: tuple[str, ...] = ()
     roles: tuple[Role | None, ...] = ()
     data: bytes | None = None
     delimiter: str = ","
-    typed: bool = False
 
     def find(self, role: str) -> int | None:
         """Index of the first column with this role: only repetitions can have several."""
@@ -101,7 +110,7 @@ class Source:
     def place(self, record: int, column: int | None = None) -> str:
         """Where a cell is: ``ranks.csv, line 7, column 'rank'``."""
         header = "" if column is None else repr(self.headers[column])
-        if self.typed:
+        if self.kind == TYPED_RANKS:
             return f"{self.name}, system {header}, value {record + 1}"
         return f"{self.name}, {self.line(record)}{f', column {header}' if header else ''}"
 
@@ -121,7 +130,9 @@ class Source:
             LABELLED.check(rows, self.name, column=repr(costly), rows=f"{ROWS.most:,}")
 
 
-def source_of(name: str, headers: Sequence[str], line: int | None = None, **text: Any) -> Source:
+def source_of(
+    name: str, kind: str, headers: Sequence[str], line: int | None = None, **text: Any
+) -> Source:
     """Give every header its role; refuse repeated names, and numbers in place of names."""
     headers = [header.strip() for header in headers]
     where = name if line is None else f"{name}, line {line}"
@@ -137,6 +148,8 @@ def source_of(name: str, headers: Sequence[str], line: int | None = None, **text
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
     if "rank" not in roles:  # one column per system: m may be one
         roles = [None if role in ("negatives", "adaptive") else role for role in roles]
+    if "negatives" not in roles and _plain(SAMPLED) not in map(_plain, headers):  # true ranks
+        roles = [None if role == "adaptive" else role for role in roles]
     for role, names in ALIASES.items():
         same = [header for header, own in zip(headers, roles, strict=True) if own == role]
         if len(same) > 1 and role != "repetition":
@@ -150,7 +163,7 @@ def source_of(name: str, headers: Sequence[str], line: int | None = None, **text
             f"{found}add a header line such as system,instance,rank,n_candidates",
             f"{found}add a header line such as system,{SAMPLED}",
         )
-    return Source(name, tuple(headers), tuple(roles), **text)
+    return Source(name, kind, tuple(headers), tuple(roles), **text)
 
 
 def stream(data: bytes) -> io.TextIOWrapper:
@@ -262,20 +275,39 @@ def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
     stripped text, so that 007 and 7 remain two.
     """
     codes, distinct = pd.factorize(cells)
-    found = np.asarray(distinct)
-    small = found.dtype.kind in "iuf" and bool(np.all((found > -TOO_LARGE) & (found < TOO_LARGE)))
-    if small and (found.dtype.kind != "f" or np.all(found == np.floor(found))):
-        found = found.astype(np.int64)
-        if codes.min() >= 0:
-            return categories(codes, found)
-    LABELS.check(len(found), place(cells.index[0]))
-    text = np.array([str(label).strip() for label in found.tolist()], dtype=object)
+    if distinct.dtype.kind in "iuf" and codes.min() >= 0:
+        found = np.asarray(distinct)
+        small = np.all((found > -TOO_LARGE) & (found < TOO_LARGE))
+        if small and (found.dtype.kind != "f" or np.all(found == np.floor(found))):
+            return categories(codes, found.astype(np.int64))
+    LABELS.check(len(distinct), place(cells.index[0]))
+    text = np.array([str(label).strip() for label in distinct.tolist()], dtype=object)
     if (i := first([len(label) > LONGEST_NAME for label in text])) is not None:
         check_name(text[i], place(cells.index[int(np.argmax(codes == i))]))
     blank = np.append(text == "", True)  # the last one for missing cells
     if (i := first(blank[codes])) is not None:
         raise ReadError(f"{place(cells.index[i])}: the cell is blank; write {what}")
     return categories(codes, text)
+
+
+def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
+    """How many instances each row stands for, fractions allowed; None if each is one."""
+    found = compact([numbers(cells, place, what)]).astype(np.float64, copy=False)
+    if (i := first(~((found >= 0) & (found <= MOST_INSTANCES)))) is not None:
+        wrong = "is below 0" if found[i] < 0 else "is too large"
+        raise ReadError(f"{place(cells.index[i])}: {shown(found[i])} {wrong}; write {what}")
+    return None if np.all(found == 1) else found
+
+
+def yes_or_no(cells: pd.Series[Any], place: Place, what: str) -> NDArray[np.bool_]:
+    """Cells as true and false."""
+    said = labels(cells, place, what)
+    meant = [_YES.get(str(each).strip().lower()) for each in said.categories]
+    if None in meant:
+        odd = meant.index(None)
+        where = place(cells.index[int(np.argmax(said.codes == odd))])
+        raise ReadError(f"{where}: {shown(str(said.categories[odd]))} is not {what}")
+    return np.asarray(np.asarray(meant, dtype=bool)[said.codes])
 
 
 def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:

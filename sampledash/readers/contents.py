@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from sampledash.readers.errors import ReadError
-from sampledash.readers.limits import BYTES
+from sampledash.readers.upload_limits import BYTES
 
 Source = str | Path | BinaryIO
 Kind = Literal["text", "parquet", "array"]

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from sampledash import checks
 from sampledash.ranksets import RankSet
-from sampledash.readers.assemble import Instances, Systems, assemble, choose, distinct_names
-from sampledash.readers.columns import SAMPLED, Role, first, is_true_rank
-from sampledash.readers.contents import Source, kind_of, load
-from sampledash.readers.errors import (
-    MissingCandidates,
-    MissingNegatives,
-    NoRankColumn,
-    ReadError,
-    ZeroBasedRanks,
+from sampledash.readers.assemble import (
+    Instances,
+    Systems,
+    assemble,
+    choose,
+    distinct_names,
+    from_one,
 )
+from sampledash.readers.columns import SAMPLED, first, is_true_rank
+from sampledash.readers.contents import Source, kind_of, load
+from sampledash.readers.errors import MissingCandidates, MissingNegatives, NoRankColumn, ReadError
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
-from sampledash.readers.limits import BYTES, FILES, LABELLED, LINES, ROWS, TEXTS, Limit
 from sampledash.readers.summary import Summary, describe
 from sampledash.readers.tables import read_table
 from sampledash.readers.trec import (
@@ -33,6 +33,16 @@ from sampledash.readers.trec import (
     ranks_of_runs,
     read_trec,
     trec_kind,
+)
+from sampledash.readers.upload_limits import (
+    BYTES,
+    FILES,
+    LABELLED,
+    LINES,
+    NUMBERS,
+    ROWS,
+    TEXTS,
+    Limit,
 )
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
@@ -151,19 +161,13 @@ def open_sources(
     ReadError
         If a file cannot be read, a run comes without qrels, or qrels come without a run.
     """
-    names: list[str | None]
-    if isinstance(source, Sequence) and not isinstance(source, str):
-        sources = list(source)
-        if name is None:
-            names = [None] * len(sources)
-        elif isinstance(name, str) or len(name) != len(sources):
-            raise ValueError(f"name must give one name for each of the {len(sources)} files")
-        else:
-            names = list(name)
-    else:
-        if name is not None and not isinstance(name, str):
-            raise ValueError(f"name must be text for one file, got {name!r}")
-        sources, names = [source], [name]
+    many = isinstance(source, Sequence) and not isinstance(source, str)
+    if not many and not isinstance(name, str | None):
+        raise ValueError(f"name must be text for one file, got {name!r}")
+    sources: list[Any] = list(source) if isinstance(source, Sequence) and many else [source]
+    names: list[Any] = [name] * len(sources) if name is None or not many else list(name)
+    if (many and isinstance(name, str)) or len(names) != len(sources):
+        raise ValueError(f"name must give one name for each of the {len(sources)} files")
     if not sources and qrels is None:
         raise ReadError("source is empty: give at least one file")
     FILES.check(len(sources) + (qrels is not None), "source")
@@ -176,7 +180,7 @@ def open_sources(
         kind = kind_of(data, called)
         trec = trec_kind(data, called) if kind == "text" else None
         part = (
-            ranks_of(read_table(data, called, kind))
+            ranks_of(*read_table(data, called, kind))
             if trec is None
             else read_trec(data, called, trec)
         )
@@ -404,23 +408,31 @@ def sampled_sets(
                 f"rename the column to {SAMPLED} if they are sampled"
             )
         parts.append(resolve_repetitions(part, runs))
-    without_n, without_m = lacks(opened)
+    lack = lacks(opened)
     sets = []
     for part in choose(parts, systems):
-        part = _with_size(part, "n_candidates", "n", n, without_n)
-        part = _with_size(part, "negatives", "m", m, without_m)
-        part = _from_one(part, zero_based)
+        for role, given, other in zip(NUMBERS, (n, m), lack, strict=True):
+            part = _with_number(part, role, given, other)
+        part = from_one(part, zero_based, sampled=True)
+        rank, most = part.values("rank"), part.values("negatives") + 1
+        if (i := first(rank > most)) is not None:
+            raise ReadError(
+                f"{part.place(i, 'rank')}: sampled rank {rank[i]:,} is beyond m + 1 = {most[i]:,}; "
+                "give the m that was used, or if these are true ranks, bring them to the "
+                "Consistency page (in Python: read_rank_sets)"
+            )
         for system, own in part.frame.groupby("system", observed=True):
             said = _adaptive(part, own) if adaptive is None else adaptive
+            found = {role: own[role].to_numpy() for role in own}
             try:
                 one = SampledRankSet(
                     str(system),
-                    own["rank"].to_numpy(),
-                    own["n_candidates"].to_numpy(),
-                    own["negatives"].to_numpy(),
+                    found["rank"],
+                    found["n_candidates"],
+                    found["negatives"],
                     scheme=scheme,
-                    instances=own["instance"].to_numpy() if "instance" in own else None,
-                    counts=own["count"].to_numpy() if "count" in own else None,
+                    instances=found.get("instance"),
+                    counts=found.get("count"),
                     adaptive=said,
                 )
             except ValueError as error:
@@ -431,57 +443,32 @@ def sampled_sets(
 
 def lacks(opened: Opened) -> tuple[bool, bool]:
     """Whether some file does not say n, and whether some does not say m."""
-    frames = [part.frame for part in opened.tables]
-    return any("n_candidates" not in f for f in frames), any("negatives" not in f for f in frames)
+    n, m = (any(role not in part.frame for part in opened.tables) for role in NUMBERS)
+    return n, m
 
 
-def _with_size(part: Ranks, role: Role, symbol: str, given: int | None, others: bool) -> Ranks:
-    """One number for each entry, from the file or as given; not two that differ.
+def _with_number(part: Ranks, role: str, given: int | None, others: bool) -> Ranks:
+    """One n or m for each entry, from the file or as given; not two that differ.
 
     ``others``: some file lacks it, so what is given may be meant for that one.
     """
-    low, high = (2, checks.LARGEST_N) if symbol == "n" else (1, None)
+    symbol, what, low, high = NUMBERS[role]
     found = part.values(role)
+    if found is None and given is None:
+        lacking, column = (MissingCandidates, role) if symbol == "n" else (MissingNegatives, symbol)
+        raise lacking(
+            f"{part.name} does not say {symbol}, the number of {what}: add a column {column}, or "
+            f"give {symbol}"
+        )
     if found is None:
-        if given is None:
-            what = "candidates" if symbol == "n" else "sampled negatives"
-            missing = MissingCandidates if symbol == "n" else MissingNegatives
-            raise missing(
-                f"{part.name} does not say {symbol}, the number of {what}: add a column "
-                f"{'n_candidates' if symbol == 'n' else 'm'}, or give {symbol}"
-            )
-        given = checks.integer(symbol, given, low=low, high=high)
-        return part.with_columns(**{role: np.broadcast_to(given, len(part.frame))})
-    part.check(role, symbol, low=low, high=high)
+        return part.with_columns(**{role: checks.integer(symbol, given, low=low, high=high)})
+    part.check(role)
     if given is not None and not others and (i := first(found != given)) is not None:
         raise ReadError(
             f"{part.place(i, role)}: the file says {symbol} = {found[i]:,}, but {symbol} = "
             f"{given:,} is given; leave one of them out"
         )
     return part
-
-
-def _from_one(part: Ranks, zero_based: bool) -> Ranks:
-    """Sampled ranks lie in 1..m+1."""
-    rank, drawn = part.values("rank") + zero_based, part.values("negatives")
-    i = int(np.argmin(rank))
-    if rank[i] == 0 and not zero_based:
-        raise ZeroBasedRanks(
-            f"{part.place(i, 'rank')}: sampled rank 0; the best sampled rank is 1: "
-            "if yours count from 0, add 1 to each (in Python: zero_based=True)"
-        )
-    if rank[i] < 1:
-        raise ReadError(
-            f"{part.place(i, 'rank')}: sampled rank {rank[i] - zero_based} is below "
-            f"{0 if zero_based else 1}; correct it or remove the row"
-        )
-    if (over := first(rank > drawn + 1)) is not None:
-        raise ReadError(
-            f"{part.place(over, 'rank')}: sampled rank {rank[over]:,} is beyond m + 1 = "
-            f"{drawn[over] + 1:,}; give the m that was used, or if these are true ranks, bring "
-            "them to the Consistency page (in Python: read_rank_sets)"
-        )
-    return part.with_columns(rank=rank)
 
 
 def _adaptive(part: Ranks, own: pd.DataFrame) -> bool | None:

@@ -18,22 +18,22 @@ from sampledash import checks
 from sampledash.readers.columns import (
     ALIASES,
     SAMPLED,
+    TYPED_RANKS,
     Role,
     Source,
     categories,
-    compact,
+    counts,
     first,
     is_true_rank,
     labels,
     numbers,
     parsed,
     whole,
+    yes_or_no,
 )
 from sampledash.readers.contents import stem_of
 from sampledash.readers.errors import NoRankColumn, ReadError
-from sampledash.readers.limits import RANKS, REPETITIONS, SYSTEMS, TEXTS
-from sampledash.readers.tables import Table
-from sampledash.types import Ints
+from sampledash.readers.upload_limits import NUMBERS, RANKS, REPETITIONS, SYSTEMS, TEXTS
 
 Runs = Literal["averaged", "apart"]
 
@@ -44,7 +44,6 @@ _WIDE_RANK = (
 )
 _COUNT = "how many instances the row stands for, a number from 0"
 _ADAPTIVE = "yes or no, whether what was drawn for a row decided its m"
-_YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 # How each column is read, what to write into it, and what it means; in the order of complaints.
 _COLUMNS: dict[Role, tuple[Callable[..., Any], str, str]] = {
     "system": (labels, "the name of the system", "system"),
@@ -53,10 +52,10 @@ _COLUMNS: dict[Role, tuple[Callable[..., Any], str, str]] = {
     "mass_above": (numbers, "a share in 0..1", "sampling weight above it"),
     "n_candidates": (whole, "the number of candidates, a whole number from 2", "n"),
     "ties": (whole, "how many others are tied, 0 for none", "others tied with it"),
-    "count": (numbers, _COUNT, "instances that the row stands for"),
+    "count": (counts, _COUNT, "instances that the row stands for"),
     "repetition": (labels, "which {header} the row belongs to", "repetition"),
     "negatives": (whole, "the number of negatives, from 1", "sampled negatives"),
-    "adaptive": (labels, _ADAPTIVE, "whether the draw decided m"),
+    "adaptive": (yes_or_no, _ADAPTIVE, "whether the draw decided m"),
 }
 
 
@@ -130,9 +129,14 @@ class Ranks:
         return self.frame[role].to_numpy() if role in self.frame else None
 
     def with_columns(self, **columns: Any) -> Ranks:
-        """With other columns in place of those that are there; None removes one."""
-        kept = {name: values for name, values in self.frame.items()}
-        found = {name: values for name, values in (kept | columns).items() if values is not None}
+        """With other columns, one number standing for all rows; None removes one."""
+        kept = {name: values for name, values in self.frame.items()} | columns
+        size = len(self.frame)
+        found = {
+            name: values if np.ndim(values) else np.broadcast_to(values, size)
+            for name, values in kept.items()
+            if values is not None
+        }
         return replace(self, frame=pd.DataFrame(found, index=self.frame.index, copy=False))
 
     def noted(self, *sentences: str) -> Ranks:
@@ -143,39 +147,35 @@ class Ranks:
         """With further doubts."""
         return replace(self, facts=replace(self.facts, doubts=(*self.facts.doubts, *sentences)))
 
-    def place(self, row: int, role: Role) -> str:
+    def place(self, row: int, role: str) -> str:
         """Where the cell of a row is in the source."""
         column = self.source.find(role)
-        if "column" in self.frame and (role == "rank" or self.source.typed):
+        if "column" in self.frame and (role == "rank" or self.source.kind == TYPED_RANKS):
             column = int(self.frame["column"].iloc[row])
         return self.source.place(int(self.frame.index[row]), column)
 
-    def check(self, role: Role, symbol: str, *, low: int, high: int | None = None) -> None:
-        """Refuse the first number of a column that is below ``low`` or above ``high``."""
-        values = self.values(role)
-        for bad, bound in (
-            (values < low, f"at least {low:,}"),
-            (values > (np.inf if high is None else high), f"at most {high or 0:,}"),
-        ):
+    def check(self, role: str) -> None:
+        """Refuse the first n or m that cannot be."""
+        (symbol, _, low, high), values = NUMBERS[role], self.values(role)
+        for bad, bound in ((values < low, f"least {low:,}"), (values > high, f"most {high:,}")):
             if (i := first(bad)) is not None:
                 raise ReadError(
-                    f"{self.place(i, role)}: {symbol} must be {bound}, got {values[i]:,}; correct "
-                    "it or remove the row"
+                    f"{self.place(i, role)}: {symbol} must be at {bound}, got {values[i]:,}; "
+                    "correct it or remove the row"
                 )
 
 
-def ranks_of(table: Table) -> Ranks:
+def ranks_of(source: Source, cells: pd.DataFrame) -> Ranks:
     """Read a table as long if it has a rank column, otherwise as wide."""
-    source = table.source
     if "rank" in source.roles:
-        return _long(table)
+        return _long(source, cells)
     if "system" in source.roles:
         raise _no_rank(source, "a file with a system column needs one")
     for role in ("ties", "mass_above", "count"):
         if (i := source.find(role)) is not None:
             header = source.headers[i]
             raise _no_rank(source, f"a file with {header!r} needs one, and one row per rank")
-    return _wide(table)
+    return _wide(source, cells)
 
 
 def _no_rank(source: Source, why: str) -> NoRankColumn:
@@ -192,57 +192,32 @@ def _no_rank(source: Source, why: str) -> NoRankColumn:
     )
 
 
-def _column(table: Table, role: Role, i: int | None) -> Any:
-    """A column, read and checked; None if the file has none."""
+def _column(source: Source, cells: pd.DataFrame, role: Role, i: int | None = None) -> Any:
+    """A column, by default the first with its role, read and checked; None if there is none."""
+    i = source.find(role) if i is None else i
     if i is None:
         return None
     read, what, _ = _COLUMNS[role]
-    what = what.format(header=table.source.headers[i])
-    return read(table.frame[i], partial(table.source.place, column=i), what)
+    what = what.format(header=source.headers[i])
+    return read(cells[i], partial(source.place, column=i), what)
 
 
-def _long(table: Table) -> Ranks:
-    source, size = table.source, len(table.frame)
-    found: dict[str, Any] = {}
+def _long(source: Source, cells: pd.DataFrame) -> Ranks:
+    i = source.find("instance")
+    if i is not None and not pd.api.types.is_numeric_dtype(cells[i].dtype):
+        TEXTS.check(len(cells), f"{source.name}, column {source.headers[i]!r}")
+    found: dict[Role, Any] = {}
     for role in _COLUMNS:
-        i = source.find(role)
-        if role == "instance" and i is not None and not _is_numeric(table.frame[i]):
-            TEXTS.check(size, f"{source.name}, column {source.headers[i]!r}")
-        if role == "adaptive" and not source.sampled and "negatives" not in found:
-            continue
-        values: Any = _repetition(table) if role == "repetition" else _column(table, role, i)
+        read = _repetition(source, cells) if role == "repetition" else _column(source, cells, role)
         if role == "system":
-            if values is None:
-                values = categories(np.zeros(size, np.int8), [stem_of(source.name)])
-            SYSTEMS.check(len(values.categories), source.name)
-        elif values is not None and role == "count":
-            values = _counts(source, values)
-        elif values is not None and role == "adaptive":
-            values = _adaptive(source, values)
-        if values is not None:
-            found[role] = values
-    facts = _facts(table, [i for i, role in enumerate(source.roles) if role is None])
-    return _without_zeros(Ranks(source, pd.DataFrame(found, copy=False), facts))
-
-
-def _adaptive(source: Source, said: pd.Categorical) -> NDArray[np.bool_]:
-    """Whether what was drawn decided m; of sampled ranks alone."""
-    meant = [_YES.get(str(each).strip().lower()) for each in said.categories]
-    if None in meant:
-        odd = meant.index(None)
-        place = source.place(int(np.argmax(said.codes == odd)), source.find("adaptive"))
-        raise ReadError(f"{place}: {checks.shown(str(said.categories[odd]))} is not {_ADAPTIVE}")
-    return np.asarray(np.array(meant, dtype=bool)[said.codes])
-
-
-def _counts(source: Source, values: NDArray[Any]) -> NDArray[Any] | None:
-    """How many instances each row stands for: not negative, fractions allowed."""
-    count = compact([values]).astype(np.float64, copy=False)
-    if (i := first(~((count >= 0) & (count <= checks.MOST_INSTANCES)))) is not None:
-        said = "is below 0" if count[i] < 0 else "is too large"
-        place = source.place(i, source.find("count"))
-        raise ReadError(f"{place}: {checks.shown(count[i])} {said}; write {_COUNT}")
-    return None if np.all(count == 1) else count
+            if read is None:
+                read = categories(np.zeros(len(cells), np.int8), [stem_of(source.name)])
+            SYSTEMS.check(len(read.categories), source.name)
+        if read is not None:
+            found[role] = read
+    frame = pd.DataFrame(found, copy=False)
+    unused = [i for i, role in enumerate(source.roles) if role is None]
+    return _without_zeros(Ranks(source, frame, _facts(source, cells, unused)))
 
 
 def _without_zeros(ranks: Ranks) -> Ranks:
@@ -261,44 +236,46 @@ def _without_zeros(ranks: Ranks) -> Ranks:
     )
 
 
-def _repetition(table: Table) -> pd.Categorical | None:
+def _repetition(source: Source, cells: pd.DataFrame) -> pd.Categorical | None:
     """The repetition of each row, by one or several columns; None if all are the same."""
-    code: Ints | None = None
-    names = [""]
-    for i, role in enumerate(table.source.roles):
+    found: pd.Categorical | None = None
+    for i, role in enumerate(source.roles):
         if role != "repetition":
             continue
-        own = _column(table, role, i)
-        if len(own.categories) < 2:
-            continue
-        joint = own.codes if code is None else code * len(own.categories) + own.codes
-        code, found = pd.factorize(joint.astype(np.int64))
-        REPETITIONS.check(len(found), table.source.place(0, i))
-        before, after = np.divmod(found, len(own.categories))
-        header = table.source.headers[i]
-        names = [
-            f"{names[b]}, {header} {own.categories[a]}".lstrip(", ")
-            for b, a in zip(before.tolist(), after.tolist(), strict=True)
-        ]
-    return None if code is None else categories(code, names)
+        own = _column(source, cells, role, i)
+        REPETITIONS.check(len(own.categories), source.place(0, i))
+        if len(own.categories) > 1:
+            own = own.rename_categories([f"{source.headers[i]} {x}" for x in own.categories])
+            found = own if found is None else _pairs(found, own, "{}, {}")
+            REPETITIONS.check(len(found.categories), source.place(0, i))
+    return found
 
 
-def _facts(table: Table, unused: list[int], systems: list[int] | None = None) -> Facts:
-    headers, roles = table.source.headers, table.source.roles
-    pairs = list(zip(headers, roles, strict=True))
+def _pairs(one: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categorical:
+    """A label for each pair that occurs, in order of appearance."""
+    size = len(other.categories)
+    code, found = pd.factorize(one.codes.astype(np.int64) * size + other.codes)
+    pairs = (divmod(pair, size) for pair in found.tolist())
+    return categories(code, [form.format(one.categories[a], other.categories[b]) for a, b in pairs])
+
+
+def _facts(
+    source: Source, cells: pd.DataFrame, unused: list[int], systems: Iterable[int] = ()
+) -> Facts:
+    headers = source.headers
+    pairs = list(zip(headers, source.roles, strict=True))
     used = [(header, _COLUMNS[role][2]) for header, role in pairs if role is not None]
-    used += [(headers[i], "ranks of this system") for i in systems or ()]
+    used += [(headers[i], "ranks of this system") for i in systems]
     notes = [
         f"{header} is the same everywhere and says nothing."
         for i, (header, role) in enumerate(pairs)
-        if role == "repetition" and table.frame[i].nunique() < 2
+        if role == "repetition" and cells[i].nunique() < 2
     ]
     ignored = tuple(headers[i] or "(no name)" for i in unused)
-    return Facts(table.source.name, table.kind, tuple(used), ignored, tuple(notes))
+    return Facts(source.name, source.kind, tuple(used), ignored, tuple(notes))
 
 
-def _wide(table: Table) -> Ranks:
-    source, cells = table.source, table.frame
+def _wide(source: Source, cells: pd.DataFrame) -> Ranks:
     columns = [
         i
         for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True))
@@ -308,48 +285,40 @@ def _wide(table: Table) -> Ranks:
         raise _no_rank(source, "no column holds ranks")
     SYSTEMS.check(len(columns), source.name)
     RANKS.check(len(columns) * len(cells), source.name)
-    repetition = _repetition(table)
-    instance = _column(table, "instance", source.find("instance"))
-    if instance is None:  # rows are numbered, anew in each repetition
-        size = len(cells)
-        number = np.arange(size) if repetition is None else counted_within(repetition.codes)
-        instance = categories(number, np.arange(1, size + 1))
-    n = _column(table, "n_candidates", source.find("n_candidates"))
+    repetition = _repetition(source, cells)
+    own = {role: _column(source, cells, role) for role in ("instance", "n_candidates")}
+    if own["instance"] is None:  # rows are numbered, anew in each repetition
+        codes = np.zeros(len(cells)) if repetition is None else repetition.codes
+        number = pd.Series(codes).groupby(codes).cumcount()
+        own["instance"] = categories(number.to_numpy(), np.arange(1, len(cells) + 1))
     # A blank cell says that this system has no rank for this instance.
     filled = [cells[i][~_blank(cells[i])] for i in columns]
+    record = np.concatenate([each.index.to_numpy() for each in filled])
+    system = np.repeat(np.arange(len(columns)), [len(each) for each in filled])
     ranks = [
-        whole(own, partial(source.place, column=i), _WIDE_RANK)
-        for i, own in zip(columns, filled, strict=True)
+        whole(each, partial(source.place, column=i), _WIDE_RANK)
+        for i, each in zip(columns, filled, strict=True)
     ]
-    sizes = [len(own) for own in filled]
-    record = np.concatenate([own.index.to_numpy() for own in filled])
-    names = [source.headers[i] for i in columns]
     found = {
-        "system": categories(np.repeat(np.arange(len(columns)), sizes), names),
-        "column": np.repeat(columns, sizes),
+        "system": categories(system, [source.headers[i] for i in columns]),
+        "column": np.asarray(columns)[system],
         "rank": np.concatenate(ranks),
-        "instance": instance[record],
     }
-    if n is not None:
-        found["n_candidates"] = n[record]
-    if repetition is not None:
-        found["repetition"] = repetition[record]
+    for role, values in (own | {"repetition": repetition}).items():
+        if values is not None:
+            found[role] = values[record]
     unused = [i for i, r in enumerate(source.roles) if r is None and i not in columns]
     return Ranks(
         source,
         pd.DataFrame(found, index=record),
-        _facts(table, unused, columns),
+        _facts(source, cells, unused, columns),
         "read as one column per system; add a column n_candidates",
     )
 
 
-def _is_numeric(cells: pd.Series[Any]) -> bool:
-    return pd.api.types.is_numeric_dtype(cells.dtype)
-
-
 def _blank(cells: pd.Series[Any]) -> NDArray[np.bool_]:
     blank = cells.isna()
-    if not _is_numeric(cells):
+    if not pd.api.types.is_numeric_dtype(cells.dtype):
         blank |= cells.astype(str).str.strip() == ""
     return blank.to_numpy(dtype=bool)
 
@@ -363,50 +332,25 @@ def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
     frame = ranks.frame
     if "repetition" not in frame:
         return ranks
-    again = frame["repetition"].cat.categories
-    many = f"{len(again):,} repetitions ({listed(again)})"
-    both = _pairs(frame["system"], frame["repetition"])
+    system, again = (frame[role].array for role in ("system", "repetition"))
+    many = f"{len(again.categories):,} repetitions ({listed(again.categories)})"
     if runs == "apart":
+        both = _pairs(system, again, "{} ({})")
         SYSTEMS.check(len(both.categories), ranks.name)
         # A system's repetitions stand together, in the order of the file.
-        order = sorted(both.categories, key=lambda pair: pair // len(again))
-        system = _named(both.reorder_categories(order), frame["system"], again)
-        return ranks.with_columns(system=system, repetition=None).noted(
-            f"{many} are kept apart: each is a system."
-        )
-    note = f"{many} are averaged: every instance of every repetition counts as one instance."
-    instance = None
-    if "instance" in frame:
-        numbered = frame["instance"]
-    elif "count" not in frame:
-        number = counted_within(both.codes)
-        numbered = pd.Series(categories(number, np.arange(1, int(number.max()) + 2)))
+        order = pd.Series(system.codes).groupby(both.codes).first().to_numpy()
+        names = both.categories[np.argsort(order, kind="stable")]
+        ranks = ranks.with_columns(system=both.reorder_categories(names))
+        note = f"{many} are kept apart: each is a system."
     else:
-        return ranks.with_columns(repetition=None).noted(note)
-    pairs = _pairs(numbered, frame["repetition"])
-    instance = _named(pairs, numbered, again)
-    return ranks.with_columns(instance=instance, repetition=None).noted(note)
-
-
-def _pairs(one: pd.Series[Any], again: pd.Series[Any]) -> pd.Categorical:
-    """Pairs of codes as numbers, in order of appearance."""
-    joint = (
-        one.cat.codes.to_numpy(np.int64) * len(again.cat.categories) + again.cat.codes.to_numpy()
-    )
-    code, found = pd.factorize(joint)
-    return categories(code, found)
-
-
-def _named(pairs: pd.Categorical, one: pd.Series[Any], again: pd.Index[Any]) -> pd.Categorical:
-    """With a text for each pair: "X (seed 1)"."""
-    size, names = len(again), one.cat.categories
-    text = [f"{names[p // size]} ({again[p % size]})" for p in pairs.categories.tolist()]
-    return categories(pairs.codes, text)
-
-
-def counted_within(codes: NDArray[Any]) -> Ints:
-    """How often each code occurred before: 0, 1, 2 ... within each of them."""
-    return np.asarray(pd.Series(codes).groupby(codes).cumcount(), dtype=np.int64)
+        instance = frame["instance"].array if "instance" in frame else None
+        if instance is None and "count" not in frame:
+            number = frame.groupby(["system", "repetition"], observed=True).cumcount().to_numpy()
+            instance = categories(number, np.arange(1, int(number.max()) + 2))
+        if instance is not None:
+            ranks = ranks.with_columns(instance=_pairs(instance, again, "{} ({})"))
+        note = f"{many} are averaged: every instance of every repetition counts as one instance."
+    return ranks.with_columns(repetition=None).noted(note)
 
 
 def listed(items: Iterable[str], most: int = 5) -> str:

@@ -7,26 +7,20 @@ import re
 import numpy as np
 import pandas as pd
 
-from sampledash.checks import LARGEST_N, is_numeral, not_a_number, shown
+from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.ranksets import RankSet
 from sampledash.readers.assemble import Instances, Systems
-from sampledash.readers.columns import ALIASES, Role, Source, categories, first, role_of
+from sampledash.readers.columns import ALIASES, TYPED_RANKS, Source, categories, first, role_of
 from sampledash.readers.errors import ReadError
 from sampledash.readers.files import Opened
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
-from sampledash.readers.limits import SYSTEMS, TYPED, check_lines, check_name
 from sampledash.readers.tables import text_table
+from sampledash.readers.upload_limits import NUMBERS, SYSTEMS, TYPED, check_lines, check_name
 
 _NAME = "pasted text"
-# What may be said of all at once -> its symbol, what it counts, the least and most it can be.
-SAID: dict[Role, tuple[str, str, int, int]] = {
-    "n_candidates": ("n", "candidates", 2, LARGEST_N),
-    "negatives": ("m", "sampled negatives", 1, 10**18 - 1),
-}
-#: Their names as a pattern, the longest first.
-NAMES = "|".join(
-    sorted((a.replace("_", "[ _-]?") for role in SAID for a in ALIASES[role]), key=len)[::-1]
-)
+#: The names of n and m as a pattern, the longest first.
+_ALIASES = (alias for role, names in ALIASES.items() if role in NUMBERS for alias in names)
+NAMES = "|".join(sorted((a.replace("_", "[ _-]?") for a in _ALIASES), key=len)[::-1])
 _WHOLE = r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+"
 _OF = r"(?:\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?"
 _END = rf"{_OF}\s*(?:[,;.]|\band\b|$|(?=\s(?:{NAMES})\s*[=:]))"
@@ -85,7 +79,7 @@ def parse_rank_text(
 def open_text(text: str) -> Opened:
     """Parse pasted text without deciding yet what it leaves open; as :func:`open_sources`."""
     TYPED.check(len(text), f"the {_NAME}")
-    said: dict[Role, list[str]] = {role: [] for role in SAID}
+    said: dict[str, list[str]] = {role: [] for role in NUMBERS}
 
     def note(line: re.Match[str]) -> str:
         found = _settings(line[2].strip(), comment=bool(line[1]))
@@ -95,7 +89,7 @@ def open_text(text: str) -> Opened:
 
     # Blank lines keep the line numbers of a pasted table.
     text = _LEFT.sub("", _SETTING.sub(note, text))
-    n, m = (one_value(role, said[role], f"the {_NAME}") for role in SAID)
+    n, m = (one_value(role, said[role], f"the {_NAME}") for role in NUMBERS)
     if aside := _COMMENT.search(text):
         raise ReadError(
             f"the {_NAME} has {shown(aside[0].strip())}: a line with # in front may say n = 3706 "
@@ -106,7 +100,7 @@ def open_text(text: str) -> Opened:
     if _is_table(text):
         data = text.encode(errors="replace")
         check_lines(data, f"the {_NAME}")
-        ranks = ranks_of(text_table(data, _NAME))
+        ranks = ranks_of(*text_table(data, _NAME))
     else:
         ranks = _ranks(_systems(text))
     if m is not None:  # said of true ranks it has no meaning, which their reader tells
@@ -115,14 +109,14 @@ def open_text(text: str) -> Opened:
     return Opened((_said_of_all(ranks, "negatives", m),))
 
 
-def _settings(part: str, *, comment: bool) -> list[tuple[Role, str]]:
+def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
     """What a part of the text says of n and m; nothing if it is a system of such a name."""
-    found: list[tuple[Role, str]] = []
+    found: list[tuple[str, str]] = []
     for each in _NEXT.split(part):
         name, sign, value = (x.strip() for x in re.split("([=:])", each, maxsplit=1))
         role = role_of(name)
         assert role is not None
-        symbol, what, *_ = SAID[role]
+        symbol, what, *_ = NUMBERS[role]
         if sign == ":" and not comment:
             if not found and len(value.split()) != 1:
                 return []
@@ -139,14 +133,14 @@ def _settings(part: str, *, comment: bool) -> list[tuple[Role, str]]:
     return found
 
 
-def _said_of_all(ranks: Ranks, role: Role, value: int | None) -> Ranks:
+def _said_of_all(ranks: Ranks, role: str, value: int | None) -> Ranks:
     """With a number for each entry, unless a column of the table says another one."""
     if value is None:
         return ranks
     column = ranks.values(role)
     if column is not None and (i := first(column != value)) is not None:
         raise ReadError(
-            f"{ranks.place(i, role)}: {column[i]:,} differs from {SAID[role][0]} = {value:,}, "
+            f"{ranks.place(i, role)}: {column[i]:,} differs from {NUMBERS[role][0]} = {value:,}, "
             "which the text says besides: keep one"
         )
     return ranks.with_columns(**{role: np.broadcast_to(value, len(ranks.frame))})
@@ -229,16 +223,16 @@ def _ranks(systems: list[tuple[str, list[int]]]) -> Ranks:
     }
     index = np.concatenate([np.arange(size) for size in sizes])
     return Ranks(
-        Source(_NAME, tuple(names), typed=True),
+        Source(_NAME, TYPED_RANKS, tuple(names)),
         pd.DataFrame(found, index=index),
-        Facts(_NAME, "typed ranks"),
+        Facts(_NAME, TYPED_RANKS),
         'write "n = 10000" with it',
     )
 
 
-def one_value(role: Role, given: list[str], where: str) -> int | None:
+def one_value(role: str, given: list[str], where: str) -> int | None:
     """The one number given for n or m; None for none."""
-    symbol, _, least, most = SAID[role]
+    symbol, _, least, most = NUMBERS[role]
     values = {re.sub(r"[,_ ]", "", value) for value in given}
     if not values:
         return None
@@ -263,20 +257,20 @@ def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
     >>> lines_aside("m = 99, n = 1,000\nA 0.5", "the table")
     ('\nA 0.5', 1000, 99)
     """
-    said: dict[Role, list[str]] = {role: [] for role in SAID}
+    said: dict[str, list[str]] = {role: [] for role in NUMBERS}
     kept = []
     for line in text.splitlines():
         found = _alone(re.sub(r"[$#]|\\\\", "", line))
         for role, value in found:
             said[role].append(value)
         kept.append("" if found else line)
-    n, m = (one_value(role, said[role], where) for role in SAID)
+    n, m = (one_value(role, said[role], where) for role in NUMBERS)
     return "\n".join(kept), n, m
 
 
-def _alone(line: str) -> list[tuple[Role, str]]:
+def _alone(line: str) -> list[tuple[str, str]]:
     """What a line says of n and m if it says nothing else."""
-    found: list[tuple[Role, str]] = []
+    found: list[tuple[str, str]] = []
     while line.strip():
         part = _ONE.match(line)
         role = None if part is None else role_of(part[1])

@@ -11,8 +11,7 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from pyarrow import compute, parquet, types
 from pyarrow import csv as arrow_csv
 
-from sampledash.readers import limits
+from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import Role, Source, compact, records, source_of, stream
 from sampledash.readers.contents import Kind, check_utf8, stem_of
 from sampledash.readers.errors import ReadError
@@ -51,28 +50,28 @@ _HOLDS: dict[Role, Holds] = {
     "instance": "many",
 }
 _LABELS: tuple[Role | None, ...] = ("system", "instance", "repetition")
+# How pyarrow calls a type -> what a column of it holds.
+_ODD = {
+    "date|time": "dates or times",
+    "duration|month": "durations",
+    "(large_|fixed_size_)?binary": "bytes",
+    "map": "maps",
+    "struct": "structs",
+    ".*(list|union)": "lists",
+}
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A parsed file: its source, its cells, and what it is, for the reader.
+def read_table(data: bytes, name: str, kind: Kind) -> tuple[Source, pd.DataFrame]:
+    """Parse CSV, TSV, semicolon-separated text, Parquet or a numpy array.
 
     The columns of the frame are called 0, 1, 2 ...; one that means nothing to us may lack.
     """
-
-    source: Source
-    frame: pd.DataFrame
-    kind: str
-
-
-def read_table(data: bytes, name: str, kind: Kind) -> Table:
-    """Parse CSV, TSV, semicolon-separated text, Parquet or a numpy array."""
     read = {"text": text_table, "parquet": _parquet_table, "array": _array_table}
     return read[kind](data, name)
 
 
-def text_table(data: bytes, name: str) -> Table:
+def text_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     """Parse separated text. The header decides the separator: comma, semicolon or tab."""
     check_utf8(data, name)
     start = next((line for line in stream(data) if line.strip()), "")
@@ -84,7 +83,7 @@ def text_table(data: bytes, name: str) -> Table:
             f"{name}, line {line}: a name of a column is too long; look for a quotation mark that "
             "is not closed"
         )
-    source = source_of(name, header, line, data=data, delimiter=delimiter)
+    source = source_of(name, _FORMAT[delimiter], header, line, data=data, delimiter=delimiter)
     rows = limits.lines_of(data) - line
     source.check_rows(rows)
     if "rank" not in source.roles:
@@ -97,7 +96,7 @@ def text_table(data: bytes, name: str) -> Table:
     if frame is None:
         limits.CAREFUL.check(rows, name)
         frame = _careful_frame(source, second, rest)
-    return Table(source, frame, _FORMAT[delimiter])
+    return source, frame
 
 
 def _fast_frame(source: Source, skip: int) -> pd.DataFrame | None:
@@ -107,16 +106,13 @@ def _fast_frame(source: Source, skip: int) -> pd.DataFrame | None:
     if len(data) < SMALL or "rank" not in source.roles or broken:
         return None
     holds = {i: None if role is None else _HOLDS[role] for i, role in enumerate(source.roles)}
-    return arrow_frame(
-        data, source.delimiter, holds, lambda i: f"{source.name}, column {headers[i]!r}", skip=skip
-    )
+    return arrow_frame(data, source.delimiter, holds, skip=skip)
 
 
 def arrow_frame(
     data: bytes,
     delimiter: str,
     holds: Mapping[Any, Holds | None],
-    where: Callable[[Any], str],
     *,
     skip: int = 0,
     quoted: bool = True,
@@ -126,35 +122,32 @@ def arrow_frame(
     It only ever takes over what it reads exactly as the careful parser would; the rest, for which
     that one also finds the words, is None.
 
-    ``holds`` says what each column holds, None for one that is not read, and ``where`` its place,
-    to refuse too many labels. ``skip`` lines end with the header; without ``quoted`` quotation
-    marks are letters. Numbers come back as :func:`compact` arrays, text as categories, and labels
-    as integers if all of them are plain ones.
+    ``holds`` says what each column holds, None for one that is not read. ``skip`` lines end with
+    the header; without ``quoted`` quotation marks are letters. Numbers come back as
+    :func:`compact` arrays, text as categories, and labels as integers if all are plain ones.
     """
     # Single bytes are found much faster than pairs.
     if any(x in data and b"0" + x in data for x in (b"x", b"X")):
         return None  # hexadecimal numbers would be understood
     quotes = quoted and b'"' in data
     wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
+    read = arrow_csv.ReadOptions(
+        column_names=[str(name) for name in holds], skip_rows=skip, block_size=_BLOCK
+    )
+    parse = arrow_csv.ParseOptions(
+        delimiter=delimiter, quote_char='"' if quotes else False, newlines_in_values=quotes
+    )
+    convert = arrow_csv.ConvertOptions(
+        include_columns=list(wanted),
+        column_types=wanted,
+        null_values=[""],
+        strings_can_be_null=True,
+    )
+    pool = pa.system_memory_pool()  # which gives back what is free again
     pieces: dict[str, list[Any]] = {name: [] for name in wanted}
     try:
         # Block by block: the whole of it at once is there sooner, but takes three times the room.
-        with arrow_csv.open_csv(
-            pa.BufferReader(data),
-            read_options=arrow_csv.ReadOptions(
-                column_names=[str(name) for name in holds], skip_rows=skip, block_size=_BLOCK
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter, quote_char='"' if quotes else False, newlines_in_values=quotes
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                include_columns=list(wanted),
-                column_types=wanted,
-                null_values=[""],
-                strings_can_be_null=True,
-            ),
-            memory_pool=pa.system_memory_pool(),  # which gives back what is free again
-        ) as reader:
+        with arrow_csv.open_csv(pa.BufferReader(data), read, parse, convert, pool) as reader:
             for block in reader:
                 if any(column.null_count for column in block.columns):
                     return None
@@ -173,14 +166,12 @@ def arrow_frame(
             found[name] = compact(column)
             if kind == "real" and np.isnan(found[name]).any():
                 return None  # written "nan"
-        elif kind == "few":
-            found[name] = pa.chunked_array(column).combine_chunks().to_pandas()
-        elif (numbers := _plain_integers(column)) is not None:
+        elif kind == "many" and (numbers := _plain_integers(column)) is not None:
             found[name] = numbers
         else:
-            encoded = pa.chunked_array(column).dictionary_encode().combine_chunks()
-            limits.LABELS.check(len(encoded.dictionary), where(name))
-            found[name] = encoded.to_pandas()
+            text = pa.chunked_array(column)
+            text = text.dictionary_encode() if kind == "many" else text
+            found[name] = text.combine_chunks().to_pandas()
     pa.default_memory_pool().release_unused()
     return pd.DataFrame(found, copy=False)
 
@@ -237,7 +228,7 @@ def _check_width(source: Source, record: tuple[int, list[str]]) -> None:
         )
 
 
-def _parquet_table(data: bytes, name: str) -> Table:
+def _parquet_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     """Parse Parquet: only the columns that mean something, and only of types that can.
 
     Columns of numbers are numbers, blank where they are null; those of labels are numbers or
@@ -260,7 +251,7 @@ def _parquet_table(data: bytes, name: str) -> Table:
         fields = [f for f in file.schema_arrow if not _UNNAMED_INDEX.fullmatch(f.name)]
     except Exception as error:
         raise damaged from error
-    source = source_of(name, [field.name for field in fields])
+    source = source_of(name, "Parquet", [field.name for field in fields])
     source.check_rows(rows)
     if rows == 0:
         raise ReadError(f"{name} has columns but no rows: add one row per rank")
@@ -292,15 +283,14 @@ def _parquet_table(data: bytes, name: str) -> Table:
             column = file.read(columns=[each])
             if column.column_names != [each] or len(column) != rows:
                 raise ValueError("not what its footer says")
-            where = f"{name}, column {source.headers[i]!r}"
-            found[i] = _series(column.column(0), where, label=source.roles[i] in _LABELS)
+            found[i] = _series(column.column(0), label=source.roles[i] in _LABELS)
             del column
             pa.default_memory_pool().release_unused()
     except ReadError:
         raise
     except Exception as error:
         raise damaged from error
-    return Table(source, pd.DataFrame(found, index=range(rows), copy=False), "Parquet")
+    return source, pd.DataFrame(found, index=range(rows), copy=False)
 
 
 def _odd(kind: Any, *, label: bool) -> str:
@@ -309,29 +299,18 @@ def _odd(kind: Any, *, label: bool) -> str:
         kind = kind.value_type
     dated = types.is_date(kind) or types.is_timestamp(kind)
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    if number or _is_text(kind) or types.is_null(kind) or types.is_boolean(kind):
+    plain = number or _is_text(kind) or types.is_null(kind) or types.is_boolean(kind)
+    if plain or (label and dated):
         return ""
-    if label and dated:
-        return ""
-    for holds, what in (
-        (dated or types.is_time(kind), "dates or times"),
-        (types.is_duration(kind) or types.is_interval(kind), "durations"),
-        (types.is_binary(kind) or types.is_large_binary(kind), "bytes"),
-        (types.is_fixed_size_binary(kind), "bytes"),
-        (types.is_map(kind), "maps"),
-        (types.is_struct(kind), "structs"),
-        (types.is_nested(kind), "lists"),
-    ):
-        if holds:
-            return what
-    return "values of another kind"
+    found = next((what for names, what in _ODD.items() if re.match(names, str(kind))), "")
+    return found or "values of another kind"
 
 
 def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _series(column: Any, where: str, *, label: bool) -> pd.Series[Any]:
+def _series(column: Any, *, label: bool) -> pd.Series[Any]:
     """A column as numbers or categories."""
     kind = column.type
     if types.is_dictionary(kind) and not _is_text(kind.value_type):
@@ -340,9 +319,7 @@ def _series(column: Any, where: str, *, label: bool) -> pd.Series[Any]:
     if types.is_dictionary(kind) or _is_text(kind) or (label and not numeric):
         if not types.is_dictionary(kind):
             column = column.cast(pa.large_string()).dictionary_encode()
-        encoded = column.unify_dictionaries().combine_chunks()
-        limits.LABELS.check(len(encoded.dictionary), where)
-        return pd.Series(encoded.to_pandas(), copy=False)
+        return pd.Series(column.unify_dictionaries().combine_chunks().to_pandas(), copy=False)
     if not numeric or types.is_float16(kind):
         column = column.cast(pa.float64())
     if column.null_count or types.is_boolean(column.type):
@@ -350,7 +327,7 @@ def _series(column: Any, where: str, *, label: bool) -> pd.Series[Any]:
     return pd.Series(compact([piece.to_numpy() for piece in column.chunks]), copy=False)
 
 
-def _array_table(data: bytes, name: str) -> Table:
+def _array_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     """Parse a .npy file.
 
     Named fields are columns. A 1-D array is one system named after the file, a 2-D one has an
@@ -375,9 +352,9 @@ def _array_table(data: bytes, name: str) -> Table:
             f"{name} has the shape {shape}; save one dimension (the ranks of one system) or two "
             "(instances × systems)"
         )
-    source = source_of(name, headers)
+    source = source_of(name, "a numpy array", headers)
     source.check_rows(len(array))
-    return Table(source, pd.DataFrame(dict(enumerate(columns)), copy=False), "a numpy array")
+    return source, pd.DataFrame(dict(enumerate(columns)), copy=False)
 
 
 def load_array(data: bytes, name: str) -> NDArray[Any]:

@@ -9,7 +9,9 @@ import csv
 import io
 import itertools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,30 +21,39 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from sampledash import checks
-from sampledash.checks import is_numeral, shown
+from sampledash.checks import NUMERAL, is_numeral, shown
 from sampledash.readers.columns import Source, categories, first, labels, numbers, role_of, whole
 from sampledash.readers.contents import check_utf8
 from sampledash.readers.errors import CensoredItems, MissingCandidates, ReadError
 from sampledash.readers.frame import Facts, Ranks, several
-from sampledash.readers.limits import LINES, RANKS, SYSTEMS, check_lines, lines_of
 from sampledash.readers.tables import SMALL, Holds, arrow_frame
+from sampledash.readers.upload_limits import LINES, RANKS, SYSTEMS, check_lines, lines_of
 from sampledash.types import Ints
 
 Kind = Literal["run", "qrels"]
 Censored = Literal["refuse", "tied", "left-out"]
 # The fields of a line, and what they hold; None for what is not read.
 FIELDS: dict[Kind, dict[str, Holds | None]] = {
-    "run": {
-        "query": "few",
-        "Q0": None,
-        "document": "many",
-        "rank": "whole",
-        "score": "real",
-        "tag": "few",
-    },
+    "run": {"query": "few", "Q0": None, "document": "many", "rank": "whole", "score": "real",
+            "tag": "few"},
     "qrels": {"query": "few", "iteration": None, "document": "many", "relevance": "whole"},
+}  # fmt: skip
+# How each field is read, and what to write into it; in the order of complaints.
+_READ: dict[str, tuple[Callable[..., Any], str]] = {
+    "tag": (labels, "the tag of the system"),
+    "query": (labels, "the query"),
+    "document": (labels, "the document"),
+    "rank": (whole, "a whole number"),
+    "score": (numbers, "a number"),
+    "relevance": (whole, "a whole number"),
 }
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+# Of which fields a table would hold other names in its header.
+_NUMBERS: dict[Kind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
+_INTEGER = r"[+-]?[0-9]+"
+_LINE: dict[Kind, re.Pattern[str]] = {
+    "run": re.compile(rf"\S+\s+\S+\s+\S+\s+{_INTEGER}\s+{NUMERAL}\s+\S+"),
+    "qrels": re.compile(rf"\S+\s+(?:Q0|{_INTEGER})\s+\S+\s+{_INTEGER}"),
+}
 _LOOKED_AT = 5
 _SEED = 0  # of the draw that places several missing items of one query: always the same
 _RULE = (
@@ -89,28 +100,19 @@ def trec_kind(data: bytes, name: str) -> Kind | None:
     """Whether text is a run or qrels: by the number of fields and of what most first lines hold."""
     check_lines(data, name)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
-    full = (line.split() for line in stream if not line.isspace())
+    full = (line.strip() for line in stream if not line.isspace())
     lines = list(itertools.islice(full, _LOOKED_AT))
-    runs = sum(len(f) == 6 and bool(_INTEGER.fullmatch(f[3])) and is_numeral(f[4]) for f in lines)
-    qrels = sum(
-        len(f) == 4
-        and bool(_INTEGER.fullmatch(f[3]))
-        and (f[1] == "Q0" or bool(_INTEGER.fullmatch(f[1])))
-        for f in lines
-    )
-    if 2 * max(runs, qrels) <= len(lines):
-        return None
-    kind: Kind = "run" if runs > qrels else "qrels"
-    # The first line of a table is a header: it has no numbers where these have theirs.
-    first = lines[0]
-    numeric = [first[i] for i in ((3, 4) if kind == "run" else (1, 3)) if i < len(first)]
-    if any(map(role_of, first)) and not all(map(is_numeral, numeric)):
-        return None
-    fits = len(first) == len(FIELDS[kind]) and any(map(is_numeral, numeric))
-    if not fits:
-        return None
-    LINES.check(lines_of(data), name)
-    return kind
+    for kind, pattern in _LINE.items():
+        if 2 * sum(pattern.fullmatch(line) is not None for line in lines) <= len(lines):
+            continue
+        # The first line of a table is a header: it has no numbers where these have theirs.
+        fields = lines[0].split()
+        numeric = [is_numeral(fields[i]) for i in _NUMBERS[kind] if i < len(fields)]
+        header = any(map(role_of, fields)) and not all(numeric)
+        if not header and len(fields) == len(FIELDS[kind]) and any(numeric):
+            LINES.check(lines_of(data), name)
+            return kind
+    return None
 
 
 def read_trec(data: bytes, name: str, kind: Kind) -> Trec:
@@ -122,28 +124,20 @@ def read_trec(data: bytes, name: str, kind: Kind) -> Trec:
         number = next(itertools.islice(lines, record, None), record + 1)
         return f"{name}, line {number}, {field}"
 
-    def read(reader: Any, field: str, what: str) -> Any:
-        return reader(cells[field], lambda record: place(record, field), what)
-
-    found: dict[str, Any] = {}
+    found = {
+        field: read(cells[field], partial(place, field=field), what)
+        for field, (read, what) in _READ.items()
+        if field in cells
+    }
     if kind == "run":
-        found["tag"] = read(labels, "tag", "the tag of the system")
         SYSTEMS.check(len(found["tag"].categories), name)
-    found["query"] = read(labels, "query", "the query")
-    found["document"] = read(labels, "document", "the document")
-    if kind == "run":
-        found["rank"] = read(whole, "rank", "a whole number")
-        score = found["score"] = read(numbers, "score", "a number").astype(np.float64)
-        if (i := first(np.isinf(score))) is not None:
-            raise ReadError(f"{place(i, 'score')}: {shown(score[i])} is not finite; write a number")
+        score = found["score"].astype(np.float64)
         if (i := first(np.abs(score) > np.finfo(np.float32).max)) is not None:
             raise ReadError(
                 f"{place(i, 'score')}: {shown(score[i])} is beyond single precision, in which "
                 "trec_eval compares scores; scale the scores of the run"
             )
         found["score"] = score.astype(np.float32)  # as trec_eval stores it
-    else:
-        found["relevance"] = read(whole, "relevance", "a whole number")
     frame = pd.DataFrame(found, copy=False)
     keys = [field for field in ("tag", "query", "document") if field in frame]
     if (i := first(frame.duplicated(keys))) is not None:
@@ -162,7 +156,7 @@ def _cells(data: bytes, name: str, kind: Kind) -> pd.DataFrame:
     start = next(line for line in io.BytesIO(data) if line.strip())
     for delimiter in " \t" if len(data) >= SMALL else "":
         if start.count(delimiter.encode()) == len(fields) - 1:
-            frame = arrow_frame(data, delimiter, fields, lambda f: f"{name}, {f}", quoted=False)
+            frame = arrow_frame(data, delimiter, fields, quoted=False)
             if frame is not None:
                 return frame
     odd = ReadError(f"{name} cannot be split into lines of {' '.join(fields)}; check its fields")
@@ -214,26 +208,31 @@ def rank_relevant(run: Trec, qrels: Trec) -> Judged:
             "together?"
         )
     RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
-    documents = good["document"].cat.categories
-    found = _codes_in(documents, ordered["document"])
-    key = (
-        query.cat.codes.to_numpy(np.int64) * len(documents) + good["document"].cat.codes.to_numpy()
+    ranked = pd.DataFrame(
+        {
+            "system": ordered["tag"].cat.codes,
+            "query": theirs,
+            "document": _codes_in(good["document"].cat.categories, ordered["document"]),
+            "rank": ordered["place"],
+            "depth": ordered["depth"],
+        }
+    )[inside]
+    items = pd.DataFrame(
+        {
+            "system": np.repeat(np.arange(len(systems)), len(good)),
+            "query": np.tile(query.cat.codes, len(systems)),
+            "document": np.tile(good["document"].cat.codes, len(systems)),
+        }
     )
-    wanted = np.where(inside & (found >= 0), theirs * len(documents) + found, -1)
-    at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
-    hits = key[at] == wanted
-    system = ordered["tag"].cat.codes.to_numpy(np.int64)
-    rank = np.zeros((len(systems), len(good)), dtype=np.int64)
-    rank[system[hits], at[hits]] = ordered["place"][hits]
-    depth = np.zeros((len(systems), len(queries)), dtype=np.int64)
-    depth[system[inside], theirs[inside]] = ordered["depth"][inside]
-    items = {
-        "system": categories(np.repeat(np.arange(len(systems)), len(good)), systems.astype(str)),
-        "instance": pd.Categorical.from_codes(np.tile(query.cat.codes, len(systems)), queries),
-        "rank": rank.ravel(),
-        "depth": depth[:, query.cat.codes].ravel(),
-    }
-    return Judged(run.name, pd.DataFrame(items), _facts(run, qrels, ordered, depth, queries))
+    place, depth = ["system", "query", "document"], ["system", "query"]
+    items = items.merge(ranked[[*place, "rank"]], how="left", on=place)
+    items = items.merge(ranked[[*depth, "depth"]].drop_duplicates(depth), how="left", on=depth)
+    items = items.fillna(0).astype(np.int64)
+    absent = items.loc[items["depth"] == 0, "query"].nunique()
+    facts = _facts(run, qrels, ordered, absent, queries)
+    items["instance"] = pd.Categorical.from_codes(items["query"], queries)
+    items["system"] = categories(items["system"].to_numpy(), systems.astype(str))
+    return Judged(run.name, items[["system", "instance", "rank", "depth"]], facts)
 
 
 def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
@@ -255,13 +254,10 @@ def _ordered(run: pd.DataFrame) -> pd.DataFrame:
 
 
 def _facts(
-    run: Trec, qrels: Trec, ordered: pd.DataFrame, depth: Ints, queries: pd.Index[Any]
+    run: Trec, qrels: Trec, ordered: pd.DataFrame, absent: int, queries: pd.Index[Any]
 ) -> Facts:
     tied = int(ordered.duplicated(["tag", "query", "score"], keep=False).sum())
     theirs = run.frame["query"].cat.categories.astype(str)
-    only = int((~theirs.isin(queries.astype(str))).sum())
-    absent = int((depth == 0).any(axis=0).sum())
-    bare = len(qrels.frame["query"].cat.categories) - len(queries)
     missed = (
         f"of {qrels.name} that some system of {run.name} does not rank: all relevant items are "
         "missing there."
@@ -269,23 +265,24 @@ def _facts(
     notes = [_RULE]
     if tied:
         notes.append(f"{several(tied, 'document')} tied in score with another of the same query.")
+    others = (~theirs.isin(queries.astype(str))).sum()
+    bare = len(qrels.frame["query"].cat.categories) - len(queries)
     for size, which in (
-        (only, f"of {run.name} without a relevant document, ignored."),
+        (others, f"of {run.name} without a relevant document, ignored."),
         (absent, missed),
         (bare, f"of {qrels.name} without a relevant document."),
     ):
-        notes += [f"{several(size, 'query', 'queries')} {which}"] * bool(size)
+        notes += [f"{several(int(size), 'query', 'queries')} {which}"] * bool(size)
     place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
     # Among equal scores the rank column may say anything.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & (score[1:] != score[:-1])
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
-    doubts = (
+    doubt = (
         f"The rank column of {run.name} contradicts the scores in {several(odd, 'ranking')}: "
-        "the scores count, as in trec_eval.",
+        "the scores count, as in trec_eval."
     )
-    return Facts(
-        run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), doubts if odd else ()
-    )
+    used, doubts = ("Q0", "rank"), (doubt,) * bool(odd)
+    return Facts(run.name, "a TREC run", _MEANS, used, tuple(notes), doubts)
 
 
 def missing(found: list[Judged]) -> CensoredItems | None:
@@ -330,10 +327,10 @@ def ranks_of_runs(found: list[Judged], *, n: int | None, censored: Censored) -> 
     kept = []
     for each in found:
         items = each.items[~left_out[each.items["instance"].cat.codes]]
-        absent = (items["rank"] == 0).groupby(
+        of_query = (items["rank"] == 0).groupby(
             [items["system"].cat.codes, items["instance"].cat.codes]
         )
-        kept.append(items.assign(lacks=absent.transform("sum")).reset_index(drop=True))
+        kept.append(items.assign(lacks=of_query.transform("sum")).reset_index(drop=True))
     low = max(int((items["depth"] + items["lacks"]).max()) for items in kept)
     if n is None:
         said = " and ".join(each.name for each in found) + " do" + "es" * (len(found) == 1)
@@ -342,31 +339,31 @@ def ranks_of_runs(found: list[Judged], *, n: int | None, censored: Censored) -> 
             f"(at least {max(low, 2):,}, what the longest list needs)",
             low,
         )
-    size = checks.integer("n", n, low=2, high=checks.LARGEST_N)
+    n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     result = []
     for each, items in zip(found, kept, strict=True):
-        frame, drawn = _placed(each.name, items, size)
-        ranks = Ranks(Source(each.name), frame, each.facts, shifts=False)
+        frame, drawn = _placed(each.name, items, n)
+        notes = []
         if left_out.any():
             left = several(int(left_out.sum()), "query", "queries")
-            ranks = ranks.noted(f"{left} left out, in which some run misses a relevant item.")
+            notes.append(f"{left} left out, in which some run misses a relevant item.")
         elif complaint is not None:
-            ranks = ranks.noted(
+            notes.append(
                 "A missing item is read as tied with all documents that are not ranked: in random "
                 "order behind those that are, redrawn in every run."
             )
         if drawn:
-            ranks = ranks.noted(
+            notes.append(
                 f"{drawn:,} missing items share their query with another one: their places behind "
                 "the ranked documents were drawn once, always with the same seed."
             )
-        result.append(ranks)
+        result.append(Ranks(Source(each.name), frame, each.facts, shifts=False).noted(*notes))
     return result
 
 
 def _placed(name: str, items: pd.DataFrame, n: int) -> tuple[pd.DataFrame, int]:
     """Ranks with missing items behind the ranked documents, and how many of them were drawn."""
-    rank, depth, lacks = (items[x].to_numpy(np.int64) for x in ("rank", "depth", "lacks"))
+    rank, depth, lacks = (items[x].to_numpy() for x in ("rank", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
         row = items.iloc[i]
         raise ReadError(
@@ -374,15 +371,15 @@ def _placed(name: str, items: pd.DataFrame, n: int) -> tuple[pd.DataFrame, int]:
             f"documents and misses {lacks[i]:,} relevant ones, more than n = {n}; give a larger n"
         )
     alone = (rank == 0) & (lacks == 1)
-    several_of_one = np.flatnonzero((rank == 0) & (lacks > 1))
+    drawn = np.flatnonzero((rank == 0) & (lacks > 1))
     ranks = np.where(alone, depth + 1, rank)
     rng = np.random.default_rng(_SEED)
     start = 0
-    while start < len(several_of_one):
-        here = several_of_one[start : start + lacks[several_of_one[start]]]
+    while start < len(drawn):
+        here = drawn[start : start + lacks[drawn[start]]]  # of one query
         ranks[here] = depth[here] + 1 + rng.choice(n - depth[here[0]], len(here), replace=False)
         start += len(here)
     frame = items[["system", "instance"]].assign(rank=ranks, n_candidates=n)
     if alone.any():
         frame["ties"] = np.where(alone, n - depth - 1, 0)
-    return frame, len(several_of_one)
+    return frame, len(drawn)

@@ -22,7 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampledash import RankSet, SampledRankSet
-from sampledash.readers import ReadError, limits, read_sampled_ranks
+from sampledash.readers import ReadError, read_sampled_ranks
+from sampledash.readers import upload_limits as limits
 from tests.hostile import HEAD, npy, npy_header, saved
 from tests.readers.reading import complaint, read, refused
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sampledash.readers import ReadError, limits, parse_rank_text, read_rank_sets
+from sampledash.readers import ReadError, parse_rank_text, read_rank_sets
+from sampledash.readers import upload_limits as limits
 from tests.hostile import npy, saved
 from tests.readers.reading import complaint, read, refused
 

@@ -19,7 +19,7 @@ from sampledash.readers import (
     read_printed,
     read_rank_sets,
 )
-from sampledash.readers.limits import PRINTED, TYPED
+from sampledash.readers.upload_limits import PRINTED, TYPED
 from sampledash.sampling import parse_sampling
 from tests.readers.reading import refused
 

@@ -1,10 +1,21 @@
-"""How large a file may be: every file ends within seconds and a gibibyte, read or refused."""
+"""What n and m an upload may say, and how large it may be.
+
+Every file ends within seconds and a gibibyte, read or refused.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sampledash.checks import LARGEST_N
 from sampledash.readers.errors import ReadError
+from sampledash.sampledranks import MOST_PLACES
+
+#: What is said of all instances or of each -> its symbol, what it counts, the least and the most.
+NUMBERS: dict[str, tuple[str, str, int, int]] = {
+    "n_candidates": ("n", "candidates", 2, LARGEST_N),
+    "negatives": ("m", "sampled negatives", 1, MOST_PLACES - 1),
+}
 
 
 @dataclass
@@ -17,12 +28,8 @@ class Limit:
     def check(self, found: int, where: str, **words: str) -> None:
         """Refuse what is more; ``words`` fill in the sentence."""
         if found > self.most:
-            number = f"{found:,}"
-            raise ReadError(
-                self.sentence.format(
-                    where=where, found=number, most=f"{self.most:,}", mib=self.most >> 20, **words
-                )
-            )
+            words |= {"found": f"{found:,}", "most": f"{self.most:,}", "mib": f"{self.most >> 20}"}
+            raise ReadError(self.sentence.format(where=where, **words))
 
 
 _COUNTS = "reduce it to counts (columns system, rank, count), or split it"
