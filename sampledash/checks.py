@@ -150,6 +150,12 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     return result
 
 
+def length(name: str, array: NDArray[Any], rows: int, each: str) -> None:
+    """Refuse all but ``rows`` values: give ``each``."""
+    if array.shape != (rows,):
+        raise ValueError(f"{name} has shape {array.shape}: give {each}")
+
+
 def labels(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return a copy of ``values`` as labels, which can be compared: text or numbers."""
     array = np.array(array_of(name, values))

@@ -16,7 +16,7 @@ Ties = Literal["expected", "optimistic", "pessimistic"]
 
 @dataclass(frozen=True)
 class RankCounts:
-    """Distinct relevant items of a rank set and how often each occurs; one array entry per atom.
+    """Distinct relevant items of a rank set and how often each occurs; one array entry for each.
 
     A relevant item that is the ``position``-th of ``relevant`` ones has ``above`` of ``negatives``
     irrelevant items certainly above it and ``tied`` more tied with it.
@@ -45,7 +45,7 @@ class RankCounts:
 
     @property
     def columns(self) -> list[NDArray[Any]]:
-        """What tells one atom from another."""
+        """What tells one from another."""
         columns: list[NDArray[Any]] = [self.position, self.relevant, self.tied]
         columns += [self.negatives, self.above]
         return columns if self.mass is None else [*columns, self.mass]
@@ -65,51 +65,33 @@ class RankCounts:
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
     """Number the labels 0, 1, 2 ... in the order of first appearance."""
-    if labels.dtype.kind in "iu":
-        if np.all(labels[1:] > labels[:-1]):  # as a numbering is: nothing to look for
-            return np.arange(len(labels)), len(labels)
-        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-        order = np.empty(len(first), dtype=np.int64)
-        order[np.argsort(first)] = np.arange(len(first))
-        return order[inverse], len(first)
+    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):  # nothing to look for
+        return np.arange(len(labels)), len(labels)
     table: dict[Any, int] = {}
     listed = labels.tolist()
     codes = np.fromiter((table.setdefault(x, len(table)) for x in listed), np.int64, len(listed))
     return codes, len(table)
 
 
-def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Distinct rows of a table: index of the first row of each, and which of them every row is.
+def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int:
+    """The whole number next to a weighted mean, the larger of two."""
+    return int(np.floor(np.average(values, weights=weights) + 0.5))
 
-    Numbers are at least 0, and the distinct rows in increasing order.
-    """
-    key = np.zeros(len(columns[0]), dtype=np.int64)
-    size = 1
-    for column in columns if len(key) else ():
-        as_int = column.view(np.int64) if column.dtype == np.float64 else column
-        low, high = int(as_int.min()), int(as_int.max())
-        if low == high:
-            continue
-        if high - low >= 2**31:
-            as_int, low = np.unique(as_int, return_inverse=True)[1], 0
-            high = int(as_int.max())
-        if size * (high - low + 1) >= 2**62:
-            key = np.unique(key, return_inverse=True)[1]
-            size = int(key.max()) + 1
-        key = key * (high - low + 1) + (as_int - low)
-        size *= high - low + 1
-    if size > 4 * len(key):
-        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-        return first.astype(np.int64), inverse.astype(np.int64)
-    place = np.full(size, -1)  # dense: no need to sort
-    place[key[::-1]] = np.arange(len(key))[::-1]  # the last one written is the first row
-    first = place[place >= 0]
-    place[key[first]] = np.arange(len(first))
-    return first, place[key]
+
+def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
+    """Distinct rows of a table, increasing: the first of each kind, and the kind of every row."""
+    order = np.lexsort(columns[::-1])
+    new = np.arange(len(order)) == 0
+    for column in columns:
+        ordered = column[order]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    inverse = np.empty(len(order), dtype=np.int64)
+    inverse[order] = np.cumsum(new) - 1
+    return order[new], inverse
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Atoms that have a law of their own among those of several rank sets, and where they are.
+    """Items that have a law of their own among those of several rank sets, and where they are.
 
     Their counts are summed; ``relevant`` means nothing.
     """
@@ -124,24 +106,24 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
     return replace(whole[first], count=count), np.split(inverse, ends)
 
 
-def resolve_ties(atoms: RankCounts, ties: Ties) -> RankCounts:
+def resolve_ties(counts: RankCounts, ties: Ties) -> RankCounts:
     """Keep the tied blocks ("expected"), or put the relevant item first or last in them."""
     if ties == "expected":
-        return atoms
-    above = atoms.above + atoms.tied if ties == "pessimistic" else atoms.above
-    return replace(atoms, above=above, tied=np.zeros_like(atoms.tied))
+        return counts
+    above = counts.above + counts.tied if ties == "pessimistic" else counts.above
+    return replace(counts, above=above, tied=np.zeros_like(counts.tied))
 
 
-def one_item_per_instance(atoms: RankCounts) -> RankCounts:
+def one_item_per_instance(counts: RankCounts) -> RankCounts:
     """Every relevant item as an instance of its own, the other relevant ones among its negatives.
 
     So TOPK and ATOP are defined, and so Steck draws: from all other items.
     """
-    alone = np.ones_like(atoms.position)
+    alone = np.ones_like(counts.position)
     return replace(
-        atoms,
-        above=atoms.above + atoms.position - 1,
-        negatives=atoms.negatives + atoms.relevant - 1,
+        counts,
+        above=counts.above + counts.position - 1,
+        negatives=counts.negatives + counts.relevant - 1,
         position=alone,
         relevant=alone,
     )
@@ -151,13 +133,3 @@ def counted(rows: RankCounts) -> RankCounts:
     """Join equal rows, adding their counts."""
     first, inverse = unique_rows(rows.columns)
     return replace(rows[first], count=np.bincount(inverse, rows.count).astype(np.float64))
-
-
-def repeat_by_count(rows: RankCounts) -> RankCounts:
-    """Repeat each instance as often as its count; ``rows`` are sorted by instance and position."""
-    starts = np.flatnonzero(rows.position == 1)
-    times = rows.count[starts].astype(np.int64)
-    first, length = np.repeat(starts, times), np.repeat(rows.relevant[starts], times)
-    before = np.r_[0, np.cumsum(length)[:-1]]
-    repeated = rows[np.repeat(first - before, length) + np.arange(length.sum())]
-    return replace(repeated, count=np.ones(len(repeated)))

@@ -5,14 +5,23 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 
+@dataclass(frozen=True, eq=False)
 class ByDigest:
     """Equality and hash by a ``digest`` of the contents."""
+
+    def _hold(self, *values: object) -> None:
+        """Set the fields in their order; arrays are read-only from here on."""
+        for field, value in zip(fields(self), values, strict=False):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, field.name, value)
 
     @property
     @abstractmethod

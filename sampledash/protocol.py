@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sampledash import checks, laws
 from sampledash.correction import Correction, as_correction, vector, with_prior_for
-from sampledash.counts import RankCounts, Ties, one_item_per_instance
+from sampledash.counts import RankCounts, Ties, one_item_per_instance, rounded_mean
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampling import SCHEMES, Sampling, Scheme
@@ -88,11 +88,14 @@ class Protocol:
                 f"{negatives[0]} negatives; take m <= {negatives[0]} or sample with replacement"
             )
         prior = self.correction.prior
-        if prior is not None and len(prior) != (n := _population(ranks.atoms())):
-            raise ValueError(
-                f"prior has {len(prior)} weights, but system {ranks.system!r} has n = {n} "
-                f"candidates (the mean, rounded): give one weight for each rank 1..{n}"
-            )
+        if prior is not None:
+            first = ranks.atoms()[ranks.atoms().position == 1]
+            n = rounded_mean(first.negatives + first.relevant, first.count)
+            if len(prior) != n:
+                raise ValueError(
+                    f"prior has {len(prior)} weights, but system {ranks.system!r} has n = {n} "
+                    f"candidates (the mean, rounded): give one weight for each rank 1..{n}"
+                )
         if self.scheme == "popularity" and ranks.mass_above is not None:
             if self.correction.by_rank:
                 raise ValueError(
@@ -124,12 +127,10 @@ class Protocol:
             return atoms.relevant.astype(np.float64)
         return np.ones(len(atoms))
 
-    def shares(self, atoms: RankCounts, of: RankCounts | None = None) -> Floats:
-        """Share in the mean over ``of`` (default: the same) of one instance of each atom."""
-        everyone = atoms if of is None else of
-        everyone = everyone[everyone.position == 1]
-        total = self.instance_weights(everyone) @ everyone.count
-        return np.asarray(self.instance_weights(atoms) / total)
+    def shares(self, atoms: RankCounts) -> Floats:
+        """Share in the mean of one instance of each atom."""
+        weights, first = self.instance_weights(atoms), atoms.position == 1
+        return np.asarray(weights / (weights[first] @ atoms.count[first]))
 
     def vector(self, metric: Metric, atoms: RankCounts, m: int, position: int) -> Floats:
         """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""
@@ -160,20 +161,12 @@ class Protocol:
     def _fitted(self, atoms: RankCounts, m: int, position: int) -> Sampling:
         """One sampling for all instances: the population at its rounded mean."""
         here = atoms.position == position
-        mean = float(np.average(atoms.negatives[here], weights=atoms.count[here]))
-        n = int(np.floor(mean + 1.5))
+        n = rounded_mean(atoms.negatives[here], atoms.count[here]) + 1
         if self.fit_scheme == "without-replacement":
             n = max(n, m + 1)
         return Sampling(
             n, m, self.fit_scheme, self.odds if self.fit_scheme == "popularity" else 1.0
         )
-
-
-def _population(atoms: RankCounts) -> int:
-    """Candidates of an instance, the rounded mean."""
-    first = atoms[atoms.position == 1]
-    sizes = first.negatives + first.relevant
-    return int(np.floor(np.average(sizes, weights=first.count) + 0.5))
 
 
 def as_ranked_by(metric: Metric, atoms: RankCounts) -> RankCounts:

@@ -43,12 +43,19 @@ ODDS = Rule(SIZE, 1.0, 2)  # for a law that is no polynomial of the rank
 DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for a distribution that is itself unknown
 
 
+def off_diagonal(length: int, size: int) -> Floats:
+    """Of the matrix whose eigenvalues are the zeros, about the middle, of the polynomial ``size``.
+
+    The rest of it is 0. Orthogonal are the polynomials for a sum over ``length`` integers.
+    """
+    k = np.arange(1.0, size)
+    return k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
+
+
 @lru_cache(maxsize=4096)
-def gauss(length: int, size: int) -> tuple[Floats, Floats]:
+def _gauss(length: int, size: int) -> tuple[Floats, Floats]:
     """Nodes about the middle and weights of the Gauss rule for a sum over ``length`` integers."""
-    k = np.arange(1, size)
-    off = k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
-    nodes, vectors = eigh_tridiagonal(np.zeros(size), off)
+    nodes, vectors = eigh_tridiagonal(np.zeros(size), off_diagonal(length, size))
     return nodes, length * vectors[0] ** 2
 
 
@@ -66,7 +73,7 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
     weights = np.ones(len(nodes))
     for i in np.flatnonzero(length > size).tolist():
         here = slice(start[i], start[i] + size)
-        about, weights[here] = gauss(int(length[i]), size)
+        about, weights[here] = _gauss(int(length[i]), size)
         nodes[here] = about + (2 * int(first[i]) + int(length[i]) - 1) / 2
     return nodes, weights, start
 

@@ -76,57 +76,36 @@ class RankSet(ByDigest):
         if rows == 0:
             raise ValueError(f"ranks {where} is empty: give at least one rank")
 
-        def column(name: str, values: ArrayLike) -> NDArray[Any]:
+        def column(name: str, values: ArrayLike, check: Callable[..., NDArray[Any]]) -> Any:
+            """Checked values; one for all rows takes the place of one."""
             array = checks.array_of(f"{name} {where}", values)
-            if array.ndim == 0:
-                return np.full(rows, array)
-            if array.shape != (rows,):
-                raise ValueError(
-                    f"{name} {where} has shape {array.shape}: give one value for each of the "
-                    f"{rows} ranks"
-                )
-            return array
+            if array.ndim:
+                each = f"one value for each of the {rows} ranks"
+                checks.length(f"{name} {where}", array, rows, each)
+            return np.broadcast_to(check(f"{name} {where}", values), rows)
 
-        def number(name: str, values: ArrayLike, check: Callable[[str, ArrayLike], Ints]) -> Ints:
-            """Whole numbers; one for all rows takes the place of one."""
-            label = f"{name} {where}"
-            if checks.array_of(label, values).ndim == 0:
-                return np.broadcast_to(check(label, values), rows)
-            return check(label, column(name, values))
-
-        size = number("n", n, checks.candidates)
-        rank = checks.ranks(f"rank {where}", column("ranks", ranks), size)
-        tied = number("ties", 0 if ties is None else ties, partial(checks.integers, low=0))
-        if ties is not None and np.any(rank + tied > size):
+        size = column("n", n, checks.candidates)
+        rank = column("ranks", ranks, lambda _, values: checks.ranks(f"rank {where}", values, size))
+        tied = column("ties", 0 if ties is None else ties, partial(checks.integers, low=0))
+        if np.any(rank + tied > size):
             i = int(np.argmax(rank + tied > size))
             raise ValueError(
                 f"ties {where}: rank {rank[i]} with {tied[i]} others tied reaches beyond "
                 f"n = {size[i]}; `ranks` is the best rank of the tied block"
             )
-        labels = (
-            np.arange(rows)
-            if instances is None
-            else checks.labels(f"instances {where}", column("instances", instances))
-        )
-        count = (
-            np.broadcast_to(1.0, rows)
-            if counts is None
-            else checks.numbers(f"counts {where}", column("counts", counts))
-        )
+        numbering = np.arange(rows) if instances is None else instances
+        labels = column("instances", numbering, checks.labels)
+        count = column("counts", 1.0 if counts is None else counts, checks.numbers)
         if np.any(count <= 0):
             raise ValueError(f"counts {where} must be above 0, got {count[count <= 0][0]:g}")
         checks.total(f"counts {where}", count)
         mass = None
         if mass_above is not None:
-            mass = checks.numbers(f"mass_above {where}", column("mass_above", mass_above))
+            mass = column("mass_above", mass_above, checks.numbers)
             if np.any((mass < 0) | (mass > 1)):
                 bad = mass[(mass < 0) | (mass > 1)][0]
                 raise ValueError(f"mass_above {where} must be a share in 0..1, got {bad:g}")
-        values = (str(system), rank, size, labels, tied, mass, count)
-        for name, value in zip(self.__dataclass_fields__, values, strict=False):
-            if isinstance(value, np.ndarray):  # a copy by now, all of them
-                value.setflags(write=False)
-            object.__setattr__(self, name, value)
+        self._hold(str(system), rank, size, labels, tied, mass, count)
         object.__setattr__(self, "_order", self._sorted_rows(instances is not None))
 
     def _sorted_rows(self, labelled: bool) -> tuple[Ints | slice, Ints, Ints]:
@@ -197,13 +176,12 @@ class RankSet(ByDigest):
     @property
     def n_instances(self) -> float:
         """Number of instances |D|, counts included."""
-        order, position, _ = self._order
-        return float(self.counts[order][position == 1].sum())
+        return self.atoms().instances
 
     @property
     def max_relevant(self) -> int:
         """Largest number of relevant items of an instance."""
-        return int(self._order[2].max())
+        return int(self.atoms().relevant.max())
 
     @property
     def has_ties(self) -> bool:
@@ -213,7 +191,7 @@ class RankSet(ByDigest):
     @property
     def max_negatives(self) -> int:
         """Largest number of irrelevant candidates of an instance, n - |R|."""
-        return int(np.max(self.n[self._order[0]] - self._order[2]))
+        return int(self.atoms().negatives.max())
 
     def atoms(self, ties: Ties = "expected") -> RankCounts:
         """Reduce to counts over (n, rank, ties, position, |R|).
@@ -227,19 +205,18 @@ class RankSet(ByDigest):
         checks.choice("ties", ties, ("expected", "optimistic", "pessimistic"))
         return _atoms(self, ties if self.has_ties else "expected")
 
-    def rows(self) -> RankCounts:
-        """One atom per row, sorted by instance and position."""
+    def rows(self, ties: Ties = "expected") -> RankCounts:
+        """Every relevant item for itself, sorted by instance and position."""
         order, position, relevant = self._order
-        mass = None if self.mass_above is None else self.mass_above[order]
-        return RankCounts(
-            self.ranks[order] - position, self.n[order] - relevant, self.ties[order],
-            position, relevant, mass, self.counts[order],
-        )  # fmt: skip
+        above, negatives = self.ranks[order] - position, self.n[order] - relevant
+        tied, mass = self.ties[order], None if self.mass_above is None else self.mass_above[order]
+        each = RankCounts(above, negatives, tied, position, relevant, mass, self.counts[order])
+        return resolve_ties(each, ties)
 
 
 @lru_cache(maxsize=64)
 def _atoms(ranks: RankSet, ties: Ties) -> RankCounts:
-    return counted(resolve_ties(ranks.rows(), ties))
+    return counted(ranks.rows(ties))
 
 
 def require_ranks(value: object) -> None:

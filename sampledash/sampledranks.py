@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
 from sampledash.adaptivity import LEVEL, chance_if_set
+from sampledash.counts import rounded_mean
 from sampledash.identity import ByDigest, digest_of
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Ints
@@ -133,12 +134,10 @@ class SampledRankSet(ByDigest):
             )
 
         def column(name: str, array: Ints) -> Ints:
-            if array.ndim and array.shape != (rows,):
-                raise ValueError(
-                    f"{name} {where} has shape {array.shape}: give one number, or one for each of "
-                    f"the {rows} sampled ranks"
-                )
-            return np.array(np.broadcast_to(array, rows)) if array.ndim else np.full(rows, array)
+            if array.ndim:
+                one_each = f"one number, or one for each of the {rows} sampled ranks"
+                checks.length(f"{name} {where}", array, rows, one_each)
+            return np.broadcast_to(array, rows)
 
         size = column("n", checks.candidates(f"n {where}", n))
         drawn = column("m", checks.integers(f"m {where}", m, low=1))
@@ -165,21 +164,15 @@ class SampledRankSet(ByDigest):
             )
         weight = np.ones(rows) if counts is None else _weights(where, counts, rows)
         labels = None if instances is None else checks.labels(f"instances {where}", instances)
-        if labels is not None and labels.shape != (rows,):
-            raise ValueError(
-                f"instances {where} has shape {labels.shape}: give one label for each of the "
-                f"{rows} sampled ranks"
-            )
+        if labels is not None:
+            each = f"one label for each of the {rows} sampled ranks"
+            checks.length(f"instances {where}", labels, rows, each)
         if adaptive is not None and not isinstance(adaptive, bool | np.bool_):
             raise ValueError(
                 f"adaptive {where} must be True, False or None, got {checks.shown(adaptive)}"
             )
         said = None if adaptive is None else bool(adaptive)
-        values = (str(system), rank, size, drawn, labels, weight, scheme, said)
-        for name, value in zip(self.__dataclass_fields__, values, strict=True):
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            object.__setattr__(self, name, value)
+        self._hold(str(system), rank, size, drawn, labels, weight, scheme, said)
 
     def __len__(self) -> int:
         return len(self.sampled_ranks)
@@ -250,7 +243,7 @@ class SampledRankSet(ByDigest):
     @cached_property
     def population(self) -> int:
         """Candidates of one instance: n, or its mean over instances, rounded."""
-        return int(np.floor(np.average(self.n, weights=self.counts) + 0.5))
+        return rounded_mean(self.n, self.counts)
 
     @cached_property
     def outcomes(self) -> Outcomes:
@@ -278,11 +271,8 @@ def population_of(scheme: Scheme, mean: int, m: int) -> int:
 
 def _weights(where: str, counts: ArrayLike, rows: int) -> Floats:
     array = checks.numbers(f"counts {where}", counts)
-    if array.shape != (rows,):
-        raise ValueError(
-            f"counts {where} has shape {array.shape}: give one weight for each of the {rows} "
-            "sampled ranks"
-        )
+    each = f"one weight for each of the {rows} sampled ranks"
+    checks.length(f"counts {where}", array, rows, each)
     if np.any(array < 0):
         raise ValueError(
             f"counts {where} must be finite and at least 0, got {array[array < 0][0]:g}: "

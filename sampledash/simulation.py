@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.counts import RankCounts, repeat_by_count, resolve_ties
+from sampledash.counts import RankCounts, Ties
 from sampledash.laws import draw_above
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
@@ -18,6 +17,9 @@ from sampledash.ranksets import RankSet, require_ranks
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
 from sampledash.types import Floats
+
+#: A metric, its value of each sampled count above by position, and the weight of each row.
+Contributions = tuple[Metric, list[Floats], Floats]
 
 _BLOCK = 1 << 17  # draws of a batch: some tens of milliseconds
 
@@ -54,20 +56,8 @@ def simulate(
     """
     m = checks.integer("m", m, low=1)
     repeats = checks.integer("repeats", repeats, low=1)
-    return runs(as_metric(metric), ranks, m, repeats, rng, Protocol.of(options))
-
-
-def runs(
-    metric: Metric,
-    ranks: RankSet,
-    m: int,
-    repeats: int,
-    rng: np.random.Generator,
-    protocol: Protocol,
-) -> Floats:
-    """:func:`simulate` with validated options."""
-    done = list(batches([metric], ranks, m, repeats, rng, protocol))
-    return np.concatenate(done)[:, 0]
+    metric, protocol = as_metric(metric), Protocol.of(options)
+    return np.concatenate(list(batches([metric], ranks, m, repeats, rng, protocol)))[:, 0]
 
 
 def batches(
@@ -86,11 +76,8 @@ def batches(
     """
     protocol.check(ranks, m)
     checks.generator(rng)
-    if np.any(ranks.counts != np.floor(ranks.counts)):
-        raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
-    atoms = ranks.atoms(protocol.ties)
-    rows = repeat_by_count(resolve_ties(ranks.rows(), protocol.ties))
-    values = [Contributions.of(metric, rows, atoms, m, protocol) for metric in metrics]
+    atoms, rows = ranks.atoms(protocol.ties), _repeated(ranks, protocol.ties)
+    values = [contributions(metric, rows, atoms, m, protocol) for metric in metrics]
     step = max(1, _BLOCK // len(rows))
     for start in range(0, repeats, step):
         size = min(step, repeats - start)
@@ -101,37 +88,27 @@ def batches(
         yield sums
 
 
-@dataclass(frozen=True)
-class Contributions:
-    """What a relevant item adds to the mean, by its position and sampled count above."""
+def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
+    """Every relevant item of every instance that a row stands for, by instance and position."""
+    if np.any(ranks.counts != np.floor(ranks.counts)):
+        raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
+    rows = ranks.rows(ties)
+    starts = np.flatnonzero(rows.position == 1)
+    times = rows.count[starts].astype(np.int64)
+    first, length = np.repeat(starts, times), np.repeat(rows.relevant[starts], times)
+    before = np.cumsum(length) - length
+    repeated = rows[np.repeat(first - before, length) + np.arange(length.sum())]
+    return replace(repeated, count=np.ones(len(repeated)))
 
-    metric: Metric
-    vectors: list[Floats]
-    scale: Floats
 
-    @classmethod
-    def of(
-        cls, metric: Metric, rows: RankCounts, atoms: RankCounts, m: int, protocol: Protocol
-    ) -> Contributions:
-        """Contributions of all ``rows``; corrections are fitted to ``atoms``."""
-        last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
-        ranked = as_ranked_by(metric, atoms)
-        vectors = [protocol.vector(metric, ranked, m, j) for j in range(1, last + 1)]
-        return cls(metric, vectors, metric.scales(rows.relevant) * protocol.shares(rows))
-
-    def add(
-        self, total: Floats, count: NDArray[np.int64], above: NDArray[np.int64],
-        rows: RankCounts, at: NDArray[np.intp], exact: NDArray[np.bool_],
-    ) -> None:  # fmt: skip
-        """Add what the rows ``at``, all of one position, contribute in each run."""
-        position = int(rows.position[at[0]])
-        if position > len(self.vectors):
-            return
-        values = self.vectors[position - 1][count]
-        if np.any(exact):
-            full = at[exact]
-            values[:, exact] = self.metric.of_above(above[:, full], rows.negatives[full], position)
-        total += values @ self.scale[at]
+def contributions(
+    metric: Metric, rows: RankCounts, atoms: RankCounts, m: int, protocol: Protocol
+) -> Contributions:
+    """What each of ``rows`` adds to the mean; corrections are fitted to ``atoms``."""
+    last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
+    ranked = as_ranked_by(metric, atoms)
+    vectors = [protocol.vector(metric, ranked, m, j) for j in range(1, last + 1)]
+    return metric, vectors, metric.scales(rows.relevant) * protocol.shares(rows)
 
 
 def run_sums(
@@ -174,9 +151,13 @@ def run_sums(
                 protocol.scheme, sampled[:, inner + 1], a[:, ~is_last], between + empty, rng
             )
         sampled[:, at] = count
-        exact = (here.negatives < m) if protocol.without else np.zeros(len(at), dtype=bool)
-        for row, each in zip(total, values, strict=True):
-            each.add(row, count, above, rows, at, exact)
+        exact = protocol.without & (here.negatives < m)
+        full = at[exact]
+        for row, (metric, vectors, scale) in zip(total, values, strict=True):
+            if j <= len(vectors):
+                found = vectors[j - 1][count]
+                found[:, exact] = metric.of_above(above[:, full], rows.negatives[full], j)
+                row += found @ scale[at]
     return total.T
 
 
@@ -218,10 +199,8 @@ def sample_ranks(
     if ranks.max_relevant > 1 or scheme == "popularity":
         what = "several relevant items in one instance" if ranks.max_relevant > 1 else scheme
         raise ValueError(f"system {ranks.system!r}: {what} has no one sampled rank per instance")
-    if np.any(ranks.counts != np.floor(ranks.counts)):
-        raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
+    rows = _repeated(ranks, "expected")
     m = checks.integer("m", m, low=1)
-    rows = repeat_by_count(ranks.rows())
     drawn = np.minimum(m, rows.negatives) if protocol.without else np.full(len(rows), m)
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(scheme, drawn, *protocol.weights(rows, above), rng)

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from sampledash import laws
 from sampledash.comparison import ties
-from sampledash.counts import RankCounts, resolve_ties, unique_rows
+from sampledash.counts import RankCounts, unique_rows
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
@@ -52,7 +52,7 @@ def pair_covariances(
 
     Where all negatives are drawn nothing is left to vary together.
     """
-    rows, atoms = resolve_ties(ranks.rows(), protocol.ties), ranks.atoms(protocol.ties)
+    rows, atoms = ranks.rows(protocol.ties), ranks.atoms(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
     wanted = rows.relevant[starts] > 1
     if protocol.without:

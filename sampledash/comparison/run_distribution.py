@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash.comparison import ties
 from sampledash.comparison.means import atom_moments
-from sampledash.counts import RankCounts, Ties, distinct_over_systems, resolve_ties
+from sampledash.counts import RankCounts, Ties, distinct_over_systems
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.ranksets import RankSet
@@ -90,7 +90,7 @@ def hits_of(
         rows = ranks.atoms(protocol.ties)
         mean = means
     else:
-        rows, mean = resolve_ties(ranks.rows(), protocol.ties), None
+        rows, mean = ranks.rows(protocol.ties), None
     ranked = as_ranked_by(metric, rows)
     starts = np.flatnonzero(ranked.position == 1)
     if mean is None:
@@ -412,7 +412,7 @@ def instance_waves(
 ) -> Complex:
     """Characteristic function of the sampled value of each instance, in an order: (D, f)."""
     vector = protocol.vector(metric, as_ranked_by(metric, ranks.atoms(protocol.ties)), m, 1)
-    rows = as_ranked_by(metric, resolve_ties(ranks.rows(), protocol.ties))
+    rows = as_ranked_by(metric, ranks.rows(protocol.ties))
     atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
     waves = np.empty((len(atoms), len(frequencies)), dtype=np.complex128)
     scaled = metric.scale(1) * frequencies

@@ -34,7 +34,7 @@ from sampledash.comparison.user_resampling import (
     match_instances,
     sampled_values,
 )
-from sampledash.counts import RankCounts, resolve_ties, unique_rows
+from sampledash.counts import RankCounts, unique_rows
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
@@ -214,7 +214,7 @@ def covariance_bounds(
 def _aligned(first: RankSet, second: RankSet, protocol: Protocol) -> tuple[RankCounts, RankCounts]:
     """Rows of two systems in the order of the first; refuses systems that share no negatives."""
     at = match_instances(first, second, protocol)
-    here, there = (resolve_ties(ranks.rows(), protocol.ties) for ranks in (first, second))
+    here, there = (ranks.rows(protocol.ties) for ranks in (first, second))
     if at is not None:
         starts, begin = np.flatnonzero(here.position == 1), np.flatnonzero(there.position == 1)[at]
         size = here.relevant[starts]

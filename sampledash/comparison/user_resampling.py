@@ -17,7 +17,7 @@ from sampledash.comparison.covariance import pair_covariances
 from sampledash.comparison.means import atom_moments
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import instance_span, instance_waves, inverted
-from sampledash.counts import RankCounts, Ties, codes_of, distinct_over_systems, resolve_ties
+from sampledash.counts import RankCounts, Ties, codes_of, distinct_over_systems
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
 from sampledash.ranksets import RankSet
@@ -54,7 +54,7 @@ def instance_labels(ranks: RankSet) -> NDArray[Any]:
 
 def instance_values(metrics: Sequence[Metric], ranks: RankSet, ties: Ties) -> Floats:
     """Exact metric of each instance, in the order of their first rows: shape (metrics, D)."""
-    rows = resolve_ties(ranks.rows(), ties)
+    rows = ranks.rows(ties)
     starts = _starts(rows)
     values = np.empty((len(metrics), len(starts)))
     for i, metric in enumerate(metrics):
@@ -73,7 +73,7 @@ def instance_moments(
     relevant item.
     """
     protocol.check(ranks, m)
-    rows = resolve_ties(ranks.rows(), protocol.ties)
+    rows = ranks.rows(protocol.ties)
     starts = _starts(rows)
     mean, variance = np.empty((2, len(metrics), len(starts)))
     for x in group_by_candidate_set(metrics):
@@ -316,7 +316,7 @@ def _runs(
     drawn = np.random.default_rng([0, values.group]).choice(
         len(values.counts), (_RUNS, size), p=values.counts / values.size
     )
-    atoms, rows = ranks.atoms(protocol.ties), resolve_ties(ranks.rows(), protocol.ties)
+    atoms, rows = ranks.atoms(protocol.ties), ranks.rows(protocol.ties)
     ends = np.r_[np.flatnonzero(rows.position == 1), len(rows)]
     total, weight = np.zeros(_RUNS), np.zeros(_RUNS)
     for u, at in enumerate(values.order.tolist()):
@@ -325,8 +325,8 @@ def _runs(
             continue
         one = rows[np.arange(ends[at], ends[at + 1])]
         one = replace(one, count=np.ones(len(one)))
-        contributions = simulation.Contributions.of(metric, one, atoms, m, protocol)
-        each = simulation.run_sums([contributions], one, m, len(runs), protocol, negatives)
+        value = simulation.contributions(metric, one, atoms, m, protocol)
+        each = simulation.run_sums([value], one, m, len(runs), protocol, negatives)
         total += np.bincount(runs, values.weights[u] * each[:, 0], _RUNS)
         weight += np.bincount(runs, np.full(len(runs), values.weights[u]), _RUNS)
     return total / weight

@@ -59,11 +59,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.linalg import eigh_tridiagonal
 
 from sampledash import checks
 from sampledash.correction import least_squares
 from sampledash.metrics import Metric
-from sampledash.quadrature import gauss
+from sampledash.quadrature import off_diagonal
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats
 
@@ -187,7 +188,14 @@ def resolution(sampling: Sampling, gamma: float) -> Resolution:
 
 def first_zero(n: int, degree: int) -> float:
     """Rank of the first zero of the discrete Chebyshev polynomial of a degree in 1..n-1."""
-    return float(gauss(n, degree)[0][0] + (n + 1) / 2)
+    lowest = eigh_tridiagonal(
+        np.zeros(degree),
+        off_diagonal(n, degree),
+        eigvals_only=True,
+        select="i",
+        select_range=(0, 0),
+    )
+    return float(lowest[0] + (n + 1) / 2)
 
 
 def rows(size: int, degrees: int) -> Iterator[tuple[slice, Floats]]:

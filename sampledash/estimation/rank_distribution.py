@@ -39,6 +39,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from sampledash import checks
+from sampledash.counts import rounded_mean
 from sampledash.estimation import nodes
 from sampledash.estimation.nodes import Support, exact_at, worst_and_best
 from sampledash.metrics import Metric, as_metric
@@ -152,7 +153,7 @@ def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
             counts[m] = counts.get(m, 0.0) + found
     drawn, scheme = tuple(sorted(counts)), sets[0].scheme
     sizes = [one.n_instances for one in sets]
-    n = int(np.floor(np.average([one.population for one in sets], weights=sizes) + 0.5))
+    n = rounded_mean([one.population for one in sets], sizes)
     adaptive = any(one.is_adaptive for one in sets)
     n = population_of(scheme, n, drawn[-1])
     return Outcomes(n, scheme, drawn, tuple(counts[m] for m in drawn), adaptive)
