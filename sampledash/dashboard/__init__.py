@@ -1,1 +1,1 @@
-"""Everything that imports streamlit: state, controls, caches and one script per page."""
+"""Everything that imports streamlit: what pages share, a folder for each, and their scripts."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -35,36 +36,26 @@ _CONFIG: dict[str, Any] = {
     "modeBarButtons": [["toImage"]],
     "toImageButtonOptions": {"format": "svg", "filename": "sampledash"},
 }
+_SLIDERS = Path(__file__).parent / "sliders.js"
 _PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
 
 
 class Problem(ValueError):
-    """Why there is nothing new to show, and what can be done about it here.
+    """Why there is nothing new to show, as plain text, and the ways out of it.
 
     Parameters
     ----------
-    sentence
-        Plain text.
-    button, remedy
-        A way out: what its button says and does.
+    ways
+        Of each what its button says and does.
     asking
         Nothing is wrong: something is still to be given, or to be agreed to.
-    others
-        Further ways out.
     """
 
     def __init__(
-        self,
-        sentence: str,
-        button: str = "",
-        remedy: Callable[[], None] | None = None,
-        *,
-        asking: bool = False,
-        others: Sequence[tuple[str, Callable[[], None]]] = (),
+        self, sentence: str, *ways: tuple[str, Callable[[], object]], asking: bool = False
     ) -> None:
         super().__init__(sentence)
-        self.sentence, self.asking = sentence, asking
-        self.ways = [*([] if remedy is None else [(button, remedy)]), *others]
+        self.sentence, self.ways, self.asking = sentence, ways, asking
 
     @classmethod
     def of(cls, error: ValueError) -> Problem:
@@ -80,9 +71,9 @@ class Problem(ValueError):
             st.info(escaped(self.sentence), icon=icon)
         if self.ways:
             with st.container(horizontal=True):
-                for place, (label, remedy) in enumerate(self.ways):
+                for place, (label, do) in enumerate(self.ways):
                     look: Any = "secondary" if place else "primary"
-                    st.button(label, on_click=remedy, type=look)
+                    st.button(label, on_click=do, type=look)
 
 
 def answer(
@@ -94,22 +85,9 @@ def answer(
 ) -> tuple[R | None, Problem | None]:
     """Answer what is asked; or answer the last good question again and say what is wrong now.
 
-    Parameters
-    ----------
-    key
-        Of the page in the session.
-    check
-        Makes the question of the choices; raises a ValueError, such as :class:`Problem`.
-    compute
-        Answers it, from the cache where it can; raises a ValueError too.
-    explain
-        Makes a problem of an error.
-    first
-        The question to fall back to where none was good yet.
-
-    Returns
-    -------
-    The answer, None where there is none; and what is wrong.
+    ``check`` makes the question of the choices, ``compute`` answers it, from the cache where it
+    can; both may raise a ValueError, of which ``explain`` makes a problem. ``first`` makes the
+    question to fall back to where none was good yet.
     """
     good = f"_good_{key}"
     try:
@@ -122,6 +100,26 @@ def answer(
         return None if last is None else compute(last), explain(error)
     st.session_state[good] = question
     return found, None
+
+
+def require_agreed(what: Hashable, sentence: str, button: str) -> None:
+    """Raise a problem until its button has been pressed: what takes long starts with a click."""
+    agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())
+    if what not in agreed:
+        raise Problem(sentence, (button, lambda: agreed.add(what)), asking=True)
+
+
+def asked(what: Hashable, key: str, label: str, help: str) -> bool:
+    """Whether this has been asked for with a button, which is drawn until then."""
+    place = f"_asked_{key}"
+    if st.session_state.get(place) == what:
+        return True
+
+    def ask() -> None:
+        st.session_state[place] = what
+
+    st.button(label, icon=":material/calculate:", key=key, help=help, on_click=ask)
+    return False
 
 
 @contextmanager
@@ -178,6 +176,17 @@ def picture(
     st.plotly_chart(shown, width="stretch", theme=None, key=key, config=_CONFIG, alt=alt, **chosen)
 
 
+def moving(fig: go.Figure, *, key: str, alt: str) -> None:
+    """Draw a picture whose slider, if it has one, works by mouse, touch and keyboard.
+
+    Plotly draws its sliders for the mouse only. A small script gives each of them a place in the
+    tab order, the role of a slider and the arrow keys; it moves them the way a mouse would. It also
+    turns lessons by the keys of a clicker, PageUp and PageDown.
+    """
+    picture(fig, key=key, alt=alt)
+    st.html(f"<script>\n{_SLIDERS.read_text()}</script>", unsafe_allow_javascript=True)
+
+
 def panels(draws: Sequence[Callable[[], None]]) -> None:
     """Draw a picture a metric, up to three in a row; on a phone they stack."""
     per_row = 2 if len(draws) == 4 else min(len(draws), 3)
@@ -215,6 +224,71 @@ def tabs(draws: Mapping[str, Callable[[], None]], key: str) -> None:
                 draw()
 
 
+def segments(
+    label: str,
+    names: Iterable[str],
+    key: str,
+    *,
+    default: str | None = None,
+    help: str | None = None,
+    hidden: bool = False,
+) -> str:
+    """Draw a choice of one name, bound to the address; the first unless ``default`` is another.
+
+    ``hidden``: whether the label is for screen readers only.
+    """
+    offered = list(names)
+    first = offered[0] if default is None else default
+    chosen = st.segmented_control(
+        label,
+        offered,
+        default=first,
+        required=True,
+        key=key,
+        bind="query-params",
+        help=help,
+        label_visibility="collapsed" if hidden else "visible",
+    )
+    return chosen or first
+
+
+def metric_chips() -> None:
+    """Draw the one row of metric chips that serves all pictures of a page."""
+    st.pills(
+        "Metrics",
+        list(state.CHIPS),
+        selection_mode="multi",
+        default=state.DEFAULTS["metrics"],
+        key="metrics",
+        bind="query-params",
+        help="What is measured. One choice for all pictures of the page. TOPK and ATOP are Steck's "
+        "(KDD 2010): TOPK's cutoff is a share of the list, here k of n, and shrinks with a sample.",
+        wrap=True,
+    )
+
+
+def link_notes() -> None:
+    """Say what a followed link asked for in vain."""
+    for complaint in state.complaints():
+        st.warning(complaint, icon=":material/link_off:")
+
+
+def copy_link(page_defaults: Mapping[str, Any] | None = None) -> None:
+    """Draw the button that shows the link to this very picture, ready to copy."""
+    with st.popover("Copy link", icon=":material/link:"):
+        st.caption("Opens this page with these settings. Uploaded files never travel in a link.")
+        link = (st.context.url or "") + state.permalink(page_defaults)
+        st.code(link, language=None, wrap_lines=True)
+
+
+def download(
+    label: str, data: Callable[[], str | bytes], name: str, mime: str, **look: Any
+) -> None:
+    """Draw a download button whose data are made only when it is pressed."""
+    icon = ":material/download:"
+    st.download_button(label, data, name, mime, on_click="ignore", icon=icon, **look)
+
+
 def take(table: Made, name: str) -> None:
     """Draw the one control with which any table is taken away: CSV, Markdown or LaTeX.
 
@@ -226,17 +300,10 @@ def take(table: Made, name: str) -> None:
 
     with st.container(horizontal=True, gap="small", key=f"take_{name}"):
         for label, how, end, mime in FORMATS:
-            st.download_button(
-                label,
-                partial(render, how),
-                file_name=f"sampledash-{name}.{end}",
-                mime=mime,
-                on_click="ignore",
-                icon=":material/download:",
-                type="tertiary",
-                key=f"take_{name}_{end}",
-                help=f"The whole table as {label}.",
-            )
+            look = {"type": "tertiary", "key": f"take_{name}_{end}"}
+            about = f"The whole table as {label}."
+            file = f"sampledash-{name}.{end}"
+            download(label, partial(render, how), file, mime, help=about, **look)
 
 
 def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = None) -> None:

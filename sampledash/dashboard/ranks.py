@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.means import expected_mean, mean
-from sampledash.dashboard import state
+from sampledash.dashboard import page, state
 from sampledash.dashboard.cache import digests
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import carry, nothing_uploaded, pasted, uploaded
@@ -154,16 +154,10 @@ def _uploaded() -> Found:
     )
     with st.popover("Templates", icon=":material/download:", type="tertiary"):
         for name, about in TEMPLATES.items():
-            st.download_button(
-                about,
-                (assets_folder() / "templates" / name).read_bytes,
-                file_name=f"ranks-{name}" if name.endswith("csv") else name,
-                mime="text/plain",
-                on_click="ignore",
-                icon=":material/download:",
-                type="tertiary",
-                key=f"template_{name}",
-            )
+            data = (assets_folder() / "templates" / name).read_bytes
+            file = f"ranks-{name}" if name.endswith("csv") else name
+            look = {"type": "tertiary", "key": f"template_{name}"}
+            page.download(about, data, file, "text/plain", **look)
     last = uploaded(files, _FILES)
     if last is None:
         asking = "Choose a file to see whether its comparison is right."
@@ -316,17 +310,17 @@ def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
         return lambda: how.update(more)
 
     if isinstance(error, ZeroBasedRanks):
-        return Problem(said, "The ranks count from 0: add 1", again(zero_based=True))
+        return Problem(said, ("The ranks count from 0: add 1", again(zero_based=True)))
     if isinstance(error, CensoredItems):
         some = error.instances < error.queries
         left = [(LEFT_OUT, again(censored="left-out"))] if some else []
-        return Problem(said, TIED, again(censored="tied"), others=left)
+        return Problem(said, (TIED, again(censored="tied")), *left)
     if isinstance(error, DifferentInstances):
         if not error.shared:
-            return Problem(said, "Compare them as they are", again(instances="any"))
+            return Problem(said, ("Compare them as they are", again(instances="any")))
         many = "instance they share" if error.shared == 1 else "instances they share"
         way = f"Compare the {count(error.shared)} {many}"
-        return Problem(said, way, again(instances="shared"))
+        return Problem(said, (way, again(instances="shared")))
     return Problem(said)
 
 

@@ -15,7 +15,7 @@ from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import M_CAP, TIED, quick_ladder
-from sampledash.dashboard import cache, controls, page, ranks, state
+from sampledash.dashboard import cache, page, ranks, sidebar, state
 from sampledash.dashboard.consistency import pictures, tabs, words
 from sampledash.dashboard.consistency.result import (
     CODES,
@@ -59,14 +59,14 @@ def show() -> None:
     headline = st.container()
     with st.container():
         source, problem = ranks.choose()
-    controls.metric_chips()
+    page.metric_chips()
     correction = _choices(source)
-    controls.sidebar(
+    sidebar.draw(
         lock_n=None if source is None else _locked_n(source),
         unused={} if correction == "BV" else {"gamma": "BV only"},
         page_defaults=DEFAULTS,
     )
-    controls.link_notes()
+    page.link_notes()
     result = None
     if source is not None:
         check, explain = partial(_check, source), partial(_explain, source)
@@ -82,7 +82,7 @@ def show() -> None:
         return
     if dim:
         st.caption(f"Dimmed below: {escaped(result.question.source.name)}.")
-    controls.narrow_m()
+    sidebar.narrow_m()
     tile_map = st.container()
     focus = _focus(result)
     with tile_map:
@@ -93,7 +93,7 @@ def show() -> None:
     _numbers(focus)
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
-        controls.copy_link({**DEFAULTS, **tabs.DEFAULTS, "pair": ""})
+        page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "pair": ""})
         fold = st.popover(
             "Download verdict", icon=":material/download:", key="verdict_fold", on_change="rerun"
         )
@@ -112,7 +112,7 @@ def show() -> None:
 def _choices(source: Source | None) -> str:
     """What is done to each sampled rank, further cutoffs, and what only some data leave open."""
     with st.container(horizontal=True, key="readings"):
-        chosen = controls.segments(
+        chosen = page.segments(
             "Correction",
             CORRECTIONS,
             "correction",
@@ -129,7 +129,7 @@ def _choices(source: Source | None) -> str:
             help="Several cutoffs at once, for metrics with @k.",
         )
         if source is not None and _several(source.sets):
-            controls.segments(
+            page.segments(
                 "Mean over",
                 WEIGHTINGS,
                 "weighting",
@@ -137,7 +137,7 @@ def _choices(source: Source | None) -> str:
                 "Relevant items: it weighs as much as it has relevant items (micro).",
             )
         if source is not None and any(each.has_ties for each in source.sets):
-            controls.segments(
+            page.segments(
                 "Ties read",
                 TIES,
                 "ties",
@@ -214,7 +214,7 @@ def _explain(source: Source, error: ValueError) -> Problem:
     def take() -> None:
         st.session_state["m"] = most
 
-    return Problem(state.spelled(error), f"Take m = {count(most)}", take)
+    return Problem(state.spelled(error), (f"Take m = {count(most)}", take))
 
 
 def _compute(question: Question) -> Result:

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.run_distribution import rank_distribution_at
-from sampledash.dashboard import controls, page, state
+from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency import pictures, tabs_repeat, words
 from sampledash.dashboard.consistency.result import CORRECTIONS, MOST_PAIRS, SEED, Focus, recipe
 from sampledash.dashboard.words import escaped, outside, plain, system_name
@@ -51,7 +51,7 @@ def show(focus: Focus) -> None:
 
 
 def _how_sure(focus: Focus) -> None:
-    view = controls.segments("How sure", SURE, "sure_view", hidden=True)
+    view = page.segments("How sure", SURE, "sure_view", hidden=True)
     if focus.note:
         st.caption(focus.note)
     draws = {SURE[0]: _one_run, SURE[1]: _over_instances, SURE[2]: _plan}
@@ -103,18 +103,12 @@ def _alt(focus: Focus, pairs: Sequence[int], values: Sequence[str]) -> str:
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
     """Bounds for shared negatives, or why there are none; once asked for, they follow m."""
-    asked, key = "_consistency_bounds", (focus.result.question.key, focus.x)
-    if st.session_state.get(asked) != key:
-        st.button(
-            "Bounds for shared negatives",
-            icon=":material/calculate:",
-            key="bounds",
-            on_click=lambda: st.session_state.update({asked: key}),
-            help="The chance where both systems are ranked against the same negatives.",
-        )
+    what, label = (focus.result.question.key, focus.x), "Bounds for shared negatives"
+    about = "The chance where both systems are ranked against the same negatives."
+    if not page.asked(what, "bounds", label, about):
         return {}, ""
     found: Bounds = {}
-    with page.progress("Bounds for shared negatives") as report:
+    with page.progress(label) as report:
         for done, pair in enumerate(pairs):
             report(done / len(pairs))
             try:
@@ -175,7 +169,7 @@ def _over_instances(focus: Focus) -> None:
 def _plan(focus: Focus) -> None:
     """Negatives needed, and instances needed at this m."""
     label = "The true order in this share of runs"
-    wanted = controls.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
+    wanted = page.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
     r, probability = focus.result, PROBABILITIES[wanted]
     sentence = st.empty()
     with page.progress("The chance over m") as report:
@@ -214,7 +208,7 @@ def _plan(focus: Focus) -> None:
 
 
 def _numbers(focus: Focus) -> None:
-    view = controls.segments("Numbers", NUMBERS, "numbers_view", hidden=True)
+    view = page.segments("Numbers", NUMBERS, "numbers_view", hidden=True)
     draws = {NUMBERS[0]: _means, NUMBERS[1]: _flips, NUMBERS[2]: _distribution}
     draws.get(view, _means)(focus)
 
@@ -249,8 +243,10 @@ def _means(focus: Focus) -> None:
 def _flips(focus: Focus) -> None:
     """Where the order of every pair changes and from where it is right, per correction."""
     r, gamma = focus.result, state.current().gamma
-    asked, key = "_consistency_every_correction", (r.question.key, r.m, gamma)
-    everything = st.session_state.get(asked) == key
+    shown = st.container()
+    about = "The same for rank estimate, CLS and BV; takes some seconds."
+    what = r.question.key, r.m, gamma
+    everything = page.asked(what, "flips_every", "Every correction", about)
     found = {str(r.question.protocol.correction): r.orders}
     for name in CORRECTIONS if everything else ():
         which = recipe(name, gamma or 0.1)
@@ -269,22 +265,12 @@ def _flips(focus: Focus) -> None:
         "Order changes at m": rows["flips"].map(words.flip_list),
         "Right from m": ["–" if pd.isna(m) else count(m) for m in rows["right_from"]],
     }
-    page.table(pd.DataFrame(printed), table, "flips", rows=len(table))
-    if r.pairs > MOST_PAIRS:
-        st.caption(f"The marked and the {MOST_PAIRS} worst of {count(r.pairs)} pairs.")
-    if everything:
-        st.caption(
-            "Uncorrected and rank estimate at every m; CLS and BV at 40 values of m up to 1,000, "
-            "and between where the order changes."
-        )
-        return
-    st.button(
-        "Every correction",
-        icon=":material/calculate:",
-        key="flips_every",
-        on_click=lambda: st.session_state.update({asked: key}),
-        help="The same for rank estimate, CLS and BV; takes some seconds.",
-    )
+    with shown:
+        page.table(pd.DataFrame(printed), table, "flips", rows=len(table))
+        if r.pairs > MOST_PAIRS:
+            st.caption(f"The marked and the {MOST_PAIRS} worst of {count(r.pairs)} pairs.")
+        if everything:
+            st.caption(words.EVERY_CORRECTION)
 
 
 def _distribution(focus: Focus) -> None:
@@ -293,7 +279,7 @@ def _distribution(focus: Focus) -> None:
     systems = r.drawn(focus.pair)
     sets, names = [r.question.sets[i] for i in systems], [r.systems[i] for i in systems]
     largest = max(int(ranks.n.max()) for ranks in sets)
-    view = controls.segments("Ranks shown", RANKS, "distribution_view")
+    view = page.segments("Ranks shown", RANKS, "distribution_view")
     edges = pictures.rank_edges(largest, top=view == RANKS[1])
     ties = r.question.protocol.ties
     shares = np.column_stack([rank_distribution_at(ranks, edges, ties=ties) for ranks in sets])
@@ -367,6 +353,5 @@ def _dialog(focus: Focus) -> None:
         ("Script", lambda: python_script(facts), "sampledash_verdict.py", "text/x-python"),
     )
     with st.container(horizontal=True):
-        for label, data, name, mime in files:
-            icon = ":material/download:"
-            st.download_button(label, data, name, mime, on_click="ignore", icon=icon)
+        for file in files:
+            page.download(*file)

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from sampledash import simulation
-from sampledash.dashboard import controls, page
+from sampledash.dashboard import page
 from sampledash.dashboard.cache import Key
 from sampledash.dashboard.consistency import pictures, words
 from sampledash.dashboard.consistency.result import Focus
@@ -83,7 +83,7 @@ def show(focus: Focus) -> None:
     if runs is not None and runs.key != _key(focus):
         runs = st.session_state[_RUNS] = None
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        label = controls.segments("Runs", REPEATS, "repeats", default=DEFAULTS["repeats"])
+        label = page.segments("Runs", REPEATS, "repeats", default=DEFAULTS["repeats"])
         seed = st.number_input(
             "Seed",
             min_value=0,

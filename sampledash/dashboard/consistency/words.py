@@ -36,6 +36,10 @@ REPEATED = (
     "Repetitions of an instance count here as instances of their own: the intervals are too narrow "
     "and p too small; keep one seed to test. "
 )
+EVERY_CORRECTION = (
+    "Uncorrected and rank estimate at every m; CLS and BV at 40 values of m up to 1,000, and "
+    "between where the order changes."
+)
 NO_COUNTEREXAMPLE = (
     "**No two sets of ranks flip under AUC.** Its expected sampled value is its exact value, at "
     "every m: a negative is as likely to be above the relevant item on the sample as among all "

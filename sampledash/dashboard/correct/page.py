@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.correction import Correction
-from sampledash.dashboard import controls, page, state
+from sampledash.dashboard import page, sidebar, state
 from sampledash.dashboard.correct import custom_prior, pictures, result, tabs, words
 from sampledash.dashboard.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
 from sampledash.dashboard.estimate.words import cutoff_holds_all
@@ -40,7 +40,6 @@ LACKING = (
     "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
     "short ones."
 )
-_AGREED = "_correct_agreed"
 
 
 def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
@@ -51,11 +50,11 @@ def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     given = _choices()
     understood, strip = st.container(), st.container()
     # After the page's own choices: only what is known then can be undone.
-    controls.sidebar(page_defaults={**defaults, **DEFAULTS, custom_prior.KEY: ""})
+    sidebar.draw(page_defaults={**defaults, **DEFAULTS, custom_prior.KEY: ""})
     with notes:
-        controls.link_notes()
+        page.link_notes()
     with narrow:
-        controls.narrow_m()
+        sidebar.narrow_m()
     q, problem = page.answer(
         "correct", partial(_question, given), _fitted, first=lambda: check(state.DEFAULTS, DEFAULTS)
     )
@@ -79,11 +78,11 @@ def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         _why(q)
     with st.container(horizontal=True):
         own = {custom_prior.KEY: ""} if custom_prior.KEY in st.query_params else {}
-        controls.copy_link({**defaults, **LINK, **own})
+        page.copy_link({**defaults, **LINK, **own})
         fit = q.fit()
         name = "-".join(f"sampledash {q.metric} {q.taken} m {q.sampling.m}".split())
-        controls.download("Vector as CSV", lambda: vector_csv(fit), f"{name}.csv", "text/csv")
-        controls.download(
+        page.download("Vector as CSV", lambda: vector_csv(fit), f"{name}.csv", "text/csv")
+        page.download(
             "Vector as JSON", lambda: vector_json(fit), f"{name}.json", "application/json"
         )
     tabs.show(q)
@@ -106,9 +105,9 @@ def _choices() -> custom_prior.Given | None:
     left.pills("Corrections", list(result.RECIPES), **several, **_linked("drawn"))
     with middle:
         taken = DEFAULTS["take"]
-        controls.segments("Take away", result.TAKEN, "take", default=taken, help=HELP["take"])
+        page.segments("Take away", result.TAKEN, "take", default=taken, help=HELP["take"])
     right.select_slider("|D|, instances", list(result.SIZES), **_linked("instances", "value"))
-    if controls.segments("Prior", result.PRIORS, "prior", help=HELP["prior"]) == OWN:
+    if page.segments("Prior", result.PRIORS, "prior", help=HELP["prior"]) == OWN:
         return custom_prior.choose()
     custom_prior.put_in_address("")
     return None
@@ -120,15 +119,13 @@ def _question(given: custom_prior.Given | None) -> Question:
     if chosen["prior"] == OWN and given is None:
         raise Problem(LACKING, asking=True)
     q = check({key: state.value(key) for key in state.DEFAULTS}, chosen, given)
-    agreed: set[Any] = st.session_state.setdefault(_AGREED, set())
-    key, m = (q.metric, q.sampling, q.drawn), count(q.sampling.m)
-    if q.sampling.m > LIVE and key not in agreed:
-        raise Problem(
+    m = count(q.sampling.m)
+    if q.sampling.m > LIVE:
+        page.require_agreed(
+            (q.metric, q.sampling, q.drawn),
             f"m = {m} takes up to a minute for each fit: "
             f"up to m = {count(LIVE)} the picture follows by itself.",
             f"Compute m = {m}",
-            lambda: agreed.add(key),
-            asking=True,
         )
     return q
 

@@ -13,7 +13,7 @@ from sampledash.comparison.means import mean
 from sampledash.comparison.order import Orders, largest_m
 from sampledash.correction import Correction
 from sampledash.correction.spectral import resolution
-from sampledash.dashboard import cache, controls, page
+from sampledash.dashboard import cache, page
 from sampledash.dashboard.consistency import pictures as over_m
 from sampledash.dashboard.correct import pictures, result, words
 from sampledash.dashboard.correct.result import MOVIELENS, MOVIELENS_M, Question
@@ -66,7 +66,7 @@ def vector(q: Question) -> None:
 
 def costs(q: Question) -> None:
     """Bias and variance over the ranks, or on those of real recommenders."""
-    view = controls.segments("What it costs", COSTS, "costs", hidden=True)
+    view = page.segments("What it costs", COSTS, "costs", hidden=True)
     (movielens if view == COSTS[1] else tradeoffs)(q)
 
 
@@ -184,7 +184,7 @@ def spectrum(q: Question) -> None:
         st.info(escaped(spelled(error)), icon=":material/info:")
         return
     st.markdown(f"**{words.resolved(s, weight, kept.degree, kept.width)}**")
-    over = controls.segments("Lines", SPECTRA, "sees", hidden=True) == SPECTRA[1]
+    over = page.segments("Lines", SPECTRA, "sees", hidden=True) == SPECTRA[1]
     series = result.spectrum(s, weight, over_m=over)
     title = f"Kept at {f'γ = {gamma(weight)}' if over else f'm = {count(s.m)}'}"
     largest = max(resolution(s, min(result.SPECTRUM_GAMMAS)).degree, 10)

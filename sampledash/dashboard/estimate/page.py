@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.comparison.run_distribution import rank_distribution_at
-from sampledash.dashboard import controls, page, state
+from sampledash.dashboard import page, sidebar, state
 from sampledash.dashboard.correct.page import metric_choice
 from sampledash.dashboard.estimate import pictures, result, source, words
 from sampledash.dashboard.estimate.result import METHODS, Question, Result, TableQuestion
@@ -74,8 +74,8 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         st.selectbox("Estimate by", options, key="estimator", bind="query-params", help=about)
     gamma = {} if state.value("estimator", CHOICES) == "BV" else {"gamma": "BV only"}
     n, m = _of_ranks(given)
-    controls.sidebar(lock_n=n, unused={**gamma, **m}, page_defaults=own)
-    controls.link_notes()
+    sidebar.draw(lock_n=n, unused={**gamma, **m}, page_defaults=own)
+    page.link_notes()
 
     def check() -> Question:
         if given is None:
@@ -101,10 +101,10 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if not _shown(found, problem, headline, "estimate") or found is None:
         return
     if given is None or given.lacks[1]:
-        controls.narrow_m()
+        sidebar.narrow_m()
     page.strip(_numbers(found))
     pasted = {source.IN_LINK: ""} if source.IN_LINK in st.query_params else {}
-    controls.copy_link({**own, **MORE, **pasted})
+    page.copy_link({**own, **MORE, **pasted})
     draws = (_estimates, _true_ranks, _which_gamma)
     page.tabs({x: partial(f, found) for x, f in zip(TABS, draws, strict=True)}, "estimate_tab")
 
@@ -124,8 +124,8 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     lock, unused = _of_table(table)
     if text == example:
         lock = _of_ranks(source.Given(""))[0]
-    controls.sidebar(lock_n=lock, unused={"gamma": "not used", **unused}, page_defaults=own)
-    controls.link_notes()
+    sidebar.draw(lock_n=lock, unused={"gamma": "not used", **unused}, page_defaults=own)
+    page.link_notes()
 
     def check() -> TableQuestion:
         metric, settings = _metric(), state.current()
@@ -142,7 +142,7 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     found, problem = page.answer("table", check, compute)
     if not _shown(found, problem, headline, "table") or found is None:
         return
-    controls.narrow_m()
+    sidebar.narrow_m()
     rows = (*found.rows, *found.pairs)
     printed = pd.DataFrame(
         {
@@ -152,7 +152,7 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         }
     )
     page.table(printed, result.bounds(found), "table-bounds")
-    controls.copy_link(own)
+    page.copy_link(own)
 
 
 def _metric() -> Metric:
@@ -257,7 +257,7 @@ def _range(span: result.Range | None, other: str = "") -> str:
 
 def _estimates(found: Result[Question]) -> None:
     """All estimators side by side, or all pairs."""
-    if controls.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
+    if page.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
         _pairs(found)
         return
     table, wanted = result.estimates(found), found.question.methods

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.dashboard import cache, controls, state
+from sampledash.dashboard import cache, page, state
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.estimate.result import DATA, Sampled
 from sampledash.dashboard.page import Problem
@@ -62,7 +62,7 @@ class Given:
 def choose() -> Given:
     """Draw the choice; a ValueError, such as a Problem, says why there is nothing yet."""
     about = "The rank of each relevant item among itself and its sampled negatives, 1 to m + 1."
-    chosen = controls.segments("Sampled ranks of", SOURCES, "sampled_source", help=about)
+    chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=about)
     if chosen != PASTE:
         carry(IN_LINK, "")
     try:
@@ -90,16 +90,9 @@ def _uploaded() -> Given:
         "n_candidates, m, count, seed, adaptive (yes or no). Files stay in this session "
         "and never travel in a link.",
     )
-    st.download_button(
-        "Template",
-        (assets_folder() / "templates" / "sampled.csv").read_bytes,
-        file_name="sampled-ranks.csv",
-        mime="text/csv",
-        on_click="ignore",
-        icon=":material/download:",
-        type="tertiary",
-        key="template_sampled",
-    )
+    template = (assets_folder() / "templates" / "sampled.csv").read_bytes
+    look = {"type": "tertiary", "key": "template_sampled"}
+    page.download("Template", template, "sampled-ranks.csv", "text/csv", **look)
     if (last := uploaded(files, _FILES)) is None:
         raise nothing_uploaded("sampled_file", "Choose a file of sampled ranks.")
     return _given(last.ident, last.parse)
@@ -214,7 +207,7 @@ def trouble(error: ValueError, ident: str) -> Problem:
     """Why there is nothing to estimate from, with a way out where there is one."""
     if isinstance(error, ZeroBasedRanks):
         shift, label = {_SHIFT: ident}, "The ranks count from 0: add 1"
-        return Problem(state.spelled(error), label, lambda: st.session_state.update(shift))
+        return Problem(state.spelled(error), (label, lambda: st.session_state.update(shift)))
     if isinstance(error, MissingCandidates | MissingNegatives):
         return Problem(state.spelled(error), asking=True)
     return Problem.of(error)

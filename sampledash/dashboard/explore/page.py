@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from sampledash.dashboard import controls, page, state
+from sampledash.dashboard import page, sidebar, state
 from sampledash.dashboard.explore import pictures, words
 from sampledash.dashboard.explore import result as results
 from sampledash.dashboard.explore.result import LARGEST_POSTERIOR, LIVE, MOST, Question, Result
 from sampledash.dashboard.grid import rank_grid
-from sampledash.dashboard.page import Problem
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, decimal, percent
 from sampledash.sampling import Sampling
@@ -29,17 +28,17 @@ MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1,
 
 def show() -> None:
     """Draw the page."""
-    controls.sidebar(unused={"gamma": "corrections"}, page_defaults=DEFAULTS)
-    controls.link_notes()
+    sidebar.draw(unused={"gamma": "corrections"}, page_defaults=DEFAULTS)
+    page.link_notes()
     headline = st.container()
     chips, view = st.columns([7, 3], vertical_alignment="bottom")
     with chips:
-        controls.metric_chips()
+        page.metric_chips()
     with view:
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
-        controls.segments("Ranks", VIEWS, "view", help=about)
+        page.segments("Ranks", VIEWS, "view", help=about)
     picture = st.container()
-    controls.narrow_m()
+    sidebar.narrow_m()
     _rank_control()
     strip = st.container()
     result, problem = page.answer("explore", _check, _compute, first=_first)
@@ -62,8 +61,8 @@ def show() -> None:
     page.why(lambda: _why(result))
     with st.container(horizontal=True):
         focus = next(iter(_chips()), None)  # in words by default
-        controls.copy_link({**DEFAULTS, "focus": focus, **MORE})
-        controls.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
+        page.copy_link({**DEFAULTS, "focus": focus, **MORE})
+        page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
     draws = (partial(draw, result) for draw in (_one_draw, _law, _family))
     page.tabs(dict(zip(TABS, draws, strict=True)), "tab")
 
@@ -76,12 +75,7 @@ def _rank_control() -> None:
     """The rank the numbers are about, and the metric."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
-        controls.ladder(
-            "rank",
-            "r, true rank",
-            default=DEFAULTS["rank"],
-            help="Where the relevant item stands among all n candidates.",
-        )
+        sidebar.ladder("rank", "r, true rank", default=DEFAULTS["rank"])
     if len(chips := _chips()) > 1:
         right.selectbox(
             "In words and numbers",
@@ -120,14 +114,12 @@ def _check() -> Question:
     chip, focus = st.session_state.get("focus"), metrics[0]
     if chip is not None and state.chip_metric(chip, settings.k, settings.n) in metrics:
         focus = state.chip_metric(chip, settings.k, settings.n)
-    agreed: set[Sampling] = st.session_state.setdefault("_explore_agreed", set())
-    if m > LIVE and sampling not in agreed:
-        live = count(LIVE)
-        raise Problem(
-            f"m = {count(m)} takes a moment: up to m = {live} the picture follows by itself.",
+    if m > LIVE:
+        page.require_agreed(
+            sampling,
+            f"m = {count(m)} takes a moment: "
+            f"up to m = {count(LIVE)} the picture follows by itself.",
             f"Compute m = {count(m)}",
-            lambda: agreed.add(sampling),
-            asking=True,
         )
     return Question(metrics, sampling, rank, VIEWS[state.value("view", DEFAULTS)], focus, note)
 

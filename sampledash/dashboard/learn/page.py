@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from sampledash.dashboard import controls, moving, page, sliding, state
+from sampledash.dashboard import page, sliding, state
 from sampledash.dashboard.learn import lesson as lessons
 from sampledash.dashboard.learn.lesson import PAPER, Choice, Entry, Lesson, Link, Offer
 
@@ -177,7 +177,7 @@ def _look(number: int, entry: Entry) -> str:
 def _picture(number: int, look: str, *, revealed: bool, present: bool) -> None:
     look = look or lessons.course()[number - 1].look()
     lesson = lessons.words(number, look)
-    moving.show(
+    page.moving(
         _made(number, look, revealed, page.is_dark(), present),
         key=f"lesson_{number}_{look}_{revealed}_{present}",
         alt=lesson.sentence if revealed else f"{lesson.question} Before the answer.",
@@ -205,4 +205,4 @@ def _foot(lesson: Lesson, present: bool) -> None:
         with st.popover("For teachers", icon=":material/school:"):
             st.markdown(lessons.notes(lesson))
             label, name = "Exercise sheet of all lessons", "sampledash-exercises.md"
-            controls.download(label, lessons.sheet, name, "text/markdown")
+            page.download(label, lessons.sheet, name, "text/markdown")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from sampledash.dashboard import controls, state
+from sampledash.dashboard import page, state
 from sampledash.dashboard.correct import page as metric_page
 from sampledash.dashboard.estimate import page as estimate_page
 
@@ -15,7 +15,7 @@ WHAT = {
 }
 state.stamp({"what": (WHAT, "A metric"), **metric_page.OFFERED, **estimate_page.OFFERED})
 headline = st.container()
-chosen = controls.segments(
+chosen = page.segments(
     "Correct",
     WHAT,
     "what",

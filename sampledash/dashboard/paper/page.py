@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.correction import parse_correction
-from sampledash.dashboard import controls, page, state
+from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency.pictures import legend
 from sampledash.dashboard.correct.result import MOVIELENS
 from sampledash.dashboard.correct.tabs import movielens_curves
@@ -27,7 +27,7 @@ DEFAULTS: dict[str, Any] = {"item": ITEMS[2], "cell_metric": METRICS_34[0], "tim
 def show() -> None:
     """Draw the page."""
     state.stamp({"item": (ITEMS, DEFAULTS["item"])})
-    controls.link_notes()
+    page.link_notes()
     cells = [match for table in result.tables().values() for match in table]
     said = result.statements()
     st.markdown(
@@ -45,7 +45,7 @@ def show() -> None:
         wrap=True,
     )
     _item(item or DEFAULTS["item"])
-    controls.copy_link(DEFAULTS)
+    page.copy_link(DEFAULTS)
 
 
 def _item(item: str) -> None:
@@ -119,7 +119,7 @@ def _table(number: int) -> None:
     st.markdown(f"**{words.matched(sum(m.matched for m in found), len(found), short=True)}**")
     here = found
     if number >= 3:
-        metric = controls.segments("Metric", METRICS_34, "cell_metric")
+        metric = page.segments("Metric", METRICS_34, "cell_metric")
         here = [m for m in found if m.cell.metric == metric]
     st.table(_cells(here, across="metric" if number < 3 else "row"), hide_index=True)
     st.caption(words.CELL[number])

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from sampledash.comparison import curve, mean, right_from
-from sampledash.dashboard import moving, page
+from sampledash.dashboard import page
 from sampledash.dashboard.learn.lesson import names
 from sampledash.dashboard.start import pictures, words
 from sampledash.dashboard.words import ranking
@@ -50,7 +50,7 @@ def show() -> None:
     with st.container(key="start"):
         st.markdown(f"### {words.headline(systems, exact, sampled[M], M)}")
     st.markdown(words.about(METRIC, fewest, most, settled))
-    moving.show(
+    page.moving(
         picture(page.is_dark()),
         key="start_slopes",
         alt=(

@@ -1,18 +1,3 @@
-"""Pictures with a slider of their own, which the keyboard moves too.
-
-Plotly draws its sliders for the mouse only. A small script gives each of them a place in the tab
-order, the role of a slider and the arrow keys; it moves them the way a mouse would. It also turns
-lessons by the keys of a clicker, PageUp and PageDown.
-"""
-
-from __future__ import annotations
-
-import plotly.graph_objects as go
-import streamlit as st
-
-from sampledash.dashboard import page
-
-_KEYS = """<script>
 (() => {
   if (window.sampledashSliders) return;
   const RAIL = ".slider-rail-touch-rect";
@@ -54,7 +39,7 @@ _KEYS = """<script>
       if (!figure(group)?._fullLayout?.sliders?.length) continue;
       group.setAttribute("role", "slider");
       group.setAttribute("tabindex", "0");
-      const prefix = slider(group).currentvalue.prefix.replace(/[=:]\\s*$/, "").trim();
+      const prefix = slider(group).currentvalue.prefix.replace(/[=:]\s*$/, "").trim();
       group.setAttribute("aria-label", prefix);
       group.addEventListener("keydown", pressed);
       figure(group).on?.("plotly_sliderchange", () => tell(group));
@@ -91,10 +76,3 @@ _KEYS = """<script>
     turn.click();
   }, true);
 })();
-</script>"""
-
-
-def show(fig: go.Figure, *, key: str, alt: str) -> None:
-    """Draw a picture whose slider, if it has one, works by mouse, touch and keyboard."""
-    page.picture(fig, key=key, alt=alt)
-    st.html(_KEYS, unsafe_allow_javascript=True)

@@ -1,0 +1,179 @@
+"""The sidebar: n, m, k, γ and how negatives are drawn, in the same order on every page.
+
+A number has two faces: a slider on a fixed ladder, to explore, and a field, to be exact. The field
+holds the value and is bound to the address; the slider follows it. Bounds never change (a changed
+bound would reset the widget): what cannot be is told by the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import streamlit as st
+
+from sampledash.dashboard import state
+from sampledash.report import numbers as text
+
+_DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
+LADDERS: dict[str, tuple[float, ...]] = {
+    "n": (*_DECADES, 10**9),
+    "m": (1, 2, 5, 10, 20, 50, 99, 100, 200, 500, 1000, 2000, 5000, 10_000),
+    "gamma": (*(round(f * 10**-e, 9) for e in range(0, 6) for f in (1, 0.5, 0.2)), 1e-6, 0.0),
+    "rank": (1, 2, 3, *_DECADES[:-1], 5, 10**9),
+}
+LADDERS = {key: tuple(sorted(set(steps), reverse=key == "gamma")) for key, steps in LADDERS.items()}
+
+HELP = {
+    "n": "How many items one ranking holds, the relevant one included.",
+    "m": "How many irrelevant items are drawn and ranked with the relevant one.",
+    "k": "Cutoff: the first k places count. Used by the metrics written with @k.",
+    "gamma": "How much a correction minds variance: 1 minds only variance, 0 only bias.",
+    "scheme": (
+        "Without replacement draws m different items, as papers do; with replacement an item may "
+        "come twice; popularity draws the items ranked above the relevant one more often."
+    ),
+    "odds": "How many times as often an item above the relevant one is drawn as one below it.",
+    "rank": "Where the relevant item stands among all n candidates.",
+}
+
+
+def draw(
+    *,
+    lock_n: tuple[int, str] | None = None,
+    unused: Mapping[str, str] | None = None,
+    page_defaults: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw the shared controls; then :func:`sampledash.dashboard.state.current` has the choices.
+
+    Parameters
+    ----------
+    lock_n
+        n as the data have it and what to show: ``(3706, "3,706, from your file")``.
+    unused
+        Sliders this page does not use and why, in a word: ``{"gamma": "corrections"}``.
+    page_defaults
+        Keys of the page's own widgets with their defaults: undone and reset with the shared ones.
+    """
+    why, schemes = dict(unused or {}), list(state.SCHEMES)
+    everything = {**state.DEFAULTS, **(page_defaults or {})}
+    state.stamp()
+    state.lock(None if lock_n is None else lock_n[0])
+    with st.sidebar:
+        if lock_n is None:
+            ladder("n", "n, candidates", why.get("n", ""))
+        else:
+            # A keyed widget keeps its text: give it the present one.
+            st.session_state["n_locked"] = lock_n[1]
+            st.text_input("n, candidates", disabled=True, help=HELP["n"], key="n_locked")
+        ladder("m", "m, negatives", why.get("m", ""))
+        _field("k", "k, cutoff", help=HELP["k"])
+        ladder("gamma", "γ", why.get("gamma", ""), show=text.gamma)
+        scheme = st.selectbox(
+            "Negatives are drawn",
+            schemes,
+            index=schemes.index(state.DEFAULTS["scheme"]),
+            key="scheme",
+            bind="query-params",
+            help=HELP["scheme"],
+        )
+        popular = scheme == "popularity"
+        label = "ω, odds" if popular else "ω, odds (popularity only)"
+        _field("odds", label, digits="%.6g", disabled=not popular, help=HELP["odds"])
+        state.remember(tuple(everything))
+        back, again = st.columns(2)
+        undo: dict[str, Any] = {"on_click": state.undo, "disabled": not state.can_undo()}
+        back.button("Undo", icon=":material/undo:", width="stretch", **undo)
+        reset: dict[str, Any] = {"on_click": state.reset, "args": (everything,)}
+        again.button("Reset", icon=":material/restart_alt:", width="stretch", **reset)
+
+
+def ladder(
+    key: str,
+    label: str,
+    unused: str = "",
+    *,
+    default: float | None = None,
+    show: Callable[[float], str] = text.count,
+) -> None:
+    """Draw a slider on a fixed ladder with a field for the exact value.
+
+    Parameters
+    ----------
+    key
+        Of the value in the session and the address; a key of :data:`LADDERS`.
+    unused
+        Why the page does not use it, in a word; disables both.
+    default
+        Where it is no shared choice.
+    """
+    row = st.container(key=f"ladder_{key}")
+    slider, field = row.columns(2, gap="small", vertical_alignment="bottom")
+    default = state.DEFAULTS[key] if default is None else default
+    look: dict[str, Any] = {"label_visibility": "collapsed", "disabled": bool(unused)}
+    with field:
+        exact = _field(key, f"{label}, exact value", default, **look)
+    _heard()[key] = exact
+    label = f"{label} ({unused})" if unused else label
+    with slider:
+        value = default if exact is None else exact
+        look = {"help": HELP[key], "disabled": bool(unused)}
+        _slider(key, label, key + state.FOLLOWS, value, show, **look)
+
+
+def narrow_m() -> None:
+    """Draw m again under the picture, on narrow screens only: there the sidebar is folded away."""
+    with st.container(key="narrow_only"):
+        _slider("m", "m, negatives", "m_narrow" + state.FOLLOWS, state.value("m"), text.count)
+
+
+def _field(
+    key: str, label: str, default: float | None = None, *, digits: str = "%.9g", **look: Any
+) -> Any:
+    default = state.DEFAULTS[key] if default is None else default
+    how: dict[str, Any] = {"step": None, "format": digits}
+    if isinstance(default, int):
+        how = {"step": 1, "format": "%d"}
+    return st.number_input(label, value=default, key=key, bind="query-params", **how, **look)
+
+
+def _slider(
+    key: str, label: str, twin: str, value: float, show: Callable[[float], str], **look: Any
+) -> None:
+    """Draw a slider on the step nearest to the value of its field, which follows it."""
+    _heard()[twin] = st.session_state.get(twin)
+    nearest = _nearest(LADDERS[key], float(value))
+    if st.session_state.get(twin) != nearest:
+        st.session_state[twin] = nearest
+    follow: dict[str, Any] = {"on_change": _follow, "args": (key, twin)}
+    st.select_slider(label, LADDERS[key], format_func=show, key=twin, **follow, **look)
+
+
+def _heard() -> dict[str, Any]:
+    """What the browser last said of each slider, and the value of its field in the last run."""
+    held: dict[str, Any] = st.session_state.setdefault("_heard", {})
+    return held
+
+
+def _follow(key: str, twin: str) -> None:
+    """Give a field the value of its slider.
+
+    A browser that has not yet heard of the last change (its field says so) sends what it still
+    shows of every slider: what it said before is nobody's choice.
+    """
+    heard, chosen = _heard(), st.session_state[twin]
+    if st.session_state.get(key) != heard.get(key) and chosen == heard.get(twin):
+        return
+    st.session_state[key] = heard[key] = float(chosen) if key == "gamma" else int(chosen)
+
+
+def _nearest(steps: Sequence[float], value: float) -> float:
+    """The step that has the value nearest in ratio; zero only for zero."""
+    if value in steps:
+        return value
+    ordered = sorted(s for s in steps if s > 0)
+    for low, high in pairwise(ordered):
+        if value < (low * high) ** 0.5:
+            return low
+    return ordered[-1]
