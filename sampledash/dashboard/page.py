@@ -52,7 +52,7 @@ class Problem(ValueError):
     """
 
     def __init__(
-        self, sentence: str, *ways: tuple[str, Callable[[], object]], asking: bool = False
+        self, sentence: str, *ways: tuple[str, Callable[[], None]], asking: bool = False
     ) -> None:
         super().__init__(sentence)
         self.sentence, self.ways, self.asking = sentence, ways, asking

@@ -9,8 +9,10 @@ exact metric is always the dashed line in ink. Backgrounds are transparent: the 
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from sampledash.metrics import Metric
 from sampledash.report.numbers import short_count
+from sampledash.types import Floats
 
 FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Roboto, Helvetica, Arial, sans-serif'
 HEIGHT = 360
@@ -270,19 +273,13 @@ def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> di
     }
 
 
-def name_at(
-    x: float, y: float, text: str, color: str, *, log: bool, side: str = "right", shift: int = 6
-) -> dict[str, Any]:
-    """A name written beside a line, in its colour, instead of a legend."""
+def rows_axis(names: Sequence[str], color: str, size: int = 14) -> dict[str, Any]:
+    """Vertical axis with a name at each whole number, the first on top."""
     return {
-        "x": float(np.log10(x)) if log else x,
-        "y": y,
-        "text": text,
-        "font": {"color": color, "size": 14},
-        "showarrow": False,
-        "xanchor": {"right": "left", "left": "right", "center": "center"}[side],
-        "xshift": {"right": shift, "left": -shift, "center": 0}[side],
-        "yanchor": "middle",
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "tickfont": {"size": size, "color": color},
+        "range": [len(names) - 0.5, -0.5],
     }
 
 
@@ -297,24 +294,27 @@ def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
     return {"type": "bar", "x": x, "y": y, "name": name, **more}
 
 
-def dots(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
+def dots(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Marked points, for :func:`figure`."""
-    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "name": name, **more}
+    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker, **more}
 
 
 def upright(at: float, color: str, **line: Any) -> dict[str, Any]:
     """A thin line over the whole height, as a shape for :func:`figure`."""
-    style = {"color": color, "width": 1, **line}
-    return {"type": "line", "yref": "paper", **_below(at, at, 0, 1), "line": style}
+    style, ends = {"color": color, "width": 1, **line}, {"x0": at, "x1": at, "y0": 0, "y1": 1}
+    return {"type": "line", "yref": "paper", "layer": "below", "line": style, **ends}
+
+
+def level(at: float, color: str, **line: Any) -> dict[str, Any]:
+    """A thin line over the whole width, as a shape for :func:`figure`."""
+    style, ends = {"color": color, "width": 1, **line}, {"x0": 0, "x1": 1, "y0": at, "y1": at}
+    return {"type": "line", "xref": "paper", "layer": "below", "line": style, **ends}
 
 
 def box(x0: float, x1: float, y0: float, y1: float, **more: Any) -> dict[str, Any]:
     """A rectangle, as a shape for :func:`figure`."""
-    return {"type": "rect", **_below(x0, x1, y0, y1), "line": {"width": 0}, **more}
-
-
-def _below(x0: float, x1: float, y0: float, y1: float) -> dict[str, Any]:
-    return {"x0": x0, "x1": x1, "y0": y0, "y1": y1, "layer": "below"}
+    corners = {"x0": x0, "x1": x1, "y0": y0, "y1": y1}
+    return {"type": "rect", "layer": "below", "line": {"width": 0}, **corners, **more}
 
 
 def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
@@ -343,3 +343,139 @@ def hover(name: str, unit: str = " %", digits: int = 2) -> str:
 def in_percent(values: ArrayLike) -> np.ndarray[Any, Any]:
     """Shares as percent, the unit of every vertical axis."""
     return 100.0 * np.asarray(values, dtype=np.float64)
+
+
+# ------------------------------------------------------------------------ names beside their lines
+
+
+def name_at(
+    x: float, y: float, text: str, color: str, *, log: bool, side: str = "right", shift: int = 6
+) -> dict[str, Any]:
+    """A name written beside a point of a line, in its colour, instead of a legend."""
+    away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
+    place = dict(zip(("xanchor", "xshift"), away[side], strict=True))
+    font = {"color": color, "size": 14}
+    return note(float(np.log10(x)) if log else x, y, text, font=font, yanchor="middle", **place)
+
+
+def names_at(
+    names: Sequence[str],
+    colors: Sequence[str],
+    x: Any,
+    curves: Sequence[Floats],
+    across: Sequence[float],
+    up: tuple[float, float],
+    *,
+    height: float,
+    log: bool = False,
+    clear: Sequence[float] = (),
+) -> list[dict[str, Any]]:
+    """Write each name beside its line, clear of the other lines and names, on a log x axis.
+
+    Parameters
+    ----------
+    x, curves
+        Common to all lines, and a line each, in data units; a curve may hold NaN.
+    across, up
+        Ranges of the axes: ``across`` in powers of ten and in drawing order, ``up`` in data units.
+    height
+        Of the plot, in pixels.
+    log
+        Whether the y axis is logarithmic too.
+    clear
+        Values of x at which upright lines are kept clear of names.
+    """
+    shares, points = [], []  # of the plot, and in units of the axes
+    low, top = np.log10(up) if log else up
+    uprights = [(np.log10(at) - across[0]) / (across[1] - across[0]) for at in clear]
+    for y in curves:
+        keep = np.isfinite(y)
+        px, py = np.log10(np.asarray(x, dtype=np.float64)[keep]), y[keep]
+        py = np.log10(py) if log else py
+        order = slice(None, None, -1) if across[0] > across[1] else slice(None)
+        px, py = px[order], py[order]
+        share = (px - across[0]) / (across[1] - across[0])
+        shares.append((share, np.clip((py - low) / (top - low), 0, 1)))
+        points.append((px, np.clip(py, low, top)))
+    plots = {_Plot(shares, uprights, width, height): weight for width, weight in WIDTHS.items()}
+    notes = []
+    for line, (name, color) in enumerate(zip(names, colors, strict=True)):
+        sx, sy = shares[line]
+
+        def cost(place: tuple[int, bool, bool], line: int = line, name: str = name) -> float:
+            at, right, above = place
+            here = float(shares[line][0][at]), float(shares[line][1][at])
+            return sum(
+                weight * plot.cost(line, *here, plot.box(*here, name, right, above))
+                for plot, weight in plots.items()
+            )
+
+        along = length(sx, sy)
+        spots = np.unique(np.searchsorted(along, np.linspace(0, along[-1], _SPOTS)))
+        at, right, above = min(product(spots.tolist(), (True, False), (True, False)), key=cost)
+        for plot in plots:
+            plot.taken.append(plot.box(float(sx[at]), float(sy[at]), name, right, above))
+        px, py = (float(part[at]) for part in points[line])
+        anchors = {"xanchor": "left" if right else "right", "yanchor": "bottom" if above else "top"}
+        shifts = {"xshift": _GAP if right else -_GAP, "yshift": _GAP / 2 if above else -_GAP / 2}
+        notes.append(note(px, py, name, font={"color": color, "size": 14}, **anchors, **shifts))
+    return notes
+
+
+def length(x: Floats, y: Floats) -> Floats:
+    """How long a line is up to each of its points."""
+    return np.r_[0.0, np.cumsum(np.hypot(np.diff(x), np.diff(y)))]
+
+
+# Widths of a plot on a phone and on a desk, in pixels: a place must do for both, the desk counting
+# more.
+WIDTHS = {200.0: 1.0, 480.0: 2.0}
+_LETTER, _LINE, _GAP = 7.6, 18.0, 5.0
+_SPOTS = 24  # tried along each line
+_STEP = 6.0  # between the points at which a line is compared with the boxes
+_Box = tuple[float, float, float, float]  # left, low, right, high, in pixels
+
+
+class _Plot:
+    """Lines and the names placed so far, at one width."""
+
+    def __init__(
+        self,
+        lines: Sequence[tuple[Floats, Floats]],
+        clear: Sequence[float],
+        width: float,
+        height: float,
+    ) -> None:
+        self.width, self.height = width, height
+        self.lines = []  # points every few pixels, on steep parts too: shape (p, 2)
+        for x, y in lines:
+            along = length(x * width, y * height)
+            steps = np.arange(0.0, along[-1] + _STEP, _STEP)
+            dense = [np.interp(steps, along, part) for part in (x * width, y * height)]
+            self.lines.append(np.column_stack(dense))
+        self.clear = [x * width for x in clear]
+        self.taken: list[_Box] = []
+
+    def box(self, x: float, y: float, name: str, right: bool, above: bool) -> _Box:
+        """The room a name takes beside the point (x, y)."""
+        wide = _LETTER * len(name)
+        left = x * self.width + (_GAP if right else -_GAP - wide)
+        low = y * self.height + (_GAP / 2 if above else -_GAP / 2 - _LINE)
+        return left, low, left + wide, low + _LINE
+
+    def cost(self, line: int, x: float, y: float, box: _Box) -> float:
+        """How bad a place is: what the name would cover, how close the next line is."""
+        left, low, right, high = box
+        here = x * self.width, y * self.height
+        cost, near = 0.0, 60.0
+        for place, points in enumerate(self.lines):
+            inside = np.all((points > (left, low)) & (points < (right, high)), axis=1)
+            cost += 30.0 * int(np.sum(inside))
+            if place != line:
+                near = min(near, float(np.sqrt(np.min(np.sum((points - here) ** 2, axis=1)))))
+        cost += 200.0 * sum(left < at < right for at in self.clear)
+        for a in self.taken:
+            cost += 1000.0 * (a[0] < right and left < a[2] and a[1] < high and low < a[3])
+        return (
+            cost + 1000.0 * (left < 0 or right > self.width or low < 0 or high > self.height) - near
+        )

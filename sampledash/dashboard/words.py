@@ -8,6 +8,7 @@ from itertools import pairwise
 from sampledash.comparison.order import TIED
 from sampledash.estimation import OVERSHOOT
 from sampledash.estimation import outside as reason
+from sampledash.report import paragraph
 from sampledash.report.numbers import count, shortened
 from sampledash.types import Floats
 
@@ -108,11 +109,8 @@ to 100 % where that lessens its bias, and then so may their mean.']
 
 
 def listed(names: Sequence[str]) -> str:
-    """A few names in a sentence."""
-    some = list(names[:MOST_NAMED])
-    if len(names) > MOST_NAMED:
-        some.append("…")
-    return " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
+    """A few names in a sentence, three at most."""
+    return paragraph.listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
 
 
 def repeated(entries: int, instances: int) -> str:

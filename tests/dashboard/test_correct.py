@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard import labels
+from sampledash.dashboard import theme
 from sampledash.dashboard.correct import pictures, words
 from sampledash.dashboard.correct.result import DEFAULTS, Curve, Prior, check, stretched
 from sampledash.dashboard.correct.words import Settled
@@ -500,11 +500,13 @@ def test_all_zero_tradeoff_is_drawn_empty():
 
 
 def test_labels_keep_clear_of_upright_lines():
-    line = (np.linspace(0, 1, 50), np.full(50, 0.5))
-    (place,) = labels.beside(["uncorrected"], [line], 300, clear=[0.3])
-    for width in labels.WIDTHS:
-        x = line[0][place["at"]] * width
-        left = x + 5 if place["xanchor"] == "left" else x - 5 - 7.6 * 11
+    x, line, upright = np.geomspace(1, 10, 50), np.full(50, 0.5), 10**0.3
+    (place,) = theme.names_at(
+        ["uncorrected"], ["red"], x, [line], (0, 1), (0, 1), height=300, clear=[upright]
+    )
+    for width in theme.WIDTHS:
+        at = place["x"] * width
+        left = at + 5 if place["xanchor"] == "left" else at - 5 - 7.6 * 11
         assert not left < 0.3 * width < left + 7.6 * 11
 
 

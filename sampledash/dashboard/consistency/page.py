@@ -264,15 +264,16 @@ def _pair(result: Result, x: int) -> int:
     if len(keys) == 1:
         every = list(range(result.pairs))
         _follow(keys, every, (worst,))
-        name = result.label
-        return int(st.selectbox("Marked pair", every, format_func=name, key=keys[0], help=about))
+        how: dict[str, Any] = {"format_func": result.label, "key": keys[0], "help": about}
+        return int(st.selectbox("Marked pair", every, **how))
     systems = list(range(len(result.systems)))
-    _follow(keys, systems, result.ends_of(worst))
+    _follow(keys, systems, result.ends[worst])
+    how = {"format_func": result.systems.__getitem__, "help": about}
     one, other = (
-        place.selectbox(label, systems, format_func=result.systems.__getitem__, key=key, help=about)
+        place.selectbox(label, systems, key=key, **how)
         for place, label, key in zip(st.columns(2), ("Marked pair", "and"), keys, strict=True)
     )
-    return worst if one == other else result.pair_of(int(one), int(other))
+    return worst if one == other else result.ends.index((min(one, other), max(one, other)))
 
 
 def _pair_keys(result: Result) -> tuple[str, ...]:
@@ -285,7 +286,7 @@ def _pair_keys(result: Result) -> tuple[str, ...]:
 
 def _put_pair(result: Result, pair: int) -> None:
     keys = _pair_keys(result)
-    values = (pair,) if len(keys) == 1 else result.ends_of(pair)
+    values = (pair,) if len(keys) == 1 else result.ends[pair]
     st.session_state.update(zip(keys, values, strict=True))
 
 
@@ -313,11 +314,11 @@ def _follow(
 def _headline(result: Result) -> None:
     """The verdict on the worst case."""
     q, x = result.question, result.worst_metric
-    word = words.overall([CODES[code] for code in np.unique(result.states[x])])
+    word = CODES[result.states[x].min()]
     icon, color, _ = words.STATES[word]
     st.markdown(f"### :{color}-badge[{icon} {word}] {_sentence(result, x)}")
-    values = len(quick_ladder(q.m_max)) if q.fits else 0
-    notes = [result.note(), words.looked_at(values, result.m_max, result.capped)]
+    values = len(quick_ladder(result.m_max)) if q.fits else 0
+    notes = [words.beware(result), words.looked_at(values, result.m_max, result.capped)]
     if beware := q.protocol.note(q.metrics[x], q.sets[0], q.m):
         notes.append(f"{q.metrics[x]}: {beware}")
     for note in filter(None, notes):
@@ -352,7 +353,7 @@ def _tiles(focus: Focus, dim: bool) -> None:
         if focus.pair not in pairs:
             pairs.append(focus.pair)
     rows = [row for x in range(len(metrics)) for row in result.rows(x, pairs)]
-    names = [pictures.pair_name(*(result.systems[end] for end in result.ends_of(p))) for p in pairs]
+    names = [pictures.pair_name(*result.names(pair)) for pair in pairs]
     marked = focus.x, pairs.index(focus.pair)
 
     def clicked() -> None:

@@ -136,7 +136,7 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> go.Figure:
     """Curves of metric x with the flips of the marked pair."""
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
-    i, j, truth = r.pair(x, focus.pair)
+    i, j, truth = r.truths[x][focus.pair]
     flips = orders.flips(i, j, x)
     exact = r.exact[systems, x]
     if len(systems) > MOST_EXACT:  # more dashed lines than anyone could tell apart
@@ -210,23 +210,20 @@ def tiles(
         shapes.append(theme.box(*tile_at, fillcolor=fill, line=edge))
         text = tile(row["state"], row["right_from"], m_max, narrow=narrow)
         annotations.append(theme.note(x, y, text, font={"size": 14, "color": c.ink}))
-    told = [[str(row["metric"]), int(row["pair"])] for row in verdict]
-    across, down = ([place[axis] for place in places] for axis in (0, 1))
     unseen = {"marker": {"opacity": 0}}
     data = theme.dots(
-        across,
-        down,
-        "",
-        customdata=told,
-        marker={"size": 40, "opacity": 0, "symbol": "square"},
+        [x for x, _ in places],
+        [y for _, y in places],
+        {"size": 40, "opacity": 0, "symbol": "square"},
+        customdata=[[str(row["metric"]), int(row["pair"])] for row in verdict],
         selected=unseen,
         unselected=unseen,
         text=[_hover(row, m_max) for row in verdict],
         hovertemplate="%{text}<extra></extra>",
     )
-    del data["name"]
     bare = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
-    font = {"size": 14, "color": c.ink}
+    above = {"side": "top", "tickangle": -40 if narrow else 0}
+    above["range"] = [-0.5, len(metrics) - 0.5]
     return theme.figure(
         [data],
         dark=dark,
@@ -237,37 +234,21 @@ def tiles(
         hovermode="closest",
         hoverdistance=-1,  # anywhere on a tile counts, not only near its middle
         margin={"l": 8, "r": 8, "t": 30, "b": 4},
-        xaxis={
-            **bare,
-            **_named_rows(metrics, font | {"size": 13 if narrow else 14}),
-            "side": "top",
-            "range": [-0.5, len(metrics) - 0.5],
-            "tickangle": -40 if narrow else 0,
-        },
-        yaxis={**bare, **_named_rows(pairs, font)},
+        xaxis=bare | theme.rows_axis(metrics, c.ink, 13 if narrow else 14) | above,
+        yaxis=bare | theme.rows_axis(pairs, c.ink),
     )
 
 
 def _hover(row: Mapping[str, Any], m_max: int) -> str:
-    said = tile(row["state"], row["right_from"], m_max).replace("<br>", ", ")
-    chance = ""
-    if not np.isnan(row["probability"]):
-        chance = f"<br>one run shows it: {in_runs(row['probability'])}"
-    return (
+    lines = [
         f"{row['metric']}: {plain(row['better'])} is better than {plain(row['worse'])} "
-        f"by {percent(row['exact'])}<br>sampled difference {100 * row['sampled']:.2f} %"
-        f"{chance}<br>{said}"
-    )
-
-
-def _named_rows(names: Sequence[str], font: Mapping[str, Any]) -> dict[str, Any]:
-    """An axis with a name at each whole number, the first on top."""
-    return {
-        "tickvals": list(range(len(names))),
-        "ticktext": list(names),
-        "tickfont": dict(font),
-        "range": [len(names) - 0.5, -0.5],
-    }
+        f"by {percent(row['exact'])}",
+        f"sampled difference {100 * row['sampled']:.2f} %",
+        tile(row["state"], row["right_from"], m_max).replace("<br>", ", "),
+    ]
+    if not np.isnan(row["probability"]):
+        lines.insert(2, f"one run shows it: {in_runs(row['probability'])}")
+    return "<br>".join(lines)
 
 
 def pair_name(first: str, second: str) -> str:
@@ -317,12 +298,11 @@ def chances(
 ) -> go.Figure:
     """Chance of the true order of each pair, a dot; with shared negatives its bounds, a bar."""
     c = theme.look(dark)
-    data = [
-        _range(low, high, theme.faded(c.blue, 0.35), 10, "shared negatives"),
-        _dots(chance, c.blue, "own negatives", [in_runs(float(p)) for p in chance]),
-    ]
+    bars = _ranges(low, high, theme.faded(c.blue, 0.35), 10, "shared negatives")
+    told = [in_runs(float(p)) for p in chance]
     axis = {"title": {"text": "runs that show the true order"}, "range": [-3, 103], **_QUARTERS}
-    return _rows(data, pairs, axis, theme.upright(50, c.muted, dash="dot"), "chances", dark)
+    look = {"shapes": [theme.upright(50, c.muted, dash="dot")], "revision": "chances"}
+    return _rows(pairs, bars, chance, c.blue, "own negatives", told, axis, dark, **look)
 
 
 def differences(
@@ -337,16 +317,15 @@ def differences(
     c = theme.look(dark)
     away = (np.asarray(low) > 0) | (np.asarray(high) < 0)
     color = [c.green if sure else c.orange for sure in away]
-    data = [
-        _range(low, high, color, 3, "interval"),
-        _dots(difference, color, "difference", [f"{100 * d:.2f} points" for d in difference]),
-    ]
+    bars = _ranges(low, high, color, 3, "interval")
+    told = [f"{100 * d:.2f} points" for d in difference]
     title = "difference on all items, better − worse (percentage points)"
     axis = {"title": {"text": title}, "tickformat": ",.2f", "nticks": 6}
-    return _rows(data, pairs, axis, theme.upright(0, c.ink), "differences", dark)
+    look = {"shapes": [theme.upright(0, c.ink)], "revision": "differences"}
+    return _rows(pairs, bars, difference, color, "difference", told, axis, dark, **look)
 
 
-def _range(
+def _ranges(
     low: Sequence[float], high: Sequence[float], color: Any, width: int, name: str
 ) -> dict[str, Any]:
     """A bar from low to high on each row."""
@@ -364,32 +343,30 @@ def _range(
     )
 
 
-def _dots(values: Sequence[float], color: Any, name: str, texts: list[str]) -> dict[str, Any]:
-    look, hover = {"color": color, "size": 11, "line": {"width": 0}}, ": %{text}<extra></extra>"
-    x, y = theme.in_percent(values), list(range(len(values)))
-    return theme.dots(x, y, name, marker=look, text=texts, hovertemplate=name + hover)
-
-
 def _rows(
-    data: list[dict[str, Any]],
     pairs: Sequence[str],
+    bars: dict[str, Any],
+    values: Sequence[float],
+    color: Any,
+    name: str,
+    told: Sequence[str],
     axis: dict[str, Any],
-    shape: dict[str, Any],
-    revision: str,
     dark: bool,
+    **look: Any,
 ) -> go.Figure:
-    """A row for each pair."""
-    c = theme.look(dark)
+    """A row for each pair: a dot at its value over its bar."""
+    c, y = theme.look(dark), list(range(len(pairs)))
+    dot, hover = {"color": color, "size": 11, "line": {"width": 0}}, ": %{text}<extra></extra>"
+    more: dict[str, Any] = {"name": name, "text": told, "hovertemplate": name + hover}
     return theme.figure(
-        data,
+        [bars, theme.dots(theme.in_percent(values), y, dot, **more)],
         dark=dark,
         height=88 + _ROW * len(pairs),
-        shapes=[shape],
-        revision=revision,
         hovermode="closest",
         margin=theme.margin(8),
         xaxis={**axis, "showgrid": True, "gridcolor": c.grid},
-        yaxis={**_named_rows(pairs, {"size": 14, "color": c.ink}), "showgrid": False},
+        yaxis=theme.rows_axis(pairs, c.ink) | {"showgrid": False},
+        **look,
     )
 
 
@@ -407,9 +384,7 @@ def chance_over_m(
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
         look = {"mode": "lines+markers", "marker": {"size": 5}}
         data.append(theme.curve(m_values, theme.in_percent(y), line, name, **look))
-    wanted = theme.upright(0, c.green, width=1.5, dash="dot")
-    wanted |= {"x1": 1, "xref": "paper", "y0": 100 * target, "y1": 100 * target}
-    del wanted["yref"]
+    wanted = theme.level(100 * target, c.green, width=1.5, dash="dot")
     return theme.figure(
         data,
         dark=dark,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from itertools import combinations, product
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from sampledash.comparison.chance import law_of_mean, probability_of_order
 from sampledash.comparison.findings import Findings
 from sampledash.comparison.means import exact_means
-from sampledash.comparison.order import M_CAP, TIED, Orders, largest_m, quick_ladder
+from sampledash.comparison.order import M_CAP, TIED, Orders, largest_m, quick_ladder, true_pairs
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
@@ -23,11 +24,9 @@ from sampledash.comparison.verdict import as_frame, verdict_at_m
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.ranks import Source
-from sampledash.dashboard.words import system_name
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
-from sampledash.report.numbers import count
 from sampledash.types import Floats, Ints, Progress
 
 T = TypeVar("T")
@@ -57,7 +56,6 @@ class Question:
 
     @property
     def sets(self) -> tuple[RankSet, ...]:
-        """The rank sets compared."""
         return self.source.sets
 
     @cached_property
@@ -81,8 +79,7 @@ class Question:
 
     def orders(self, progress: Progress | None = None) -> Orders:
         """The order of every pair over m: every m, or a quick look where each m takes a fit."""
-        m_max = self.m_max
-        values = sorted({*quick_ladder(m_max), self.m}) if self.fits else None
+        m_max = max(largest_m(self.sets, None, self.protocol), min(self.m, M_CAP))
         return cache.orders(
             self.metrics,
             self.sets,
@@ -90,13 +87,8 @@ class Question:
             self.protocol,
             shared=self.source.bundled,
             progress=progress,
-            m_values=values,
+            m_values=sorted({*quick_ladder(m_max), self.m}) if self.fits else None,
         )
-
-    @property
-    def m_max(self) -> int:
-        """Largest m looked at."""
-        return max(largest_m(self.sets, None, self.protocol), min(self.m, M_CAP))
 
     def corrected(self, correction: Correction) -> Question:
         """The same under another correction."""
@@ -115,14 +107,6 @@ def needs_fit(correction: Correction) -> bool:
     return correction.name in ("monotone", "bias-variance", "least-squares")
 
 
-class Pair(NamedTuple):
-    """Two systems by their places; truth is 1, or 0 where the exact metric ties them."""
-
-    better: int
-    worse: int
-    truth: int
-
-
 @dataclass(frozen=True)
 class Result:
     """What the page shows. Pairs are numbered as in ``ends``, for all metrics."""
@@ -134,12 +118,10 @@ class Result:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics compared."""
         return self.question.metrics
 
     @property
     def m(self) -> int:
-        """The present m."""
         return self.question.m
 
     @cached_property
@@ -158,57 +140,53 @@ class Result:
         return self.m_max < max(ranks.max_negatives for ranks in self.question.sets)
 
     @cached_property
-    def ends(self) -> tuple[Ints, Ints]:
+    def ends(self) -> list[tuple[int, int]]:
         """The two systems of every pair, by their places in the data."""
-        first, second = np.triu_indices(len(self.systems), 1)
-        return first.astype(np.int64), second.astype(np.int64)
-
-    def ends_of(self, pair: int) -> tuple[int, int]:
-        """The two systems of a pair."""
-        return int(self.ends[0][pair]), int(self.ends[1][pair])
+        return list(combinations(range(len(self.systems)), 2))
 
     @property
     def pairs(self) -> int:
         """Number of pairs."""
-        return len(self.ends[0])
+        return len(self.ends)
 
-    def pair(self, x: int, pair: int) -> Pair:
-        """A pair by the exact values of metric x."""
-        i, j = self.ends_of(pair)
-        ahead = self.exact[i, x] - self.exact[j, x]
-        return Pair(i, j, 0) if abs(ahead) <= TIED else Pair(*((i, j) if ahead > 0 else (j, i)), 1)
+    @cached_property
+    def truths(self) -> list[list[tuple[int, int, int]]]:
+        """By metric, of every pair the better and the worse system, and 1, or 0 for a tie."""
+        return [true_pairs(exact) for exact in self.exact.T]
 
-    def pair_of(self, one: int, other: int) -> int:
-        """Number of the pair of two systems."""
-        i, j = sorted((one, other))
-        return i * len(self.systems) - i * (i + 1) // 2 + j - i - 1
+    def names(self, pair: int) -> tuple[str, str]:
+        """The two systems of a pair by their names."""
+        one, other = self.ends[pair]
+        return self.systems[one], self.systems[other]
 
     def label(self, pair: int, name: Callable[[str], str] = str) -> str:
         """The two names."""
-        return ", ".join(name(self.systems[end]) for end in self.ends_of(pair))
+        return ", ".join(map(name, self.names(pair)))
 
     def _by_metric(self, values: Any) -> NDArray[Any]:
         return np.asarray(values).reshape(len(self.metrics), self.pairs)
 
+    # Of every metric and pair: arrays of shape (metrics, pairs).
+
     @cached_property
     def states(self) -> Ints:
-        """Places in ``CODES``: (metrics, pairs)."""
+        """Places in ``CODES``."""
         return self._by_metric([CODES.index(state) for state in self.columns["state"]])
 
     @cached_property
     def chances(self) -> Floats:
-        """Chance that one run shows the true order, NaN where there is none: (metrics, pairs)."""
+        """Chance that one run shows the true order, NaN where there is none."""
         return self._by_metric(self.columns["probability"])
 
     @cached_property
     def rights(self) -> Floats:
-        """From which m a pair is right, infinite where it is not at the end: (metrics, pairs)."""
+        """From which m a pair is right, infinite where it is not at the end."""
         late = self.columns["right_from"]
         return self._by_metric([np.inf if m is None else float(m) for m in late])
 
     @cached_property
     def ahead(self) -> Floats:
-        """By how much the better system of a pair is ahead at m: (metrics, pairs)."""
+        """By how much the better system of a pair is ahead at m."""
         return self._by_metric(self.columns["sampled"])
 
     @cached_property
@@ -218,18 +196,13 @@ class Result:
         at = np.searchsorted(self.orders.m_values, self.m)
         return np.asarray(self.orders.means[min(int(at), len(self.orders.means) - 1)])
 
-    def rows(self, x: int, pairs: Sequence[int]) -> list[dict[str, Any]]:
+    def rows(self, x: int, pairs: Iterable[int]) -> list[dict[str, Any]]:
         """The verdict on metric x and some pairs, with the numbers of the pairs."""
         return [
             {name: column[x * self.pairs + pair] for name, column in self.columns.items()}
             | {"pair": pair}
             for pair in pairs
         ]
-
-    def right_from(self, x: int, pair: int) -> int | None:
-        """From which m the pair is right."""
-        value = self.rights[x, pair]
-        return int(value) if np.isfinite(value) else None
 
     def last_right(self, x: int) -> float:
         """From which m every pair of metric x is right; infinite: not all are; 0: none to order."""
@@ -267,42 +240,20 @@ class Result:
         """All systems, or the first of these pairs."""
         if len(self.systems) <= most:
             return list(range(len(self.systems)))
-        return list(dict.fromkeys(end for pair in pairs for end in self.ends_of(pair)))[:most]
+        return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
 
     def drawn(self, pair: int) -> list[int]:
         """The systems of the curves: all, or the marked pair and those of the worst pairs."""
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
-
-    def note(self) -> str:
-        """What the reader may not expect in the data at this m."""
-        first, *others = self.question.sets
-        for other in others:
-            if np.array_equal(other.instances, first.instances) and any(other.n != first.n):
-                i = int(np.flatnonzero(other.n != first.n)[0])
-                return (
-                    f"{system_name(first.system)} and {system_name(other.system)} ranked different "
-                    f"candidates: instance {system_name(str(other.instances[i]))} has "
-                    f"n = {count(first.n[i])} and {count(other.n[i])}."
-                )
-        atoms = first.atoms()
-        short = (atoms.position == 1) & (atoms.negatives < self.m)
-        many = float(atoms.count[short].sum())
-        if not self.question.protocol.without or not many:
-            return ""
-        return (
-            f"{count(many)} of {count(atoms.instances)} instances have fewer than "
-            f"{count(self.m)} negatives: they are ranked among all of theirs."
-        )
 
     @cached_property
     def verdict(self) -> pd.DataFrame:
         """The whole verdict, to take away."""
         return as_frame(self.columns)
 
-    def std(self, sets: Sequence[RankSet] | None = None) -> Floats:
+    def std(self, sets: Sequence[RankSet]) -> Floats:
         """Standard deviation of every mean of one run: (systems, metrics); NaN where not known."""
         q = self.question
-        sets = q.sets if sets is None else sets
         try:
             return cache.scatter(q.metrics, sets, q.m, q.protocol, shared=q.source.bundled)
         except ValueError:  # several tied relevant items in one instance
@@ -323,7 +274,7 @@ class Result:
             verdict=self.verdict,
             exact=self.exact,
             expected=self.sampled,
-            std=self.std(),
+            std=self.std(q.sets),
             m_values=tuple(self.orders.m_values.tolist()) if q.fits else None,
         )
 
@@ -332,17 +283,13 @@ class Result:
         rows = []
         for x, metric in enumerate(self.metrics):
             for p in pairs:
-                i, j, truth = self.pair(x, p)
+                i, j, truth = self.truths[x][p]
                 for name, orders in every.items():
                     right = orders.right_from(i, j, x, 1) if truth else None
                     flips = " ".join(map(str, orders.flips(i, j, x)))
-                    rows.append((str(metric), name, *self._names(p), flips, right))
+                    rows.append((str(metric), name, *self.names(p), flips, right))
         columns = ["metric", "correction", "first", "second", "flips", "right_from"]
         return pd.DataFrame(rows, columns=columns).astype({"right_from": "Int64"})
-
-    def _names(self, pair: int) -> tuple[str, str]:
-        one, other = self.ends_of(pair)
-        return self.systems[one], self.systems[other]
 
 
 def compute(question: Question, progress: Progress | None = None) -> Result:
@@ -369,6 +316,11 @@ class Focus:
     def metric(self) -> Metric:
         return self.result.metrics[self.x]
 
+    @property
+    def tied(self) -> bool:
+        """Whether the marked pair is tied on all items."""
+        return not self.result.truths[self.x][self.pair][2]
+
     @cached_property
     def systems(self) -> list[int]:
         """All systems, or those of the marked and the worst pairs."""
@@ -380,73 +332,57 @@ class Focus:
     def sets(self) -> list[RankSet]:
         return [self.result.question.sets[i] for i in self.systems]
 
-    @property
-    def names(self) -> list[str]:
-        return [self.result.systems[i] for i in self.systems]
-
     @cached_property
     def pairs(self) -> list[int]:
         """Numbers of the pairs: the marked one, then those least likely to be shown."""
-        s = self.systems
-        every = [self.result.pair_of(i, j) for at, i in enumerate(s) for j in s[at + 1 :]]
+        every = [self.result.ends.index(ends) for ends in combinations(self.systems, 2)]
         chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
         return sorted(every, key=lambda p: (p != self.pair, chances[p]))
 
     def ordered(self, pair: int, name: Callable[[str], str] = str) -> tuple[str, str]:
         """The names of a pair, the better one first."""
-        i, j, _ = self.result.pair(self.x, pair)
+        i, j, _ = self.result.truths[self.x][pair]
         return name(self.result.systems[i]), name(self.result.systems[j])
 
     def label(self, pair: int, name: Callable[[str], str] = str) -> str:
         """``better > worse``, or ``one = other``."""
-        sign = " > " if self.result.pair(self.x, pair).truth else " = "
+        sign = " > " if self.result.truths[self.x][pair][2] else " = "
         return sign.join(self.ordered(pair, name))
 
     def cached(self, *kind: Hashable, make: Callable[[], T]) -> T:
-        """A result about these systems at this m."""
-        return self.result.question.cached(*kind, self.result.m, *self.systems, make=make)
+        """A result by the metric about these systems at this m."""
+        q = self.result.question
+        return q.cached(*kind, self.x, q.m, *self.systems, make=make)
 
     def row(self, table: pd.DataFrame, pair: int) -> pd.Series:
         """The row of a table with columns better and worse that is about this pair."""
-        names = {self.result.systems[end] for end in self.result.ends_of(pair)}
+        names = set(self.result.names(pair))
         return table[table["better"].isin(names) & table["worse"].isin(names)].iloc[0]
-
-    @property
-    def note(self) -> str:
-        """Which systems these are, if not all."""
-        total, here = len(self.result.systems), len(self.systems)
-        if here == total:
-            return ""
-        return f"{here} of {count(total)} systems: those of the marked and the worst pairs."
 
     def significance(self, progress: Progress | None = None) -> pd.DataFrame:
         """Difference, interval, p, Holm's p and the chance when all is redrawn, of every pair."""
-        q = self.result.question
+        q, sets = self.result.question, self.sets
 
         def make() -> pd.DataFrame:
+            rng, p = np.random.default_rng(SEED), q.protocol
             found = significance(
-                self.metric,
-                self.sets,
-                np.random.default_rng(SEED),
-                progress=progress,
-                ties=q.protocol.ties,
-                weighting=q.protocol.weighting,
+                self.metric, sets, rng, progress=progress, ties=p.ties, weighting=p.weighting
             )
-            again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
+            again = probability_if_redrawn(self.metric, sets, q.m, **q.options)
             return found.merge(again, on=["better", "worse"]).assign(metric=str(self.metric))
 
-        return self.cached("significance", self.x, make=make)
+        return self.cached("significance", make=make)
 
     def bounds(self, pair: int) -> tuple[float, float]:
         """Bounds of the chance where both systems of a pair see the same negatives."""
         q = self.result.question
-        sets = [q.sets[end] for end in self.result.ends_of(pair)]
+        sets = [q.sets[end] for end in self.result.ends[pair]]
 
         def make() -> tuple[float, float]:
             row = probability_if_shared(self.metric, sets, q.m, **q.options).iloc[0]
             return float(row["low"]), float(row["high"])
 
-        return self.cached("bounds", self.x, pair, make=make)
+        return self.cached("bounds", pair, make=make)
 
     def over_m(self, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
         """Chance of the true order at some values of m: those values, and a curve per pair."""
@@ -465,21 +401,19 @@ class Focus:
                 for pair in self.pairs
             }
 
-        return ms, self.cached("over m", self.x, make=make)
+        return ms, self.cached("over m", make=make)
 
     def needed(self, probability: float, progress: Progress | None = None) -> pd.DataFrame:
         """Negatives and instances needed for a probability, per pair."""
-        q, metric, sets = self.result.question, self.metric, self.sets
+        q, about = self.result.question, (self.metric, self.sets)
 
         def make() -> pd.DataFrame:
-            m_max = self.result.m_max
-            negatives = negatives_needed(
-                metric, sets, probability, m_max, progress=progress, **q.options
-            )
-            instances = instances_needed(metric, sets, q.m, probability, **q.options)
+            top = self.result.m_max
+            negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
+            instances = instances_needed(*about, q.m, probability, **q.options)
             return negatives.merge(instances, on=["better", "worse"])
 
-        return self.cached("needed", self.x, probability, make=make)
+        return self.cached("needed", probability, make=make)
 
     def plan(self, probability: float) -> pd.DataFrame:
         """What is needed, for every metric."""
@@ -492,38 +426,36 @@ class Focus:
         columns = ["metric", "correction", "better", "worse", "probability", "m", "instances"]
         return table.assign(correction=correction, probability=probability)[columns]
 
-    def law_of_mean(self, place: int) -> tuple[Floats, Floats] | None:
+    def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
         """The exact law of the mean of one run of a system, None where it is normal."""
-        q, system = self.result.question, self.systems[place]
-        ranks = self.sets[place]
+        q = self.result.question
 
         def make() -> tuple[Floats, Floats] | None:
-            return law_of_mean(self.metric, ranks, q.m, q.protocol, stream=system)
+            return law_of_mean(self.metric, q.sets[system], q.m, q.protocol, stream=system)
 
-        return self.cached("law", self.x, system, make=make)
+        return self.cached("law", system, make=make)
 
     def runs(self, values: Floats) -> pd.DataFrame:
         """Mean and scatter over runs (systems, runs, metrics) beside the exact ones."""
-        rows, std, r = [], self.result.std(self.sets), self.result
-        ddof = 1 if values.shape[1] > 1 else 0
-        for x, metric in enumerate(r.metrics):
-            for i, system in enumerate(self.systems):
-                seen = values[i, :, x]
-                exact = r.sampled[system, x], std[i, x]
-                runs = seen.mean(), seen.std(ddof=ddof)
-                rows.append((str(metric), r.systems[system], *runs, *exact))
-        columns = ["mean_of_runs", "std_of_runs", "expected_sampled", "std_of_mean"]
-        return pd.DataFrame(rows, columns=["metric", "system", *columns])
+        r, ddof = self.result, min(values.shape[1] - 1, 1)
+        columns = {
+            "mean_of_runs": values.mean(axis=1),
+            "std_of_runs": values.std(axis=1, ddof=ddof),
+            "expected_sampled": r.sampled[self.systems],
+            "std_of_mean": r.std(self.sets),
+        }
+        names = product(map(str, r.metrics), (r.systems[i] for i in self.systems))
+        table = pd.DataFrame(names, columns=["metric", "system"])
+        return table.assign(**{name: part.T.ravel() for name, part in columns.items()})
 
     def seen(self, values: Floats) -> pd.DataFrame:
         """Share of runs that show the true order of each pair beside its exact chance."""
-        rows, r = [], self.result
+        rows, r, of = [], self.result, dict(zip(self.systems, values, strict=True))
         for x, metric in enumerate(r.metrics):
             for pair in self.pairs:
-                i, j, truth = r.pair(x, pair)
-                ahead = values[self.systems.index(i), :, x] - values[self.systems.index(j), :, x]
-                share = float(np.mean(ahead > TIED)) if truth else np.nan
+                i, j, truth = r.truths[x][pair]
+                share = np.mean(of[i][:, x] - of[j][:, x] > TIED) if truth else np.nan
                 names = r.systems[i], r.systems[j]
-                rows.append((str(metric), *names, share, float(r.chances[x, pair])))
+                rows.append((str(metric), *names, float(share), float(r.chances[x, pair])))
         columns = ["metric", "better", "worse", "share_of_runs", "probability"]
         return pd.DataFrame(rows, columns=columns)

@@ -18,7 +18,7 @@ from sampledash.dashboard.consistency.result import CORRECTIONS, MOST_PAIRS, SEE
 from sampledash.dashboard.words import escaped, outside, plain, system_name
 from sampledash.report.bibtex import bibtex
 from sampledash.report.html import html_report
-from sampledash.report.numbers import count, in_runs, percent
+from sampledash.report.numbers import count, in_runs, percent, points
 from sampledash.report.paragraph import paragraph
 from sampledash.report.script import python_script
 
@@ -52,11 +52,10 @@ def show(focus: Focus) -> None:
 
 def _how_sure(focus: Focus) -> None:
     view = page.segments("How sure", SURE, "sure_view", hidden=True)
-    if focus.note:
-        st.caption(focus.note)
-    draws = {SURE[0]: _one_run, SURE[1]: _over_instances, SURE[2]: _plan}
+    if some := words.some_systems(focus):
+        st.caption(some)
     try:
-        draws.get(view, _one_run)(focus)
+        {SURE[0]: _one_run, SURE[1]: _over_instances, SURE[2]: _plan}[view](focus)
     except ValueError as error:  # what these data do not allow, such as fractions as counts
         st.info(escaped(state.spelled(error)), icon=":material/info:")
 
@@ -69,17 +68,19 @@ def _one_run(focus: Focus) -> None:
     bounds, why = _bounds_if_asked(focus, pairs)
     chances = [float(r.chances[x, pair]) for pair in pairs]
     low, high = zip(*(bounds.get(pair, (_NAN, _NAN)) for pair in pairs), strict=True)
-    with picture:
+    said, here = _tied(focus), pairs.index(focus.pair)
+    if not said:
         names = focus.ordered(focus.pair, system_name)
-        if r.pair(x, focus.pair).truth:
-            chance, ends = chances[pairs.index(focus.pair)], bounds.get(focus.pair, (_NAN, _NAN))
-            st.markdown(words.one_run(*names, r.m, chance, *ends))
-        else:
-            st.markdown(words.tied(*names))
+        said = words.one_run(*names, r.m, chances[here], low[here], high[here])
+    with picture:
+        st.markdown(said)
         page.picture(
             pictures.chances(_labels(focus, pairs), chances, low, high, dark=page.is_dark()),
             key="consistency_chances",
-            alt=_alt(focus, pairs, [in_runs(chance) for chance in chances]),
+            alt="; ".join(
+                f"{focus.label(pair)}: {in_runs(chance)}"
+                for pair, chance in zip(pairs, chances, strict=True)
+            ),
         )
     shared = words.SHARED if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
@@ -92,13 +93,13 @@ def _one_run(focus: Focus) -> None:
     page.table(pd.DataFrame(printed), whole, "chances", rows=r.pairs)
 
 
+def _tied(focus: Focus) -> str:
+    """What is said of the marked pair where it has no order."""
+    return words.tied(*focus.ordered(focus.pair, system_name)) if focus.tied else ""
+
+
 def _labels(focus: Focus, pairs: Sequence[int]) -> list[str]:
     return [plain(focus.label(pair)) for pair in pairs]
-
-
-def _alt(focus: Focus, pairs: Sequence[int], values: Sequence[str]) -> str:
-    told = zip(pairs, values, strict=True)
-    return "; ".join(f"{focus.label(pair)}: {value}" for pair, value in told)
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
@@ -134,27 +135,25 @@ def _over_instances(focus: Focus) -> None:
     with page.progress("Resampling the instances") as report:
         table = focus.significance(report)
     rows = [focus.row(table, pair) for pair in focus.pairs]
-    first = rows[0]
-    names = system_name(str(first["better"])), system_name(str(first["worse"]))
-    if focus.result.pair(focus.x, focus.pair).truth:
-        (low, high), p = first["interval"], float(first["p_holm"])
-        size = float(first["difference"])
-        st.markdown(words.anything_to_order(*names, size, low, high, p, len(table)))
-    else:
-        st.markdown(words.tied(*names))
+    names = [(system_name(row["better"]), system_name(row["worse"])) for row in rows]
+    first, said = rows[0], _tied(focus)
+    if not said:
+        found = first["difference"], *first["interval"], first["p_holm"]
+        said = words.anything_to_order(*names[0], *map(float, found), len(table))
+    st.markdown(said)
     head = rows[: page.MOST_ROWS]
     labels = [f"{plain(row['better'])} − {plain(row['worse'])}" for row in head]
     sizes = [float(row["difference"]) for row in head]
     lows, highs = zip(*(row["interval"] for row in head), strict=True)
-    told = zip(labels, map(words.points, sizes), strict=True)
+    told = zip(labels, map(points, sizes), strict=True)
     page.picture(
         pictures.differences(labels, sizes, lows, highs, dark=page.is_dark()),
         key="consistency_differences",
         alt="; ".join(f"{label}: {size}" for label, size in told),
     )
-    bare = partial(words.points, unit=False)
+    bare = words.bare_points
     printed = {
-        "Pair": [f"{system_name(r['better'])} − {system_name(r['worse'])}" for r in rows],
+        "Pair": [" − ".join(pair) for pair in names],
         "Difference, points": [bare(row["difference"]) for row in rows],
         "95 % interval": [" to ".join(map(bare, row["interval"])) for row in rows],
         "p": [words.p_value(row["p"]) for row in rows],
@@ -186,13 +185,12 @@ def _plan(focus: Focus) -> None:
         needed = focus.needed(probability, report)
     rows = [focus.row(needed, pair)[["m", "instances"]] for pair in focus.pairs]
     found = [[None if pd.isna(value) else int(value) for value in row] for row in rows]
-    names = focus.ordered(focus.pair, system_name)
-    if r.pair(focus.x, focus.pair).truth:
+    said = _tied(focus)
+    if not said:
+        names = focus.ordered(focus.pair, system_name)
         has = max(ranks.n_instances for ranks in r.question.sets)
-        m, instances = found[0]
-        sentence.markdown(words.plan(*names, probability, r.m, m, instances, has))
-    else:
-        sentence.markdown(words.tied(*names))
+        said = words.plan(*names, probability, r.m, *found[0], has)
+    sentence.markdown(said)
     printed = {
         "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
         f"Negatives for {100 * probability:.0f} %": [words.needed(m) for m, _ in found],
@@ -209,8 +207,7 @@ def _plan(focus: Focus) -> None:
 
 def _numbers(focus: Focus) -> None:
     view = page.segments("Numbers", NUMBERS, "numbers_view", hidden=True)
-    draws = {NUMBERS[0]: _means, NUMBERS[1]: _flips, NUMBERS[2]: _distribution}
-    draws.get(view, _means)(focus)
+    {NUMBERS[0]: _means, NUMBERS[1]: _flips, NUMBERS[2]: _distribution}[view](focus)
 
 
 def _means(focus: Focus) -> None:
@@ -255,8 +252,8 @@ def _flips(focus: Focus) -> None:
                 found[str(which)] = r.question.corrected(which).orders(report)
     table = r.flips(r.few_pairs(focus.pair), found)
     here = table["metric"] == str(focus.metric)
-    i, j = (r.systems[end] for end in r.ends_of(focus.pair))
-    marked = (table["first"] == i) & (table["second"] == j)
+    one, other = r.names(focus.pair)
+    marked = (table["first"] == one) & (table["second"] == other)
     rows = table.iloc[np.lexsort((~marked, ~here))].head(page.MOST_ROWS)
     printed = {
         "Metric": rows["metric"],
@@ -304,7 +301,7 @@ def report(focus: Focus) -> str:
     """The page as one HTML file: pictures and tables, on white."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     every, pairs = range(len(r.metrics)), r.few_pairs()
-    names = [pictures.pair_name(*(r.systems[end] for end in r.ends_of(p))) for p in pairs]
+    names = [pictures.pair_name(*r.names(pair)) for pair in pairs]
     few = "" if len(pairs) == r.pairs else f", the {len(pairs)} worst of {count(r.pairs)}"
     rows = [row for x in every for row in r.rows(x, pairs)]
     drawn = [(f"Verdict at m = {count(r.m)}{few}", pictures.tiles(rows, names, m_max=r.m_max))]

@@ -77,8 +77,8 @@ def _key(focus: Focus) -> Key:
 
 def show(focus: Focus) -> None:
     """Draw seed, number of runs, start and stop; then what the runs show."""
-    if focus.note:
-        st.caption(focus.note)
+    if some := words.some_systems(focus):
+        st.caption(some)
     runs: Runs | None = st.session_state.get(_RUNS)
     if runs is not None and runs.key != _key(focus):
         runs = st.session_state[_RUNS] = None
@@ -146,20 +146,17 @@ def _draw_on(runs: Runs) -> None:
 
 def _show_runs(focus: Focus, values: Floats) -> None:
     """The runs (systems, runs, metrics) beside their exact law."""
-    r, metric, made = focus.result, str(focus.metric), values.shape[1]
-    std = np.nan_to_num(r.std(focus.sets)[:, focus.x])
-    laws = []
-    for place, system in enumerate(focus.systems):
-        exact = focus.law_of_mean(place) or (None, None)
-        laws.append(pictures.Law(float(r.sampled[system, focus.x]), float(std[place]), *exact))
+    r, x, metric, made = focus.result, focus.x, str(focus.metric), values.shape[1]
+    stds, laws = np.nan_to_num(r.std(focus.sets)[:, x]).tolist(), []
+    for system, std in zip(focus.systems, stds, strict=True):
+        exact = focus.law_of_mean(system) or (None, None)
+        laws.append(pictures.Law(float(r.sampled[system, x]), std, *exact))
     table, seen = focus.runs(values), focus.seen(values)
-    if r.pair(focus.x, focus.pair).truth:
-        of_metric = seen[seen["metric"] == metric]
-        share = float(focus.row(of_metric, focus.pair)["share_of_runs"])
-        chance = float(r.chances[focus.x, focus.pair])
-        better, worse = focus.ordered(focus.pair, system_name)
-        st.markdown(words.repeated(better, worse, share, made, chance))
-    names, runs = [plain(name) for name in focus.names], list(values[:, :, focus.x])
+    if not focus.tied:
+        share = float(focus.row(_first(seen, metric), focus.pair)["share_of_runs"])
+        names = focus.ordered(focus.pair, system_name)
+        st.markdown(words.repeated(*names, share, made, float(r.chances[x, focus.pair])))
+    names, runs = [plain(r.systems[i]) for i in focus.systems], list(values[:, :, x])
     page.picture(
         pictures.histogram(metric, names, runs, laws, focus.systems, dark=page.is_dark()),
         key="consistency_runs",

@@ -10,9 +10,10 @@ import numpy as np
 
 from sampledash.comparison.order import TIED
 from sampledash.correction import Correction
-from sampledash.dashboard.consistency.result import Focus, needs_fit
-from sampledash.dashboard.words import negatives, ranking
-from sampledash.report.numbers import count, in_runs, percent, tex_count
+from sampledash.dashboard.consistency.result import Focus, Result, needs_fit
+from sampledash.dashboard.words import negatives, ranking, system_name
+from sampledash.report.numbers import count, in_runs, percent, points, tex_count
+from sampledash.report.paragraph import listed
 from sampledash.types import Floats, Ints
 
 MOST_FLIPS = 6  # flips that a sentence can name one by one
@@ -40,6 +41,7 @@ EVERY_CORRECTION = (
     "Uncorrected and rank estimate at every m; CLS and BV at 40 values of m up to 1,000, and "
     "between where the order changes."
 )
+NOTHING = "Nothing to order: the exact values are equal."
 NO_COUNTEREXAMPLE = (
     "**No two sets of ranks flip under AUC.** Its expected sampled value is its exact value, at "
     "every m: a negative is as likely to be above the relevant item on the sample as among all "
@@ -58,20 +60,6 @@ DEFINITION = (
     "Krichene & Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, Definition 1. "
     "MovieLens ranks: Harper & Konstan 2015."
 )
-
-
-def overall(states: Sequence[str]) -> str:
-    """One state for several pairs: the worst of them.
-
-    Examples
-    --------
-    >>> overall(["right", "tied"]), overall(["tied"]), overall(["right", "wrong"])
-    ('right', 'tied', 'wrong')
-    """
-    for state in ("wrong", "undecided", "right"):
-        if state in states:
-            return state
-    return "tied"
 
 
 def metric_name(metric: str, correction: str = "uncorrected") -> str:
@@ -94,17 +82,15 @@ def sentence(
     ``right_from`` is None where there is no such m; ``m_max`` is the largest m looked at.
     """
     shown, true = ranking(systems, sampled), ranking(systems, exact)
-    start = f"With {negatives(m)} {metric}"
+    start, end = f"With {negatives(m)} {metric}", settled(verdict, m_max)
+    open_ = [row for row in verdict if row["state"] == "undecided"]
     if shown != true:
-        return f"{start} ranks {shown}; on all items {true}. {settled(verdict, m_max)}"
-    ordered = [row for row in verdict if row["state"] == "undecided"]
-    if ordered:
-        row = min(ordered, key=lambda row: float(row["probability"]))
-        pair = f"{row['better']} > {row['worse']}"
-        return (
-            f"{start} rightly ranks {shown}; one run shows {pair} in {in_runs(row['probability'])}."
-        )
-    return f"{start} ranks {shown}, as it does on all items. {settled(verdict, m_max)}"
+        return f"{start} ranks {shown}; on all items {true}. {end}"
+    if not open_:
+        return f"{start} ranks {shown}, as it does on all items. {end}"
+    row = min(open_, key=lambda row: float(row["probability"]))
+    pair, chance = f"{row['better']} > {row['worse']}", in_runs(row["probability"])
+    return f"{start} rightly ranks {shown}; one run shows {pair} in {chance}."
 
 
 def sentence_of_many(
@@ -126,7 +112,7 @@ def sentence_of_many(
     if right_from is not None:
         settles = f"right from m = {count(right_from)}"
     if state == "tied":
-        return "Nothing to order: the exact values are equal."
+        return NOTHING
     if state == "right":
         return f"{start} ranks all {pairs} pairs as on all items: {settles}."
     better, worse = worst["better"], worst["worse"]
@@ -135,9 +121,10 @@ def sentence_of_many(
             f"{start} ranks {worse} above {better}; on all items {better} wins. "
             f"{total} {state}, {settles}."
         )
+    chance = in_runs(worst["probability"])
     return (
-        f"{start} rightly ranks {better} above {worse}; one run shows it in "
-        f"{in_runs(worst['probability'])}. {total} undecided."
+        f"{start} rightly ranks {better} above {worse}; one run shows it in {chance}. "
+        f"{total} undecided."
     )
 
 
@@ -145,7 +132,7 @@ def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
     """From which m all pairs are in their true order."""
     right = [row["right_from"] for row in verdict if row["state"] != "tied"]
     if not right:
-        return "Nothing to order: the exact values are equal."
+        return NOTHING
     if None in right:
         return f"Not right even at {count(m_max)}."
     return f"Right from m = {count(max(right))}."
@@ -174,9 +161,7 @@ def flips(first: str, second: str, ms: Sequence[int], right_from: int | None) ->
     if len(ms) > MOST_FLIPS:
         end = f", settled right from {count(right_from)}" if right_from is not None else ""
         return f"{first} and {second} change order {len(ms)} times{end}."
-    named = [count(m) for m in ms]
-    listed = named[0] if len(named) == 1 else ", ".join(named[:-1]) + f" and {named[-1]}"
-    return f"{first} and {second} change order at m = {listed}."
+    return f"{first} and {second} change order at m = {listed(list(map(count, ms)))}."
 
 
 def flip_list(text: str) -> str:
@@ -203,9 +188,10 @@ def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False
         return sign if narrow else f"{sign} tied"
     if narrow:
         end = "–" if right_from is None else count(right_from)
-        return f"{sign}<br><span style='font-size:12px'>{end}</span>"
-    end = f"not by {count(m_max)}" if right_from is None else f"right from {count(right_from)}"
-    return f"{sign} {state}<br><span style='font-size:12px'>{end}</span>"
+    else:
+        end = f"not by {count(m_max)}" if right_from is None else f"right from {count(right_from)}"
+        sign = f"{sign} {state}"
+    return f"{sign}<br><span style='font-size:12px'>{end}</span>"
 
 
 def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
@@ -216,9 +202,8 @@ def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
             return "none"
         return f"{systems[int(np.argmax(row))]} ({percent(float(row.max()))})"
 
-    first, last = f"1 to {count(edges[0])}", f"{count(edges[-2] + 1)} to {count(edges[-1])}"
-    if edges[0] == 1:
-        first = "1"
+    first = "1" if edges[0] == 1 else f"1 to {count(edges[0])}"
+    last = f"{count(edges[-2] + 1)} to {count(edges[-1])}"
     return f"Most at rank {first}: {most(shares[0])}. Most at rank {last}: {most(shares[-1])}."
 
 
@@ -246,8 +231,7 @@ def formula(metric: str, m: int, size: float) -> list[str]:
 def one_run(better: str, worse: str, m: int, chance: float, low: float, high: float) -> str:
     """What one evaluation says about a pair."""
     said = (
-        f"One evaluation with {count(m)} negative{'s' * (m != 1)} shows {better} ahead of {worse} "
-        "with a chance "
+        f"One evaluation with {negatives(m)} shows {better} ahead of {worse} with a chance "
         f"of **{in_runs(chance)}**"
     )
     if not math.isfinite(low):
@@ -268,18 +252,17 @@ def anything_to_order(
     """Whether a pair differs by more than other instances would."""
     size = (
         f"{better} is ahead of {worse} by {points(difference)} "
-        f"(95 % interval {points(low, unit=False)} to {points(high)})"
+        f"(95 % interval {bare_points(low)} to {points(high)})"
     )
     after = f"p = {p_value(p)}" + (f" after Holm over {pairs} pairs" if pairs > 1 else "")
-    if p <= 0.05:
-        return f"**There is something to order**: {size}; {after}."
-    return f"**Nothing to order beyond chance over instances**: {size}; {after}."
+    some = "There is something to order"
+    start = some if p <= 0.05 else "Nothing to order beyond chance over instances"
+    return f"**{start}**: {size}; {after}."
 
 
-def points(value: float, *, unit: bool = True) -> str:
-    """A difference of shares, in percentage points."""
-    said = f"{100 * value:.2f}".replace("-", "−")
-    return said + (" points" if unit else "")
+def bare_points(value: float) -> str:
+    """A difference of shares in percentage points, where these are said beside it."""
+    return points(value).removesuffix(" points")
 
 
 def p_value(value: float) -> str:
@@ -305,17 +288,13 @@ def plan(
             f"{start}not reachable for good, neither with the negatives looked at nor with more "
             f"instances at m = {count(m)}."
         )
-    more = (
-        "no number of negatives looked at is enough for good"
-        if needed is None
-        else f"**{count(needed)} negatives** with these {count(has)} instances"
-    )
-    other = (
-        f"with {count(m)} negatives no number of instances is enough"
-        if instances is None
-        else f"**{count(instances)} instances** with {count(m)} negatives"
-    )
-    return f"{start}{more}{', or' if instances is not None else ';'} {other}."
+    more = "no number of negatives looked at is enough for good"
+    if needed is not None:
+        more = f"**{count(needed)} negatives** with these {count(has)} instances"
+    other = f"; with {count(m)} negatives no number of instances is enough"
+    if instances is not None:
+        other = f", or **{count(instances)} instances** with {count(m)} negatives"
+    return f"{start}{more}{other}."
 
 
 def repeated(better: str, worse: str, seen: float, runs: int, exact: float) -> str:
@@ -359,6 +338,37 @@ def looking(correction: Correction) -> str:
 def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
     """Where the marked pair changes its order by metric x."""
     r = focus.result
-    i, j, _ = r.pair(x, focus.pair)
-    found, right = r.orders.flips(i, j, x), r.right_from(x, focus.pair)
-    return flips(name(r.systems[i]), name(r.systems[j]), found, right)
+    i, j, _ = r.truths[x][focus.pair]
+    right = r.rights[x, focus.pair]
+    late = int(right) if np.isfinite(right) else None
+    return flips(name(r.systems[i]), name(r.systems[j]), r.orders.flips(i, j, x), late)
+
+
+def beware(result: Result) -> str:
+    """What the reader may not expect in the data at this m."""
+    first, *others = result.question.sets
+    for other in others:
+        if np.array_equal(other.instances, first.instances) and any(other.n != first.n):
+            i = int(np.flatnonzero(other.n != first.n)[0])
+            return (
+                f"{system_name(first.system)} and {system_name(other.system)} ranked different "
+                f"candidates: instance {system_name(str(other.instances[i]))} has "
+                f"n = {count(first.n[i])} and {count(other.n[i])}."
+            )
+    atoms = first.atoms()
+    short = (atoms.position == 1) & (atoms.negatives < result.m)
+    many = float(atoms.count[short].sum())
+    if not result.question.protocol.without or not many:
+        return ""
+    return (
+        f"{count(many)} of {count(atoms.instances)} instances have fewer than "
+        f"{count(result.m)} negatives: they are ranked among all of theirs."
+    )
+
+
+def some_systems(focus: Focus) -> str:
+    """Which systems the tabs look at, if not all."""
+    total, here = len(focus.result.systems), len(focus.systems)
+    if here == total:
+        return ""
+    return f"{here} of {count(total)} systems: those of the marked and the worst pairs."

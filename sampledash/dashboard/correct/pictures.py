@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.correction import Correction
-from sampledash.dashboard import labels, theme
+from sampledash.dashboard import theme
 from sampledash.dashboard.correct.result import Curve
 from sampledash.dashboard.correct.words import root
 from sampledash.dashboard.grid import rank_grid
@@ -47,7 +47,7 @@ def expectation(
         dark=dark,
         height=height,
         title=f"Expected {metric}",
-        annotations=labels.named(
+        annotations=theme.names_at(
             names, colors, ranks, y, axis["range"], (low, top), height=height - 90
         ),
         revision=f"correct-{metric}-{ranks[-1]}",
@@ -163,7 +163,7 @@ def tradeoff(
     if symbol == "γ":
         across.reverse()
     room: dict[str, Any] = {"height": height - 75, "log": True, "clear": list(marks.values())}
-    annotations = labels.named(names, colors, x, lines, across, (low, top), **room)
+    annotations = theme.names_at(names, colors, x, lines, across, (low, top), **room)
     shapes = []
     for text, at in marks.items():
         if x.min() <= at <= x.max():
@@ -207,14 +207,12 @@ def spectrum(
         degree = np.arange(1, min(len(kept), most + 1))
         shown = np.unique(np.geomspace(1, max(len(degree), 1), 200).round().astype(int)) - 1
         data.append(theme.curve(degree[shown], theme.in_percent(kept[1:][shown]), line, name))
-    dotted = {"color": theme.look(dark).muted, "width": 1, "dash": "dot"}
-    across = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "layer": "below"}
     return theme.figure(
         data,
         dark=dark,
         height=320,
         title=title,
-        shapes=[across | {"y0": 50, "y1": 50, "line": dotted}],
+        shapes=[theme.level(50, theme.look(dark).muted, dash="dot")],
         showlegend=True,
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
         revision=f"spectrum-{title}-{most}",

@@ -8,123 +8,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from sampledash.dashboard import labels, theme
+from sampledash.dashboard import theme
 from sampledash.dashboard.grid import LIMIT
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
-Pair = tuple[float, float]
-
 _LIFTS = (0.0, -0.001, 0.04, -0.04, 0.12, -0.12, 0.22, -0.22, 0.34, -0.34, 0.46)
 AGREE = 0.005  # of the axis: closer than that two lines are one to the eye
 _FEW = 10  # bars
-
-
-def _crossing(ranks: Ints, values: Floats, level: float) -> int:
-    """Index of the first rank whose value has fallen to ``level``."""
-    below = np.flatnonzero(values <= level)
-    return int(below[0]) if len(below) else len(values) - 1
-
-
-def _axes(ranks: Ints, log: bool, top: float, most: int = 5) -> dict[str, Any]:
-    title = "true rank (log scale)" if log else "true rank"
-    return {
-        "xaxis": theme.rank_axis(int(ranks[-1]), log=log, title=title, most=most),
-        "yaxis": theme.percent_axis(top),
-    }
-
-
-def _in_frame(x: Any, y: Any, last: int, top: float, log: bool) -> Floats:
-    """Points as shares of the width and height of the plot, shape (points, 2)."""
-    across = np.log(x) / np.log(max(last, 2)) if log else np.asarray(x) / last
-    return np.column_stack([across, np.asarray(y) / top])
-
-
-def _dense(points: Floats) -> Floats:
-    """The same broken line with points at even distances: a steep fall counts by its length."""
-    steps = np.hypot(*np.diff(points, axis=0).T)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
-    even = np.linspace(0, along[-1], 160)
-    return np.column_stack([np.interp(even, along, column) for column in points.T])
-
-
-def _free_place(
-    point: Floats, taken: Floats, size: Pair, within: Pair
-) -> tuple[str, float, Floats, bool]:
-    """Where a label of this size covers least of ``taken``: side, lift, corner, covers any.
-
-    A falling curve leaves room above on its right and below on its left; far from the point a
-    label loses its meaning, so distance costs.
-    """
-    starts = {"right": 0.04, "left": -0.04 - size[0], "center": -size[0] / 2}
-    places = [
-        (side, lift)
-        for side in starts
-        for lift in _LIFTS
-        if side != "center" or abs(lift) >= 0.03  # or it would sit on the point
-    ]
-    corners = point + [
-        (starts[side], lift if lift >= 0 else lift - size[1]) for side, lift in places
-    ]
-    ends = corners + size
-    low, high = within
-    frame = [-corners[:, 0], ends[:, 0] - 1.09, low - corners[:, 1], ends[:, 1] - high]
-    outside = np.maximum(np.max(frame, axis=0), 0.0)
-    # A line along the edge of the box does not touch the letters in it.
-    inside = np.ones((len(places), len(taken)), dtype=bool)
-    for axis, edge in ((0, 0.0), (1, 0.02)):
-        inside &= taken[:, axis] >= corners[:, axis, None] + edge
-        inside &= taken[:, axis] <= ends[:, axis, None] - edge
-    covered = inside.sum(axis=1)
-    dislike = [22 * abs(lift) + 1 * (side == "center") for side, lift in places]
-    best = int(np.argmin(covered + 1e4 * outside + dislike))
-    return *places[best], corners[best], bool(covered[best])
-
-
-def _values_at(
-    at: int,
-    marks: Mapping[str, tuple[float, str]],
-    lines: list[Floats],
-    frame: tuple[int, float, bool],
-    *,
-    back: str,
-    narrow: bool,
-) -> list[dict[str, Any]]:
-    """Name and value beside the marked points, where the lines leave room."""
-    last, top, log = frame
-    taken = np.concatenate([_dense(line) for line in lines])
-    high, low = (f(y for y, _ in marks.values()) for f in (max, min))
-    broken = "<br>" if narrow else " "
-    texts = {
-        name: f'<span style="color:{color}">{name}{broken}<b>{percent(y / 100)}</b></span>'
-        for name, (y, color) in marks.items()
-    }
-    size = (0.31, 0.15) if narrow else (0.2, 0.08)
-    bottom, ceiling = -0.02, 1.06
-    if high - low < size[1] * top:  # too close for two labels
-        shown = [(high, "<br>".join(texts.values()), (bottom, ceiling))]
-        size = (size[0], 2 * size[1])
-    else:
-        # The label of the lower value stays below the upper point, so that they read in order.
-        shown = [
-            (y, texts[name], (low / top, ceiling) if y == high else (bottom, high / top))
-            for name, (y, _) in marks.items()
-        ]
-    labels = []
-    for y, text, within in shown:
-        point = _in_frame(at, y, last, top, log)[0]
-        side, lift, corner, covers = _free_place(point, taken, size, within)
-        label = theme.name_at(at, y + lift * top, text, "", log=log, side=side, shift=9)
-        label |= {"yanchor": "bottom" if lift >= 0 else "top", "align": "left"}
-        label["font"] = {"size": 14}
-        if covers or side == "center":
-            label["bgcolor"] = back
-        labels.append(label)
-        # The next label keeps away from this one: it counts more than any line.
-        box = np.meshgrid(*(np.linspace(c, c + d, 16) for c, d in zip(corner, size, strict=True)))
-        taken = np.vstack([taken, np.column_stack([part.ravel() for part in box])])
-    return labels
 
 
 def expected_curve(
@@ -173,17 +65,13 @@ def expected_curve(
         h = int(here[0])
         marks = {"sampled": (float(y_mean[h]), color), "exact": (float(y_exact[h]), c.ink)}
         for y, fill in marks.values():
-            look = {"color": fill, "size": 10, "line": {"color": c.paper, "width": 1.5}}
-            point = theme.dots([at], [y], "", marker=look, hoverinfo="skip")
-            del point["name"]
-            data.append(point)
-        frame = (int(ranks[-1]), top, log)
-        lines = [_in_frame(ranks, y, *frame) for y in (y_exact, y_mean)]
+            marker = {"color": fill, "size": 10, "line": {"color": c.paper, "width": 1.5}}
+            data.append(theme.dots([at], [y], marker, hoverinfo="skip"))
         back = theme.faded(c.page, 0.75)
-        names = _values_at(at, marks, lines, frame, back=back, narrow=narrow)
+        names = _values_at(at, marks, ranks, (y_exact, y_mean), log=log, narrow=narrow, back=back)
         shapes = [theme.upright(at, c.muted)]
     else:
-        i, j = _crossing(ranks, y_mean, 0.62 * top), _crossing(ranks, y_exact, 0.35 * top)
+        i, j = _crossing(y_mean, 0.62 * top), _crossing(y_exact, 0.35 * top)
         names = [theme.name_at(ranks[i], float(y_mean[i]), "sampled", color, log=log)]
         if np.max(np.abs(y_exact - y_mean)) > AGREE * top:
             place = ranks[j], float(y_exact[j])
@@ -201,6 +89,108 @@ def expected_curve(
     )
 
 
+def _axes(ranks: Ints, log: bool, top: float, most: int = 5) -> dict[str, Any]:
+    title = "true rank (log scale)" if log else "true rank"
+    return {
+        "xaxis": theme.rank_axis(int(ranks[-1]), log=log, title=title, most=most),
+        "yaxis": theme.percent_axis(top),
+    }
+
+
+def _crossing(values: Floats, level: float) -> int:
+    """Index of the first value that has fallen to ``level``."""
+    below = np.flatnonzero(values <= level)
+    return int(below[0]) if len(below) else len(values) - 1
+
+
+def _values_at(
+    at: int,
+    marks: Mapping[str, tuple[float, str]],
+    ranks: Ints,
+    curves: tuple[Floats, Floats],
+    *,
+    log: bool,
+    narrow: bool,
+    back: str,
+) -> list[dict[str, Any]]:
+    """Name and value beside the marked points, where the lines leave room."""
+    last, top = max(int(ranks[-1]), 2) if log else int(ranks[-1]), float(curves[0].max())
+
+    def in_frame(x: Any, y: Any) -> Floats:
+        """Points as shares of the width and height of the plot, shape (points, 2)."""
+        across = np.log(x) / np.log(last) if log else np.asarray(x) / last
+        return np.column_stack([across, np.asarray(y) / top])
+
+    lines = []
+    for y in curves:  # at even distances: a steep fall counts by its length
+        points = in_frame(ranks, y)
+        along = theme.length(*points.T)
+        even = np.linspace(0, along[-1], 160)
+        lines.append(np.column_stack([np.interp(even, along, part) for part in points.T]))
+    taken = np.concatenate(lines)
+    high, low = (f(y for y, _ in marks.values()) for f in (max, min))
+    broken = "<br>" if narrow else " "
+    texts = {
+        name: f'<span style="color:{color}">{name}{broken}<b>{percent(y / 100)}</b></span>'
+        for name, (y, color) in marks.items()
+    }
+    size = (0.31, 0.15) if narrow else (0.2, 0.08)
+    bottom, ceiling = -0.02, 1.06
+    if high - low < size[1] * top:  # too close for two labels
+        shown = [(high, "<br>".join(texts.values()), (bottom, ceiling))]
+        size = (size[0], 2 * size[1])
+    else:
+        # The label of the lower value stays below the upper point, so that they read in order.
+        shown = [
+            (y, texts[name], (low / top, ceiling) if y == high else (bottom, high / top))
+            for name, (y, _) in marks.items()
+        ]
+    labels = []
+    for y, text, within in shown:
+        side, lift, corner, covers = _free_place(in_frame(at, y)[0], taken, size, within)
+        label = theme.name_at(at, y + lift * top, text, "", log=log, side=side, shift=9)
+        label |= {"yanchor": "bottom" if lift >= 0 else "top", "align": "left"}
+        label["font"] = {"size": 14}
+        if covers or side == "center":
+            label["bgcolor"] = back
+        labels.append(label)
+        # The next label keeps away from this one: it counts more than any line.
+        box = np.meshgrid(*(np.linspace(c, c + d, 16) for c, d in zip(corner, size, strict=True)))
+        taken = np.vstack([taken, np.column_stack([part.ravel() for part in box])])
+    return labels
+
+
+def _free_place(
+    point: Floats, taken: Floats, size: tuple[float, float], within: tuple[float, float]
+) -> tuple[str, float, Floats, bool]:
+    """Where a label of this size covers least of ``taken``: side, lift, corner, covers any.
+
+    A falling curve leaves room above on its right and below on its left; far from the point a
+    label loses its meaning, so distance costs.
+    """
+    starts = {"right": 0.04, "left": -0.04 - size[0], "center": -size[0] / 2}
+    places = [
+        (side, lift)
+        for side in starts
+        for lift in _LIFTS
+        if side != "center" or abs(lift) >= 0.03  # or it would sit on the point
+    ]
+    corners = point + [
+        (starts[side], lift if lift >= 0 else lift - size[1]) for side, lift in places
+    ]
+    ends = corners + size
+    low, high = within
+    frame = [-corners[:, 0], ends[:, 0] - 1.09, low - corners[:, 1], ends[:, 1] - high]
+    outside = np.maximum(np.max(frame, axis=0), 0.0)
+    # A line along the edge of the box does not touch the letters in it.
+    edge, boxes = np.array([0.0, 0.02]), np.stack([corners, ends])[:, :, None]
+    inside = np.all((taken >= boxes[0] + edge) & (taken <= boxes[1] - edge), axis=2)
+    covered = inside.sum(axis=1)
+    dislike = [22 * abs(lift) + 1 * (side == "center") for side, lift in places]
+    best = int(np.argmin(covered + 1e4 * outside + dislike))
+    return *places[best], corners[best], bool(covered[best])
+
+
 def family(
     metric: Metric,
     ranks: Ints,
@@ -213,31 +203,24 @@ def family(
     height: int = theme.HEIGHT,
 ) -> go.Figure:
     """Expected sampled metric for growing numbers of negatives, with the exact one (Figure 3)."""
-    c = theme.look(dark)
-    y_exact = theme.in_percent(exact)
-    top = float(y_exact.max())
-    lines = theme.family_lines(len(curves), dark)
-    texts = [f"m = {count(m)}" for m in sorted(curves)] + ["exact"]
-    colors = [*(line["color"] for line in lines), c.ink]
-    drawn = [theme.in_percent(curves[m]) for m in sorted(curves)] + [y_exact]
-    data = [
-        theme.curve(ranks, y, line, text)
-        for y, line, text in zip(drawn, [*lines, theme.exact_line(dark)], texts, strict=True)
-    ]
+    c, sizes = theme.look(dark), sorted(curves)
+    drawn = [*(theme.in_percent(curves[m]) for m in sizes), theme.in_percent(exact)]
+    texts = [*(f"m = {count(m)}" for m in sizes), "exact"]
+    lines = [*theme.family_lines(len(sizes), dark), theme.exact_line(dark)]
+    colors = [*(line["color"] for line in lines[:-1]), c.ink]
+    top = float(drawn[-1].max())
     axes = _axes(ranks, log, top, most=7)
     if log:
-        across, up = axes["xaxis"]["range"], axes["yaxis"]["range"]
-        room = height - 90
-        names = labels.named(texts, colors, ranks, drawn, across, up, height=room, clear=[at])
+        ranges = axes["xaxis"]["range"], axes["yaxis"]["range"]
+        names = theme.names_at(texts, colors, ranks, drawn, *ranges, height=height - 90, clear=[at])
     else:
-        at_y = [0.6 * top] * len(curves) + [0.25 * top]
-        places = [_crossing(ranks, y, level) for y, level in zip(drawn, at_y, strict=True)]
-        names = [
-            theme.name_at(ranks[i], float(y[i]), text, color, log=False)
-            for i, y, text, color in zip(places, drawn, texts, colors, strict=True)
-        ]
+        levels = [0.6 * top] * len(sizes) + [0.25 * top]
+        names = []
+        for y, level, text, color in zip(drawn, levels, texts, colors, strict=True):
+            i = _crossing(y, level)
+            names.append(theme.name_at(ranks[i], float(y[i]), text, color, log=False))
     return theme.figure(
-        data,
+        [theme.curve(ranks, *each) for each in zip(drawn, lines, texts, strict=True)],
         dark=dark,
         height=height,
         title=str(metric),
@@ -260,13 +243,7 @@ def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
 
 
 def law(
-    p: Floats,
-    *,
-    k: int | None,
-    mean: float,
-    observed: Ints | None = None,
-    dark: bool = False,
-    height: int = 300,
+    p: Floats, *, k: int | None, mean: float, observed: Ints | None = None, dark: bool = False
 ) -> go.Figure:
     """Law of the sampled ranks 1..m+1 as bars, those within the cutoff lit, the mean marked.
 
@@ -274,11 +251,10 @@ def law(
     """
     c = theme.look(dark)
     window = law_window(p)
-    if observed is not None and len(observed):
+    if observed is not None:
         low, high = int(observed.min()) - 1, int(observed.max())
-        window = slice(min(window.start, low), max(window.stop, high))
-        if window.stop - window.start > LIMIT:
-            window = law_window(p)
+        wide = slice(min(window.start, low), max(window.stop, high))
+        window = wide if wide.stop - wide.start <= LIMIT else window
     ranks = np.arange(window.start + 1, window.stop + 1)
     # Few bars would be wide ones: some room, but no ranks that there are not.
     left = max(int(ranks[0]) - max(_FEW - len(ranks), 0), 1)
@@ -288,20 +264,19 @@ def law(
     colors = np.where(hit, c.vermillion, c.blue if k is None else c.muted)
     bars, name, data = y, "probability", []
     if observed is not None:
-        shares = np.bincount(observed, minlength=len(p) + 1)[1:][window] / max(len(observed), 1)
+        shares = np.bincount(observed, minlength=len(p) + 1)[1:][window] / len(observed)
         bars, name, look = theme.in_percent(shares), "drawn", {"color": c.ink, "size": 6}
-        data = [theme.dots(ranks, y, "law", marker=look, hovertemplate=theme.hover("law"))]
+        data = [theme.dots(ranks, y, look, name="law", hovertemplate=theme.hover("law"))]
     hover = theme.hover(name)
     data.insert(0, theme.bars(ranks, bars, name, marker={"color": colors}, hovertemplate=hover))
-    label = theme.name_at(mean, 1.0, f"mean {mean:,.2f}", c.ink, log=False)
-    label |= {"yref": "paper", "yanchor": "bottom", "xanchor": "center", "xshift": 0}
+    label = theme.name_at(mean, 1.0, f"mean {mean:,.2f}", c.ink, log=False, side="center")
     across = {"title": {"text": "sampled rank"}, "tickformat": ",", "nticks": 12}
     across["range"] = [min(left, int(ranks[0])) - 0.6, right + 0.6]
     return theme.figure(
         data,
         dark=dark,
-        height=height,
-        annotations=[label],
+        height=300,
+        annotations=[label | {"yref": "paper", "yanchor": "bottom"}],
         shapes=[theme.upright(mean, c.ink, dash="dot") | {"layer": "above"}],
         bargap=0.15,
         revision=f"law-{len(p)}",
@@ -310,9 +285,7 @@ def law(
     )
 
 
-def catalogue(
-    n: int, rank: int, negatives: Ints, *, log: bool = True, dark: bool = False, height: int = 150
-) -> go.Figure:
+def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.Figure:
     """One draw: the catalogue as a strip, the relevant item, the drawn negatives lit.
 
     More than 400 ``negatives`` (their true ranks) above or below are thinned evenly.
@@ -320,18 +293,18 @@ def catalogue(
     c = theme.look(dark)
     ordered = np.sort(negatives)
     groups = (
-        ("above", ordered[ordered < rank], c.vermillion, 26, 0),
-        ("below", ordered[ordered > rank], c.blue, 18, 1),
+        ("above", ordered[ordered < rank], c.vermillion, 26, "left"),
+        ("below", ordered[ordered > rank], c.blue, 18, "right"),
     )
-    share = np.log(rank) / np.log(n) if log else rank / n
+    share = np.log(rank) / np.log(n)
     anchor = "left" if share < 0.15 else "right" if share > 0.85 else "center"
-    name = theme.name_at(rank, 0, f"relevant item, rank {count(rank)}", c.ink, log=log)
-    names = [name | {"yshift": 30, "xanchor": anchor, "xshift": 0}]
+    text = f"relevant item, rank {count(rank)}"
+    name = theme.name_at(rank, 0, text, c.ink, log=True, side="center")
+    names = [name | {"yshift": 30, "xanchor": anchor}]
     strip = theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", hoverinfo="skip")
     del strip["name"], strip["hovertemplate"]
     data = [strip]
-    corner = {"xref": "paper", "yref": "paper", "yanchor": "top"}
-    for side, ranks, color, size, x in groups:
+    for side, ranks, color, size, corner in groups:
         shown = ranks
         if len(ranks) > LIMIT:
             shown = ranks[np.linspace(0, len(ranks) - 1, LIMIT).astype(np.int64)]
@@ -339,38 +312,36 @@ def catalogue(
         look = {"symbol": "line-ns", "size": size, "color": color, "line": line}
         said = f"drawn, ranked {side}"
         hover = f"{said}: rank %{{x:,}}<extra></extra>"
-        data.append(theme.dots(shown, np.zeros(len(shown)), said, marker=look, hovertemplate=hover))
-        place = corner | {"xanchor": ("left", "right")[x], "font": {"color": color}}
-        names.append(theme.note(x, 1, f"<b>{count(len(ranks))} drawn {side}</b>", **place))
-    edge = {"color": c.paper, "width": 2}
-    look = {"symbol": "diamond", "size": 17, "color": c.ink, "line": edge}
+        data.append(theme.dots(shown, np.zeros(len(shown)), look, name=said, hovertemplate=hover))
+        place = {"xref": "paper", "yref": "paper", "yanchor": "top", "xanchor": corner}
+        text = f"<b>{count(len(ranks))} drawn {side}</b>"
+        names.append(theme.note(float(side == "below"), 1, text, font={"color": color}, **place))
+    look = {"symbol": "diamond", "size": 17, "color": c.ink, "line": {"color": c.paper, "width": 2}}
     hover = f"relevant item: rank {count(rank)}<extra></extra>"
-    data.append(theme.dots([rank], [0], "relevant item", marker=look, hovertemplate=hover))
+    data.append(theme.dots([rank], [0], look, name="relevant item", hovertemplate=hover))
     return theme.figure(
         data,
         dark=dark,
-        height=height,
+        height=150,
         annotations=names,
         hovermode="closest",
         margin={"l": 12, "r": 12, "t": 6, "b": 8},
-        revision=f"catalogue-{n}-{log}",
-        xaxis=theme.rank_axis(n, log=log, title=f"the catalogue: {count(n)} items by true rank"),
+        revision=f"catalogue-{n}-True",
+        xaxis=theme.rank_axis(n, title=f"the catalogue: {count(n)} items by true rank"),
         yaxis={"visible": False, "range": [-1, 1.6], "fixedrange": True},
     )
 
 
-def posterior(
-    ranks: Ints, density: Floats, *, at: int, dark: bool = False, height: int = 260
-) -> go.Figure:
+def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.Figure:
     """Which true ranks could show this sampled rank: probability that the rank is at most r."""
     c = theme.look(dark)
-    y = theme.in_percent(density)
+    y = theme.in_percent(below)
     i = int(np.searchsorted(y, 50.0))
     name = theme.name_at(ranks[i], 50, f"even odds at rank {count(ranks[i])}", c.blue, log=True)
     return theme.figure(
         [theme.curve(ranks, y, {"color": c.blue, "width": 3}, "at most this rank")],
         dark=dark,
-        height=height,
+        height=260,
         shapes=[theme.upright(at, c.muted)],
         annotations=[name],
         revision=f"posterior-{ranks[-1]}",
