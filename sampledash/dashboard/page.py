@@ -21,6 +21,7 @@ from sampledash.types import Progress
 
 Q = TypeVar("Q")
 R = TypeVar("R")
+T = TypeVar("T")
 Made = pd.DataFrame | Callable[[], pd.DataFrame]
 
 MOST_ROWS = 9  # of a table on a page: three systems in three metrics
@@ -215,13 +216,13 @@ def why(draw: Callable[[], None]) -> None:
             draw()
 
 
-def tabs(draws: Mapping[str, Callable[[], None]], key: str) -> None:
-    """Draw tabs by their names; only the open one is computed."""
+def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
+    """Draw tabs by their names; only the open one is computed, from what is shown."""
     places = st.tabs(list(draws), key=key, bind="query-params")
     for place, draw in zip(places, draws.values(), strict=True):
         if place.open:
             with place:
-                draw()
+                draw(shown)
 
 
 def segments(

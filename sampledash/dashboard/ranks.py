@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.means import expected_mean, mean
-from sampledash.dashboard import page, state
+from sampledash.dashboard import state
 from sampledash.dashboard.cache import digests
 from sampledash.dashboard.page import Problem
-from sampledash.dashboard.uploads import carry, nothing_uploaded, pasted, uploaded
+from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.dashboard.words import escaped
 from sampledash.ranksets import RankSet
 from sampledash.readers import (
@@ -31,11 +32,10 @@ from sampledash.readers import (
     Reading,
     Summary,
     ZeroBasedRanks,
-    assets_folder,
     example,
     open_text,
 )
-from sampledash.report.numbers import count, percent
+from sampledash.report.numbers import count, percent, span
 
 UPLOAD, PASTE = "Upload a file", "Paste ranks"
 BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
@@ -77,9 +77,7 @@ WAYS: dict[str, tuple[str, dict[Any, str]]] = {
 }
 _MOST_COLUMNS = 12
 _USE, _NAME, _RANKS = "Use", "System", "Ranks"
-_GOOD, _FILES, _OPENED, _READINGS, _HOW = "_good_sets", "_files", "_opened", "_readings", "_reading"
-
-Found = tuple["Source | None", Problem | None]
+_GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_reading"
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ class Source:
         return digests(self.sets)
 
 
-def choose() -> Found:
+def choose() -> tuple[Source | None, Problem | None]:
     """Draw the choice of ranks; return what to show, and what is wrong with what was asked for.
 
     The source is the last good one while something is wrong, None while there never was one.
@@ -125,17 +123,12 @@ def choose() -> Found:
     )
     if chosen != PASTE:
         carry("ranks", "")
-    problem: Problem | None = None
-    if chosen in SOURCES:
-        name = SOURCES[chosen]
-        python = expression("example", f'"{name}"', {})
-        source: Source | None = Source(tuple(example(name)), chosen, True, python)
-        st.caption(EXAMPLES[name].about)
-    else:
-        source, problem = _uploaded() if chosen == UPLOAD else _pasted()
-    if source is not None:
-        st.session_state[_GOOD] = source
-    return source or st.session_state.get(_GOOD), problem
+    draw = {UPLOAD: _uploaded, PASTE: _pasted}.get(chosen, partial(_bundled, chosen))
+    try:
+        source = st.session_state[_GOOD] = draw()
+        return source, None
+    except ValueError as error:
+        return st.session_state.get(_GOOD), Problem.of(error)
 
 
 def load_text(text: str) -> None:
@@ -143,30 +136,34 @@ def load_text(text: str) -> None:
     st.session_state.update({"source": PASTE, "pasted": text, "_pasted": text})
 
 
-def _uploaded() -> Found:
-    files = st.file_uploader(
+def _bundled(title: str) -> Source:
+    name = SOURCES[title]
+    st.caption(EXAMPLES[name].about)
+    return Source(tuple(example(name)), title, True, expression("example", f'"{name}"', {}))
+
+
+def _uploaded() -> Source:
+    last = upload(
         "Ranks as CSV, TSV, Parquet or .npy, or TREC runs with their qrels; also packed as .gz",
-        accept_multiple_files=True,
+        _templates,
         key="ranks_file",
         help="Columns system and rank, or one column per system. Optional: instance, n_candidates, "
         "ties, count, seed, mass_above. Systems of several files are compared with one "
         "another. Files stay in this session and never travel in a link.",
+        asking="Choose a file to see whether its comparison is right.",
     )
-    with st.popover("Templates", icon=":material/download:", type="tertiary"):
-        for name, about in TEMPLATES.items():
-            data = (assets_folder() / "templates" / name).read_bytes
-            file = f"ranks-{name}" if name.endswith("csv") else name
-            look = {"type": "tertiary", "key": f"template_{name}"}
-            page.download(about, data, file, "text/plain", **look)
-    last = uploaded(files, _FILES)
-    if last is None:
-        asking = "Choose a file to see whether its comparison is right."
-        return None, nothing_uploaded("ranks_file", asking)
     argument = repr(last.names[0]) if len(last.names) == 1 else repr(last.names)
     return _source(last.ident, last.parse, last.called, "read_rank_sets", argument)
 
 
-def _pasted() -> Found:
+def _templates() -> None:
+    with st.popover("Templates", icon=":material/download:", type="tertiary"):
+        for name, about in TEMPLATES.items():
+            saved = f"ranks-{name}" if name.endswith("csv") else name
+            template(about, name, saved, "text/plain", name)
+
+
+def _pasted() -> Source:
     typed = pasted(
         "Ranks, one system a line",
         key="pasted",
@@ -175,40 +172,34 @@ def _pasted() -> Found:
         placeholder=PLACEHOLDER,
         help="'A: 100, 100; B: 40 …', or a table with a header. n may be given as 'n = 10000'.",
     )
-    source: Source | None = None
-    problem: Problem | None = Problem(
-        "Paste the ranks of at least two systems, as in the example.", asking=True
-    )
-    if typed.strip():
-        source, problem = _source(
-            f"typed-{hash(typed)}",
-            lambda: open_text(typed),
-            "your ranks",
-            "parse_rank_text",
-            _quoted(typed),
-        )
-    short = source is not None and sum(map(len, source.sets)) <= TYPED_IN_LINK
+    try:
+        if not typed.strip():
+            asking = "Paste the ranks of at least two systems, as in the example."
+            raise Problem(asking, asking=True)
+        ident, parse = f"typed-{hash(typed)}", partial(open_text, typed)
+        source = _source(ident, parse, "your ranks", "parse_rank_text", _quoted(typed))
+    except ValueError:
+        carry("ranks", "")
+        raise
+    short = sum(map(len, source.sets)) <= TYPED_IN_LINK
     carry("ranks", typed if short else "")
-    if source is not None:
-        way = "are in the address and in a copied link" if short else "do not travel in a link"
-        st.caption(f"These ranks {way}: up to {TYPED_IN_LINK} typed ones do, files never.")
-    return source, problem
+    way = "are in the address and in a copied link" if short else "do not travel in a link"
+    st.caption(f"These ranks {way}: up to {TYPED_IN_LINK} typed ones do, files never.")
+    return source
 
 
 def _source(
     ident: str, parse: Callable[[], Opened], name: str, function: str, argument: str
-) -> Found:
+) -> Source:
     """What was read, if there is something to compare, with the call that reads it."""
-    reading, problem = read(ident, parse)
-    if reading is None:
-        return None, problem
-    if len(reading.sets) < 2:
-        return None, Problem(_alone(reading.sets[0]), asking=True)
-    how = options(ident)
-    opened = st.session_state[_OPENED][ident]
+    hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_HOW, {})
+    how = hows.setdefault(ident, {})
+    opened: Opened = _once(_OPENED, ident, parse)
+    sets = read(ident, opened, how).sets
+    if len(sets) < 2:
+        raise Problem(_alone(sets[0]), asking=True)
     averaged = opened.repeated and how.get("runs") != "apart"
-    python = expression(function, argument, how)
-    return Source(reading.sets, name, False, python, averaged), None
+    return Source(sets, name, False, expression(function, argument, how), averaged)
 
 
 def _alone(ranks: RankSet) -> str:
@@ -236,33 +227,18 @@ def _quoted(text: str) -> str:
 
 def expression(call: str, argument: str, how: Mapping[str, Any]) -> str:
     """The Python expression that reads the same: ``sd.read_rank_sets("ranks.csv", n=3706)``."""
-    given = [
-        f"{key}={how[key]!r}"
-        for key, unsaid in OPTIONS.items()
-        if how.get(key) not in (None, unsaid)
-    ]
-    return f"sd.{call}({', '.join([argument, *given])})"
+    said = {key: how[key] for key, unsaid in OPTIONS.items() if how.get(key) not in (None, unsaid)}
+    return f"sd.{call}({', '.join([argument, *(f'{key}={x!r}' for key, x in said.items())])})"
 
 
 # ------------------------------------------------------------------------------------ reading
 
 
-def options(ident: str) -> dict[str, Any]:
-    """The way of reading one content; to be changed in place."""
-    hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_HOW, {})
-    return hows.setdefault(ident, {})
-
-
-def read(ident: str, parse: Callable[[], Opened]) -> tuple[Reading | None, Problem | None]:
-    """Parse once per content, read once per way of reading; ask for what the content leaves open.
+def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
+    """Read once per way of reading, which is changed in place; a Problem asks for what is open.
 
     Draws the field for n where it lacks, and the preview.
     """
-    how = options(ident)
-    try:
-        opened: Opened = _once(_OPENED, ident, parse)
-    except ValueError as error:
-        return None, Problem.of(error)
     if how.get("ask_n"):
         how["n"] = st.number_input(
             "n, candidates of every instance",
@@ -274,21 +250,17 @@ def read(ident: str, parse: Callable[[], Opened]) -> tuple[Reading | None, Probl
             help="The data do not say how many candidates a ranking held.",
         )
     chosen = {key: how[key] for key in OPTIONS if how.get(key) is not None}
-    reading: Reading | None = None
-    problem: Problem | None = None
     try:
         reading = _once(_READINGS, (ident, repr(chosen)), lambda: opened.read(**chosen))
-    except MissingCandidates as error:
-        if not how.get("ask_n"):
+    except ValueError as error:
+        if isinstance(error, MissingCandidates) and not how.get("ask_n"):
             how["ask_n"] = True
             st.rerun()
-        problem = Problem(state.spelled(error), asking=True)
-    except ValueError as error:
-        problem = _remedies(error, how)
-    if reading is not None:
-        st.caption(escaped(f"Understood: {reading.summary}."))
+        _preview(ident, opened, how, None)
+        raise _remedies(error, how) from None
+    st.caption(escaped(f"Understood: {reading.summary}."))
     _preview(ident, opened, how, reading)
-    return reading, problem
+    return reading
 
 
 def _once(store: str, key: object, make: Callable[[], Any]) -> Any:
@@ -305,6 +277,8 @@ def _once(store: str, key: object, make: Callable[[], Any]) -> Any:
 def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
     """The sentence, with a button for each way out."""
     said = state.spelled(error)
+    if isinstance(error, MissingCandidates):
+        return Problem(said, asking=True)
 
     def again(**more: Any) -> Callable[[], None]:
         return lambda: how.update(more)
@@ -372,11 +346,8 @@ def _few(names: list[str]) -> str:
 
 def numbers(summary: Summary) -> str:
     """The numbers behind the ranks, in one sentence."""
-    few, many = min(summary.instances), max(summary.instances)
-    covered = count(few) if few == many else f"{count(few)} to {count(many)}"
-    n = count(summary.n_low)
-    if summary.n_high > summary.n_low:
-        n += f" to {count(summary.n_high)}"
+    many = max(summary.instances)
+    covered, n = span(min(summary.instances), many), span(summary.n_low, summary.n_high)
     parts = [
         f"{count(summary.rows)} ranks from {count(summary.smallest_rank)} to "
         f"{count(summary.largest_rank)} for {covered} "

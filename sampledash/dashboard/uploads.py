@@ -10,10 +10,11 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile
 
-from sampledash.dashboard import state
+from sampledash.dashboard import page, state
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.words import escaped
-from sampledash.readers import Opened, open_sources
+from sampledash.readers import Opened, assets_folder, open_sources
+from sampledash.report.paragraph import listed
 
 LOST = (
     "The server has been restarted, or has ended this session: it no longer has the file that is "
@@ -32,8 +33,7 @@ class Upload:
     @property
     def called(self) -> str:
         """The names in one phrase."""
-        *first, last = self.names
-        return f"{', '.join(first)} and {last}" if first else last
+        return listed(self.names)
 
     @property
     def parse(self) -> Callable[[], Opened]:
@@ -54,16 +54,29 @@ def uploaded(files: list[Any] | None, key: str) -> Upload | None:
     return found
 
 
+def upload(
+    label: str, templates: Callable[[], None], *, key: str, help: str, asking: str
+) -> Upload:
+    """Draw an uploader for several files and then the templates; a Problem where none are given."""
+    files = st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
+    templates()
+    found = uploaded(files, f"_{key}")
+    if found is None:
+        raise Problem(LOST) if lost(key) else Problem(asking, asking=True)
+    return found
+
+
+def template(label: str, name: str, saved: str, mime: str, key: str) -> None:
+    """Draw the button with which a template is taken away."""
+    data = (assets_folder() / "templates" / name).read_bytes
+    page.download(label, data, saved, mime, type="tertiary", key=f"template_{key}")
+
+
 def lost(widget: str) -> bool:
     """Whether an uploader lists files in the browser that this server has never been given."""
     listed = st.session_state.get(widget)
     files = listed if isinstance(listed, list) else [listed]
     return any(isinstance(file, DeletedFile) for file in files)
-
-
-def nothing_uploaded(widget: str, asking: str) -> Problem:
-    """Ask for a file; or say why one that was given has to be given again."""
-    return Problem(LOST) if lost(widget) else Problem(asking, asking=True)
 
 
 def pasted(label: str, *, key: str, address: str, place: Any = st, **field: Any) -> str:

@@ -18,6 +18,17 @@ def count(value: float) -> str:
     return f"{int(value):,}"
 
 
+def span(low: float, high: float) -> str:
+    """Write a range of whole numbers.
+
+    Examples
+    --------
+    >>> span(800, 1000), span(800, 800)
+    ('800 to 1,000', '800')
+    """
+    return count(low) if low == high else f"{count(low)} to {count(high)}"
+
+
 def short_count(value: float) -> str:
     """Write a whole number for an axis: from a million on in units of it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -34,7 +34,7 @@ from sampledash.dashboard.words import MOST_NAMED, escaped, system_name
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.ranksets import RankSet
-from sampledash.report.numbers import count, in_runs, percent
+from sampledash.report.numbers import count, in_runs, percent, span
 from sampledash.sampling import Sampling
 
 WEIGHTINGS: dict[str, Weighting] = {"instances": "instances", "relevant items": "relevant-items"}
@@ -94,13 +94,11 @@ def show() -> None:
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
         page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "pair": ""})
-        fold = st.popover(
-            "Download verdict", icon=":material/download:", key="verdict_fold", on_change="rerun"
-        )
+        icon = ":material/download:"
+        fold = st.popover("Download verdict", icon=icon, key="verdict_fold", on_change="rerun")
         if fold.open:
             with fold:
-                about = "Every pair and metric at this m: state, right from, chance in one run."
-                st.caption(about)
+                st.caption("Every pair and metric at this m: state, right from, chance in one run.")
                 page.take(lambda: result.verdict, "verdict")
         tabs.paper_button(focus)
     tabs.show(focus)
@@ -154,10 +152,8 @@ def _several(sets: Sequence[RankSet]) -> bool:
 
 def _locked_n(source: Source) -> tuple[int, str]:
     """n as the data have it, and how to say so in a narrow field."""
-    low = min(int(each.n.min()) for each in source.sets)
-    high = max(int(each.n.max()) for each in source.sets)
-    span = count(high) if low == high else f"{count(low)} to {count(high)}"
-    return high, f"{span}, from the data"
+    n = np.concatenate([each.n for each in source.sets])
+    return int(n.max()), f"{span(n.min(), n.max())}, from the data"
 
 
 def _metrics() -> tuple[Metric, ...]:
@@ -319,8 +315,8 @@ def _headline(result: Result) -> None:
     st.markdown(f"### :{color}-badge[{icon} {word}] {_sentence(result, x)}")
     values = len(quick_ladder(result.m_max)) if q.fits else 0
     notes = [words.beware(result), words.looked_at(values, result.m_max, result.capped)]
-    if beware := q.protocol.note(q.metrics[x], q.sets[0], q.m):
-        notes.append(f"{q.metrics[x]}: {beware}")
+    if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
+        notes.append(f"{q.metrics[x]}: {note}")
     for note in filter(None, notes):
         st.caption(note)
 
@@ -364,15 +360,10 @@ def _tiles(focus: Focus, dim: bool) -> None:
                     st.session_state["shown"] = metric
                 _put_pair(result, int(pair))
 
-    page.picture(
-        pictures.tiles(rows, names, m_max=result.m_max, focus=marked, dark=page.is_dark()),
-        key=TILES,
-        dim=dim,
-        on_select=None if dim else clicked,
-        alt="; ".join(
-            f"{r['metric']}: {r['better']} over {r['worse']}: {r['state']}" for r in rows[:12]
-        ),
-    )
+    fig = pictures.tiles(rows, names, m_max=result.m_max, focus=marked, dark=page.is_dark())
+    told = (f"{x['metric']}: {x['better']} over {x['worse']}: {x['state']}" for x in rows[:12])
+    on_select = None if dim else clicked
+    page.picture(fig, key=TILES, dim=dim, on_select=on_select, alt="; ".join(told))
 
 
 def _curves(focus: Focus, dim: bool) -> None:
@@ -407,28 +398,18 @@ def _numbers(focus: Focus) -> None:
     share = f"{true_now} of {total}"
     if total > 999:  # no room for two such numbers on a phone
         share = percent(true_now / total)
-    instances = max(each.n_instances for each in result.question.sets)
-    page.strip(
-        [
-            (
-                "Pairs in true order",
-                share,
-                f"{metric}: {true_now:,} of {total:,}, in expectation, at this m.",
-            ),
-            (
-                "All right from m",
-                count(int(last)) if 0 < last < np.inf else "–",
-                f"{metric}: from here on every pair stays in its true order, as far as looked at.",
-            ),
-            (
-                "Lowest chance",
-                in_runs(lowest),
-                f"{metric}: that one sampled run shows the true order of {least}, the pair least "
-                "likely to be shown.",
-            ),
-            ("Instances", count(instances), "Each with its relevant items and its negatives."),
-        ]
+    late = count(int(last)) if 0 < last < np.inf else "–"
+    instances = count(max(each.n_instances for each in result.question.sets))
+    about = (
+        f"{metric}: {true_now:,} of {total:,}, in expectation, at this m.",
+        f"{metric}: from here on every pair stays in its true order, as far as looked at.",
+        f"{metric}: that one sampled run shows the true order of {least}, the pair least likely to "
+        "be shown.",
+        "Each with its relevant items and its negatives.",
     )
+    labels = "Pairs in true order", "All right from m", "Lowest chance", "Instances"
+    values = share, late, in_runs(lowest), instances
+    page.strip(list(zip(labels, values, about, strict=True)))
 
 
 # --------------------------------------------------------------------------------------- the why
@@ -446,30 +427,30 @@ def _why(focus: Focus) -> None:
     protocol, n = question.protocol, max(int(each.n.max()) for each in question.sets)
     m = min(question.m, n - 1) if protocol.without else question.m
     sampling = Sampling(n, m, protocol.scheme, protocol.odds)
-    make: Callable[[], tuple[RankSet, RankSet] | None] = partial(counterexample, metric, sampling)
+    make = partial(counterexample, metric, sampling)
     found = cache.cached(("counterexample", metric, sampling), make, shared=True)
     if found is None:
         every = metric.linear and protocol.scheme != "popularity"
         st.markdown(words.NO_COUNTEREXAMPLE if every else words.NONE.format(metric=metric))
         return
     plain = Protocol.of({"scheme": protocol.scheme, "odds": protocol.odds})
-    exact = exact_means([metric], found, plain)[:, 0]
-    sampled = expected_means([metric], found, [m], plain)[0, :, 0]
-    st.markdown(words.counterexample(found[0].system, found[1].system, str(metric), m))
-    every_rank = [np.repeat(s.ranks, s.counts.astype(int)).tolist() for s in found]
-    few = [
-        ", ".join(map(count, some[:MOST_RANKS])) + (" …" if len(some) > MOST_RANKS else "")
-        for some in every_rank
-    ]
+    names = [each.system for each in found]
+    st.markdown(words.counterexample(*names, str(metric), m))
+    every_rank = [np.repeat(each.ranks, each.counts.astype(int)).tolist() for each in found]
     table = {
-        "System": [s.system for s in found],
-        f"Ranks among {count(n)}": few,
-        "On all items": [percent(value) for value in exact],
-        f"Expected, m = {count(m)}": [percent(value) for value in sampled],
+        "System": names,
+        f"Ranks among {count(n)}": [
+            ", ".join(map(count, some[:MOST_RANKS])) + (" …" if len(some) > MOST_RANKS else "")
+            for some in every_rank
+        ],
+        "On all items": map(percent, exact_means([metric], found, plain)[:, 0]),
+        f"Expected, m = {count(m)}": map(
+            percent, expected_means([metric], found, [m], plain)[0, :, 0]
+        ),
     }
     st.table(pd.DataFrame(table), hide_index=True)
-    told = zip(found, every_rank, strict=True)
-    lines = [f"{s.system}: {', '.join(map(str, some))}" for s, some in told]
+    told = zip(names, every_rank, strict=True)
+    lines = [f"{name}: {', '.join(map(str, some))}" for name, some in told]
     st.button(
         "Load it",
         icon=":material/input:",

@@ -46,8 +46,8 @@ Bounds = dict[int, tuple[float, float]]  # by pair
 
 def show(focus: Focus) -> None:
     """Draw the tabs; of each only the open view is computed."""
-    draws = (partial(draw, focus) for draw in (_how_sure, tabs_repeat.show, _numbers))
-    page.tabs(dict(zip(NAMES, draws, strict=True)), "answers")
+    draws = _how_sure, tabs_repeat.show, _numbers
+    page.tabs(dict(zip(NAMES, draws, strict=True)), "answers", focus)
 
 
 def _how_sure(focus: Focus) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -36,8 +34,7 @@ _HEAD = 8  # rows of a table on the page
 
 def show(q: Question) -> None:
     """Draw the tabs; only the open one is computed."""
-    draws = (vector, costs, spectrum)
-    page.tabs({x: partial(draw, q) for x, draw in zip(NAMES, draws, strict=True)}, "sheet")
+    page.tabs(dict(zip(NAMES, (vector, costs, spectrum), strict=True)), "sheet", q)
 
 
 def vector(q: Question) -> None:

@@ -20,7 +20,7 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.words import NO_GAMMA, escaped, outside, system_name
 from sampledash.metrics import Metric
 from sampledash.readers import PrintedTable
-from sampledash.report.numbers import count, percent
+from sampledash.report.numbers import count, percent, span
 from sampledash.sampling import Sampling
 
 POPULARITY = (
@@ -105,8 +105,8 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     page.strip(_numbers(found))
     pasted = {source.IN_LINK: ""} if source.IN_LINK in st.query_params else {}
     page.copy_link({**own, **MORE, **pasted})
-    draws = (_estimates, _true_ranks, _which_gamma)
-    page.tabs({x: partial(f, found) for x, f in zip(TABS, draws, strict=True)}, "estimate_tab")
+    draws = _estimates, _true_ranks, _which_gamma
+    page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", found)
 
 
 def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
@@ -196,8 +196,7 @@ def _of_ranks(given: source.Given | None) -> Known:
         n = mean, f"{count(mean)}, {'from the data' if np.ptp(found) == 0 else 'mean'}"
     if frames and not lacks_m:
         found = np.concatenate([frame["negatives"] for frame in frames])
-        low, high = count(int(found.min())), count(int(found.max()))
-        m = {"m": f"{low if low == high else f'{low} to {high}'}, from the data"}
+        m = {"m": f"{span(found.min(), found.max())}, from the data"}
     return n, m
 
 

@@ -14,7 +14,7 @@ from sampledash.dashboard import cache, page, state
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.estimate.result import DATA, Sampled
 from sampledash.dashboard.page import Problem
-from sampledash.dashboard.uploads import carry, nothing_uploaded, pasted, uploaded
+from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.dashboard.words import LONGEST_NAME, adaptive, escaped
 from sampledash.ranksets import RankSet
 from sampledash.readers import (
@@ -23,7 +23,6 @@ from sampledash.readers import (
     NoRankColumn,
     Opened,
     ZeroBasedRanks,
-    assets_folder,
     example,
     lacks,
     open_text,
@@ -42,7 +41,7 @@ PLACEHOLDER = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
 )
 IN_LINK, MOST_IN_LINK = "sampled", 1_000
-_FILES, _SHIFT, _SHOWN = "_sampled_files", "_sampled_from_0", "_sampled_shown"
+_SHIFT, _SHOWN = "_sampled_from_0", "_sampled_shown"
 
 
 @dataclass(frozen=True)
@@ -82,19 +81,15 @@ def true_ranks() -> tuple[RankSet, ...]:
 
 
 def _uploaded() -> Given:
-    files = st.file_uploader(
+    last = upload(
         "Sampled ranks as CSV, TSV, Parquet or .npy; also packed as .gz",
-        accept_multiple_files=True,
+        lambda: template("Template", "sampled.csv", "sampled-ranks.csv", "text/csv", "sampled"),
         key="sampled_file",
         help="Columns system and sampled_rank, or one column per system. Optional: instance, "
         "n_candidates, m, count, seed, adaptive (yes or no). Files stay in this session "
         "and never travel in a link.",
+        asking="Choose a file of sampled ranks.",
     )
-    template = (assets_folder() / "templates" / "sampled.csv").read_bytes
-    look = {"type": "tertiary", "key": "template_sampled"}
-    page.download("Template", template, "sampled-ranks.csv", "text/csv", **look)
-    if (last := uploaded(files, _FILES)) is None:
-        raise nothing_uploaded("sampled_file", "Choose a file of sampled ranks.")
     return _given(last.ident, last.parse)
 
 

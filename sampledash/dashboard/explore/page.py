@@ -63,8 +63,7 @@ def show() -> None:
         focus = next(iter(_chips()), None)  # in words by default
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
         page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
-    draws = (partial(draw, result) for draw in (_one_draw, _law, _family))
-    page.tabs(dict(zip(TABS, draws, strict=True)), "tab")
+    page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
 
 
 def _chips() -> list[str]:
