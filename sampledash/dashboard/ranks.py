@@ -16,7 +16,7 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.means import expected_mean, mean
-from sampledash.dashboard import state
+from sampledash.dashboard import page, state
 from sampledash.dashboard.cache import digests
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import carry, pasted, template, upload
@@ -112,13 +112,10 @@ def choose() -> tuple[Source | None, Problem | None]:
     The source is the last good one while something is wrong, None while there never was one.
     """
     st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))  # before it is cleared
-    chosen = st.segmented_control(
+    chosen = page.segments(
         "Ranks of",
         [*SOURCES, UPLOAD, PASTE],
-        default=DEFAULTS["source"],
-        required=True,
-        key="source",
-        bind="query-params",
+        "source",
         help="True ranks of recommenders: the rank of each relevant item among all candidates.",
     )
     if chosen != PASTE:
@@ -251,7 +248,7 @@ def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
         )
     chosen = {key: how[key] for key in OPTIONS if how.get(key) is not None}
     try:
-        reading = _once(_READINGS, (ident, repr(chosen)), lambda: opened.read(**chosen))
+        reading: Reading = _once(_READINGS, (ident, repr(chosen)), lambda: opened.read(**chosen))
     except ValueError as error:
         if isinstance(error, MissingCandidates) and not how.get("ask_n"):
             how["ask_n"] = True

@@ -75,30 +75,24 @@ def sliding(
         Before the value over the slider: ``"m = "``.
     gap
         Pixels between the plot and the slider, for the labels of the axis.
-    dark, height, layout
-        As for :func:`sampledash.dashboard.theme.figure`.
     """
     c, begun = theme.look(dark), steps[active]
     moving = list(range(len(fixed), len(fixed) + len(begun.data)))
-    data, margin = [*fixed, *begun.data], layout.pop("margin", {})
-    fig = theme.figure(data, dark=dark, height=height, hovermode=False, **layout)
-    fig.frames = [
-        go.Frame(
-            name=str(place),
-            data=step.data,
-            traces=moving,
-            layout={"title": heading(step.title, height)},
-        )
-        for place, step in enumerate(steps)
-    ]
+    margin = {"l": 8, "r": 16, "t": TITLE, "b": 8, **layout.pop("margin", {})}
+    data = [*fixed, *begun.data]
+    fig = theme.figure(data, dark=dark, height=height, hovermode=False, margin=margin, **layout)
     still = {"duration": 0}
     at_once = {"mode": "immediate", "frame": {**still, "redraw": True}, "transition": still}
+    frames, places = [], []
+    for place, step in enumerate(steps):
+        title = {"title": heading(step.title, height)}
+        frames.append(go.Frame(name=str(place), data=step.data, traces=moving, layout=title))
+        shown = {"method": "animate", "args": [[str(place)], at_once]}
+        places.append({"label": step.label, **shown})
+    fig.frames = frames
     slider = {
         "active": active,
-        "steps": [
-            {"label": step.label, "method": "animate", "args": [[str(place)], at_once]}
-            for place, step in enumerate(steps)
-        ],
+        "steps": places,
         "currentvalue": {"prefix": prefix, "font": {"size": 17, "color": c.ink}, "offset": 10},
         "transition": still,
         "pad": {"l": 12, "r": 12, "t": gap, "b": 4},
@@ -110,11 +104,7 @@ def sliding(
         "activebgcolor": c.vermillion,
         "bordercolor": c.grid,
     }
-    return fig.update_layout(
-        sliders=[slider],
-        title=heading(begun.title, height),
-        margin={"l": 8, "r": 16, "t": TITLE, "b": 8, **margin},
-    )
+    return fig.update_layout(sliders=[slider], title=heading(begun.title, height))
 
 
 def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: Any) -> go.Figure:
@@ -206,16 +196,8 @@ def along(
 ) -> go.Figure:
     """Fixed curves with a dot on each, all at one x that the slider moves.
 
-    Parameters
-    ----------
-    x, curves
-        Common x, and the curves that carry dots.
-    says, begin
-        Values of x that the slider visits, with what the title says there first; where it begins.
-    beside
-        Curves without a dot.
-    dark, layout
-        As for :func:`sliding`.
+    ``says`` are the values of x that the slider visits from ``begin``, with what the title says
+    there first; the curves ``beside`` carry no dot; ``layout`` is that of :func:`sliding`.
     """
     c = theme.look(dark)
     low, top = layout["yaxis"]["range"]
@@ -246,17 +228,11 @@ def ticks(values: Sequence[float], dark: bool) -> Trace:
 
 def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[str, Any]:
     """Axes of one row a system, over the metric up to ``top``."""
-    c = theme.look(dark)
+    c, names = theme.look(dark), [f"<b>{plain(s)}</b>" for s in systems]
     axis = theme.percent_axis(100 * top, title=metric)
     return {
         "xaxis": axis | {"showgrid": True, "gridcolor": c.grid, "tickformat": ",.2~f"},
-        "yaxis": {
-            "tickvals": list(range(len(systems))),
-            "ticktext": [f"<b>{plain(s)}</b>" for s in systems],
-            "showgrid": False,
-            "range": [len(systems) - 0.5, -0.5],
-            "tickfont": {"size": 17, "color": c.ink},
-        },
+        "yaxis": theme.rows_axis(names, c.ink, 17) | {"showgrid": False},
     }
 
 

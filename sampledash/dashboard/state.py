@@ -149,15 +149,11 @@ def undo() -> None:
     if can_undo():
         history = st.session_state[_HISTORY]
         history.pop()
-        _put(history[-1])
+        reset(history[-1])
 
 
-def reset(defaults: Mapping[str, Any] = DEFAULTS) -> None:
-    """Put every given key back to its default (a callback)."""
-    _put(defaults)
-
-
-def _put(values: Mapping[str, Any]) -> None:
+def reset(values: Mapping[str, Any] = DEFAULTS) -> None:
+    """Put every given key to its value, such as its default (a callback)."""
     for key, chosen in values.items():
         st.session_state[key] = list(chosen) if isinstance(chosen, list) else chosen
 
@@ -220,9 +216,7 @@ def stamp(offered: Offered | None = None) -> None:
 
 def complaints() -> list[str]:
     """What the followed link asked for in vain; gone with the first change."""
-    if len(st.session_state.get(_HISTORY, [])) > 1:
-        return []
-    return cast(list[str], st.session_state.get(_LINK, []))
+    return [] if can_undo() else cast(list[str], st.session_state.get(_LINK, []))
 
 
 def link_complaints(
@@ -235,26 +229,20 @@ def link_complaints(
         raw = params[key][-1][:30]
         digits = "" if raw.isascii() else " in the digits 0 to 9"
         found.append(f"The link gives {key} = {raw}, which is not {wanted} of usual size{digits}.")
-    for raw in params.get("metrics", ()):
-        if raw and raw not in CHIPS:
-            found.append(
-                f"The link names a metric that is not offered: {raw[:30]}. "
-                f"There are {', '.join(CHIPS)}."
-            )
-    for raw in params.get("scheme", ())[-1:]:
-        if raw not in SCHEMES:
-            found.append(
-                f"The link names an unknown scheme: {raw[:30]}. There are {', '.join(SCHEMES)}."
-            )
-    for key, (names, default) in (offered or {}).items():
+    lists: Offered = {"metrics": (CHIPS, []), "scheme": (SCHEMES, ""), **(offered or {})}
+    for key, (names, default) in lists.items():
         several = isinstance(default, list)
         for raw in params.get(key, ())[0 if several else -1 :]:
-            if raw and raw not in names:
+            if raw in names or (not raw and key != "scheme"):
+                continue
+            if key == "metrics":
+                said = f"The link names a metric that is not offered: {raw[:30]}."
+            elif key == "scheme":
+                said = f"The link names an unknown scheme: {raw[:30]}."
+            else:
                 instead = "it is left out" if several else f"it is {default} instead"
-                found.append(
-                    f"The link gives {key} = {raw[:30]}, which is not offered: {instead}. "
-                    f"There are {', '.join(names)}."
-                )
+                said = f"The link gives {key} = {raw[:30]}, which is not offered: {instead}."
+            found.append(f"{said} There are {', '.join(names)}.")
     version = (*params.get("v", ()), VERSION)[0]
     if version != VERSION:
         found.append(
@@ -265,15 +253,13 @@ def link_complaints(
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
     """Keys of numbers that cannot be read."""
+
+    def reads(raw: str, kind: type) -> bool:
+        number = float(raw) if checks.is_numeral(raw) else float("inf")
+        return abs(number) < 2**53 and (kind is float or number.is_integer())
+
     given = [(key, kind, params[key][-1:]) for key, kind in _NUMBERS.items() if key in params]
-    return [key for key, kind, last in given if not all(_reads_as(raw, kind) for raw in last)]
-
-
-def _reads_as(raw: str, kind: type) -> bool:
-    if not checks.is_numeral(raw):
-        return False
-    number = float(raw)
-    return abs(number) < 2**53 and (kind is float or number.is_integer())
+    return [key for key, kind, last in given if not all(reads(raw, kind) for raw in last)]
 
 
 def spelled(error: ValueError) -> str:

@@ -415,16 +415,17 @@ def names_at(
         at, right, above = min(product(spots.tolist(), (True, False), (True, False)), key=cost)
         for plot in plots:
             plot.taken.append(plot.box(float(sx[at]), float(sy[at]), name, right, above))
-        px, py = (float(part[at]) for part in points[line])
+        here = [float(part[at]) for part in points[line]]
         anchors = {"xanchor": "left" if right else "right", "yanchor": "bottom" if above else "top"}
         shifts = {"xshift": _GAP if right else -_GAP, "yshift": _GAP / 2 if above else -_GAP / 2}
-        notes.append(note(px, py, name, font={"color": color, "size": 14}, **anchors, **shifts))
+        font = {"color": color, "size": 14}
+        notes.append(note(here[0], here[1], name, font=font, **anchors, **shifts))
     return notes
 
 
 def length(x: Floats, y: Floats) -> Floats:
     """How long a line is up to each of its points."""
-    return np.r_[0.0, np.cumsum(np.hypot(np.diff(x), np.diff(y)))]
+    return np.insert(np.cumsum(np.hypot(np.diff(x), np.diff(y))), 0, 0.0)
 
 
 # Widths of a plot on a phone and on a desk, in pixels: a place must do for both, the desk counting

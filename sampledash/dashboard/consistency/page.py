@@ -435,7 +435,7 @@ def _why(focus: Focus) -> None:
         return
     plain = Protocol.of({"scheme": protocol.scheme, "odds": protocol.odds})
     names = [each.system for each in found]
-    st.markdown(words.counterexample(*names, str(metric), m))
+    st.markdown(words.counterexample(names, str(metric), m))
     every_rank = [np.repeat(each.ranks, each.counts.astype(int)).tolist() for each in found]
     table = {
         "System": names,

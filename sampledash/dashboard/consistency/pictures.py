@@ -222,8 +222,7 @@ def tiles(
         hovertemplate="%{text}<extra></extra>",
     )
     bare = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
-    above = {"side": "top", "tickangle": -40 if narrow else 0}
-    above["range"] = [-0.5, len(metrics) - 0.5]
+    above = {"side": "top", "tickangle": -40 if narrow else 0, "range": [-0.5, len(metrics) - 0.5]}
     return theme.figure(
         [data],
         dark=dark,

@@ -138,8 +138,8 @@ def _over_instances(focus: Focus) -> None:
     names = [(system_name(row["better"]), system_name(row["worse"])) for row in rows]
     first, said = rows[0], _tied(focus)
     if not said:
-        found = first["difference"], *first["interval"], first["p_holm"]
-        said = words.anything_to_order(*names[0], *map(float, found), len(table))
+        size, p = float(first["difference"]), float(first["p_holm"])
+        said = words.anything_to_order(*names[0], size, first["interval"], p, len(table))
     st.markdown(said)
     head = rows[: page.MOST_ROWS]
     labels = [f"{plain(row['better'])} − {plain(row['worse'])}" for row in head]
@@ -189,7 +189,8 @@ def _plan(focus: Focus) -> None:
     if not said:
         names = focus.ordered(focus.pair, system_name)
         has = max(ranks.n_instances for ranks in r.question.sets)
-        said = words.plan(*names, probability, r.m, *found[0], has)
+        negatives, instances = found[0]
+        said = words.plan(*names, probability, r.m, negatives, instances, has)
     sentence.markdown(said)
     printed = {
         "Pair": [focus.label(pair, system_name) for pair in focus.pairs],

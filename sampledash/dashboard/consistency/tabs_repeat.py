@@ -154,8 +154,8 @@ def _show_runs(focus: Focus, values: Floats) -> None:
     table, seen = focus.runs(values), focus.seen(values)
     if not focus.tied:
         share = float(focus.row(_first(seen, metric), focus.pair)["share_of_runs"])
-        names = focus.ordered(focus.pair, system_name)
-        st.markdown(words.repeated(*names, share, made, float(r.chances[x, focus.pair])))
+        pair = focus.ordered(focus.pair, system_name)
+        st.markdown(words.repeated(*pair, share, made, float(r.chances[x, focus.pair])))
     names, runs = [plain(r.systems[i]) for i in focus.systems], list(values[:, :, x])
     page.picture(
         pictures.histogram(metric, names, runs, laws, focus.systems, dark=page.is_dark()),

@@ -247,12 +247,12 @@ def tied(first: str, second: str) -> str:
 
 
 def anything_to_order(
-    better: str, worse: str, difference: float, low: float, high: float, p: float, pairs: int
+    better: str, worse: str, difference: float, interval: Sequence[float], p: float, pairs: int
 ) -> str:
     """Whether a pair differs by more than other instances would."""
     size = (
         f"{better} is ahead of {worse} by {points(difference)} "
-        f"(95 % interval {bare_points(low)} to {points(high)})"
+        f"(95 % interval {bare_points(interval[0])} to {points(interval[1])})"
     )
     after = f"p = {p_value(p)}" + (f" after Holm over {pairs} pairs" if pairs > 1 else "")
     some = "There is something to order"
@@ -305,8 +305,9 @@ def repeated(better: str, worse: str, seen: float, runs: int, exact: float) -> s
     )
 
 
-def counterexample(first: str, second: str, metric: str, m: int) -> str:
+def counterexample(systems: Sequence[str], metric: str, m: int) -> str:
     """What the smallest counterexample shows."""
+    first, second = systems
     return (
         f"On all items {first} is ahead of {second} by {metric}; with {count(m)} sampled negatives "
         f"{second} is ahead in expectation."

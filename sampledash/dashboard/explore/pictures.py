@@ -122,8 +122,8 @@ def _values_at(
         return np.column_stack([across, np.asarray(y) / top])
 
     lines = []
-    for y in curves:  # at even distances: a steep fall counts by its length
-        points = in_frame(ranks, y)
+    for curve in curves:  # at even distances: a steep fall counts by its length
+        points = in_frame(ranks, curve)
         along = theme.length(*points.T)
         even = np.linspace(0, along[-1], 160)
         lines.append(np.column_stack([np.interp(even, along, part) for part in points.T]))
