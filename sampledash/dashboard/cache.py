@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import wraps
 from threading import Event, Lock
 from typing import Any, TypeVar
 
@@ -105,6 +106,21 @@ def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False
     return result
 
 
+def remembered(method: Callable[..., T]) -> Callable[..., T]:
+    """Look up what a method found, by its name, its arguments and the ``key`` of its object.
+
+    The object says by ``shared`` for whom; ``progress`` is no part of what is asked.
+    """
+
+    @wraps(method)
+    def found(self: Any, *asked: Hashable, progress: Progress | None = None) -> T:
+        more = {} if progress is None else {"progress": progress}
+        key = method.__qualname__, self.key, *asked
+        return cached(key, lambda: method(self, *asked, **more), shared=self.shared)
+
+    return found
+
+
 def orders(
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
@@ -127,12 +143,7 @@ def orders(
 
 
 def scatter(
-    metrics: Sequence[Metric],
-    sets: Sequence[RankSet],
-    m: int,
-    protocol: Protocol,
-    *,
-    shared: bool,
+    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, protocol: Protocol, *, shared: bool
 ) -> Floats:
     """Standard deviation of every mean at one m: shape (systems, metrics)."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,12 @@ from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.comparison.verdict import as_frame, verdict_at_m
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache
+from sampledash.dashboard.cache import remembered
 from sampledash.dashboard.ranks import Source
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints, Progress
-
-T = TypeVar("T")
 
 CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling
 # As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
@@ -73,9 +72,9 @@ class Question:
         """Whether each m takes a fit of its own."""
         return needs_fit(self.protocol.correction)
 
-    def cached(self, *kind: Hashable, make: Callable[[], T]) -> T:
-        """A result that depends on the question and on ``kind``."""
-        return cache.cached((*kind, self.key), make, shared=self.source.bundled)
+    @property
+    def shared(self) -> bool:
+        return self.source.bundled
 
     def orders(self, progress: Progress | None = None) -> Orders:
         """The order of every pair over m: every m, or a quick look where each m takes a fit."""
@@ -85,10 +84,21 @@ class Question:
             self.sets,
             m_max,
             self.protocol,
-            shared=self.source.bundled,
+            shared=self.shared,
             progress=progress,
             m_values=sorted({*quick_ladder(m_max), self.m}) if self.fits else None,
         )
+
+    @remembered
+    def exact(self) -> Floats:
+        """Means on all items: (systems, metrics)."""
+        return cache.frozen(exact_means(self.metrics, self.sets, self.protocol))
+
+    @remembered
+    def verdict_at(self, m: int) -> dict[str, list[Any]]:
+        """The verdict at the present m: metric by metric, pair by pair."""
+        q = self.metrics, self.sets, m, self.protocol
+        return verdict_at_m(self.orders(), *q, self.exact())
 
     def corrected(self, correction: Correction) -> Question:
         """The same under another correction."""
@@ -294,14 +304,8 @@ class Result:
 
 def compute(question: Question, progress: Progress | None = None) -> Result:
     """Compute, or take from the cache, what is shown. Only the verdict depends on m."""
-    q, found = question, question.orders(progress)
-    exact = q.cached("exact", make=lambda: cache.frozen(exact_means(q.metrics, q.sets, q.protocol)))
-    columns = q.cached(
-        "verdict",
-        q.m,
-        make=lambda: verdict_at_m(found, q.metrics, q.sets, q.m, q.protocol, exact),
-    )
-    return Result(q, found, exact, columns)
+    orders, exact = question.orders(progress), question.exact()
+    return Result(question, orders, exact, question.verdict_at(question.m))
 
 
 @dataclass(frozen=True)
@@ -349,71 +353,62 @@ class Focus:
         sign = " > " if self.result.truths[self.x][pair][2] else " = "
         return sign.join(self.ordered(pair, name))
 
-    def cached(self, *kind: Hashable, make: Callable[[], T]) -> T:
-        """A result by the metric about these systems at this m."""
-        q = self.result.question
-        return q.cached(*kind, self.x, q.m, *self.systems, make=make)
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """The same only for the same metric and systems at the same m."""
+        return self.result.question.key, self.x, self.result.m, *self.systems
+
+    @property
+    def shared(self) -> bool:
+        return self.result.question.shared
 
     def row(self, table: pd.DataFrame, pair: int) -> pd.Series:
         """The row of a table with columns better and worse that is about this pair."""
         names = set(self.result.names(pair))
         return table[table["better"].isin(names) & table["worse"].isin(names)].iloc[0]
 
-    def significance(self, progress: Progress | None = None) -> pd.DataFrame:
+    @remembered
+    def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
         """Difference, interval, p, Holm's p and the chance when all is redrawn, of every pair."""
-        q, sets = self.result.question, self.sets
+        q, sets, rng = self.result.question, self.sets, np.random.default_rng(SEED)
+        ties, weighting = q.protocol.ties, q.protocol.weighting
+        found = significance(
+            self.metric, sets, rng, progress=progress, ties=ties, weighting=weighting
+        )
+        again = probability_if_redrawn(self.metric, sets, q.m, **q.options)
+        return found.merge(again, on=["better", "worse"]).assign(metric=str(self.metric))
 
-        def make() -> pd.DataFrame:
-            rng, p = np.random.default_rng(SEED), q.protocol
-            found = significance(
-                self.metric, sets, rng, progress=progress, ties=p.ties, weighting=p.weighting
-            )
-            again = probability_if_redrawn(self.metric, sets, q.m, **q.options)
-            return found.merge(again, on=["better", "worse"]).assign(metric=str(self.metric))
-
-        return self.cached("significance", make=make)
-
+    @remembered
     def bounds(self, pair: int) -> tuple[float, float]:
         """Bounds of the chance where both systems of a pair see the same negatives."""
         q = self.result.question
         sets = [q.sets[end] for end in self.result.ends[pair]]
+        row = probability_if_shared(self.metric, sets, q.m, **q.options).iloc[0]
+        return float(row["low"]), float(row["high"])
 
-        def make() -> tuple[float, float]:
-            row = probability_if_shared(self.metric, sets, q.m, **q.options).iloc[0]
-            return float(row["low"]), float(row["high"])
-
-        return self.cached("bounds", pair, make=make)
-
-    def over_m(self, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
+    @remembered
+    def over_m(self, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
         """Chance of the true order at some values of m: those values, and a curve per pair."""
         q, known = self.result.question, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 14).round().astype(int)) - 1
         ms = np.unique(np.r_[known[picked], q.m])
         ms = ms[ms <= max(known[-1], q.m)]
+        tables = []
+        for done, m in enumerate(ms):
+            progress(done / len(ms))
+            tables.append(probability_of_order(self.metric, self.sets, int(m), **q.options))
+        return ms, {
+            pair: np.array([float(self.row(each, pair)["probability"]) for each in tables])
+            for pair in self.pairs
+        }
 
-        def make() -> dict[int, Floats]:
-            tables = []
-            for done, m in enumerate(ms):
-                progress(done / len(ms))
-                tables.append(probability_of_order(self.metric, self.sets, int(m), **q.options))
-            return {
-                pair: np.array([float(self.row(each, pair)["probability"]) for each in tables])
-                for pair in self.pairs
-            }
-
-        return ms, self.cached("over m", make=make)
-
-    def needed(self, probability: float, progress: Progress | None = None) -> pd.DataFrame:
+    @remembered
+    def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
         """Negatives and instances needed for a probability, per pair."""
-        q, about = self.result.question, (self.metric, self.sets)
-
-        def make() -> pd.DataFrame:
-            top = self.result.m_max
-            negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
-            instances = instances_needed(*about, q.m, probability, **q.options)
-            return negatives.merge(instances, on=["better", "worse"])
-
-        return self.cached("needed", probability, make=make)
+        q, about, top = self.result.question, (self.metric, self.sets), self.result.m_max
+        negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
+        instances = instances_needed(*about, q.m, probability, **q.options)
+        return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
         """What is needed, for every metric."""
@@ -426,14 +421,11 @@ class Focus:
         columns = ["metric", "correction", "better", "worse", "probability", "m", "instances"]
         return table.assign(correction=correction, probability=probability)[columns]
 
+    @remembered
     def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
         """The exact law of the mean of one run of a system, None where it is normal."""
         q = self.result.question
-
-        def make() -> tuple[Floats, Floats] | None:
-            return law_of_mean(self.metric, q.sets[system], q.m, q.protocol, stream=system)
-
-        return self.cached("law", system, make=make)
+        return law_of_mean(self.metric, q.sets[system], q.m, q.protocol, stream=system)
 
     def runs(self, values: Floats) -> pd.DataFrame:
         """Mean and scatter over runs (systems, runs, metrics) beside the exact ones."""

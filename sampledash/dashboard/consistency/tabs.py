@@ -133,7 +133,7 @@ def chances_table(focus: Focus, bounds: Bounds) -> pd.DataFrame:
 def _over_instances(focus: Focus) -> None:
     """Is there anything to order? Significance, and the chance with new instances."""
     with page.progress("Resampling the instances") as report:
-        table = focus.significance(report)
+        table = focus.significance(progress=report)
     rows = [focus.row(table, pair) for pair in focus.pairs]
     names = [(system_name(row["better"]), system_name(row["worse"])) for row in rows]
     first, said = rows[0], _tied(focus)
@@ -172,7 +172,7 @@ def _plan(focus: Focus) -> None:
     r, probability = focus.result, PROBABILITIES[wanted]
     sentence = st.empty()
     with page.progress("The chance over m") as report:
-        ms, series = focus.over_m(report)
+        ms, series = focus.over_m(progress=report)
     pairs = focus.pairs[:MOST_OVER_M]
     curves = {label: series[pair] for label, pair in zip(_labels(focus, pairs), pairs, strict=True)}
     page.picture(
@@ -182,7 +182,7 @@ def _plan(focus: Focus) -> None:
     )
     # The picture stands while the numbers, which take longer, are looked for.
     with page.progress("Looking for the number of negatives") as report:
-        needed = focus.needed(probability, report)
+        needed = focus.needed(probability, progress=report)
     rows = [focus.row(needed, pair)[["m", "instances"]] for pair in focus.pairs]
     found = [[None if pd.isna(value) else int(value) for value in row] for row in rows]
     said = _tied(focus)
