@@ -219,7 +219,8 @@ class Picture(go.Figure):
         """What the browser is sent."""
         written = self.__dict__.get("_written")
         if written is None:
-            return super().to_dict()
+            made: dict[str, Any] = super().to_dict()
+            return made
         packed = [
             {key: _packed(part) for key, part in trace.items() if part is not None}
             for trace in written["data"]
