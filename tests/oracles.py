@@ -83,15 +83,6 @@ def samples(
         )
 
 
-def moments(
-    value: Callable[[tuple[int, ...]], float], law: Iterator[tuple[Fraction, tuple[int, ...]]]
-) -> tuple[float, float]:
-    """Mean and variance of a function of the sampled ranks."""
-    listed = [(float(p), value(s)) for p, s in law]
-    mean = sum(p * v for p, v in listed)
-    return mean, sum(p * (v - mean) ** 2 for p, v in listed)
-
-
 def tied_orders(ranks: Sequence[int], ties: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Every rank that tied relevant items may have; all equally likely."""
     yield from product(*(range(r, r + t + 1) for r, t in zip(ranks, ties, strict=True)))
@@ -113,27 +104,24 @@ def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
     from the column's largest entry, and the column's sum sum_r p(s|r) = n / (m + 1), which is
     sum_x C(x, s) C(N-x, m-s) = C(N+1, m+1). It shares nothing with ratios along the sampled rank.
     """
-    return np.stack([dense_column(n, m, s, scheme, odds) for s in range(m + 1)], axis=1)
-
-
-def dense_column(n: int, m: int, s: int, scheme: str, odds: float = 1.0) -> Floats:
-    """One column of :func:`dense_law`: sampled rank s + 1 for the true ranks 1..n."""
-    total = n - 1
-    if scheme != WITHOUT:
-        a = np.arange(n, dtype=np.float64)
-        above = a * (odds if scheme == POPULARITY else 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.where(s > 0, s * np.log(above / (above + total - a)), 0.0)
-            logs += np.where(m - s > 0, (m - s) * np.log((total - a) / (above + total - a)), 0.0)
-        return np.exp(logs + _log_comb(m, s))
-    x = np.arange(s, total - (m - s), dtype=np.float64)
-    up, down = (x + 1) * (total - x - (m - s)), (x + 1 - s) * (total - x)  # p(s|x+1)/p(s|x)
-    top = int(np.sum(up >= down))
-    column = np.zeros(n)
-    column[s : total - (m - s) + 1] = np.r_[
-        np.cumprod((down / up)[:top][::-1])[::-1], 1.0, np.cumprod((up / down)[top:])
-    ]
-    return column * (n / (m + 1) / column.sum())
+    total, law = n - 1, np.zeros((n, m + 1))
+    a = np.arange(n, dtype=np.float64)
+    above = a * (odds if scheme == POPULARITY else 1.0)
+    for s in range(m + 1):
+        if scheme != WITHOUT:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs = s * np.log(above / (above + total - a)) if s else 0.0
+                logs += (m - s) * np.log((total - a) / (above + total - a)) if m - s else 0.0
+            law[:, s] = np.exp(logs + _log_comb(m, s))
+            continue
+        x = np.arange(s, total - (m - s), dtype=np.float64)
+        up, down = (x + 1) * (total - x - (m - s)), (x + 1 - s) * (total - x)  # p(s|x+1)/p(s|x)
+        top = int(np.sum(up >= down))
+        law[s : total - (m - s) + 1, s] = np.r_[
+            np.cumprod((down / up)[:top][::-1])[::-1], 1.0, np.cumprod((up / down)[top:])
+        ]
+        law[:, s] *= n / (m + 1) / law[:, s].sum()
+    return law
 
 
 def _log_comb(m: int, s: int) -> float:

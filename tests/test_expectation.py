@@ -14,8 +14,6 @@ from tests.oracles import (
     METRICS,
     POPULARITY,
     SCHEMES,
-    UNIFORM,
-    WITH,
     WITHOUT,
     dense_law,
     exact_law,
@@ -63,48 +61,6 @@ def test_all_negatives_give_back_the_exact_metric(name: str, k: int | None) -> N
         s = sd.Sampling(n, n - 1, WITHOUT)
         assert sd.expected(metric, rank, s) == pytest.approx(metric(rank, n), rel=1e-14)
         assert np.all(sd.variance(metric, rank, s) <= 1e-30)
-
-
-@given(st.integers(2, 500), st.sampled_from(UNIFORM), metrics)
-def test_one_negative_makes_every_metric_affine(
-    n: int, scheme: str, which: tuple[str, int | None]
-) -> None:
-    # Section 4.4.4.
-    metric = sd.metric(which[0], k=which[1])
-    values = sd.expected(metric, np.arange(1, n + 1), sd.Sampling(n, 1, scheme))
-    first, second = (item_value(*which, 1, 1)(a) * item_scale(*which, 1) for a in (0, 1))
-    share = (n - np.arange(1, n + 1)) / (n - 1)
-    assert values == pytest.approx(share * (first - second) + second, rel=1e-13, abs=1e-16)
-    if which[0] in ("precision", "recall") and which[1] >= 2:
-        assert np.ptp(values) <= 1e-15
-
-
-@given(st.integers(2, 400), st.data())
-def test_auc_is_unbiased_for_every_m(n: int, data: st.DataObject) -> None:
-    scheme = data.draw(st.sampled_from(UNIFORM))
-    m = data.draw(st.integers(1, n - 1 if scheme == WITHOUT else 2000))
-    rank = np.arange(1, n + 1)
-    s = sd.Sampling(n, m, scheme)
-    assert sd.expected("AUC", rank, s) == pytest.approx((n - rank) / (n - 1), rel=1e-14, abs=0)
-    # Not by its closed form: the sum over the law of AUC over m + 1 items.
-    assert s.pmf(rank) @ (1 - np.arange(m + 1) / m) == pytest.approx(
-        (n - rank) / (n - 1), abs=1e-13
-    )
-
-
-def test_average_precision_closed_form() -> None:
-    # Eq. 19 with (n - 1), and r = 1 apart.
-    n, m = 10_000, 99
-    rank = np.array([1, 2, 40, 100, 8437, 10_000])
-    ours = sd.expected("AP", rank, sd.Sampling(n, m))
-    assert ours[0] == 1.0
-    assert ours == pytest.approx(
-        [
-            sum(float(p) / (t + 1) for t, p in enumerate(exact_law(n, int(r), m, WITH)))
-            for r in rank
-        ],
-        rel=1e-13,
-    )
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -63,16 +63,6 @@ def test_values_by_hand() -> None:
     assert float(sd.parse_metric("Precision@20")(10, 10)) == 0.05
 
 
-def test_first_item_metrics_equal_others_for_one_item_only() -> None:
-    for r in range(1, 9):
-        for rr, ap in (("RR", "AP"), ("RR@3", "AP@3"), ("HitRate@3", "Recall@3")):
-            assert sd.parse_metric(rr)(r, 8) == sd.parse_metric(ap)(r, 8)
-    assert sd.parse_metric("RR").of_set([2, 3], 8) == 1 / 2
-    assert sd.parse_metric("AP").of_set([2, 3], 8) == pytest.approx((1 / 2 + 2 / 3) / 2)
-    assert sd.parse_metric("HitRate@2").of_set([2, 3], 8) == 1.0
-    assert sd.parse_metric("Recall@2").of_set([2, 3], 8) == 0.5
-
-
 def test_shapes_and_broadcast() -> None:
     metric = sd.parse_metric("AP")
     assert metric(3, 10).shape == ()

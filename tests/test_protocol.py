@@ -84,18 +84,6 @@ def test_unknown_option(name: str) -> None:
         CALLS[name](3, scheem=WITH)
 
 
-@pytest.mark.parametrize("name", ["expected_mean", "std_of_mean", "curve", "simulate"])
-def test_unknown_metric(name: str) -> None:
-    calls = {
-        "expected_mean": lambda: sd.expected_mean("foo", PAIR[0], 3),
-        "std_of_mean": lambda: sd.std_of_mean("foo", PAIR[0], 3),
-        "curve": lambda: sd.curve("foo", PAIR, [3]),
-        "simulate": lambda: sd.simulate("foo", PAIR[0], 3, 2, np.random.default_rng(0)),
-    }
-    with pytest.raises(ValueError, match="unknown metric 'foo'"):
-        calls[name]()
-
-
 def test_mass_above_refuses_what_needs_the_rank() -> None:
     rs = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9])
     with pytest.raises(ValueError, match=r"BV 0\.1 of system 'M' is not defined: with mass_above"):
@@ -144,6 +132,8 @@ RANKS = sd.RankSet("A", [1, 2], 10)
     ("call", "sentence"),
     [
         (lambda: sd.mean("AP", [1, 2]), r"ranks must be a RankSet, got \[1, 2\]: make one with"),
+        (lambda: sd.mean("AP", RANKS, ties="best"), "^ties must be one of .*got 'best'"),
+        (lambda: sd.mean("AP", RANKS, weighting="micro"), "^weighting must be one of .*'micro'"),
         (lambda: sd.expected_mean("AP", [1, 2], 5), r"ranks must be a RankSet, got \[1, 2\]"),
         (lambda: sd.std_of_mean("AP", "A", 5), "ranks must be a RankSet, got 'A'"),
         (
@@ -156,7 +146,10 @@ RANKS = sd.RankSet("A", [1, 2], 10)
             lambda: sd.verdict("Recall@10", [RANKS, sd.RankSet("B", [1], 9)], 5),
             r"write \['Recall@10'\]",
         ),
-        (lambda: sd.simulate("AP", RANKS, 5, 2, None), "rng must be a numpy generator, got None"),
+        (lambda: sd.expected_mean("foo", RANKS, 3), "unknown metric 'foo'"),
+        (lambda: sd.std_of_mean("foo", RANKS, 3), "unknown metric 'foo'"),
+        (lambda: sd.curve("foo", [RANKS], [3]), "unknown metric 'foo'"),
+        (lambda: sd.simulate("foo", RANKS, 3, 2, None), "unknown metric 'foo'"),
     ],
 )
 def test_arguments_of_another_kind(call, sentence: str) -> None:

@@ -6,7 +6,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampledash as sd
@@ -102,6 +102,7 @@ def test_digest_separates_labels_that_join_alike() -> None:
     )
 
 
+@settings(max_examples=15)
 @given(st.permutations(range(5)))
 def test_the_order_of_rows_does_not_matter(order: list[int]) -> None:
     rs, p = several(), np.array(order)
@@ -114,6 +115,7 @@ def test_the_order_of_rows_does_not_matter(order: list[int]) -> None:
     )
 
 
+@settings(max_examples=15)
 @given(
     st.lists(
         st.tuples(st.integers(1, 20), st.integers(0, 3), st.integers(1, 4)), min_size=1, max_size=8

@@ -52,7 +52,7 @@ itself would be shorter by a few percent and miss up to 23 %. No interval that h
 distribution can be much narrower: ``tests/benchmarks/bounds_floor.py``.
 
 Where what was drawn decided m, simulated for two rules and the ranks that are hardest to tell from
-others (``tests/benchmarks/adaptive.py``), the metric of the instances was missed in up to 7 % of
+others (``tests/benchmarks/bounds.py``), the metric of the instances was missed in up to 7 % of
 runs, for other ranks hardly ever. A shape is refused there: with it 8 to 36 % of intervals missed
 where ranks are equally likely up to some rank. The best fit is then at an edge, and how far the
 metric of the instances is off that of their distribution depends on the rule.

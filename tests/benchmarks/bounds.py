@@ -1,22 +1,33 @@
-"""Bounds and intervals: against all ranks, how often they hold, how wide, what they decide."""
+"""Bounds and intervals: against all ranks, how often they miss, how wide, what they decide."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 
 import sampledash as sd
 from sampledash.estimation import bounds, compare, interval
-from sampledash.metrics import as_metric
+from sampledash.estimation.confidence import maximum_likelihood, nonnegative, profile_interval
+from sampledash.estimation.linear_programme import Columns
+from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
-from sampledash.types import Floats
+from sampledash.types import Floats, Ints
 from tests.benchmarks.bounds_floor import floor, hardest
 from tests.benchmarks.frame import Result, timed
-from tests.estimation.cases import FALLING, averaged, brute, drawn, falling, own_n_drawn
+from tests.estimation.cases import (
+    FALLING,
+    adaptive,
+    averaged,
+    brute,
+    drawn,
+    falling,
+    own_n_drawn,
+)
 from tests.oracles import WITH, dense_law
 
 SHAPES = (None, "non-increasing")
@@ -26,6 +37,9 @@ WRONG = 0.05  # share of definite verdicts that may be wrong
 HARD = 0.15  # the same for ranks that are chosen against the interval; no proof promises 0.05
 ROUNDING = 1e-9
 WIDTH = 1.5  # asked of the median width, in widths on infinitely many instances
+N = 3706
+RULES = ((100, 3200, 1), (20, 320, 2))  # start, cap, stop of a sample that decides its m
+MANY = 300_000  # instances that stand for infinitely many
 
 
 @dataclass(frozen=True)
@@ -84,14 +98,43 @@ def cases() -> list[Case]:
     return found
 
 
+class Misses(NamedTuple):
+    """Share of intervals that miss each truth, how many there are, median width, seconds a run."""
+
+    shares: Floats
+    seen: int
+    width: float
+    seconds: float
+
+
+def misses(
+    runs: int,
+    draw: Callable[[], tuple[SampledRankSet, float | tuple[float, ...]]],
+    span: Callable[[SampledRankSet], tuple[float, float]],
+) -> Misses:
+    """Runs of samples with their truths; a sample that contradicts a shape has no interval."""
+    spans, missed, start = [], [], time.perf_counter()
+    for _ in range(runs):
+        sample, truth = draw()
+        try:
+            low, high = span(sample)
+        except ValueError:
+            continue
+        spans.append(high - low)
+        truths = np.atleast_1d(truth)
+        missed.append((truths < low - ROUNDING) | (truths > high + ROUNDING))
+    spent = (time.perf_counter() - start) / runs
+    if not spans:
+        return Misses(np.zeros(1), 0, np.nan, spent)
+    return Misses(np.mean(missed, axis=0), len(spans), float(np.median(spans)), spent)
+
+
 def _infinite_width(case: Case, metric: str, shape: str | None) -> float | None:
     """Width on infinitely many instances, at the smallest tolerance of a ladder that allows one.
 
     AUC has none.
     """
-    if as_metric(metric).linear:
-        return None
-    for tolerance in (1e-4, 1e-3):
+    for tolerance in () if as_metric(metric).linear else (1e-4, 1e-3):
         try:
             low, high = bounds(metric, case.infinite(), shape=shape, tolerance=tolerance)
         except ValueError:
@@ -101,162 +144,179 @@ def _infinite_width(case: Case, metric: str, shape: str | None) -> float | None:
 
 
 def held(quick: bool) -> Iterator[Result]:
-    """How often 95 % intervals hold the exact metric, and how wide they are."""
+    """How often 95 % intervals miss the exact metric, and how wide they are."""
     runs, rng = 5 if quick else 200, np.random.default_rng(1)
-    for metric in METRICS[:1] if quick else METRICS:
-        for shape in SHAPES:
-            ratios, least = [], []
-            for case in cases()[:: 6 if quick else 1]:
-                exact = sd.mean(metric, case.ranks)
-                spans, refused, start = [], 0, time.perf_counter()
-                for _ in range(runs):
-                    try:
-                        spans.append(interval(metric, case.draw(rng), shape=shape))
-                    except ValueError:  # the sample contradicts the shape
-                        refused += 1
-                spent = (time.perf_counter() - start) / runs
-                if not spans:
-                    note = f"refused in all of {runs} runs"
-                    yield Result(_title(metric, shape, case), spent, None, 0.0, 0.0, note=note)
-                    continue
-                low, high = np.transpose(spans)
-                misses = 1 - float(np.mean((low <= exact) & (exact <= high)))
-                width, infinite = float(np.median(high - low)), _infinite_width(case, metric, shape)
-                note = f"width {width:.4f}, refused {refused}"
-                if infinite:
-                    size = len(case.ranks.ranks)
-                    some = floor(as_metric(metric), case.infinite(), size, shape, 0.95)
-                    ratios.append(width / infinite)
-                    least.append(some / infinite)
-                    note += f", {ratios[-1]:.2f} x infinite, no interval below {least[-1]:.2f} x"
-                # In few runs a single miss is no finding.
-                allowed = 1.0 if quick else MISSES
-                yield Result(
-                    _title(metric, shape, case), spent, None, misses, allowed, within=0.3, note=note
-                )
-            if not ratios:
-                continue
+    for metric, shape in product(METRICS[:1] if quick else METRICS, SHAPES):
+        ratios, least = [], []
+        for case in cases()[:: 6 if quick else 1]:
+            exact = sd.mean(metric, case.ranks)
+            found = misses(
+                runs,
+                lambda case=case, exact=exact: (case.draw(rng), exact),
+                lambda srs, metric=metric, shape=shape: interval(metric, srs, shape=shape),
+            )
+            note = f"width {found.width:.4f}, refused {runs - found.seen}"
+            if found.seen and (infinite := _infinite_width(case, metric, shape)):
+                size = len(case.ranks.ranks)
+                some = floor(as_metric(metric), case.infinite(), size, shape, 0.95)
+                ratios.append(found.width / infinite)
+                least.append(some / infinite)
+                note += f", {ratios[-1]:.2f} x infinite, no interval below {least[-1]:.2f} x"
+            name = f"misses, {metric}, {shape or 'any'} shape: {case.name}"
+            # In few runs a single miss is no finding.
+            share, limit = float(found.shares[0]), 1.0 if quick else MISSES
+            yield Result(name, found.seconds, None, share, limit, within=0.3, note=note)
+        if ratios:
             inside, could = (int(np.sum(np.array(r) <= WIDTH)) for r in (ratios, least))
             note = (
                 f"median {np.median(ratios):.2f} x, {inside} of {len(ratios)} sets within "
                 f"{WIDTH} x; of any interval {np.median(least):.2f} x, {could} sets"
             )
-            yield Result(
-                f"widths, {metric}, {shape or 'any'} shape", 0.0, None, 0.0, 0.0, note=note
-            )
-
-
-def _title(metric: str, shape: str | None, case: Case) -> str:
-    return f"misses, {metric}, {shape or 'any'} shape: {case.name}"
+            name = f"widths, {metric}, {shape or 'any'} shape"
+            yield Result(name, 0.0, None, 0.0, 0.0, note=note)
 
 
 def hard(quick: bool) -> Iterator[Result]:
     """How often 95 % intervals miss for the ranks that are hardest to tell from those of a case."""
     runs, rng = 5 if quick else 200, np.random.default_rng(4)
-    for metric in METRICS[:1] if quick else METRICS[:2]:
-        for shape in SHAPES:
-            shares = []
-            start = time.perf_counter()
-            for case in cases()[:: 6 if quick else 1]:
-                if _infinite_width(case, metric, shape) is None:  # it contradicts the shape
-                    continue
-                size = len(case.ranks.ranks)
-                sides = hardest(as_metric(metric), case.infinite(), size, shape, 0.95)
-                for place, side in zip(("lowest", "highest"), sides, strict=True):
-                    missed, seen = 0, 0
-                    for _ in range(runs):
-                        ranks = rng.choice(side.places, size, p=side.weights)
-                        if shape is not None:
-                            ranks = 1 + (rng.random(size) * ranks).astype(np.int64)
-                        try:
-                            srs = drawn(ranks, case.n, case.m, rng)
-                            low, high = interval(metric, srs, shape=shape)
-                        except ValueError:  # the sample contradicts the shape
-                            continue
-                        exact = float(as_metric(metric)(ranks, case.n).mean())
-                        seen += 1
-                        missed += not low - ROUNDING <= exact <= high + ROUNDING
-                    if seen:
-                        shares.append((missed / seen, f"{place} of {case.name}"))
-            share, worst = max(shares)
-            average = float(np.mean([one for one, _ in shares]))
-            spent = (time.perf_counter() - start) / (runs * len(shares))
-            name, limit = f"misses, {metric}, {shape or 'any'} shape: hardest ranks", HARD
-            note = f"average {average:.3f}, worst {worst}"
-            yield Result(name, spent, None, share, 1.0 if quick else limit, note=note)
+    for text, shape in product(METRICS[:1] if quick else METRICS[:2], SHAPES):
+        found, metric = [], as_metric(text)
+        for case in cases()[:: 6 if quick else 1]:
+            if _infinite_width(case, text, shape) is None:  # it contradicts the shape
+                continue
+            size = len(case.ranks.ranks)
+            sides = hardest(metric, case.infinite(), size, shape, 0.95)
+            for place, side in zip(("lowest", "highest"), sides, strict=True):
+
+                def draw(case=case, side=side, size=size, metric=metric, shape=shape):
+                    ranks = rng.choice(side.places, size, p=side.weights)
+                    if shape is not None:
+                        ranks = 1 + (rng.random(size) * ranks).astype(np.int64)
+                    exact = float(metric(ranks, case.n).mean())
+                    return drawn(ranks, case.n, case.m, rng), exact
+
+                one = misses(
+                    runs, draw, lambda srs, m=metric, shape=shape: interval(m, srs, shape=shape)
+                )
+                if one.seen:
+                    found.append((float(one.shares[0]), f"{place} of {case.name}", one.seconds))
+        share, worst, _ = max(found)
+        average, spent = (float(np.mean([one[i] for one in found])) for i in (0, 2))
+        name, limit = f"misses, {metric}, {shape or 'any'} shape: hardest ranks", HARD
+        note = f"average {average:.3f}, worst {worst}"
+        yield Result(name, spent, None, share, 1.0 if quick else limit, note=note)
 
 
 def decided(quick: bool) -> Iterator[Result]:
     """Share of pairs decided, and of definite verdicts that are wrong."""
     runs, rng = 2 if quick else 200, np.random.default_rng(2)
     every = cases()[:4] if quick else cases()
-    for metric in ("Recall@10", "AUC"):
-        for shape in SHAPES:
-            wrong = definite = total = 0
-            start = time.perf_counter()
-            for a, b in pairwise(every):
-                order = sd.mean(metric, a.ranks) - sd.mean(metric, b.ranks)
-                for _ in range(runs):
-                    try:
-                        found = compare(metric, a.draw(rng), b.draw(rng), shape=shape)
-                    except ValueError:
-                        continue
-                    total += 1
-                    definite += found.better is not None
-                    wrong += found.low > 0 > order or found.high < 0 < order
-            spent = (time.perf_counter() - start) / max(total, 1)
-            share = wrong / max(definite, 1)
-            note = f"{definite} of {total} decided, {wrong} of them wrong"
-            name = f"wrong verdicts, {metric}, {shape or 'any'} shape"
-            yield Result(name, spent, None, share, 1.0 if quick else WRONG, note=note)
+    for metric, shape in product(("Recall@10", "AUC"), SHAPES):
+        wrong = definite = total = 0
+        start = time.perf_counter()
+        for a, b in pairwise(every):
+            order = sd.mean(metric, a.ranks) - sd.mean(metric, b.ranks)
+            for _ in range(runs):
+                try:
+                    found = compare(metric, a.draw(rng), b.draw(rng), shape=shape)
+                except ValueError:
+                    continue
+                total += 1
+                definite += found.better is not None
+                wrong += found.low > 0 > order or found.high < 0 < order
+        spent = (time.perf_counter() - start) / max(total, 1)
+        share = wrong / max(definite, 1)
+        note = f"{definite} of {total} decided, {wrong} of them wrong"
+        name = f"wrong verdicts, {metric}, {shape or 'any'} shape"
+        yield Result(name, spent, None, share, 1.0 if quick else WRONG, note=note)
 
 
 def programmes(quick: bool) -> Iterator[Result]:
     """Few places against all ranks: within 1e-6, and under 3 s."""
     y = sd.example("movielens-xyz")[1]
     n, m = (1000, 40) if quick else (3706, 100)
-    some = sd.RankSet("Y", y.ranks[y.ranks <= n], n)
-    srs = averaged(some, n, m)
-    for name, k in (("recall", 10), ("ndcg", 10)):
-        for shape in SHAPES:
-            metric = sd.metric(name, k=k)
-            ours, found = timed(
-                lambda metric=metric, shape=shape: bounds(metric, srs, shape=shape, tolerance=1e-2)
-            )
-            obvious, every = timed(
-                lambda name=name, k=k, shape=shape: brute(name, k, srs, n, shape, 1e-2)
-            )
-            assert every is not None
-            apart = float(np.abs(np.subtract(found, every)).max())
-            title = f"bounds of {metric}, {shape or 'any'} shape, n = {n}, m = {m}"
-            yield Result(title, ours, obvious, apart, 1e-6, within=3.0)
+    srs = averaged(sd.RankSet("Y", y.ranks[y.ranks <= n], n), n, m)
+    for (name, k), shape in product((("recall", 10), ("ndcg", 10)), SHAPES):
+        metric, how = sd.metric(name, k=k), {"shape": shape, "tolerance": 1e-2}
+        ours, found = timed(lambda metric=metric, how=how: bounds(metric, srs, **how))
+        obvious, every = timed(lambda name=name, k=k, how=how: brute(name, k, srs, n, **how))
+        assert every is not None
+        apart = float(np.abs(np.subtract(found, every)).max())
+        title = f"bounds of {metric}, {shape or 'any'} shape, n = {n}, m = {m}"
+        yield Result(title, ours, obvious, apart, 1e-6, within=3.0)
 
 
 def shaped(quick: bool) -> Iterator[Result]:
     """With the shape: misses of the metric of drawn instances, and of their distribution."""
-    runs, n, m = 5 if quick else 100, 3706, 100
-    for name in METRICS[:1] if quick else METRICS[:2]:
-        metric = as_metric(name)
-        values = metric(np.arange(1, n + 1), n)
-        for kind in FALLING:
-            mass = falling(kind, n)
-            for size in (200, 3000):
-                rng, spans, own = np.random.default_rng(3), [], []
-                start = time.perf_counter()
-                for _ in range(runs):
-                    ranks = 1 + rng.choice(n, size, p=mass)
-                    spans.append(interval(name, drawn(ranks, n, m, rng), shape="non-increasing"))
-                    own.append(float(metric(ranks, n).mean()))
-                spent = (time.perf_counter() - start) / runs
-                low, high = np.transpose(spans)
-                low, high = low - ROUNDING, high + ROUNDING
-                missed = 1 - float(np.mean((low <= own) & (own <= high)))
-                expected = float(mass @ values)
-                others = 1 - float(np.mean((low <= expected) & (expected <= high)))
-                note = f"width {np.median(high - low):.5f}, of the distribution {others:.2f}"
-                title = f"misses, {name}, non-increasing shape: {size} of {kind}"
-                limit = 1.0 if quick else MISSES
-                yield Result(title, spent, None, missed, limit, within=0.3, note=note)
+    runs, m = 5 if quick else 100, 100
+    for name, kind, size in product(METRICS[:1] if quick else METRICS[:2], FALLING, (200, 3000)):
+        metric, mass, rng = as_metric(name), falling(kind, N), np.random.default_rng(3)
+        expected = float(mass @ metric(np.arange(1, N + 1), N))
+
+        def draw(metric=metric, mass=mass, rng=rng, size=size, expected=expected):
+            ranks = 1 + rng.choice(N, size, p=mass)
+            return drawn(ranks, N, m, rng), (float(metric(ranks, N).mean()), expected)
+
+        found = misses(runs, draw, lambda srs, x=metric: interval(x, srs, shape="non-increasing"))
+        own, others = found.shares
+        note = f"width {found.width:.5f}, of the distribution {others:.2f}"
+        title, limit = f"misses, {name}, non-increasing shape: {size} of {kind}", MISSES
+        limit = 1.0 if quick else limit
+        yield Result(title, found.seconds, None, float(own), limit, within=0.3, note=note)
 
 
-BENCHMARKS = (programmes, held, hard, decided, shaped)
+def deciding(ranks: Ints, rule: tuple[int, int, int], rng: np.random.Generator) -> SampledRankSet:
+    """One run in which what is drawn decides m."""
+    m, above = adaptive((ranks - 1) / (N - 1), rng, *rule)
+    return SampledRankSet("A", above + 1, N, m, adaptive=True)
+
+
+def hardest_to_tell(
+    metric: Metric, mass: Floats, rule: tuple[int, int, int], size: int
+) -> list[tuple[Ints, Floats]]:
+    """Ranks and their shares at both ends of the interval of an expected sample."""
+    rng = np.random.default_rng(9)
+    many = deciding(1 + rng.choice(N, MANY, p=mass), rule, rng)
+    srs = SampledRankSet(
+        "A", many.sampled_ranks, N, many.m, counts=np.full(MANY, size / MANY), adaptive=True
+    )
+    fit = maximum_likelihood(metric, srs)
+    samplings = srs.outcomes.samplings
+    places = Columns(samplings, (None,) * len(samplings), metric, None).grid
+    found = []
+    for end in profile_interval([fit], 0.95):
+        rows, goal = np.vstack([fit.rows, 1e6 * fit.values]), np.append(fit.observed, 1e6 * end)
+        weights = nonnegative(rows, goal, np.ones((1, len(places))))
+        found.append((places, weights / weights.sum()))
+    return found
+
+
+def decided_by_the_draw(quick: bool) -> Iterator[Result]:
+    """Where the draw decides m: misses for plain ranks, and for those hardest to tell from them."""
+    runs = 2 if quick else 60
+    for name, rule, kind, size in product(
+        METRICS[:1] if quick else METRICS,
+        RULES[1:] if quick else RULES,
+        ("uniform", "exponential"),
+        (200,) if quick else (200, 3000),
+    ):
+        metric, mass = as_metric(name), falling(kind, N)
+        some = [("", np.arange(1, N + 1), mass)]
+        if not quick:
+            low, high = hardest_to_tell(metric, mass, rule, size)
+            some += [("lowest of ", *low), ("highest of ", *high)]
+        for which, places, weights in some:
+            rng = np.random.default_rng(5)
+
+            def draw(places=places, weights=weights, rng=rng, rule=rule, size=size, x=metric):
+                ranks = rng.choice(places, size, p=weights)
+                return deciding(ranks, rule, rng), float(x(ranks, N).mean())
+
+            found = misses(runs, draw, lambda srs, x=metric: bounds(x, srs))
+            title = f"misses, {name}, m by {rule}: {size} of {which}{kind}"
+            limit = 1.0 if quick else HARD if which else MISSES
+            share, note = float(found.shares[0]), f"width {found.width:.4f}"
+            yield Result(title, found.seconds, None, share, limit, note=note)
+
+
+BENCHMARKS = (programmes, held, hard, decided, shaped, decided_by_the_draw)

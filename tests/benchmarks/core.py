@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sampledash as sd
 from sampledash.types import Floats
@@ -16,7 +14,6 @@ from tests.oracles import (
     WITH,
     WITHOUT,
     dense_bias_variance,
-    dense_column,
     dense_law,
     dense_target,
 )
@@ -69,9 +66,9 @@ def bias_variance(quick: bool) -> Iterator[Result]:
             yield Result(name, ours, obvious, apart(values, true), 1e-9, at_least=least)
 
 
-def one_fit(metric: str, scheme: str, n: int, m: int) -> Any:
-    """A bias-variance fit, the libraries loaded before."""
-    recipe, sampling = sd.correction("BV", gamma=0.1), sd.Sampling(n, m, scheme)
+def one_fit(correction: str, metric: str, scheme: str, n: int, m: int) -> Any:
+    """A fit, the libraries loaded before."""
+    recipe, sampling = sd.parse_correction(correction), sd.Sampling(n, m, scheme)
     recipe.fit("AP", sd.Sampling(2000, 10, scheme))
 
     def work(progress: Any) -> None:
@@ -85,20 +82,21 @@ def any_n(quick: bool) -> Iterator[Result]:
     m = 100 if quick else 1000
     few, many = 10_000, 10**9
     cases = [
-        *((name, name) for name in ("AP", "NDCG@10", "Recall@10")),
-        (f"Recall@{few // 3}", f"Recall@{many // 3}"),
+        *(("BV 0.1", name, name) for name in ("AP", "NDCG@10", "Recall@10")),
+        ("BV 0.1", f"Recall@{few // 3}", f"Recall@{many // 3}"),
+        ("CLS", "AP", "AP"),
     ]
     for scheme in (WITH, WITHOUT):
-        for less, metric in cases[:1] if quick else cases:
+        for recipe, less, metric in cases[:1] if quick else cases:
             # The better of two.
             small, large = (
-                [alone(one_fit, x, scheme, n, m) for _ in range(2)]
+                [alone(one_fit, recipe, x, scheme, n, m) for _ in range(2)]
                 for x, n in ((less, few), (metric, many))
             )
             first, second = (min(run.seconds for run in runs) for runs in (small, large))
             peak = max(run.peak for run in large)
             passed = second <= 3 * first and peak <= 300
-            name = f"bias-variance {metric}, n = 10^9 (against 10^4), m = {m}, {scheme}"
+            name = f"{recipe} {metric}, n = 10^9 (against 10^4), m = {m}, {scheme}"
             note = f"peak {peak:.0f} MiB" + ("" if passed or quick else " - TOO MUCH")
             yield Result(name, second, first, None, 0, at_least=1 / 3, within=1.0, note=note)
 
@@ -134,76 +132,11 @@ def curves(quick: bool) -> Iterator[Result]:
                             result[x, y, z] += p @ values[x] / len(rs)
             return result
 
-        ours, _ = timed(lambda: ours_of(sets), 1 if quick else 3)
+        ours, _ = timed(lambda: ours_of(few if quick else sets), 3)
         obvious, true = timed(by_rows)
         name = f"curves of X, Y, Z, 4 metrics x {len(m_values)} m, {scheme}"
         off, least = apart(ours_of(few), true), None if quick else 100
         yield Result(name, ours, obvious * step, off, 1e-9, at_least=least)
 
 
-def monotone(quick: bool) -> Iterator[Result]:
-    """CLS at n = 1,000,000, m = 1,000: its KKT residual by two passes over the whole matrix."""
-    n, m = (20_000, 100) if quick else (1_000_000, 1000)
-    for scheme in (WITH, WITHOUT):
-        for text in ("AP",) if quick else ("AP", "Recall@10"):
-
-            def fit(text: str = text, scheme: str = scheme) -> Floats:
-                fresh()
-                return sd.correction("CLS").fit(text, sd.Sampling(n, m, scheme)).values
-
-            ours, values = timed(fit)
-            target = sd.parse_metric(text)(np.arange(1, n + 1), n)
-            start = time.perf_counter()
-            fitted = np.zeros(n)
-            for s in range(m + 1):
-                fitted += values[s] * dense_column(n, m, s, scheme)
-            gradient, size = np.empty(m + 1), 0.0
-            for s in range(m + 1):
-                column = dense_column(n, m, s, scheme)
-                gradient[s] = column @ (fitted - target) / n
-                size = max(size, column @ target / n)
-            spent = time.perf_counter() - start
-            along = np.cumsum(gradient)
-            steps = np.append(values[:-1] - values[1:], values[-1])
-            residual = (
-                max((-along).max(), np.minimum(steps, np.abs(along)).max(), (-steps).max()) / size
-            )
-            name = f"CLS {text}, n = {n:,}, m = {m}, {scheme}"
-            note = "difference: KKT residual; obvious: two passes over the matrix, no solution"
-            yield Result(name, ours, spent, float(residual), 1e-9, note=note)
-
-
-def explore(quick: bool) -> Iterator[Result]:
-    """What one change on Explore computes: four metrics on 400 ranks, mean and deviation."""
-    from scipy.stats import binom, hypergeom
-
-    n, m = 10_000, 99
-    grid = np.unique(np.geomspace(1, n, 560).round().astype(int))[:400]
-    metrics = [sd.parse_metric(text) for text in ("AUC", "AP", "NDCG", "Recall@10")]
-    for scheme in (WITH, WITHOUT):
-        sampling, s = sd.Sampling(n, m, scheme), np.arange(m + 1)
-
-        def page(sampling: sd.Sampling = sampling) -> Floats:
-            return np.array(
-                [[sd.expected(x, grid, sampling), sd.variance(x, grid, sampling)] for x in metrics]
-            )
-
-        def obvious_page(scheme: str = scheme, s: NDArray[np.int64] = s) -> Floats:
-            a = grid[:: 20 if quick else 1, None] - 1
-            p = binom.pmf(s, m, a / (n - 1)) if scheme == WITH else hypergeom.pmf(s, n - 1, a, m)
-            result = []
-            for metric in metrics:
-                values = metric(s + 1, m + 1)
-                mean = p @ values
-                result.append([mean, np.einsum("rs,rs->r", p, (values - mean[:, None]) ** 2)])
-            return np.array(result)
-
-        ours, values = timed(page, 5)
-        obvious, true = timed(obvious_page)
-        step = 20 if quick else 1
-        name, most = f"Explore, {len(grid)} ranks, m = 99, {scheme}", None if quick else 0.03
-        off = apart(values[:, :, ::step], true)
-        yield Result(name, ours, obvious * step, off, 1e-10, within=most)
-
-
-BENCHMARKS = (laws, bias_variance, any_n, curves, monotone, explore)
+BENCHMARKS = (laws, bias_variance, any_n, curves)

@@ -7,8 +7,8 @@ be one at all, is decided without rounding.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from math import comb, lcm
@@ -95,69 +95,56 @@ def two_suffice(f: Values, g: Values) -> bool:
     return bool(np.any(largest[below[later] - 1] - sampled[later] > max(g) // 10**40))
 
 
-@dataclass
-class Count:
-    """What was looked at, and what was wrong."""
-
-    settings: int = 0
-    two: int = 0
-    more: int = 0
-    none: int = 0
-    largest: float = 0.0
-    wrong: list[str] = field(default_factory=list)
-
-
-def check(n: int, m: int, scheme: str, metrics: list[sd.Metric], count: Count) -> None:
-    """All metrics at one setting."""
+def check(
+    n: int, m: int, scheme: str, metrics: list[sd.Metric], sizes: Counter[int]
+) -> Iterator[str]:
+    """What is wrong at one setting; ``sizes`` counts the instances of what is found, 0 if none."""
     law = whole_law(n, m, scheme)
     for metric in metrics:
         f = whole_values(metric, n - 1)
         g = list(law @ np.array(whole_values(metric, m), dtype=object))
         where = f"{metric}, n = {n}, m = {m}, {scheme}"
-        count.settings += 1
         found = sd.counterexample(metric, sd.Sampling(n, m, scheme))
         if found is None:
-            count.none += 1
+            sizes[0] += 1
             if possible(f, g):
-                count.wrong.append(f"{where}: none found")
+                yield f"{where}: none found"
             continue
         first, second = (
             [(int(r) - 1, int(c)) for r, c in zip(rs.ranks, rs.counts, strict=True)] for rs in found
         )
-        sizes = {sum(c for _, c in part) for part in (first, second)}
-        size = max(sizes)
+        size, other = (sum(c for _, c in part) for part in (first, second))
         exact, sampled = (
             sum(c * v[a] for a, c in first) - sum(c * v[a] for a, c in second) for v in (f, g)
         )
-        if len(sizes) > 1 or exact <= max(f) // 10**40 or sampled >= -(max(g) // 10**40):
-            count.wrong.append(f"{where}: no counterexample, {first} {second}")
+        if size != other or exact <= max(f) // 10**40 or sampled >= -(max(g) // 10**40):
+            yield f"{where}: no counterexample, {first} {second}"
         if (size == 2) != two_suffice(f, g):
-            count.wrong.append(f"{where}: {size} instances, where two suffice: {size > 2}")
-        count.two += size == 2
-        count.more += size > 2
-        count.largest = max(count.largest, size)
+            yield f"{where}: {size} instances, where two suffice: {size > 2}"
+        sizes[size] += 1
 
 
 def every_setting(quick: bool) -> Iterator[Result]:
     """All metrics, both uniform schemes, every n up to 40 and m < n; the difference counts."""
-    count = Count()
+    sizes: Counter[int] = Counter()
     top, metrics = (QUICK, METRICS[::4]) if quick else (LARGEST, METRICS)
-
-    def run() -> None:
-        for n in range(2, top + 1):
-            for m in range(1, n):
-                for scheme in UNIFORM:
-                    check(n, m, scheme, metrics, count)
-
-    seconds, _ = timed(run)
-    for wrong in count.wrong[:20]:
-        print(wrong)
-    name = f"counterexamples, {len(metrics)} metrics, every n up to {top} and m < n"
-    note = (
-        f"{count.settings:,} settings: {count.two:,} of two instances, {count.more:,} of up to "
-        f"{count.largest:,}, none possible in {count.none:,}"
+    seconds, wrong = timed(
+        lambda: [
+            line
+            for n in range(2, top + 1)
+            for m in range(1, n)
+            for scheme in UNIFORM
+            for line in check(n, m, scheme, metrics, sizes)
+        ]
     )
-    yield Result(name, seconds, None, float(len(count.wrong)), 0, note=note)
+    print(*wrong[:20], sep="\n", end="")
+    name = f"counterexamples, {len(metrics)} metrics, every n up to {top} and m < n"
+    more = sum(count for size, count in sizes.items() if size > 2)
+    note = (
+        f"{sizes.total():,} settings: {sizes[2]:,} of two instances, {more:,} of up to "
+        f"{max(sizes):,}, none possible in {sizes[0]:,}"
+    )
+    yield Result(name, seconds, None, float(len(wrong)), 0, note=note)
 
 
 BENCHMARKS = (every_setting,)

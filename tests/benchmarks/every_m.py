@@ -7,8 +7,9 @@ non-negative least squares on the whole matrix. Nothing of it is shared with the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, groupby
 from math import comb
@@ -22,7 +23,15 @@ from scipy.optimize import nnls
 import sampledash as sd
 from sampledash.types import Floats
 from tests.benchmarks.frame import Result, timed
-from tests.oracles import POPULARITY, SCHEMES, WITHOUT, by_definition, item_scale, item_value
+from tests.oracles import (
+    POPULARITY,
+    SCHEMES,
+    WITHOUT,
+    by_definition,
+    dense_bias_variance,
+    item_scale,
+    item_value,
+)
 
 Row = tuple[int, tuple[int, ...]]  # n and the ranks of the relevant items
 
@@ -76,18 +85,6 @@ class Case:
         return top
 
 
-@dataclass
-class Count:
-    """What was compared, and what differed."""
-
-    orders: int = 0
-    flips: int = 0
-    right: int = 0
-    states: int = 0
-    unsure: int = 0
-    wrong: list[str] = field(default_factory=list)
-
-
 def random_case(rng: np.random.Generator, n_max: int, most: int, several: bool) -> Case:
     """2-4 systems that rank the same instances; ``most`` is the largest number of them."""
     scheme = str(rng.choice(SCHEMES))
@@ -129,58 +126,49 @@ def law(above: NDArray[np.int64], total: int, m: int, scheme: str, odds: float) 
     return table[m, s] * share**s * other ** (m - s)
 
 
-class Oracle:
-    """Expected means of one case at every m, for one correction."""
+def shares(case: Case, system: int) -> Floats:
+    """Weight of each instance in the mean."""
+    weight = np.array(
+        [len(r) if case.weighting == "relevant-items" else 1 for _, r in case.systems[system]]
+    )
+    return weight / weight.sum()
 
-    def __init__(self, case: Case, correction: str) -> None:
-        self.case, self.correction = case, correction
-        self.weight = [
-            np.array([len(r) if case.weighting == "relevant-items" else 1.0 for _, r in rows])
-            for rows in case.systems
-        ]
 
-    def exact(self, name: str, k: int | None) -> Floats:
-        """Exact mean of each system."""
-        means = []
-        for rows, weight in zip(self.case.systems, self.weight, strict=True):
-            each = np.array([by_definition(name, k, ranks, n) for n, ranks in rows])
-            means.append(each @ weight / weight.sum())
-        return np.array(means)
+def exact_means(case: Case, name: str, k: int | None) -> list[float]:
+    """Exact mean of each system."""
+    return [
+        float(shares(case, i) @ [by_definition(name, k, ranks, n) for n, ranks in rows])
+        for i, rows in enumerate(case.systems)
+    ]
 
-    def means(self, m: int) -> Floats:
-        """Expected sampled means: (metrics, systems)."""
-        case = self.case
-        result = np.zeros((len(METRICS), len(case.systems)))
-        for system, (rows, weight) in enumerate(zip(case.systems, self.weight, strict=True)):
-            share = weight / weight.sum()
-            most = max(len(ranks) for _, ranks in rows)
-            for j in range(1, most + 1):
-                at = [i for i, (_, ranks) in enumerate(rows) if len(ranks) >= j]
-                sizes = [rows[i][0] - len(rows[i][1]) for i in at]
-                fitted = int(np.floor(np.mean(sizes) + 1.5))
-                if case.scheme == WITHOUT:
-                    fitted = max(fitted, m + 1)
-                vectors = self.vectors(m, j, fitted)
-                for i, total in zip(at, sizes, strict=True):
-                    ranks = rows[i][1]
-                    above = ranks[j - 1] - j
-                    scales = [item_scale(name, k, len(ranks)) for name, k in METRICS]
-                    if case.scheme == WITHOUT and total < m:
-                        values = [item_value(name, k, j, total)(above) for name, k in METRICS]
-                    else:
-                        p = law(np.array([above]), total, m, case.scheme, case.odds)[0]
-                        values = vectors @ p
-                    result[:, system] += share[i] * np.multiply(scales, values)
-        return result
 
-    def vectors(self, m: int, position: int, n: int) -> Floats:
-        """Value of each sampled count above, unscaled: (metrics, m + 1)."""
-        case = self.case
-        return _vectors(self.correction, case.scheme, case.odds, m, position, n)
+def expected_means(case: Case, correction: str, m: int) -> Floats:
+    """Expected sampled means: (metrics, systems)."""
+    result = np.zeros((len(METRICS), len(case.systems)))
+    for system, rows in enumerate(case.systems):
+        share = shares(case, system)
+        for j in range(1, max(len(ranks) for _, ranks in rows) + 1):
+            at = [i for i, (_, ranks) in enumerate(rows) if len(ranks) >= j]
+            sizes = [rows[i][0] - len(rows[i][1]) for i in at]
+            fitted = int(np.floor(np.mean(sizes) + 1.5))
+            if case.scheme == WITHOUT:
+                fitted = max(fitted, m + 1)
+            values = vectors(correction, case.scheme, case.odds, m, j, fitted)
+            for i, total in zip(at, sizes, strict=True):
+                ranks = rows[i][1]
+                above = ranks[j - 1] - j
+                if case.scheme == WITHOUT and total < m:
+                    each = [item_value(name, k, j, total)(above) for name, k in METRICS]
+                else:
+                    each = values @ law(np.array([above]), total, m, case.scheme, case.odds)[0]
+                scales = [item_scale(name, k, len(ranks)) for name, k in METRICS]
+                result[:, system] += share[i] * np.multiply(scales, each)
+    return result
 
 
 @lru_cache(maxsize=4096)
-def _vectors(correction: str, scheme: str, odds: float, m: int, position: int, n: int) -> Floats:
+def vectors(correction: str, scheme: str, odds: float, m: int, position: int, n: int) -> Floats:
+    """Value of each sampled count above, unscaled: (metrics, m + 1)."""
     if correction == "uncorrected":
         each = [item_value(name, k, position, m) for name, k in METRICS]
         return np.array([[value(s) for s in range(m + 1)] for value in each])
@@ -189,14 +177,10 @@ def _vectors(correction: str, scheme: str, odds: float, m: int, position: int, n
     )
     if correction == "rank estimate":
         return targets[:, [(n - 1) * s // m for s in range(m + 1)]]
-    matrix = law(np.arange(n), n - 1, m, scheme, odds) / np.sqrt(n)
-    rhs = targets.T / np.sqrt(n)
+    whole = law(np.arange(n), n - 1, m, scheme, odds)
     if correction == "BV 0.1":
-        marginal = matrix.sum(axis=0) / np.sqrt(n)
-        left = 0.9 * matrix.T @ matrix + 0.1 * np.diag(marginal)
-        d = 1 / np.sqrt(np.diag(left))
-        solution = np.linalg.solve(left * d[:, None] * d, d[:, None] * (matrix.T @ rhs))
-        return (d[:, None] * solution).T
+        return np.array([dense_bias_variance(whole, target, 0.1, None) for target in targets])
+    matrix, rhs = whole / np.sqrt(n), targets.T / np.sqrt(n)
     if correction == "LS":
         return np.linalg.lstsq(matrix, rhs, rcond=None)[0].T
     columns = np.cumsum(matrix, axis=1)
@@ -236,64 +220,56 @@ def right_from_of(signs: dict[int, int], truth: int) -> int | None:
     return found
 
 
-def check(case: Case, correction: str, count: Count, number: int = 0) -> None:
-    """Compare flips, right_from and verdicts of one case; add to ``count``.
+def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> list[str]:
+    """What differs in flips, right_from and verdicts of one case; ``count`` is added to.
 
     The verdict tells right_from of all metrics; the function of that name is asked for one.
     """
-    oracle, sets = Oracle(case, correction), case.sets
+    sets, wrong = case.sets, []
     top = case.m_max if correction != "LS" else min(case.m_max, LS_MOST)
-    means = {m: oracle.means(m) for m in range(1, top + 1)}
+    means = {m: expected_means(case, correction, m) for m in range(1, top + 1)}
     low, high = UNSURE.get(correction, UNSURE_FIT)
     options = case.options | {"correction": correction}
-    m_max = None if correction != "LS" else top
-    middle = max(1, top // 3)
+    m_max, middle = None if correction != "LS" else top, max(1, top // 3)
     every = [sd.metric(name, k=k) for name, k in METRICS]
     judged = sd.verdict(every, sets, middle, (correction,), m_max=m_max, **case.options)
-    for x, (name, k) in enumerate(METRICS):
-        metric = sd.metric(name, k=k)
+    for x, metric in enumerate(every):
         found = sd.flips(metric, sets, m_max, **options)
-        table = (
-            sd.right_from(metric, sets, m_max, **options) if x == number % len(METRICS) else None
-        )
-        verdicts = judged[judged.metric == str(metric)].reset_index(drop=True)
-        exact = oracle.exact(name, k)
+        lines = judged[judged.metric == str(metric)].reset_index(drop=True)
+        right = {"verdict": lines.right_from}
+        if x == number % len(METRICS):
+            right["right_from"] = sd.right_from(metric, sets, m_max, **options).m
+        exact = exact_means(case, *METRICS[x])
         for row, (i, j) in enumerate(combinations(range(len(sets)), 2)):
             each = {m: float(v[x, i] - v[x, j]) for m, v in means.items()}
             exactly = float(exact[i] - exact[j])
             if any(low < abs(d) < high for d in (*each.values(), exactly)):
-                count.unsure += 1
+                count["unsure"] += 1
                 continue
             signs = {m: order(d) for m, d in each.items()}
-            where = f"set {number} {correction} {metric} {sets[i].system}-{sets[j].system}"
-            ours = [f.m for f in found if (f.first, f.second) == (sets[i].system, sets[j].system)]
-            true = flips_of(signs)
-            count.orders += len(signs)
-            count.flips += len(true)
-            if ours != true:
-                count.wrong.append(f"{where}: flips {ours}, not {true}")
-            truth = order(exactly)
+            names, truth = (sets[i].system, sets[j].system), order(exactly)
+            line, ahead = lines.iloc[row], truth or 1
+            state = _state(truth, signs[middle] * ahead, float(line.probability))
+            close = max(high, 1e-11) * max(1.0, abs(each[middle]))
             wanted = right_from_of(signs, truth) if truth else None
-            count.right += wanted is not None
-            ours_from = {"verdict": verdicts.right_from[row]}
-            if table is not None:
-                ours_from["right_from"] = table.m[row]
-            for what, value in ours_from.items():
-                if (None if value is pd.NA else int(value)) != wanted:
-                    count.wrong.append(f"{where}: {what} {value}, not {wanted}")
-            line = verdicts.iloc[row]
-            ahead, behind = (i, j) if truth >= 0 else (j, i)
-            if (line.better, line.worse) != (sets[ahead].system, sets[behind].system):
-                count.wrong.append(f"{where}: {line.better} is not the better one")
-            wide = max(1.0, abs(each[middle]))
-            if abs(line.exact - abs(exactly)) > 1e-12 or (
-                abs(line.sampled - each[middle] * (truth or 1)) > max(high, 1e-11) * wide
-            ):
-                count.wrong.append(f"{where}: differences {line.exact}, {line.sampled}")
-            state = _state(truth, signs[middle] * (truth or 1), float(line.probability))
-            count.states += 1
-            if line.state != state:
-                count.wrong.append(f"{where}: state {line.state}, not {state}")
+            checks = [
+                ("flips", [f.m for f in found if (f.first, f.second) == names], flips_of(signs)),
+                ("better", (line.better, line.worse), names[::ahead]),
+                ("state", line.state, state),
+                ("exact", abs(line.exact - abs(exactly)) <= 1e-12, True),
+                ("sampled", abs(line.sampled - each[middle] * ahead) <= close, True),
+            ]
+            for what, values in right.items():
+                m = values[row]
+                checks.append((f"{what} from", None if m is pd.NA else int(m), wanted))
+            wrong += [
+                f"set {number} {correction} {metric} {'-'.join(names)}: {what} {ours}, not {true}"
+                for what, ours, true in checks
+                if ours != true
+            ]
+            count.update(orders=len(signs), flips=len(flips_of(signs)), verdicts=1)
+            count["right"] += wanted is not None
+    return wrong
 
 
 def _state(truth: int, sampled: int, probability: float) -> str:
@@ -322,22 +298,22 @@ def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
 
 def every_m(quick: bool) -> Iterator[Result]:
     """All random sets; the difference is the number of disagreements."""
-    count = Count()
-
-    def run() -> None:
-        for number, case, corrections in cases(quick):
-            for correction in corrections:
-                check(case, correction, count, number)
-
-    seconds, _ = timed(run)
-    for wrong in count.wrong[:20]:
-        print(wrong)
+    count: Counter[str] = Counter()
+    seconds, wrong = timed(
+        lambda: [
+            line
+            for number, case, corrections in cases(quick)
+            for correction in corrections
+            for line in check(case, correction, count, number)
+        ]
+    )
+    print(*wrong[:20], sep="\n", end="")
     name = f"{QUICK if quick else ALL} random sets at every m"
     note = (
-        f"{count.orders:,} orders, {count.flips:,} flips, {count.right:,} right from some m, "
-        f"{count.states:,} verdicts; {count.unsure:,} pairs too near a tie left out"
+        f"{count['orders']:,} orders, {count['flips']:,} flips, {count['right']:,} right from some "
+        f"m, {count['verdicts']:,} verdicts; {count['unsure']:,} pairs too near a tie left out"
     )
-    yield Result(name, seconds, None, float(len(count.wrong)), 0, note=note)
+    yield Result(name, seconds, None, float(len(wrong)), 0, note=note)
 
 
 BENCHMARKS = (every_m,)

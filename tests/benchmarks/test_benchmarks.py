@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from sampledash.metrics import as_metric
 from sampledash.sampledranks import SampledRankSet
-from tests.benchmarks import bounds, core, counterexamples, estimators, verdict
+from tests.benchmarks import core, counterexamples, estimators, verdict
 from tests.benchmarks.bounds_floor import floor, rejected
 from tests.oracles import WITH, dense_law
 
@@ -47,10 +47,11 @@ def test_a_single_negative_leaves_everything_open() -> None:
     assert width == pytest.approx((400 - 200.5) / 390, abs=1e-3)
 
 
-# any_n and estimators.seconds only time; chances and every_m have their tests in tests/comparison.
+# What only times is left out, and what has its tests in tests/comparison and tests/estimation.
 COMPARED = [
-    *(b for part in (core, verdict) for b in part.BENCHMARKS if b is not core.any_n),
-    *(counterexamples.every_setting, estimators.accuracy, estimators.large, bounds.programmes),
+    *(core.laws, core.bias_variance, core.curves),
+    *(verdict.budget, verdict.ten_million, verdict.upload, verdict.moved_control),
+    *(counterexamples.every_setting, estimators.large),
 ]
 
 

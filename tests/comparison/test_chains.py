@@ -1,4 +1,4 @@
-"""Scatter of instances with several relevant items: dense sums over both counts, and simulation."""
+"""Scatter of instances with several relevant items: dense sums over both counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT, dense_law, item_scale, item_value
+from tests.oracles import WITH, WITHOUT, dense_law, item_scale, item_value
 
 METRICS = ["Recall@5", "AP", "NDCG", "AUC", "Precision@3"]
 
@@ -46,37 +46,10 @@ def test_two_items_against_their_joint_law(scheme: str, text: str) -> None:
         assert sd.std_of_mean(text, rs, m, scheme=scheme) ** 2 == pytest.approx(true, abs=1e-14)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize("correction", [None, "BV 0.1"])
-def test_long_lists_against_simulation(scheme: str, tied: bool, correction: str | None) -> None:
-    if tied and scheme == POPULARITY:
-        return  # refused, see test_means
-    rng = np.random.default_rng(12)
-    n, m, runs = 300, 25, 3000
-    sizes = [1, 2, 40, 7, 7, 3]
-    ranks = [np.sort(rng.choice(n // 3, k, replace=False)) * 3 + 1 for k in sizes]
-    rs = sd.RankSet(
-        "S",
-        np.concatenate(ranks),
-        n,
-        instances=np.repeat(range(len(sizes)), sizes),
-        ties=rng.integers(0, 3, sum(sizes)) if tied else None,
-    )
-    options = {"scheme": scheme, "correction": correction}
-    options |= {"odds": 2.0} if scheme == POPULARITY else {}
-    for text in METRICS:
-        drawn = sd.simulate(text, rs, m, runs, rng, **options)
-        fourth = np.mean((drawn - drawn.mean()) ** 4) / drawn.var() ** 2
-        std = sd.std_of_mean(text, rs, m, **options)
-        # The variance of a variance: (kurtosis - 1) / runs.
-        assert drawn.var() == pytest.approx(std**2, rel=4 * np.sqrt((fourth - 1) / runs))
-
-
 def test_instances_of_any_length_add_up() -> None:
     # Together as alone: lists of different lengths go side by side.
     rng = np.random.default_rng(5)
-    sizes = [3, 1, 12, 5, 1, 12]
+    sizes = [3, 1, 40, 5, 1, 12]
     ranks = [np.sort(rng.choice(200, k, replace=False)) + 1 for k in sizes]
     n = [200, 210, 220, 230, 40 + 200, 200]
     alone = [

@@ -16,7 +16,7 @@ from tests.benchmarks.chances import KINDS, RUNS, SCHEMES, Case, cells
 from tests.oracles import POPULARITY, WITH, WITHOUT, item_scale, item_value
 
 CASES = [
-    (Case(kind, scheme, size=(30, 50, 120)[(x + y) % 3], seed=1), (x + y) % 4)
+    (Case(kind, scheme, size=(12, 40, 120)[(x + y) % 3], seed=1), (x + y) % 4)
     for x, kind in enumerate(KINDS)
     for y, scheme in enumerate(SCHEMES)
     if Case(kind, scheme, 30).possible

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -26,9 +25,7 @@ def options_of(scheme: str, odds: float) -> dict[str, object]:
 def test_of_the_usual_size(name: str, k: int | None, scheme: str) -> None:
     odds = 2.5 if scheme == POPULARITY else 1.0
     metric, sampling = sd.metric(name, k=k), sd.Sampling(10_000, 100, scheme, odds)
-    start = perf_counter()
     found = counterexample(metric, sampling)
-    assert perf_counter() - start < 3  # some hundredths, on an idle machine
     if name == "auc" and scheme != POPULARITY:
         assert found is None
         return

@@ -1,8 +1,6 @@
-"""Values of single instances: definitions, enumeration of all samples, and how systems pair up."""
+"""Values of single instances, and how systems pair up."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,85 +16,35 @@ from sampledash.comparison.user_resampling import (
     match_instances,
 )
 from sampledash.protocol import Protocol
-from tests.oracles import METRICS, POPULARITY, SCHEMES, WITH, WITHOUT, by_definition, samples
-
-
-def _several(data: st.DataObject) -> list[tuple[list[int], int]]:
-    found = []
-    for _ in range(data.draw(st.integers(1, 3))):
-        n = data.draw(st.integers(4, 8))
-        size = data.draw(st.integers(1, 3))
-        ranks = data.draw(st.lists(st.integers(1, n), min_size=size, max_size=size, unique=True))
-        found.append((ranks, n))
-    return found
-
-
-def _set_of(name: str, rows: list[tuple[list[int], int]]) -> sd.RankSet:
-    sizes = [len(ranks) for ranks, _ in rows]
-    return sd.RankSet(
-        name,
-        np.concatenate([ranks for ranks, _ in rows]),
-        np.repeat([n for _, n in rows], sizes),
-        instances=np.repeat([f"u{i}" for i in range(len(rows))], sizes),
-    )
+from tests.comparison.test_enumeration import Instance, most, rank_set, tied_instances
+from tests.oracles import METRICS, POPULARITY, SCHEMES, WITH, WITHOUT
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @settings(max_examples=15)
-@given(data=st.data())
-def test_moments_by_enumeration(scheme: str, data: st.DataObject) -> None:
-    rows, m = _several(data), data.draw(st.integers(1, 3))
-    if scheme == POPULARITY:  # odds hold for one relevant item: with several take odds 1
-        rows = [(ranks[:1], n) for ranks, n in rows]
-    if scheme == WITHOUT and len({n - len(ranks) for ranks, n in rows}) == 1:
-        m = min(m, rows[0][1] - len(rows[0][0]))
-    odds = 2.0 if scheme == POPULARITY else 1.0
-    protocol = Protocol.of({"scheme": scheme, "odds": odds})
+@given(case=tied_instances(), data=st.data())
+def test_each_instance_is_a_rank_set_of_its_own(
+    scheme: str, case: tuple[list[Instance], list[list[int]]], data: st.DataObject
+) -> None:
+    rows, ties = case
+    options = {"scheme": scheme}
+    if scheme == POPULARITY:  # odds hold for one relevant item
+        rows, ties = [(n, ranks[:1]) for n, ranks in rows], [tied[:1] for tied in ties]
+        options["odds"] = 2.0
+    m = data.draw(st.integers(1, most(rows, scheme if scheme == WITHOUT else WITH)))
     metrics = [sd.metric(name, k=k) for name, k in METRICS]
-    means, variances = instance_moments(metrics, _set_of("P", rows), m, protocol)
-    exact = instance_values(metrics, _set_of("P", rows), "expected")
-    for u, (ranks, n) in enumerate(rows):
+    together = rank_set(rows, ties=[t for tied in ties for t in tied])
+    means, variances = instance_moments(metrics, together, m, Protocol.of(options))
+    exact = instance_values(metrics, together, "expected")
+    for u, ((n, ranks), tied) in enumerate(zip(rows, ties, strict=True)):
+        alone = rank_set([(n, ranks)], ties=tied)
         drawn = min(m, n - len(ranks)) if scheme == WITHOUT else m
-        above = min(ranks) - 1
-        weights = [Fraction(2)] * above + [Fraction(1)] * (n - 1 - above) if odds == 2 else None
-        law = [(float(p), at) for p, at in samples(ranks, n, drawn, scheme, weights)]
-        for x, (name, k) in enumerate(METRICS):
-            values = [by_definition(name, k, at, drawn + len(ranks)) for _, at in law]
-            p = np.array([chance for chance, _ in law])
-            mean = p @ values
+        for x, metric in enumerate(metrics):
+            assert exact[x, u] == pytest.approx(sd.mean(metric, alone), abs=1e-13)
+            mean = sd.expected_mean(metric, alone, drawn, **options)
             assert means[x, u] == pytest.approx(mean, abs=1e-12)
-            assert variances[x, u] == pytest.approx(p @ (values - mean) ** 2, abs=1e-12)
-            assert exact[x, u] == pytest.approx(by_definition(name, k, ranks, n), abs=1e-12)
-
-
-def test_ties_average_over_their_order() -> None:
-    ranks = sd.RankSet("P", [2, 1, 5], 6, ties=[3, 0, 1])
-    metrics = [sd.metric("ap"), sd.metric("recall", k=2)]
-    found = instance_values(metrics, ranks, "expected")
-    assert found[0] == pytest.approx([(1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 4, 1, (1 / 5 + 1 / 6) / 2])
-    assert found[1] == pytest.approx([1 / 4, 1, 0])
-    assert instance_values(metrics, ranks, "pessimistic")[0] == pytest.approx([1 / 5, 1, 1 / 6])
-    # m = 1 without replacement: the item is first unless the one drawn item lies above.
-    protocol = Protocol.of({"scheme": WITHOUT})
-    means, variances = instance_moments([metrics[0]], ranks, 1, protocol)
-    chance = np.array([(1 + 2 + 3 + 4) / 4 / 5, 0, (4 + 5) / 2 / 5])
-    assert means[0] == pytest.approx(1 - chance / 2)
-    assert variances[0] == pytest.approx(chance * (1 - chance) / 4)
-
-
-@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
-def test_tied_items_of_one_list_vary_together(scheme: str) -> None:
-    n, m = 7, 3
-    tied = sd.RankSet("P", [2, 5], n, instances=["a", "a"], ties=[1, 2])
-    metrics = [sd.metric(name, k=k) for name, k in METRICS]
-    means, variances = instance_moments(metrics, tied, m, Protocol.of({"scheme": scheme}))
-    orders = [[first, second] for first in (2, 3) for second in (5, 6, 7)]
-    law = [(float(p) / 6, at) for x in orders for p, at in samples(x, n, m, scheme)]
-    for x, (name, k) in enumerate(METRICS):
-        values = np.array([by_definition(name, k, at, m + 2) for _, at in law])
-        p = np.array([chance for chance, _ in law])
-        assert means[x, 0] == pytest.approx(p @ values, abs=1e-12)
-        assert variances[x, 0] == pytest.approx(p @ (values - p @ values) ** 2, abs=1e-12)
+            std = sd.std_of_mean(metric, alone, drawn, **options)
+            assert variances[x, u] == pytest.approx(std**2, abs=1e-12)
 
 
 def test_sums_are_those_of_the_mean(xyz: list[sd.RankSet]) -> None:

@@ -36,32 +36,67 @@ def listed(table: pd.DataFrame, name: str) -> list[int | None]:
     return [None if pd.isna(v) else int(v) for v in table[name]]
 
 
+def chances_of(metric: str, sets: list[sd.RankSet], m_max: int, **options: object) -> np.ndarray:
+    """Chance of each pair at every m: shape (m_max, pairs)."""
+    tables = (sd.probability_of_order(metric, sets, m, **options) for m in range(1, m_max + 1))
+    return np.array([table.probability for table in tables])
+
+
+def own_n() -> list[sd.RankSet]:
+    """Every user has negatives of their own; without replacement some are complete early on."""
+    draw = np.random.default_rng(9)
+    n = draw.integers(25, 71, 120)
+    return [
+        sd.RankSet(x, np.ceil(n * draw.random(120) ** p).astype(int), n)
+        for x, p in zip("PQR", (2.4, 2.1, 1.8), strict=True)
+    ]
+
+
+def lattice() -> list[sd.RankSet]:
+    """The chance of the order falls again where m passes a step of Recall."""
+    draw = np.random.default_rng(11)
+    n = int(draw.integers(15, 40))
+    powers = draw.uniform(1, 3), draw.uniform(1, 2)
+    return [
+        sd.RankSet(x, np.ceil(n * draw.random(60) ** p).astype(int), n)
+        for x, p in zip("PQ", powers, strict=True)
+    ]
+
+
+FEW = systems(8, 12, 60, (3.0, 1.2))  # few instances use the exact law
+PLAIN = systems(1, 150, 41, (2.2, 1.9, 1.6))
+
+
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"scheme": WITHOUT}, {"scheme": "popularity", "odds": 1.5}],
+    ("metric", "sets", "m_max", "options"),
+    [
+        ("AP", PLAIN, 40, {}),
+        ("NDCG@10", PLAIN, 40, {"scheme": WITHOUT}),
+        ("Recall@5", PLAIN, 40, {"scheme": WITHOUT}),
+        ("AUC", PLAIN, 40, {"scheme": "popularity", "odds": 1.5}),
+        ("Recall@3", FEW, 59, {}),
+        ("Recall@3", lattice(), None, {"scheme": WITHOUT}),
+        ("AP", own_n(), 69, {"scheme": WITHOUT}),
+    ],
 )
-@pytest.mark.parametrize(
-    ("seed", "metric"), [(1, "AP"), (2, "NDCG@10"), (1, "Recall@5"), (2, "AUC")]
-)
-def test_negatives_at_every_m(seed: int, metric: str, options: dict[str, object]) -> None:
-    sets = systems(seed, 200, 61, (2.2, 2.0, 1.8))
-    values = range(1, 61)
-    chances = np.array(
-        [sd.probability_of_order(metric, sets, m, **options).probability for m in values]
-    )
-    for probability in (0.6, 0.95):
-        table = negatives_needed(metric, sets, probability, **options)
+def test_negatives_at_every_m(metric, sets, m_max, options) -> None:
+    chances = chances_of(metric, sets, m_max or sets[0].max_negatives, **options)
+    for probability in (0.7, 0.95):
+        seen: list[float] = []
+        table = negatives_needed(metric, sets, probability, progress=seen.append, **options)
         assert listed(table, "m") == one_by_one(chances, probability)
+        assert seen == sorted(seen)
+        assert seen[-1] == 1
+    assert table.columns.tolist() == ["better", "worse", "m"]
+    assert str(table.m.dtype) == "Int64"
 
 
 @pytest.mark.parametrize("correction", ["BV 0.1", "rank estimate", "CLS"])
 def test_corrected_negatives(correction: str) -> None:
     # Corrected differences jump a little from m to m: the answer is a boundary, near the last one.
-    sets = systems(3, 400, 121, (2.4, 1.7))
+    sets = systems(3, 250, 81, (2.4, 2.1))
     options = {"correction": correction, "scheme": WITHOUT}
-    chances = np.array(
-        [sd.probability_of_order("NDCG@5", sets, m, **options).probability for m in range(1, 121)]
-    )
+    chances = chances_of("NDCG@5", sets, 80, **options)
     table = negatives_needed("NDCG@5", sets, 0.9, **options)
     true, found = one_by_one(chances, 0.9)[0], listed(table, "m")[0]
     assert true is not None
@@ -71,61 +106,12 @@ def test_corrected_negatives(correction: str) -> None:
     assert abs(found - true) <= max(2, 0.1 * true)
 
 
-def test_few_instances_use_the_exact_law() -> None:
-    sets = systems(8, 12, 60, (3.0, 1.2))
-    chances = np.array(
-        [sd.probability_of_order("Recall@3", sets, m).probability for m in range(1, 60)]
-    )
-    table = negatives_needed("Recall@3", sets, 0.8)
-    assert listed(table, "m") == one_by_one(chances, 0.8)
-
-
 def test_a_chance_that_falls_again() -> None:
     a, b = [9, 7, 17, 9, 4, 2, 8, 12, 21, 7], [7, 13, 20, 18, 13, 21, 13, 21, 2, 16]
     sets = [sd.RankSet("A", a, 21), sd.RankSet("B", b, 21)]
-    chances = np.array(
-        [sd.probability_of_order("AP", sets, m, scheme=WITHOUT).probability for m in range(1, 21)]
-    )
+    chances = chances_of("AP", sets, 20, scheme=WITHOUT)
     assert [m for m in range(3, 21) if chances[m - 1, 0] < 0.95] == [15, 16, 17, 18]
     assert listed(negatives_needed("AP", sets, scheme=WITHOUT), "m") == [19]
-
-
-def test_a_lattice_makes_the_chance_fall_again() -> None:
-    draw = np.random.default_rng(11)
-    n = int(draw.integers(15, 40))
-    powers = draw.uniform(1, 3), draw.uniform(1, 2)
-    sets = [
-        sd.RankSet(x, np.ceil(n * draw.random(60) ** p).astype(int), n)
-        for x, p in zip("PQ", powers, strict=True)
-    ]
-    chances = np.array(
-        [
-            sd.probability_of_order("Recall@3", sets, m, scheme=WITHOUT).probability
-            for m in range(1, n)
-        ]
-    )
-    table = negatives_needed("Recall@3", sets, scheme=WITHOUT)
-    assert listed(table, "m") == one_by_one(chances, 0.95)
-
-
-def test_own_n() -> None:
-    # Every user has negatives of their own; without replacement some are complete early on.
-    draw = np.random.default_rng(9)
-    n = draw.integers(40, 131, 250)
-    sets = [
-        sd.RankSet(x, np.ceil(n * draw.random(250) ** p).astype(int), n)
-        for x, p in zip("PQR", (2.4, 2.1, 1.8), strict=True)
-    ]
-    chances = np.array(
-        [sd.probability_of_order("AP", sets, m, scheme=WITHOUT).probability for m in range(1, 130)]
-    )
-    seen: list[float] = []
-    table = negatives_needed("AP", sets, scheme=WITHOUT, progress=seen.append)
-    assert listed(table, "m") == one_by_one(chances, 0.95)
-    assert table.columns.tolist() == ["better", "worse", "m"]
-    assert str(table.m.dtype) == "Int64"
-    assert seen == sorted(seen)
-    assert seen[-1] == 1
 
 
 def test_a_dip_is_not_overlooked(xyz: list[sd.RankSet]) -> None:

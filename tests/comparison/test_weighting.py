@@ -13,7 +13,6 @@ MICRO = {"weighting": "relevant-items"}
 
 # Instance label -> its ranks, n and count. Sizes 1, 2 and 4: weights 1, 2 and 4.
 FIRST = {"u": ([2], 40, 1), "v": ([1, 9], 50, 3), "w": ([3, 4, 17, 30], 60, 2)}
-SECOND = {"u": ([5], 40, 1), "v": ([2, 3], 50, 3), "w": ([1, 20, 21, 22], 60, 2)}
 
 
 def set_of(name: str, parts: dict[str, tuple[list[int], int, int]]) -> sd.RankSet:
@@ -66,41 +65,9 @@ def test_expected_mean_and_scatter_add_up_from_single_instances(scheme: str, met
     assert found == pytest.approx(np.sqrt(variance), rel=1e-11)
 
 
-@pytest.mark.parametrize("metric", ["Recall@3", "AP", "HitRate@5"])
-def test_simulated_runs_weigh_alike(metric: str) -> None:
-    rs, options = set_of("S", FIRST), {"scheme": WITHOUT, **MICRO}
-    runs = sd.simulate(metric, rs, 12, 4000, np.random.default_rng(5), **options)
-    mean, std = (
-        sd.expected_mean(metric, rs, 12, **options),
-        sd.std_of_mean(metric, rs, 12, **options),
-    )
-    assert abs(runs.mean() - mean) <= 4 * std / np.sqrt(4000)
-    assert runs.std() == pytest.approx(std, rel=4 * 1.2 / np.sqrt(2 * 4000))
-
-
-@pytest.mark.parametrize("metric", ["Recall@3", "AP", "HitRate@1"])
-def test_the_chance_of_few_instances_is_that_of_simulated_runs(metric: str) -> None:
-    sets = [set_of("P", FIRST), set_of("Q", SECOND)]
-    options = {"scheme": WITHOUT, **MICRO}
-    row = sd.probability_of_order(metric, sets, 12, **options).iloc[0]
-    runs = {
-        rs.system: sd.simulate(metric, rs, 12, 20_000, np.random.default_rng(seed), **options)
-        for seed, rs in enumerate(sets, 50)
-    }
-    share = np.mean(runs[row.better] > runs[row.worse] + 1e-12)
-    # Both sides are runs where instances have several relevant items: 20,000 each.
-    error = np.sqrt(share * (1 - share) * 2 / 20_000)
-    assert row.probability == pytest.approx(share, abs=4 * error)
-
-
 def test_the_order_can_depend_on_the_weighting() -> None:
     # P is better where there is one relevant item, Q where there are four.
     p = set_of("P", {"u": ([1], 40, 1), "w": ([11, 12, 13, 14], 60, 1)})
     q = set_of("Q", {"u": ([11], 40, 1), "w": ([1, 2, 13, 14], 60, 1)})
     macro, micro = (sd.right_from("Recall@2", [p, q], 5, **o) for o in ({}, MICRO))
     assert (macro.better[0], micro.better[0]) == ("P", "Q")
-
-
-def test_unknown_weighting() -> None:
-    with pytest.raises(ValueError, match=r"^weighting must be one of .*got 'micro'"):
-        sd.mean("AP", set_of("S", FIRST), weighting="micro")

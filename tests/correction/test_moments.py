@@ -77,7 +77,7 @@ def test_vectors_equal_the_dense_way(scheme: str, odds: float, name: str, k: int
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(
-    ("n", "m"), [(1001, 1000), (1001, 3), (1500, 400), (4001, 1000), (20_000, 30)]
+    ("n", "m"), [(1000, 60), (1001, 1000), (1001, 3), (1500, 400), (20_000, 30)]
 )
 def test_other_sizes(scheme: str, n: int, m: int) -> None:
     odds = 5.0 if scheme == POPULARITY else 1.0
@@ -98,24 +98,6 @@ def test_a_prior_is_summed_over_every_rank(scheme: str) -> None:
         "NDCG@10", sd.Sampling(N, M, scheme, odds)
     )
     assert np.abs(ours.values - dense).max() <= 1e-9 * np.abs(dense).max()
-
-
-def test_a_flat_prior_is_no_prior() -> None:
-    for scheme in (WITH, WITHOUT):
-        flat = sd.correction("BV", prior=np.ones(5000)).fit("AP", sd.Sampling(5000, 50, scheme))
-        none = sd.correction("BV").fit("AP", sd.Sampling(5000, 50, scheme))
-        assert flat.values == pytest.approx(none.values, rel=1e-11)
-
-
-@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
-def test_no_jump_at_the_limit_of_direct_sums(scheme: str) -> None:
-    # n = 1,000 is summed rank by rank, 1,001 by panels.
-    values = [
-        sd.correction("BV").fit("AP", sd.Sampling(n, 60, scheme)).values
-        for n in (999, 1000, 1001, 1002)
-    ]
-    steps = np.diff(values, axis=0)
-    assert np.abs(steps[1] - (steps[0] + steps[2]) / 2).max() <= 1e-3 * np.abs(steps).max()
 
 
 @pytest.mark.parametrize("scheme", [WITH, WITHOUT])
@@ -146,10 +128,14 @@ def test_large_samples_take_fewer_nodes_than_unknowns(m: int, scheme: str) -> No
     np.testing.assert_allclose(moment, target @ law / 3541, atol=2e-15 / m)
 
 
-@pytest.mark.parametrize("correction", ["CLS", "BV 0.1", "LS"])
+RECIPES = ["uncorrected", "rank estimate", "CLS", "BV 1", "BV 0.1", "LS"]
+
+
+@pytest.mark.parametrize("correction", RECIPES)
 def test_all_negatives_drawn_need_no_correction(correction: str) -> None:
     fit = sd.parse_correction(correction).fit("AP", sd.Sampling(1200, 1199, WITHOUT))
     assert fit.values.tolist() == [1 / r for r in range(1, 1201)]
+    assert not fit.variance(np.arange(1, 1201)).any()
 
 
 @pytest.mark.parametrize("m", [1000, 1300, 1490, 1499])

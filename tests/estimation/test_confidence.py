@@ -179,17 +179,6 @@ def test_more_instances_narrow_to_the_bounds_of_infinitely_many() -> None:
     assert highs[-1] - lows[-1] <= 1.1 * (high - low)
 
 
-def test_several_numbers_of_negatives_tell_more_than_either() -> None:
-    rng = np.random.default_rng(6)
-    share = rng.random(800) ** 3
-    one = SampledRankSet("A", 1 + rng.binomial(20, share), 1000, 20)
-    other = SampledRankSet("A", 1 + rng.binomial(100, share), 1000, 100)
-    t = np.append(one.sampled_ranks, other.sampled_ranks)
-    both = SampledRankSet("A", t, 1000, np.repeat([20, 100], 800))
-    widths = [np.diff(bounds("Recall@30", s))[0] for s in (one, other, both)]
-    assert widths[2] < min(widths) + 1e-9
-
-
 def test_entries_of_one_instance_are_worth_less() -> None:
     t = 1 + np.random.default_rng(7).binomial(50, np.linspace(0, 1, 600) ** 3)
     alone = SampledRankSet("A", t, 1000, 50)

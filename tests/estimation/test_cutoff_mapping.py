@@ -37,11 +37,6 @@ def test_beta_by_integration(a: float) -> None:
     assert full_cutoff(m + 1, n, m, beta=a) == n
 
 
-def test_beta_one_is_uniform() -> None:
-    for k in (1, 10, 100):
-        assert full_cutoff(k, 3706, 100, beta=1) == pytest.approx(1 + 3705 * k / 101)
-
-
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_matching_by_counting(scheme: str) -> None:
     n, m = 120, 15

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 import sampledash as sd
 from sampledash.estimation import fitted, fitted_side_by_side, nodes
-from sampledash.estimation.rank_distribution import _ETA, Model, _step_rows, maximum_entropy
+from sampledash.estimation.rank_distribution import _ETA, Model, _step_rows
 from sampledash.sampledranks import SampledRankSet
 from tests.estimation.cases import beta_drawn
 from tests.oracles import UNIFORM, WITH, WITHOUT, dense_law, exact_law
@@ -80,32 +79,6 @@ def test_monotone_is_the_mixture_of_uniforms(scheme: str) -> None:
         sd.rank_distribution(srs, "monotone-mle"),
         sd.rank_distribution(srs, "monotone-mle", iterations=50),
     )
-
-
-def test_likelihood_never_falls() -> None:
-    n, m = 500, 20
-    rng = np.random.default_rng(5)
-    srs = SampledRankSet("S", rng.integers(1, m + 2, 300), n, m)
-    law, share = dense_law(n, m, WITH), srs.outcomes.counts[0] / 300
-    for method in ("mle", "monotone-mle"):
-        values = []
-        for i in range(1, 40):
-            p = sd.rank_distribution(srs, method, iterations=i)
-            values.append(float(share[share > 0] @ np.log((p @ law)[share > 0])))
-        assert np.all(np.diff(values) >= -1e-13)
-
-
-def test_perfect_data_are_reproduced() -> None:
-    # A histogram that some distribution explains exactly: in the limit the fit explains it too.
-    n, m = 60, 8
-    truth = 0.9 ** np.arange(n)
-    truth /= truth.sum()
-    law = dense_law(n, m, WITHOUT)
-    srs = SampledRankSet("S", np.arange(1, m + 2), n, m, scheme=WITHOUT, counts=truth @ law)
-    for method in ("mle", "monotone-mle"):
-        p = sd.rank_distribution(srs, method, iterations=20_000)
-        # The approach is slow: about 1 / iterations.
-        np.testing.assert_allclose(p @ law, truth @ law, rtol=0, atol=1e-4)
 
 
 def test_pooling_adds_the_counts() -> None:
@@ -179,23 +152,6 @@ def test_the_gradient_is_the_same_at_every_rank(scheme: str) -> None:
         assert np.ptp(g[x > 1e-200]) <= 1e-9 * np.abs(g).max()
 
 
-def test_against_a_general_optimiser() -> None:
-    n, m = 12, 4
-    law = dense_law(n, m, WITH)
-    share = np.array([0.5, 0.2, 0.0, 0.1, 0.2])
-
-    def loss(x: np.ndarray) -> float:
-        x = np.maximum(x, 1e-300)
-        return float((m + 1) * share @ (x @ law - share) ** 2 + _ETA * x @ np.log(x))
-
-    total = {"type": "eq", "fun": lambda x: x.sum() - 1}
-    how = {"method": "SLSQP", "bounds": [(1e-12, 1)] * n, "constraints": total}
-    best = minimize(loss, np.full(n, 1 / n), options={"ftol": 1e-15, "maxiter": 2000}, **how)
-    ours = maximum_entropy(law, np.ones(n), share, (m + 1) * share)
-    assert loss(ours) <= best.fun + 1e-12
-    np.testing.assert_allclose(ours, best.x, atol=2e-4)
-
-
 def test_groups_add_their_errors() -> None:
     # Two numbers of negatives: the objective is the mean over the instances of each group's.
     n = 80
@@ -254,15 +210,6 @@ def test_step_ends() -> None:
         assert ends[-1] == n
         assert np.all(np.diff(ends) > 0)
         assert len(ends) <= 501
-
-
-def test_an_estimate_is_a_distribution_at_any_n() -> None:
-    for n in (10**7, 10**9):
-        for method in ("mle", "mes", "monotone-mle"):
-            found = fitted(beta_drawn(n, 100, size=3000), method)
-            assert found.mass.sum() == pytest.approx(1, abs=1e-12)
-            assert np.all(found.mass >= 0)
-            assert not found.mass.flags.writeable
 
 
 def test_extreme_samples() -> None:
