@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash.types import Ints
 
-_REAL = (Real, Decimal)
-
 #: Most candidates: sums over them and products with ranks then keep every whole number.
 LARGEST_N = 10**12
 #: Most instances that rows stand for together: their number is a whole one in floating point.
@@ -90,6 +88,15 @@ def integer(name: str, value: Any, *, low: int, high: int | None = None, why: st
     return int(integers(name, value, low=low, high=high, why=why, scalar=True))
 
 
+def _odd(values: ArrayLike, kind: type | tuple[type, ...]) -> list[Any]:
+    """Those of ``values`` that are of another kind, as they were given.
+
+    In an array [1, "three"] is text, and whole numbers beyond 2**63 are objects.
+    """
+    given = np.asarray(values, dtype=object).ravel().tolist()
+    return [v for v in given if isinstance(v, bool) or not isinstance(v, kind)]
+
+
 def integers(
     name: str,
     values: ArrayLike,
@@ -103,15 +110,10 @@ def integers(
     array = array_of(name, values)
     if scalar and array.ndim:
         raise ValueError(f"{name} must be one whole number, got {shown(values)}")
-    if array.dtype == bool or array.dtype.kind not in "iuf":
-        if array.size == 0:
-            return array.astype(np.int64)
-        # As given: numpy turns [1, "three"] into text, and whole numbers beyond 2**63 into objects.
-        given = np.asarray(values, dtype=object).ravel().tolist()
-        first = next((v for v in given if isinstance(v, bool) or not isinstance(v, int)), None)
-        if first is None and all(isinstance(v, int) for v in given):
-            raise ValueError(f"{name} is too large: {max(given, key=abs)}")
-        raise ValueError(f"{name} must be a whole number, got {shown(first)}")
+    if array.dtype.kind not in "iuf" and array.size:
+        if odd := _odd(values, int):
+            raise ValueError(f"{name} must be a whole number, got {shown(odd[0])}")
+        raise ValueError(f"{name} is too large: {max(array.ravel().tolist(), key=abs)}")
     if array.dtype.kind == "f":
         if array.itemsize < 4:  # whose numbers end at 65,504
             array = array.astype(np.float64)
@@ -136,10 +138,8 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):  # of longer floats: refused below
             result: NDArray[np.float64] = array.astype(np.float64)
     else:
-        given = np.asarray(values, dtype=object).ravel().tolist()
-        odd = next((v for v in given if isinstance(v, bool) or not isinstance(v, _REAL)), None)
-        if odd is not None or array.dtype != object:
-            raise ValueError(f"{name} must hold numbers, got {shown(odd)}")
+        if odd := _odd(values, (Real, Decimal)):
+            raise ValueError(f"{name} must hold numbers, got {shown(odd[0])}")
         try:
             result = array.astype(np.float64)
         except OverflowError:
@@ -181,10 +181,9 @@ def candidates(name: str, values: ArrayLike, *, scalar: bool = False) -> Ints:
 def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
     """Return true ranks as int64, each in 1..n."""
     array = integers(name, values, low=-TOO_LARGE)
-    if array.size and array.min() < 0:
-        raise ValueError(f"{name} must be at least 1, got {array.min()}")
-    if array.size and array.min() == 0:
-        raise ValueError(f"{name} must be at least 1, got 0: ranks count from 1, add 1 to each")
+    if array.size and array.min() < 1:
+        hint = "" if array.min() else ": ranks count from 1, add 1 to each"
+        raise ValueError(f"{name} must be at least 1, got {array.min()}{hint}")
     if n.ndim and array.ndim and n.shape != array.shape:
         try:
             np.broadcast_shapes(n.shape, array.shape)
@@ -234,8 +233,7 @@ def total(name: str, counts: NDArray[np.float64]) -> None:
         )
 
 
-def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
-    """Return ``value`` if it is one of ``options``."""
+def choice(name: str, value: Any, options: tuple[str, ...]) -> None:
+    """Refuse what is none of ``options``."""
     if value not in options:
         raise ValueError(f"{name} must be one of {', '.join(options)}; got {shown(value)}")
-    return str(value)

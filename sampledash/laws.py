@@ -198,35 +198,22 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
         return _by_count(scheme, m, a[order], b[order], mode[order]).T[:, back].T
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
-    ends = np.searchsorted(mode, np.arange(m + 2)).tolist()  # rows whose mode is smaller
     taken = 1 if scheme == "without-replacement" else 0
-    rest = b - taken * (m - 1)  # of the items below, less those that are drawn
-    low, high = 0, len(a)
-    for s in range(m):
-        end = ends[s + 1]
-        low += _faint(p[s, low:end]) if s % 8 == 0 else 0
-        if low < end:
-            step = np.maximum(a[low:end] - taken * s, 0) * (m - s)
-            step /= (rest[low:end] + taken * s) * (s + 1)
-            step *= p[s, low:end]
-            p[s + 1, low:end] += step
-    for s in range(m, 0, -1):
-        start = ends[s]
-        high -= _faint(p[s, start:high][::-1]) if s % 8 == 0 else 0
-        if start < high:
-            step = np.maximum(rest[start:high] + taken * (s - 1), 0) * s
-            step /= (a[start:high] - taken * (s - 1)) * (m - s + 1)
-            step *= p[s, start:high]
-            p[s - 1, start:high] += step
+    # Up from the modes; then down from them, which is up in the number of drawn items below.
+    for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
+        ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()  # rows begun by then
+        rest, low = y - taken * (m - 1), 0
+        for s, end in enumerate(ends):
+            if s % 8 == 0:  # rows that weigh nothing any more are left behind
+                low += int(np.argmax(np.r_[q[s, low:end] > _TINY, True]))
+            if low < end:
+                step = np.maximum(x[low:end] - taken * s, 0) * (m - s)
+                step /= (rest[low:end] + taken * s) * (s + 1)
+                step *= q[s, low:end]
+                q[s + 1, low:end] += step
     # Sums of sums: adding up one after the other would lose a digit.
     p /= np.add.reduceat(p, np.arange(0, m + 1, 32), axis=0).sum(axis=0)
     return p.T
-
-
-def _faint(p: Floats) -> int:
-    """How many rows from the start weigh nothing any more."""
-    live = p > _TINY
-    return int(np.argmax(live)) if live.any() else len(p)
 
 
 def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tuple[slice, Floats]]:
@@ -251,21 +238,18 @@ def draw_above(
     scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike, rng: np.random.Generator
 ) -> Ints:
     """Draw the number of sampled items above; all arguments broadcast."""
-    draws = np.asarray(m, dtype=np.int64)
+    draws, a, b = np.broadcast_arrays(m, above, below)
     if scheme != "without-replacement":
-        a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
         return np.asarray(rng.binomial(draws, a / (a + b)), dtype=np.int64)
-    a_int, b_int = np.asarray(above, dtype=np.int64), np.asarray(below, dtype=np.int64)
-    if np.max(a_int + b_int, initial=0) < _NUMPY_URN:
-        return np.asarray(rng.hypergeometric(a_int, b_int, draws), dtype=np.int64)
+    a, b = a.astype(np.int64), b.astype(np.int64)
+    if np.max(a + b, initial=0) < _NUMPY_URN:
+        return np.asarray(rng.hypergeometric(a, b, draws), dtype=np.int64)
     # Larger urns: invert the exact law, row by row.
-    shape = np.broadcast_shapes(draws.shape, a_int.shape, b_int.shape)
-    flat = [np.broadcast_to(np.asarray(x), shape).ravel() for x in (draws, a_int, b_int)]
-    result = np.empty(len(flat[0]), dtype=np.int64)
-    for i, (m_i, a_i, b_i) in enumerate(zip(*flat, strict=True)):
-        steps = np.cumsum(pmf(scheme, m_i, a_i, b_i)[0])
-        result[i] = min(np.searchsorted(steps, rng.random(), side="right"), m_i)
-    return result.reshape(shape)
+    result = np.empty(a.shape, dtype=np.int64)
+    for i in np.ndindex(a.shape):
+        steps = np.cumsum(pmf(scheme, draws[i], a[i], b[i])[0])
+        result[i] = np.minimum(np.searchsorted(steps, rng.random(), side="right"), draws[i])
+    return result
 
 
 def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray[np.longdouble]:

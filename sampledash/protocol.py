@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict, cast, get_args
+from typing import Literal, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,12 +65,11 @@ class Protocol:
         odds = checks.real("odds", options.get("odds", 1.0), low=0, above=True)
         if odds != 1 and "popularity" not in (scheme, fit_scheme):
             raise ValueError(f"odds = {odds:g} applies to scheme 'popularity' only")
-        ties = checks.choice("ties", options.get("ties", "expected"), get_args(Ties))
-        weighting = checks.choice(
-            "weighting", options.get("weighting", "instances"), get_args(Weighting)
-        )
+        ties, weighting = options.get("ties", "expected"), options.get("weighting", "instances")
+        checks.choice("ties", ties, get_args(Ties))
+        checks.choice("weighting", weighting, get_args(Weighting))
         recipe = as_correction(options.get("correction"))
-        return cls(scheme, odds, recipe, fit_scheme, cast(Ties, ties), cast(Weighting, weighting))
+        return cls(scheme, odds, recipe, fit_scheme, ties, weighting)
 
     @property
     def without(self) -> bool:

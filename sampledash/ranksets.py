@@ -130,34 +130,28 @@ class RankSet(ByDigest):
         """Rows of one instance must describe one list."""
         same = code[1:] == code[:-1]
         rank, tied, n = self.ranks[order], self.ties[order], self.n[order]
-        count = self.counts[order]
-
-        def refuse(bad: NDArray[np.bool_], sentence: str) -> None:
+        count, mass = (
+            self.counts[order],
+            None if self.mass_above is None else self.mass_above[order],
+        )
+        block = "has two relevant items in one block of ties (rank {rank}): break that tie"
+        twice = "holds rank {rank} twice: relevant items have distinct ranks; remove the repeat"
+        faults = [
+            (same & (rank[1:] == rank[:-1]), twice),
+            (same & (rank[1:] <= rank[:-1] + tied[:-1]), block),
+            (same & (n[1:] != n[:-1]), "has two values of n, {n} and {other}: give one"),
+            (same & (count[1:] != count[:-1]), "has different counts in its rows: give one"),
+            (relevant >= n, "has as many relevant items as candidates, n = {n}"),
+        ]
+        if mass is not None:
+            falls = "has a mass_above that falls as the rank grows (rank {rank})"
+            faults.append((same & (mass[1:] < mass[:-1]), falls))
+        for bad, sentence in faults:
             if np.any(bad):
                 i = int(np.argmax(bad))
+                told = sentence.format(rank=rank[i], n=n[i], other=n[min(i + 1, len(n) - 1)])
                 name = str(self.instances[order[i]])
-                raise ValueError(
-                    f"instance {name!r} of system {self.system!r} "
-                    + sentence.format(rank=rank[i], n=n[i], other=n[min(i + 1, len(n) - 1)])
-                )
-
-        refuse(
-            same & (rank[1:] == rank[:-1]),
-            "holds rank {rank} twice: relevant items have distinct ranks; remove the repeat",
-        )
-        refuse(
-            same & (rank[1:] <= rank[:-1] + tied[:-1]),
-            "has two relevant items in one block of ties (rank {rank}): break that tie",
-        )
-        refuse(same & (n[1:] != n[:-1]), "has two values of n, {n} and {other}: give one")
-        refuse(same & (count[1:] != count[:-1]), "has different counts in its rows: give one")
-        refuse(relevant >= n, "has as many relevant items as candidates, n = {n}")
-        if self.mass_above is not None:
-            mass = self.mass_above[order]
-            refuse(
-                same & (mass[1:] < mass[:-1]),
-                "has a mass_above that falls as the rank grows (rank {rank})",
-            )
+                raise ValueError(f"instance {name!r} of system {self.system!r} {told}")
 
     def __len__(self) -> int:
         return len(self.ranks)
