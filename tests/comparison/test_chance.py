@@ -25,14 +25,14 @@ from tests.oracles import (
     item_value,
 )
 
-Law = dict[float, Fraction]
+Law = dict[float, float]
 
 
 def law_of_mean(
     rows: list[tuple[int, int, int]], name: str, k: int | None, m: int, scheme: str, odds: Fraction
 ) -> Law:
     """Law of the mean over rows (rank, ties, n), keyed by its rounded value."""
-    total: Law = {0.0: Fraction(1)}
+    total: Law = {0.0: 1.0}
     for r, ties, n in rows:
         one: Law = {}
         for t in range(ties + 1):
@@ -42,10 +42,10 @@ def law_of_mean(
             p = exact_law(n, r + t, drawn, scheme, odds)
             for s, chance in enumerate(p):
                 v = value(s) * item_scale(name, k, 1)
-                one[v] = one.get(v, Fraction(0)) + chance / (ties + 1)
+                one[v] = one.get(v, 0.0) + float(chance) / (ties + 1)
         new: Law = {}
         for (a, p), (b, q) in product(total.items(), one.items()):
-            new[round(a + b, 11)] = new.get(round(a + b, 11), Fraction(0)) + p * q
+            new[round(a + b, 11)] = new.get(round(a + b, 11), 0.0) + p * q
         total = new
     return {v / len(rows): p for v, p in total.items()}
 

@@ -105,7 +105,7 @@ def runs() -> list[Outcomes]:
 
 @pytest.mark.parametrize("method", ["mle", "mes", "bv-mle", "bv-mes", "mn"])
 def test_recall_at_1_to_50_within_nine_percent(method: str, runs: list[Outcomes]) -> None:
-    few = [Outcomes(run.n, WITH, run.m, (run.counts[0][:25],)) for run in runs]
+    few = [Outcomes(run.n, WITH, run.m, (run.counts[0][:15],)) for run in runs]
     values = values_of(method, few)
     assert 100 * quality(values)[0].mean() <= 9
     for text, place in (("Recall@10", 0), ("Recall@50", -1)):
