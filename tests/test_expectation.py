@@ -86,16 +86,6 @@ def test_shapes() -> None:
     assert np.all(sd.variance("AP", [1], s) == 0)
 
 
-@pytest.mark.parametrize("rank", [0, 51, 2.5, float("nan"), "one"])
-def test_wrong_rank(rank: object) -> None:
-    s = sd.Sampling(50, 8)
-    for call in (sd.expected, sd.variance):
-        with pytest.raises(ValueError, match=r"^rank "):
-            call("AP", rank, s)
-        with pytest.raises(ValueError, match=r"^rank "):
-            call("AUC", [1, rank], s)
-
-
 @given(cases(), st.data())
 def test_posterior_is_bayes(case: tuple[sd.Sampling, Fraction], data: st.DataObject) -> None:
     s, odds = case
@@ -130,26 +120,3 @@ def test_posterior_on_many_candidates(scheme: str, t: int) -> None:
 
 def test_posterior_of_a_complete_sample_is_certain() -> None:
     assert sd.posterior(4, sd.Sampling(10, 9, WITHOUT)).tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("prior", "sentence"),
-    [
-        ([1] * 9, r"prior has shape \(9,\)"),
-        ([[1] * 10], r"prior has shape \(1, 10\)"),
-        ([-1] + [1] * 9, r"prior of rank 1 is -1"),
-        ([1] * 9 + [float("nan")], "prior of rank 10 is nan"),
-        ([1] * 9 + [float("inf")], "prior of rank 10 is inf"),
-        ([0] * 10, "prior is zero"),
-        (["a"] * 10, "prior must hold numbers"),
-    ],
-)
-def test_wrong_prior(prior: object, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        sd.posterior(1, sd.Sampling(10, 3), prior)
-
-
-@pytest.mark.parametrize("t", [0, 5, 1.5, "a"])
-def test_wrong_sampled_rank(t: object) -> None:
-    with pytest.raises(ValueError, match=r"^sampled_rank must be"):
-        sd.posterior(t, sd.Sampling(10, 3))

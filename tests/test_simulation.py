@@ -84,18 +84,6 @@ def test_the_generator_decides() -> None:
     assert not np.array_equal(first, other)
 
 
-def test_wrong_input() -> None:
-    rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="repeats must be at least 1, got 0"):
-        sd.simulate("AP", PLAIN, 5, 0, rng)
-    with pytest.raises(ValueError, match="m must be at least 1, got 0"):
-        sd.simulate("AP", PLAIN, 0, 5, rng)
-    with pytest.raises(ValueError, match="counts of system 'S' must be whole"):
-        sd.simulate("AP", sd.RankSet("S", [1], 9, counts=[1.5]), 5, 5, rng)
-    with pytest.raises(ValueError, match="m = 200 is too large without replacement"):
-        sd.simulate("AP", PLAIN, 200, 5, rng, scheme=WITHOUT)
-
-
 def test_batches_are_the_runs_in_pieces_with_all_metrics_of_one_draw() -> None:
     rs = sd.RankSet("S", np.random.default_rng(0).integers(1, 2000, 3000), 2000)
     protocol = Protocol.of({"scheme": WITHOUT})
@@ -131,14 +119,3 @@ def test_a_run_takes_no_more_negatives_than_there_are_and_puts_ties_in_any_order
     assert len(run) == 6000  # every instance that a row stands for
     found = np.bincount(run.sampled_ranks, minlength=8)[3:8] / 6000  # all drawn: the true rank
     assert np.all(np.abs(found - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 6000))
-
-
-def test_sampled_ranks_are_refused_where_there_is_not_one_per_instance() -> None:
-    rng = np.random.default_rng(1)
-    several = sd.RankSet("S", [1, 5], 10, instances=["a", "a"])
-    with pytest.raises(ValueError, match="several relevant items in one instance"):
-        sd.sample_ranks(several, 3, rng)
-    with pytest.raises(ValueError, match="popularity has no one sampled rank"):
-        sd.sample_ranks(sd.RankSet("S", [1], 10), 3, rng, scheme="popularity")
-    with pytest.raises(ValueError, match="whole numbers to simulate"):
-        sd.sample_ranks(sd.RankSet("S", [1], 10, counts=[1.5]), 3, rng)

@@ -54,28 +54,6 @@ def test_every_share_survives_its_text(share: float) -> None:
     assert sd.parse_metric(str(sd.metric("topk", k=share))).share == share
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("TOPK", "TOPK needs a share of the list, such as TOPK@0.02; got none"),
-        ("TOPK@10", r"cutoff of 'TOPK@10' is '10': TOPK takes a share .* TOPK@2%"),
-        ("TOPK@-0.1", r"cutoff of 'TOPK@-0.1' is '-0.1'"),
-        ("TOPK@ten", r"cutoff of 'TOPK@ten' is 'ten'"),
-        ("ATOP@5", "ATOP takes no cutoff, got k = 5"),
-    ],
-)
-def test_wrong_shares(text: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        sd.parse_metric(text)
-
-
-def test_only_topk_takes_a_share() -> None:
-    with pytest.raises(ValueError, match=r"AUC takes no share, got 0\.1"):
-        sd.Metric("auc", share=0.1)
-    with pytest.raises(ValueError, match=r"TOPK needs a share .* got k = 5"):
-        sd.Metric("topk", k=5, share=0.1)
-
-
 @given(st.integers(2, 10**9), st.integers(1, 10**9))
 def test_the_share_of_a_place_leads_back_to_it(n: int, place: int) -> None:
     share = share_of(place, n)

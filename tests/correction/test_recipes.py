@@ -136,6 +136,7 @@ def test_values_are_read_only() -> None:
 def test_any_gamma_reads_back(gamma: float) -> None:
     recipe = sd.correction("bias-variance", gamma=gamma)
     assert sd.parse_correction(str(recipe)) == recipe
+    assert sd.correction("BV", gamma=np.float64(gamma)) == recipe
 
 
 @pytest.mark.parametrize(
@@ -253,3 +254,10 @@ def test_more_draws_than_candidates_with_replacement() -> None:
     dense = dense_bias_variance(law, dense_target("ap", None, 3), 0.1, None)
     fit = sd.correction("BV").fit("AP", sd.Sampling(3, 10))
     assert fit.values == pytest.approx(dense, rel=1e-9)
+
+
+def test_prior_weights_of_any_size() -> None:
+    for each in (1e308, 1.0, 5e-324):
+        assert np.array_equal(sd.correction("BV", prior=[each] * 10).prior, np.full(10, 0.1))
+    steep = sd.correction("BV", prior=[1e308, 1e308, 5e307]).prior
+    np.testing.assert_allclose(steep, [0.4, 0.4, 0.2], rtol=1e-15)
