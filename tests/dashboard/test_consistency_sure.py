@@ -241,3 +241,11 @@ def test_repeated_runs_give_a_tie_no_order():
     at = page(source="Paste ranks", ranks=ranks, metrics=["Recall@k"], m="99", answers="Repeat it")
     press(at, "repeat_start")
     assert table(at, 1)["True order"].tolist() == ["A = B"]
+
+
+def test_counts_that_are_no_whole_numbers_are_not_drawn_but_said():
+    rows = "A,1,3,90,1.5\nA,2,40,80,2\nB,1,1,90,1.5\nB,2,12,80,2"
+    ranks = f"system,instance,rank,n_candidates,count\n{rows}"
+    at = page(source="Paste ranks", ranks=ranks, m=20, answers="Repeat it")
+    press(at, "repeat_start")
+    assert "must be whole numbers to simulate" in " ".join(x.value for x in at.info)

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from sampledash import simulation
-from sampledash.dashboard import page
+from sampledash.dashboard import page, state
 from sampledash.dashboard.cache import Key
 from sampledash.dashboard.consistency import pictures, words
 from sampledash.dashboard.consistency.result import Focus
@@ -39,11 +39,10 @@ class Runs:
     @classmethod
     def of(cls, focus: Focus, repeats: int, seed: int) -> Runs:
         """Every system with negatives of its own, from a stream of its own."""
-        q = focus.result.question
-        work = []
-        for i, ranks in zip(focus.systems, focus.sets, strict=True):
+        q, work = focus.result.question, []
+        for i in focus.systems:
             rng = np.random.default_rng([seed, i])
-            work.append(simulation.batches(q.metrics, ranks, q.m, repeats, rng, q.protocol))
+            work.append(simulation.batches(q.metrics, q.sets[i], q.m, repeats, rng, q.protocol))
         return cls(_key(focus), repeats, work, [[] for _ in work])
 
     def done(self, system: int) -> int:
@@ -66,12 +65,16 @@ class Runs:
             if block is None or self.runs >= self.repeats:
                 self.going = False  # and never True again: the reader may have stopped it
 
+    def stop(self) -> None:
+        self.going = False
+
     def values(self) -> Floats:
         """Means of the runs: (systems, runs, metrics)."""
         return np.array([np.concatenate(blocks)[: self.runs] for blocks in self.blocks])
 
 
 def _key(focus: Focus) -> Key:
+    """Runs hold every metric: another one in focus needs no others."""
     return focus.result.question.key, focus.result.m, *focus.systems
 
 
@@ -96,7 +99,7 @@ def show(focus: Focus) -> None:
         )
         repeats = REPEATS[label]
         if runs is not None and runs.going:
-            st.button("Stop", icon=":material/stop:", key="repeat_stop", on_click=_stop)
+            st.button("Stop", icon=":material/stop:", key="repeat_stop", on_click=runs.stop)
         else:
             st.button(
                 f"Repeat it {count(repeats)} times",
@@ -113,23 +116,18 @@ def show(focus: Focus) -> None:
             icon=":material/casino:",
         )
         return
-    _draw_on(runs)
+    try:
+        _draw_on(runs)
+    except ValueError as error:  # counts that are no whole numbers
+        st.session_state[_RUNS] = None
+        st.info(escaped(state.spelled(error)), icon=":material/info:")
+        return
     if runs.runs:
         _show_runs(focus, runs.values())
 
 
 def _start(focus: Focus, repeats: int, seed: int) -> None:
-    try:
-        st.session_state[_RUNS] = Runs.of(focus, repeats, seed)
-    except ValueError as error:  # counts that are no whole numbers
-        st.session_state[_RUNS] = None
-        st.toast(str(error))
-
-
-def _stop() -> None:
-    runs: Runs | None = st.session_state.get(_RUNS)
-    if runs is not None:
-        runs.going = False
+    st.session_state[_RUNS] = Runs.of(focus, repeats, seed)
 
 
 def _draw_on(runs: Runs) -> None:
