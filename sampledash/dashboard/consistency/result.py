@@ -362,10 +362,11 @@ class Focus:
     def shared(self) -> bool:
         return self.result.question.shared
 
-    def row(self, table: pd.DataFrame, pair: int) -> pd.Series:
-        """The row of a table with columns better and worse that is about this pair."""
-        names = set(self.result.names(pair))
-        return table[table["better"].isin(names) & table["worse"].isin(names)].iloc[0]
+    def rows(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The rows of a table with columns better and worse, in the order of ``pairs``."""
+        found = list(map(frozenset, zip(table["better"], table["worse"], strict=True)))
+        names = (frozenset(self.result.names(pair)) for pair in self.pairs)
+        return table.iloc[[found.index(pair) for pair in names]]
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
@@ -397,10 +398,8 @@ class Focus:
         for done, m in enumerate(ms):
             progress(done / len(ms))
             tables.append(probability_of_order(self.metric, self.sets, int(m), **q.options))
-        return ms, {
-            pair: np.array([float(self.row(each, pair)["probability"]) for each in tables])
-            for pair in self.pairs
-        }
+        series = np.array([self.rows(table)["probability"] for table in tables], dtype=np.float64)
+        return ms, dict(zip(self.pairs, series.T, strict=True))
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:

@@ -68,12 +68,10 @@ def _one_run(focus: Focus) -> None:
     bounds, why = _bounds_if_asked(focus, pairs)
     chances = [float(r.chances[x, pair]) for pair in pairs]
     low, high = zip(*(bounds.get(pair, (_NAN, _NAN)) for pair in pairs), strict=True)
-    said, here = _tied(focus), pairs.index(focus.pair)
-    if not said:
-        names = focus.ordered(focus.pair, system_name)
-        said = words.one_run(*names, r.m, chances[here], low[here], high[here])
+    here, names = pairs.index(focus.pair), focus.ordered(focus.pair, system_name)
+    said = words.one_run(*names, r.m, chances[here], low[here], high[here])
     with picture:
-        st.markdown(said)
+        st.markdown(words.tied(focus) or said)
         page.picture(
             pictures.chances(_labels(focus, pairs), chances, low, high, dark=page.is_dark()),
             key="consistency_chances",
@@ -88,14 +86,12 @@ def _one_run(focus: Focus) -> None:
     for y in [x, *(y for y in range(len(r.metrics)) if y != x)]:
         printed[str(r.metrics[y])] = [in_runs(float(r.chances[y, pair])) for pair in pairs]
         if y == x and bounds:
-            printed["if shared"] = [words.between(*ends) for ends in zip(low, high, strict=True)]
+            printed["if shared"] = [
+                " to ".join(dict.fromkeys(map(in_runs, ends)))
+                for ends in zip(low, high, strict=True)
+            ]
     whole = partial(chances_table, focus, bounds)
     page.table(pd.DataFrame(printed), whole, "chances", rows=r.pairs)
-
-
-def _tied(focus: Focus) -> str:
-    """What is said of the marked pair where it has no order."""
-    return words.tied(*focus.ordered(focus.pair, system_name)) if focus.tied else ""
 
 
 def _labels(focus: Focus, pairs: Sequence[int]) -> list[str]:
@@ -134,17 +130,17 @@ def _over_instances(focus: Focus) -> None:
     """Is there anything to order? Significance, and the chance with new instances."""
     with page.progress("Resampling the instances") as report:
         table = focus.significance(progress=report)
-    rows = [focus.row(table, pair) for pair in focus.pairs]
-    names = [(system_name(row["better"]), system_name(row["worse"])) for row in rows]
-    first, said = rows[0], _tied(focus)
-    if not said:
-        size, p = float(first["difference"]), float(first["p_holm"])
-        said = words.anything_to_order(*names[0], size, first["interval"], p, len(table))
-    st.markdown(said)
-    head = rows[: page.MOST_ROWS]
-    labels = [f"{plain(row['better'])} − {plain(row['worse'])}" for row in head]
-    sizes = [float(row["difference"]) for row in head]
-    lows, highs = zip(*(row["interval"] for row in head), strict=True)
+    rows = focus.rows(table)
+    better, worse = (rows[end].map(system_name).tolist() for end in ("better", "worse"))
+    first = rows.iloc[0]
+    size, p = float(first["difference"]), float(first["p_holm"])
+    said = words.anything_to_order(
+        better[0], worse[0], size, first["interval"], p, pairs=len(table)
+    )
+    st.markdown(words.tied(focus) or said)
+    head = rows.head(page.MOST_ROWS)
+    labels = (head["better"].map(plain) + " − " + head["worse"].map(plain)).tolist()
+    sizes, (lows, highs) = head["difference"].tolist(), zip(*head["interval"], strict=True)
     told = zip(labels, map(points, sizes), strict=True)
     page.picture(
         pictures.differences(labels, sizes, lows, highs, dark=page.is_dark()),
@@ -153,12 +149,12 @@ def _over_instances(focus: Focus) -> None:
     )
     bare = words.bare_points
     printed = {
-        "Pair": [" − ".join(pair) for pair in names],
-        "Difference, points": [bare(row["difference"]) for row in rows],
-        "95 % interval": [" to ".join(map(bare, row["interval"])) for row in rows],
-        "p": [words.p_value(row["p"]) for row in rows],
-        "p, Holm": [words.p_value(row["p_holm"]) for row in rows],
-        "Redrawn": [in_runs(float(row["probability"])) for row in rows],
+        "Pair": list(map(" − ".join, zip(better, worse, strict=True))),
+        "Difference, points": rows["difference"].map(bare),
+        "95 % interval": [" to ".join(map(bare, interval)) for interval in rows["interval"]],
+        "p": rows["p"].map(words.p_value),
+        "p, Holm": rows["p_holm"].map(words.p_value),
+        "Redrawn": rows["probability"].map(in_runs),
     }
     page.table(pd.DataFrame(printed), table, "significance")
     again = words.REPEATED if focus.result.question.source.averaged else ""
@@ -183,20 +179,17 @@ def _plan(focus: Focus) -> None:
     # The picture stands while the numbers, which take longer, are looked for.
     with page.progress("Looking for the number of negatives") as report:
         needed = focus.needed(probability, progress=report)
-    rows = [focus.row(needed, pair)[["m", "instances"]] for pair in focus.pairs]
-    found = [[None if pd.isna(value) else int(value) for value in row] for row in rows]
-    said = _tied(focus)
-    if not said:
-        names = focus.ordered(focus.pair, system_name)
-        has = max(ranks.n_instances for ranks in r.question.sets)
-        negatives, instances = found[0]
-        said = words.plan(*names, probability, r.m, negatives, instances, has)
-    sentence.markdown(said)
+    rows = focus.rows(needed)
+    m, instances = (None if pd.isna(x) else int(x) for x in rows[["m", "instances"]].iloc[0])
+    has = max(ranks.n_instances for ranks in r.question.sets)
+    names = focus.ordered(focus.pair, system_name)
+    said = words.plan(*names, probability, r.m, m, instances, has)
+    sentence.markdown(words.tied(focus) or said)
     printed = {
         "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
-        f"Negatives for {100 * probability:.0f} %": [words.needed(m) for m, _ in found],
-        f"Instances at m = {count(r.m)}": [words.needed(size) for _, size in found],
-        "Chance now": [in_runs(float(r.chances[focus.x, pair])) for pair in focus.pairs],
+        f"Negatives for {100 * probability:.0f} %": rows["m"].map(words.needed),
+        f"Instances at m = {count(r.m)}": rows["instances"].map(words.needed),
+        "Chance now": list(map(in_runs, r.chances[focus.x, focus.pairs])),
     }
     page.table(pd.DataFrame(printed), lambda: focus.plan(probability), "plan")
     st.caption(

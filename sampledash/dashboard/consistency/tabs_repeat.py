@@ -134,10 +134,11 @@ def _draw_on(runs: Runs) -> None:
     """Go on drawing; each look at the bar is where a click can stop it."""
     if not runs.going:
         return
-    bar = st.progress(0.0)
+    bar = st.empty()
     while runs.going:
-        bar.progress(runs.runs / runs.repeats, f"{count(runs.runs)} of {count(runs.repeats)} runs")
         runs.step()
+        done = min(runs.runs, runs.repeats)
+        bar.progress(done / runs.repeats, f"{count(done)} of {count(runs.repeats)} runs")
     bar.empty()
     st.rerun()  # the button says Start again
 
@@ -151,7 +152,7 @@ def _show_runs(focus: Focus, values: Floats) -> None:
         laws.append(pictures.Law(float(r.sampled[system, x]), std, *exact))
     table, seen = focus.runs(values), focus.seen(values)
     if not focus.tied:
-        share = float(focus.row(_first(seen, metric), focus.pair)["share_of_runs"])
+        share = float(focus.rows(_first(seen, metric))["share_of_runs"].iloc[0])
         pair = focus.ordered(focus.pair, system_name)
         st.markdown(words.repeated(*pair, share, made, float(r.chances[x, focus.pair])))
     names, runs = [plain(r.systems[i]) for i in focus.systems], list(values[:, :, x])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sampledash.comparison.order import TIED
 from sampledash.correction import Correction
@@ -241,9 +242,12 @@ def one_run(better: str, worse: str, m: int, chance: float, low: float, high: fl
     return said + f"; with shared negatives between {in_runs(low)} and {in_runs(high)}."
 
 
-def tied(first: str, second: str) -> str:
-    """Of a pair that the exact metric ties."""
-    return f"{first} and {second} have the same exact value: there is no order to show."
+def tied(focus: Focus) -> str:
+    """What is said of the marked pair where the exact metric ties it; else ""."""
+    if not focus.tied:
+        return ""
+    names = " and ".join(focus.ordered(focus.pair, system_name))
+    return f"{names} have the same exact value: there is no order to show."
 
 
 def anything_to_order(
@@ -314,16 +318,9 @@ def counterexample(systems: Sequence[str], metric: str, m: int) -> str:
     )
 
 
-def between(low: float, high: float) -> str:
-    """The ends of a range of chances."""
-    if not math.isfinite(low):
-        return "–"
-    return " to ".join(dict.fromkeys((in_runs(low), in_runs(high))))
-
-
-def needed(value: int | None) -> str:
-    """A number that is needed; None where none is enough."""
-    return "not reachable" if value is None else count(value)
+def needed(value: int) -> str:
+    """A number that is needed; <NA> where none is enough."""
+    return "not reachable" if pd.isna(value) else count(value)
 
 
 def plus_minus(means: Iterable[float], stds: Iterable[float]) -> list[str]:
