@@ -22,10 +22,19 @@ settings.register_profile(
 settings.load_profile("fixed")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Groups are begun in their order; xdist would begin with those of many tests."""
+    config.option.loadscopereorder = False
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of two processes one runs a whole file, and all browser tests: one server is enough."""
+    """Of two processes one runs a whole file, and all browser tests: one server is enough.
+
+    These begin first: the longest group must not be the last.
+    """
     if config.pluginmanager.hasplugin("xdist"):
+        items.sort(key=lambda item: item.path.parent.name != "browser")
         for item in items:
             together = "browser" if item.path.parent.name == "browser" else str(item.path)
             item.add_marker(pytest.mark.xdist_group(together))

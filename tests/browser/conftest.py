@@ -46,13 +46,20 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture(params=[(1280, "light"), (390, "dark")], ids=["desk", "phone"])
-def page(request, browser, server):
-    """A tab on the Explore page; a console error or an exception fails the test."""
-    width, scheme = request.param
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+@pytest.fixture(scope="session")
+def window(browser):
+    """What the tabs share: the scripts of the pages are loaded once."""
+    context = browser.new_context(reduced_motion="reduce")
     context.set_default_timeout(60_000)
-    tab = context.new_page()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(window, server):
+    """A tab at a desk; a console error or an exception in it fails the test."""
+    tab = window.new_page()
+    tab.set_viewport_size({"width": 1280, "height": 900})
     complaints = []
     # Streamlit looks for its server below a page's own path first: a 404 that means nothing.
     probe = ("_stcore/health", "_stcore/host-config")
@@ -63,9 +70,7 @@ def page(request, browser, server):
 
     tab.on("console", note)
     tab.on("pageerror", lambda error: complaints.append(str(error)))
-    tab.goto(f"{server}/explore")
-    tab.get_by_role("heading", level=3).wait_for()
-    tab.narrow, tab.start = width < 600, server
+    tab.start = server
     yield tab
-    context.close()
+    tab.close()
     assert not complaints

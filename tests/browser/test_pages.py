@@ -1,0 +1,316 @@
+"""The real server in a real browser: each page is opened once, at a desk and then as on a phone."""
+
+import csv
+import json
+import re
+import time
+
+import numpy as np
+from playwright.sync_api import expect
+
+import sampledash as sd
+from sampledash.report.numbers import percent
+
+# Table 1 of Krichene & Rendle 2020; the instances are the five columns.
+ABC = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}
+HOW = {"scheme": "without-replacement"}
+
+
+def visit(page, path):
+    page.goto(f"{page.start}/{path}")
+    headline(page).wait_for()
+
+
+def phone(page):
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.emulate_media(color_scheme="dark")
+
+
+def headline(page):
+    return page.get_by_role("heading", level=3)
+
+
+def says(page, text):
+    expect(headline(page)).to_contain_text(text)
+
+
+def go(page, name):
+    """Open a page by the menu, which a phone folds away."""
+    if page.viewport_size["width"] > 600:
+        page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
+        return
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
+    page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+
+
+def upload(page, path, text):
+    path.write_text(text)
+    page.locator("input[type=file]").set_input_files(path)
+
+
+def download(page, name):
+    with page.expect_download() as held:
+        page.get_by_role("button", name=re.compile(name)).first.click()
+    return held.value.path().read_text()
+
+
+def strip(page, label):
+    return page.get_by_test_id("stMetric").filter(has_text=label)
+
+
+def test_moving_m_changes_the_sentence_and_the_link(page):
+    visit(page, "explore")
+    says(page, "With 100 of 9,999 negatives, rank 100 scores")
+    for m, narrow in ((200, False), (500, True)):
+        if narrow:
+            phone(page)
+        slider = page.get_by_role("slider", name="m, negatives").locator("visible=true").first
+        slider.focus()
+        slider.press("ArrowRight")
+        says(page, f"With {m} of 9,999 negatives")
+        value = sd.expected("Recall@10", 100, sd.Sampling(10_000, m, "without-replacement"))
+        says(page, f"Recall@10 = {percent(float(value))}")
+        expect(page).to_have_url(re.compile(f"m={m}"))
+    page.reload()
+    says(page, "With 500 of 9,999 negatives")
+
+
+def test_from_page_to_page_and_back_with_undo(page):
+    visit(page, "explore")
+    field = page.get_by_label("m, negatives, exact value")
+    field.fill("50")
+    field.press("Enter")
+    says(page, "With 50 of 9,999 negatives")
+    for name, said in (("Correct", "t among 51"), ("Consistency", "With 50 negatives")):
+        go(page, name)
+        expect(page.get_by_test_id("stMain")).to_contain_text(said)
+    undo = page.get_by_role("button", name="Undo")
+    undo.click()
+    says(page, "With 100 negatives")
+    expect(undo).to_be_disabled()
+    slider = page.get_by_test_id("stSidebar").get_by_role("slider", name="m, negatives")
+    for name in ("Explore", "Consistency", "Explore", "Correct"):
+        expect(slider).to_have_attribute("aria-valuetext", "100")
+        go(page, name)
+        expect(page.get_by_test_id("stTopNavLink").filter(has_text=name)).to_be_visible()
+    says(page, "With 100 negatives, BV 0.1")
+    expect(slider).to_have_attribute("aria-valuetext", "100")
+    page.go_back()
+    says(page, "With 100 of 9,999 negatives, rank 100 scores")
+    phone(page)
+    go(page, "Consistency")
+    says(page, "With 100 negatives Recall@10 ranks X > Y > Z")
+
+
+def test_a_click_on_a_tile_chooses_its_metric_and_pair(page):
+    visit(page, "consistency")
+    # Section 6.2 and Figure 6 of the paper: Recall@10 needs about m = 1000.
+    first = "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
+    says(page, f"With 100 negatives {first}")
+    # Away from the middle of a tile: a row for each pair, a column for each metric.
+    tiles = (0.6, 0.22, "NDCG", "Y and X", "1,988"), (0.93, 0.75, "AP", "Z and Y", "55")
+    for x, y, metric, pair, m in tiles:
+        picture = page.locator(".st-key-consistency_tiles .nsewdrag").first
+        picture.scroll_into_view_if_needed()
+        box = picture.bounding_box()
+        page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+        expect(page.get_by_text(f"{pair} change order at m = {m}.")).to_be_attached()
+        right = sd.right_from(metric, sd.example("movielens-xyz"), **HOW)["m"].max()
+        expect(strip(page, "All right from m")).to_contain_text(f"{right:,}")
+        says(page, first)
+        phone(page)
+
+
+def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
+    visit(page, "consistency")
+    page.get_by_text("Upload a file", exact=True).click()
+    path = tmp_path / "ranks.csv"
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["system", "user", "rank", "n_candidates"])
+        for system, ranks in ABC.items():
+            rows.writerows([system, i, rank, 10_000] for i, rank in enumerate(ranks))
+    page.locator("input[type=file]").set_input_files(path)
+    # The worst case is AP: all three pairs wrong (section 4.2: A > B > C near m = 200).
+    says(page, "AP ranks A > B > C; on all items C > B > A.")
+    table = sd.right_from("AP", sd.example("paper-abc"), **HOW)
+    says(page, f"Right from m = {int(table['m'].max()):,}.")
+    expect(page.get_by_text("3 systems (A, B, C), 5 instances each, n = 10,000")).to_be_visible()
+
+    visit(page, "consistency")  # anew: a second file would stand beside the first
+    page.get_by_text("Upload a file", exact=True).click()
+    rows = "<b>A</b>,3,900\n<b>A</b>,40,900\n=B,5,900\n=B,7,900\n"
+    upload(page, tmp_path / "mine.csv", "system,rank,n\n" + rows)
+    says(page, "<b>A</b>")
+    for _ in range(2):
+        page.get_by_role("button", name="For your paper").click()
+        dialog = page.get_by_role("dialog")
+        # AP of one item is 1 / rank: (1/3 + 1/40) / 2 = 17.92 %.
+        expect(dialog.get_by_test_id("stCode").first).to_contain_text("17.92")
+        text = download(dialog.page, "HTML report")
+        assert "17.92" in text
+        assert "<b>A</b>" not in text
+        assert "mine.csv" in text
+        page.keyboard.press("Escape")
+        phone(page)
+    upload(page, tmp_path / "half.csv", "system,rank,n\nA,0.5,9\n")
+    expect(page.get_by_test_id("stAlert")).to_contain_text("half.csv, line 2, column 'rank': 0.5")
+
+
+def test_a_correction_changes_the_page_and_the_link_and_frees_gamma(page):
+    visit(page, "consistency")
+    page.get_by_role("button", name="Recall@k").wait_for()
+    for metric in ("NDCG", "AP"):
+        page.get_by_role("button", name=metric, exact=True).first.click()
+    page.get_by_text("BV", exact=True).first.click()
+    sets, how = sd.example("movielens-xyz"), {"correction": "BV 0.1", **HOW}
+    chance = sd.probability_of_order("Recall@10", sets, 100, **how)["probability"].min()
+    says(page, "(BV 0.1) rightly ranks Z > Y > X; one run shows")
+    says(page, percent(chance))
+    expect(page).to_have_url(re.compile("correction=BV"))
+    gamma = page.get_by_test_id("stSidebar").get_by_role("slider", name="γ")
+    expect(gamma).to_be_enabled()
+
+
+def test_a_copied_link_carries_pasted_ranks(page):
+    visit(page, "consistency")
+    page.get_by_text("Paste ranks", exact=True).click()
+    box = page.get_by_role("textbox", name="Ranks, one system a line")
+    box.fill("n = 10000; A: 100, 100; C: 212, 2")
+    box.blur()
+    says(page, "on all items C > A")
+    said = headline(page).inner_text()
+    page.get_by_role("button", name="Copy link").click()
+    link = page.get_by_test_id("stCode").filter(has_text="source=").inner_text().strip()
+    # The copied link, not the address: the sub-path is reached from the start page.
+    page.goto("about:blank")
+    visit(page, f"consistency?{link.partition('?')[2]}")
+    expect(headline(page)).to_have_text(said)
+
+
+def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
+    visit(page, "consistency?answers=Repeat+it&repeats=1%2C000&metrics=NDCG&metrics=AUC")
+    page.get_by_role("button", name="Repeat it 1,000 times").click()
+    expect(page.get_by_text(re.compile(r"[1-9]\d* of 1,000 runs$"))).to_be_visible(timeout=20_000)
+    # At once: a click of the mouse would wait for the page to come to rest.
+    page.locator(".st-key-repeat_stop button").dispatch_event("click")
+    said = page.get_by_text(re.compile(r"of [\d,]+ runs show"))
+    expect(said).to_be_visible(timeout=20_000)
+    runs = int(re.search(r"of ([\d,]+) runs show", said.inner_text())[1].replace(",", ""))
+    assert 0 < runs < 1_000
+    time.sleep(0.5)
+    expect(said).to_contain_text(f"of {runs:,} runs")
+
+
+def test_correct_a_metric_sampled_ranks_and_a_printed_table(page, tmp_path):
+    visit(page, "correct")
+    for _ in range(2):
+        taken = json.loads(download(page, "JSON"))
+        sampling = sd.Sampling(taken["n"], taken["m"], taken["scheme"])
+        fit = sd.parse_correction(taken["correction"]).fit(taken["metric"], sampling)
+        assert taken["values"] == fit.values.tolist()
+        assert len(taken["values"]) == taken["m"] + 1
+        phone(page)
+    page.get_by_text("Sampled ranks", exact=True).click()
+    says(page, "These samples cannot tell which system has the highest")
+    expect(strip(page, "Pairs decided")).to_contain_text("0 of 3")
+    page.get_by_role("radio", name="AUC", exact=True).click()
+    # Table 3 of the paper: AUC 89.13, 85.33 and 74.73; a sample leaves it unbiased.
+    says(page, "AUC orders X > Y > Z, whatever the ranks behind")
+    rng, lines = np.random.default_rng(3), ["system,sampled_rank,n,m"]
+    for name, power in (("A", 3.0), ("B", 1.0)):
+        true = sd.RankSet(name, 1 + (1000 * rng.random(600) ** power).astype(int), 1000)
+        lines += [f"{name},{rank},1000,9" for rank in sd.sample_ranks(true, 9, rng).sampled_ranks]
+    page.get_by_text("Upload a file", exact=True).click()
+    upload(page, tmp_path / "sampled.csv", "\n".join(lines))
+    says(page, "AUC orders A > B")
+    expect(page).to_have_url(re.compile("what=Sampled"))
+    page.get_by_role("radio", name="Recall@k", exact=True).click()
+    page.get_by_text("A printed table", exact=True).click()
+    says(page, "This table cannot tell")
+    box = page.get_by_role("textbox", name="The printed table")
+    box.fill("system, HR@10\nA, 0.91\nB, 0.21")
+    box.press("ControlOrMeta+Enter")
+    low, high = sd.bounds_from_table("Recall@10", {"HR@10": 0.91}, 10_000, 100, 2, **HOW)
+    expect(page.get_by_test_id("stTable")).to_contain_text(f"{percent(low)} to {percent(high)}")
+
+
+def test_the_slider_of_the_first_page_moves_by_keyboard_without_the_server(page):
+    sent = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    visit(page, "")
+    expect(headline(page)).to_have_text("With 100 negatives the worst of three looks best")
+    slider, title = page.get_by_role("slider", name="m", exact=True), page.locator(".gtitle")
+    expect(slider).to_have_attribute("aria-valuetext", "100")
+    expect(title).to_contain_text("wrong: X > Y > Z")
+    for narrow in (False, True):
+        if narrow:
+            phone(page)
+        page.wait_for_load_state("networkidle")
+        before = len(sent)
+        slider.focus()
+        slider.press("End")
+        expect(slider).to_have_attribute("aria-valuetext", "3,686")
+        expect(title).to_contain_text("right: Z > Y > X")
+        slider.press("ArrowLeft")
+        expect(slider).to_have_attribute("aria-valuetext", "2,000")
+        assert len(sent) == before
+    page.get_by_role("link", name="Check my ranks").click()
+    says(page, "With 100 negatives Recall@10 ranks X > Y > Z")
+
+
+def test_arrows_lead_through_the_lessons_and_an_answer_is_kept(page):
+    visit(page, "learn?lesson=4")
+    says(page, "4. ")
+    page.get_by_test_id("stButtonGroup").last.get_by_text("NDCG", exact=True).click()
+    expect(page.get_by_test_id("stAlert")).to_contain_text("Not quite")
+    expect(page).to_have_url(re.compile("guess4=NDCG"))
+    # The script that hands the arrows on comes with the picture that now has a slider.
+    slider = page.get_by_role("slider", name="m", exact=True)
+    expect(slider).to_be_visible()
+    after = page.locator(".gtitle").filter(has_text="AP on all items")
+    for narrow in (False, True):
+        if narrow:
+            phone(page)
+            headline(page).click()
+        page.keyboard.press("ArrowRight")
+        says(page, "5. ")
+        expect(page).to_have_url(re.compile("lesson=5"))
+        expect(after).to_have_count(1)
+        page.keyboard.press("ArrowLeft")
+        says(page, "4. ")
+        expect(page.get_by_test_id("stAlert")).to_contain_text("Not quite")
+        # The picture of the other lesson stays until the new one is complete.
+        expect(after).to_have_count(0)
+        expect(page.locator(".js-plotly-plot")).to_have_count(1)
+        slider.focus()
+        slider.press("End")
+        expect(page.locator(".gtitle")).to_contain_text("1 negative: one and the same line")
+        says(page, "4. ")
+
+
+def test_presenting_embedded_is_one_picture_without_menu(page):
+    visit(page, "learn?lesson=5&guess5=A&present=true&embed=true")
+    for least in (24, 20):  # px of the headline
+        says(page, "5. ")
+        expect(page.locator(".js-plotly-plot")).to_have_count(1)
+        expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+        expect(page.get_by_test_id("stHeader")).to_be_hidden()
+        size = "e => parseFloat(getComputedStyle(e).fontSize)"
+        assert headline(page).evaluate(size) > least
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+        # A clicker sends PageUp and PageDown.
+        page.keyboard.press("PageDown")
+        says(page, "6. ")
+        guess = page.get_by_label("Your guess")
+        guess.fill("")
+        guess.press_sequentially("1")
+        guess.press("PageDown")  # not while somebody types
+        guess.press_sequentially("2")
+        guess.press("Enter")
+        expect(page.get_by_test_id("stAlert")).to_contain_text("Not quite. 8 too few.")
+        says(page, "6. ")
+        page.keyboard.press("PageUp")
+        says(page, "5. ")
+        phone(page)
