@@ -1,7 +1,11 @@
 """Drive a page without a browser: open it, run it, read what it says."""
 
+import base64
+import json
 from pathlib import Path
+from urllib.parse import parse_qs
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -69,6 +73,34 @@ def pick(at, key, value):
     """Choose a segment, and run."""
     at.segmented_control(key=key).set_value(value)
     return run(at)
+
+
+def specs(at):
+    """Its pictures, as Plotly is sent them."""
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+def array(value):
+    """Numbers of a picture."""
+    if isinstance(value, dict):
+        return np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"])
+    return np.asarray(value)
+
+
+def dimmed(at):
+    """Whether the first picture is of what was asked before."""
+    return all(trace.get("opacity", 1) < 0.5 for trace in specs(at)[0]["data"])
+
+
+def said(at):
+    """All that is written, as it reads."""
+    return " ".join(m.value for m in at.markdown).replace("\u00a0", " ")
+
+
+def link(at):
+    """What the copied link holds, to open the page with."""
+    found = next(c.value for c in at.code if "?v=" in c.value)
+    return parse_qs(found.split("?", 1)[1])
 
 
 def captions(at):

@@ -1,7 +1,6 @@
 """The Consistency page: the verdict on the screen is the core's, and the paper's."""
 
 import io
-import json
 
 import numpy as np
 import pandas as pd
@@ -16,16 +15,18 @@ from tests.dashboard.driver import (
     click,
     complaint,
     headline,
+    link,
     numbers,
     open_page,
     pick,
     put,
     run,
+    specs,
     upload,
 )
 
-# Table 1 of Krichene & Rendle 2020 as a file without n.
-ABC = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}
+ABC = "Three toy recommenders"
+HOW = {"scheme": "without-replacement"}
 
 
 def page(**query):
@@ -43,21 +44,37 @@ def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from
         "With 100 negatives Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
     )
     assert "wrong" in headline(at)
-    table = sd.right_from("Recall@10", sd.example("movielens-xyz"), scheme="without-replacement")
+    table = sd.right_from("Recall@10", sd.example("movielens-xyz"), **HOW)
     assert numbers(at)["All right from m"] == f"{table['m'].max():,}" == "970"
     assert numbers(at)["Pairs in true order"] == "0 of 3"
     assert numbers(at)["Instances"] == "6,040"
+    # The sentence and the focus follow the worst case until the reader chooses.
+    assert at.segmented_control(key="shown").value == "Recall@10"
+    put(at, "m", 1_000)
+    # From 970 on Recall@10 is in order, NDCG not before 1,988 (Y and X).
+    assert "NDCG ranks" in headline(at)
+    assert at.segmented_control(key="shown").value == "NDCG"
+    pick(at, "shown", "AP")
+    put(at, "m", 100)
+    assert "Recall@10 ranks X > Y > Z" in headline(at)
+    assert at.segmented_control(key="shown").value == "AP"
 
 
 def test_order_becomes_right_when_m_moves():
     at = page(metrics=["Recall@k"])
-    put(at, "m", 970)
-    # In expectation it is right; one run may still say otherwise.
-    assert "Recall@10 rightly ranks Z > Y > X" in headline(at)
-    put(at, "m", 3_000)
-    assert "Recall@10 ranks Z > Y > X, as it does on all items" in headline(at)
-    put(at, "m", 969)
-    assert "ranks Z > X > Y; on all items Z > Y > X" in headline(at)
+    # At 970 it is right in expectation; one run may still say otherwise.
+    for m, said in (
+        (970, "Recall@10 rightly ranks Z > Y > X"),
+        (3_000, "Recall@10 ranks Z > Y > X, as it does on all items"),
+        (969, "ranks Z > X > Y; on all items Z > Y > X"),
+    ):
+        put(at, "m", m)
+        assert said in headline(at)
+        # Users with fewer negatives use all they have.
+        short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < m))
+        assert (f"{short:,} of 6,040 instances have fewer than {m:,}" in captions(at)) == (
+            short > 0
+        )
 
 
 def test_numbers_are_those_of_table_3():
@@ -67,8 +84,7 @@ def test_numbers_are_those_of_table_3():
     row = shown[(shown["Metric"] == "Recall@10") & (shown["System"] == "Y")].iloc[0]
     # Table 3, Recall, Y: exact 8.84, sampled 56.51 +- 0.22.
     assert row["Exact"] == "8.84 %" == percent(sd.mean("Recall@10", y))
-    mean = sd.expected_mean("Recall@10", y, 100, scheme="without-replacement")
-    std = sd.std_of_mean("Recall@10", y, 100, scheme="without-replacement")
+    mean, std = (f("Recall@10", y, 100, **HOW) for f in (sd.expected_mean, sd.std_of_mean))
     assert row["Sampled, m = 100"] == f"{100 * mean:.2f} ± {100 * std:.2f} %"
     assert abs(100 * mean - 56.51) < 3 * 0.22 / 10  # 100 repetitions
     assert len(shown) <= 8
@@ -76,7 +92,7 @@ def test_numbers_are_those_of_table_3():
 
 def test_toy_recommenders_order_as_the_text_of_section_4_2_says():
     # AP: A > C > B below 50, A > B > C near 200, C > A > B near 500.
-    at = page(source="Three toy recommenders", metrics=["AP"], scheme="with replacement")
+    at = page(source=ABC, metrics=["AP"], scheme="with replacement")
     for m, order in ((30, "A > C > B"), (200, "A > B > C"), (500, "C > A > B")):
         put(at, "m", m)
         assert f"AP ranks {order}" in headline(at)
@@ -95,19 +111,6 @@ def test_several_metrics_and_cutoffs_share_the_page():
         assert headline(at) == worst
 
 
-def test_the_sentence_and_the_focus_follow_the_worst_case_until_the_reader_chooses():
-    at = page()
-    assert at.segmented_control(key="shown").value == "Recall@10"
-    put(at, "m", 1_000)
-    # From 970 on Recall@10 is in order, NDCG not before 1,988 (Y and X).
-    assert "NDCG ranks" in headline(at)
-    assert at.segmented_control(key="shown").value == "NDCG"
-    pick(at, "shown", "AP")
-    put(at, "m", 100)
-    assert "Recall@10 ranks X > Y > Z" in headline(at)
-    assert at.segmented_control(key="shown").value == "AP"
-
-
 @pytest.mark.parametrize(
     ("choice", "column", "gamma"), [("rank estimate", 1, None), ("CLS", 2, None), ("BV", 4, 0.1)]
 )
@@ -117,13 +120,8 @@ def test_corrections_give_the_chances_of_table_4(choice, column, gamma):
     assert f"(BV {gamma})" in headline(at) or f"({name})" in headline(at)
     assert at.number_input(key="gamma").disabled == (gamma is None)
     shown = at.table[0].value.set_index("Pair")["Recall@10"]
-    core = sd.probability_of_order(
-        "Recall@10",
-        sd.example("movielens-xyz"),
-        100,
-        scheme="without-replacement",
-        correction=name,
-    )
+    sets = sd.example("movielens-xyz")
+    core = sd.probability_of_order("Recall@10", sets, 100, correction=name, **HOW)
     for pair, cell in (("X, Y", "XY"), ("X, Z", "XZ"), ("Y, Z", "YZ")):
         row = core[(core["better"] + core["worse"]).isin([cell, cell[::-1]])].iloc[0]
         assert shown[pair] == percent(row["probability"])
@@ -132,15 +130,16 @@ def test_corrections_give_the_chances_of_table_4(choice, column, gamma):
         chance = float(row["probability"])
         within = 15 if cell == "XY" else max(3, 300 * (chance * (1 - chance) / 100) ** 0.5 + 1)
         assert abs(100 * chance - printed) <= within
-    if gamma is not None or choice == "CLS":
-        assert "40 values of m up to 1,000" in captions(at)
+    assert ("40 values of m up to 1,000" in captions(at)) == (choice != "rank estimate")
+    if choice == "CLS":  # beyond its largest m it is refused
+        put(at, "m", 2_500)
+        assert "m = 2,500" in complaint(at)
+        assert "CLS" in complaint(at)
 
 
-def test_a_correction_beyond_its_largest_m_is_refused_with_a_sentence():
-    at = page(correction="CLS", metrics=["Recall@k"])
-    put(at, "m", 2_500)
-    assert "m = 2,500" in complaint(at)
-    assert "CLS" in complaint(at)
+# Recall of u: 1/2 and 1/1; by hand: instances (1/2 + 1)/2, relevant items (1 + 1)/3.
+SEVERAL = b"system,user,rank,n\nA,u,1,900\nA,u,90,900\nA,v,2,900\n"
+SEVERAL += b"B,u,100,900\nB,u,90,900\nB,v,200,900\n"
 
 
 def test_ties_and_weights_are_offered_where_there_is_a_choice():
@@ -156,10 +155,7 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
         pick(at, "ties", reading)
         means = at.table[0].value.set_index("System")["Exact"]
         assert means["Z"] == f"{exact:.2f} %"
-    # Recall of u: 1/2 and 1/1; by hand: instances (1/2 + 1)/2, relevant items (1 + 1)/3.
-    data = b"system,user,rank,n\nA,u,1,900\nA,u,90,900\nA,v,2,900\n"
-    data += b"B,u,100,900\nB,u,90,900\nB,v,200,900\n"
-    at = upload(page(metrics=["Recall@k"], answers="Numbers"), "several.csv", data)
+    at = upload(page(metrics=["Recall@k"], answers="Numbers"), "several.csv", SEVERAL)
     assert offered(at) == {"weighting"}
     for choice, exact in (("instances", "75.00 %"), ("relevant items", "66.67 %")):
         pick(at, "weighting", choice)
@@ -167,24 +163,21 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
 
 
 def test_several_relevant_items_have_topk_and_atop():
-    data = b"system,user,rank,n\nA,u,1,900\nA,u,90,900\nA,v,2,900\n"
-    data += b"B,u,100,900\nB,u,90,900\nB,v,200,900\n"
-    at = upload(page(metrics=["TOPK", "ATOP"], answers="Numbers"), "several.csv", data)
+    at = upload(page(metrics=["TOPK", "ATOP"], answers="Numbers"), "several.csv", SEVERAL)
     # By hand, shares of 899 others above: u 0 and 89, v 1; the first 10 of 900 hold 1/2 and 1.
     atop = 100 * ((1 - 89 / 2 / 899) + (1 - 1 / 899)) / 2
     means = at.table[0].value.set_index(["Metric", "System"])["Exact"]
     assert means["TOPK@0.011", "A"] == "75.00 %"
     assert means["ATOP", "A"] == f"{atop:.2f} %"
-    at = upload(page(metrics=["TOPK", "ATOP"], answers="How sure"), "several.csv", data)
+    at = upload(page(metrics=["TOPK", "ATOP"], answers="How sure"), "several.csv", SEVERAL)
     assert not complaint(at)
     assert "A > B" in headline(at)
 
 
 def test_upload_without_n_asks_for_it_and_then_judges():
-    rows = [(system, rank) for system, ranks in ABC.items() for rank in ranks]
-    at = upload(
-        page(metrics=["Recall@k"]), "abc.csv", csv(pd.DataFrame(rows, columns=["system", "rank"]))
-    )
+    rows = [(rs.system, rank) for rs in sd.example("paper-abc") for rank in rs.ranks]
+    table = pd.DataFrame(rows, columns=["system", "rank"])
+    at = upload(page(metrics=["Recall@k"]), "abc.csv", csv(table))
     # B's two ranks of 40 are two instances: no instance column, every row one instance.
     assert "abc.csv" in " ".join(i.value for i in at.info).replace("\\", "")
     box = next(n for n in at.number_input if n.label.startswith("n, candidates of every"))
@@ -194,39 +187,22 @@ def test_upload_without_n_asks_for_it_and_then_judges():
     assert "on all items C > A = B" in headline(at)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
-def test_a_wide_file_of_any_format_gives_the_verdict_of_the_core(suffix):
-    table = pd.DataFrame({"n_candidates": 10_000, **ABC})
-    if suffix == "parquet":
-        buffer = io.BytesIO()
-        table.to_parquet(buffer)
-        data = buffer.getvalue()
-    else:
-        data = table.to_csv(index=False, sep="\t" if suffix == "tsv" else ",").encode()
-    at = upload(page(), f"wide.{suffix}", data)
-    verdict = sd.right_from("Recall@10", sd.example("paper-abc"), scheme="without-replacement")
+def test_a_wide_parquet_file_gives_the_verdict_of_the_core():
+    sets, buffer = sd.example("paper-abc"), io.BytesIO()
+    pd.DataFrame({"n_candidates": 10_000, **{s.system: s.ranks for s in sets}}).to_parquet(buffer)
+    at = upload(page(), "wide.parquet", buffer.getvalue())
     pick(at, "shown", "Recall@10")
-    assert numbers(at)["All right from m"] == f"{verdict['m'].max():,}"
+    right = sd.right_from("Recall@10", sets, **HOW)["m"].max()
+    assert numbers(at)["All right from m"] == f"{right:,}"
 
 
 WRONG = {
-    "empty.csv": (b"", ["empty.csv", "empty"]),
-    "header.csv": (b"system,rank,n\n", ["header.csv"]),
-    "text.csv": (b"system,rank,n\nA,first,9\nB,1,9\n", ["text.csv", "line 2", "rank", "first"]),
-    "half.csv": (b"system,rank,n\nA,1.5,9\nB,1,9\n", ["half.csv", "line 2", "1.5"]),
-    "nan.csv": (b"system,rank,n\nA,NaN,9\nB,1,9\n", ["nan.csv", "line 2", "NaN"]),
-    "minus.csv": (b"system,rank,n\nA,-3,9\nB,1,9\n", ["minus.csv", "line 2", "-3"]),
-    "large.csv": (b"system,rank,n\nA,1,9\nB,12,9\n", ["large.csv", "line 3", "12", "9"]),
-    "zero.csv": (b"system,rank,n\nA,0,9\nB,1,9\n", ["zero.csv", "line 2", "count from 0"]),
-    "twice.csv": (
-        b"system,user,rank,n\nA,u1,3,9\nA,u1,3,9\nB,u1,1,9\n",
-        ["twice.csv", "u1", "3"],
-    ),
+    "empty.csv": (b"", ["empty.csv is empty"]),
+    "large.csv": (b"system,rank,n\nA,1,9\nB,12,9\n", ["large.csv, line 3", "rank 12", "n = 9"]),
     "others.csv": (
         b"system,user,rank,n\nA,u1,3,9\nA,u2,3,9\nB,u2,1,9\nB,u3,1,9\n",
         ["others.csv", "u1", "u3", "share"],
     ),
-    "fake.parquet": (b"system,rank\nA,1\n", ["fake.parquet"]),
 }
 
 
@@ -234,8 +210,7 @@ WRONG = {
 def test_wrong_files_get_one_sentence_and_lose_nothing(name):
     data, facts = WRONG[name]
     at = page()
-    before = numbers(at)
-    charts = len(at.get("plotly_chart"))
+    before, charts = numbers(at), len(at.get("plotly_chart"))
     at = upload(at, name, data)
     for fact in facts:
         assert fact in complaint(at), complaint(at)
@@ -252,51 +227,42 @@ def test_offers_repair_what_can_be_repaired():
     at = upload(page(), "others.csv", data)
     click(at, "Compare the 2 instances they share")
     assert numbers(at)["Instances"] == "2"
-    at = upload(
-        page(metrics=["Recall@k"]),
-        "zero.csv",
-        b"system,rank,n\nA,0,900\nA,4,900\nB,1,900\nB,2,900\n",
-    )
+    data = b"system,rank,n\nA,0,900\nA,4,900\nB,1,900\nB,2,900\n"
+    at = upload(page(metrics=["Recall@k"]), "zero.csv", data)
+    assert "zero.csv, line 2" in complaint(at)
+    assert "count from 0" in complaint(at)
     click(at, "The ranks count from 0: add 1")
     assert "Recall@10" in headline(at)
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "facts"),
-    [
-        ("m", 10_000, ["m = 10,000", "9,999"]),
-        ("m", 0, ["m", "at least 1", "0"]),
-        ("k", 0, ["k", "at least 1", "0"]),
-    ],
-)
-def test_wrong_settings_get_one_sentence(key, value, facts):
-    at = page(source="Three toy recommenders")
-    charts = len(at.get("plotly_chart"))
-    put(at, key, value)
-    for fact in facts:
-        assert fact in complaint(at)
-    assert len(at.get("plotly_chart")) >= charts - 1
-
-
-def test_too_many_negatives_are_put_right_with_a_click():
-    at = page(source="Three toy recommenders", m="20000")
+def test_wrong_settings_get_one_sentence_and_too_many_negatives_a_click():
+    at = page(source=ABC, m="20000")
     click(at, "Take m = 9,999")
     # All negatives of 10,000 items: the sampled metric is the exact one.
     assert at.session_state["m"] == 9999
     assert not at.error
     assert "as it does on all items" in headline(at)
+    charts = len(at.get("plotly_chart"))
+    for key, value, facts in (
+        ("m", 10_000, ["m = 10,000", "9,999"]),
+        ("m", 0, ["m must be at least 1, got 0"]),
+        ("k", 0, ["k must be at least 1, got 0"]),
+    ):
+        put(at, key, value)
+        for fact in facts:
+            assert fact in complaint(at)
+        assert len(at.get("plotly_chart")) >= charts - 1
+        put(at, key, 10)
 
 
 def test_the_marked_pair_travels_in_the_link():
     at = page(metrics=["Recall@k"])
-    assert "pair" not in next(c.value for c in at.code)
+    assert "pair" not in link(at)
     box = next(b for b in at.selectbox if b.label == "Marked pair")
     assert box.options[box.index] != "Y, Z"
     box.select_index(box.options.index("Y, Z"))
-    run(at)
-    link = next(c.value for c in at.code)
-    assert link.endswith("pair=Y%2C+Z")
-    again = page(metrics=["Recall@k"], pair="Y, Z")
+    assert link(run(at))["pair"] == ["Y, Z"]
+    again = page(**link(at))
     assert again.selectbox(key=box.key).value == box.options.index("Y, Z")
 
 
@@ -306,20 +272,12 @@ def test_many_systems_show_the_worst_pairs_whole():
     ranks = pd.DataFrame({f"s{i}": rng.integers(1, 900, 40) for i in range(7)})
     at = upload(page(metrics=["Recall@k", "NDCG", "AP"]), "seven.csv", csv(ranks.assign(n=900)))
     assert "The 10 worst of 21 pairs." in captions(at)
-    tiles = next(
-        json.loads(chart.proto.spec)
-        for chart in at.get("plotly_chart")
-        if "ticktext" in json.loads(chart.proto.spec)["layout"]["yaxis"]
-    )
+    tiles = next(spec for spec in specs(at) if "ticktext" in spec["layout"]["yaxis"])
     assert len(tiles["layout"]["annotations"]) == 30
     assert tiles["layout"]["xaxis"]["ticktext"] == ["Recall@10", "NDCG", "AP"]
 
 
-def test_says_what_the_reader_may_not_expect():
-    at = page()
-    put(at, "m", 3000)
-    short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < 3000))
-    assert f"{short:,} of 6,040 instances have fewer than 3,000" in captions(at)
+def test_an_instance_with_two_values_of_n_is_told():
     data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
     at = upload(page(), "differs.csv", data)
     assert "instance u1 has n = 900 and 1,000" in captions(at)
@@ -332,8 +290,8 @@ def test_pasted_ranks_travel_in_the_link():
     at.text_area(key="pasted").set_value(text)
     run(at)
     assert "on all items C > A" in headline(at)
-    link = {"source": "Paste ranks", "ranks": at.query_params["ranks"]}
-    assert headline(page(**link)) == headline(at)
+    again = page(source="Paste ranks", ranks=at.query_params["ranks"])
+    assert headline(again) == headline(at)
 
 
 def test_names_are_shown_as_plain_text():
@@ -357,14 +315,8 @@ def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():
     data = f"system,user,rank,n\n{rows}".encode()
     at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
     upload(at, "first.csv", data)
-    value = sd.expected_mean(
-        "Recall@100",
-        sd.RankSet("A", [1] * 20, 1000),
-        20,
-        correction="BV 0.1",
-        scheme="without-replacement",
-    )
-    assert value > 1
+    first = sd.RankSet("A", [1] * 20, 1000)
+    assert sd.expected_mean("Recall@100", first, 20, correction="BV 0.1", **HOW) > 1
     told = [c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value]
     assert len(told) == 1
     assert told[0].startswith("Recall@100 of A by BV 0.1 is outside 0 to 100 %")

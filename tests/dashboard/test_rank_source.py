@@ -71,13 +71,19 @@ def text(at):
     return " ".join(m.value for m in preview(at).markdown).replace("\\", "")
 
 
-def rerun_by_script(at, tmp_path: Path, monkeypatch, **files: bytes):
-    """What the Python expression of the page reads, in a folder with the files."""
-    for name, data in files.items():
-        (tmp_path / name.replace("_", ".")).write_bytes(data)
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch):
+    """Where a script finds the files that were uploaded."""
     monkeypatch.chdir(tmp_path)
+
+
+def assert_scripted(at, python: str, **files: bytes):
+    """The expression of the page reads what it shows, in a folder with the files."""
+    for name, data in files.items():
+        Path(name.replace("_", ".")).write_bytes(data)
     source, _ = found(at)
-    return source, tuple(eval(source.python, {"sd": sd}))
+    assert python in source.python
+    assert tuple(eval(source.python, {"sd": sd})) == source.sets
 
 
 def test_examples_say_how_a_script_reads_them():
@@ -88,24 +94,17 @@ def test_examples_say_how_a_script_reads_them():
     assert source.bundled
 
 
-def test_one_file(tmp_path, monkeypatch):
+def test_one_file_and_several():
     at = page(("a.csv", A))
     assert ranks(at) == {"X": [3, 5], "Y": [1, 800]}
     assert "Understood: 2 systems (X, Y), 2 instances each, n = 800 to 900." in captions(at)
     assert not preview(at).proto.expanded
-    source, script = rerun_by_script(at, tmp_path, monkeypatch, a_csv=A)
-    assert source.python == "sd.read_rank_sets('a.csv')"
-    assert script == source.sets
-    assert not source.bundled
-
-
-def test_several_files_are_compared(tmp_path, monkeypatch):
-    at = page(("a.csv", A), ("b.csv.gz", gzip.compress(B)))
+    assert_scripted(at, "sd.read_rank_sets('a.csv')", a_csv=A)
+    assert not found(at)[0].bundled
+    at, packed = page(("a.csv", A), ("b.csv.gz", gzip.compress(B))), gzip.compress(B)
     assert ranks(at) == {"X": [3, 5], "Y": [1, 800], "Z": [2, 4]}
     assert found(at)[0].name == "a.csv and b.csv.gz"
-    source, script = rerun_by_script(at, tmp_path, monkeypatch, a_csv=A, b_csv_gz=gzip.compress(B))
-    assert source.python == "sd.read_rank_sets(['a.csv', 'b.csv.gz'])"
-    assert script == source.sets
+    assert_scripted(at, "sd.read_rank_sets(['a.csv', 'b.csv.gz'])", a_csv=A, b_csv_gz=packed)
     at = page(("a.csv", A), ("b.csv", A))
     assert list(ranks(at)) == ["X", "Y", "X (b.csv)", "Y (b.csv)"]
 
@@ -113,21 +112,18 @@ def test_several_files_are_compared(tmp_path, monkeypatch):
 def test_arrays():
     stream = io.BytesIO()
     np.save(stream, np.array([[3, 1], [5, 800]]))
-    at = page(("model.npy", stream.getvalue()))
-    say_n(at, 900)
+    at = say_n(page(("model.npy", stream.getvalue())), 900)
     assert ranks(at) == {"model 1": [3, 5], "model 2": [1, 800]}
 
 
-def test_a_run_and_its_qrels_are_told_apart_by_content(tmp_path, monkeypatch):
+def test_a_run_and_its_qrels_are_told_apart_by_content():
     for files in ([("my.run", RUN), ("truth", QRELS)], [("truth", QRELS), ("my.run", RUN)]):
         at = page(*files)
         assert "does not say n" in found(at)[1]
         say_n(at, 50)
         assert ranks(at) == {"A": [2, 1], "B": [1, 1]}
         assert "as trec_eval and pytrec_eval order them" in text(at)
-    source, script = rerun_by_script(at, tmp_path, monkeypatch, my_run=RUN, truth=QRELS)
-    assert source.python == "sd.read_rank_sets(['truth', 'my.run'], n=50)"
-    assert script == source.sets
+    assert_scripted(at, "sd.read_rank_sets(['truth', 'my.run'], n=50)", my_run=RUN, truth=QRELS)
 
 
 def test_half_of_a_pair_is_asked_for_the_other():
@@ -138,7 +134,7 @@ def test_half_of_a_pair_is_asked_for_the_other():
 MISSING = QRELS + b"1 0 z 1\n"
 
 
-def test_missing_items_are_asked_about_and_can_be_read_otherwise(tmp_path, monkeypatch):
+def test_missing_items_are_asked_about_and_can_be_read_otherwise():
     at = page(("my.run", RUN), ("truth", MISSING))
     assert "2 of 6 relevant items, in 1 of 2 queries, are missing" in found(at)[1]
     assert "Python" not in found(at)[1]
@@ -147,9 +143,7 @@ def test_missing_items_are_asked_about_and_can_be_read_otherwise(tmp_path, monke
     a = found(at)[0].sets[0]
     assert (a.ranks.tolist(), a.ties.tolist()) == ([2, 3, 1], [0, 47, 0])
     assert "2 of 6 relevant items not ranked" in captions(at)
-    source, script = rerun_by_script(at, tmp_path, monkeypatch, my_run=RUN, truth=MISSING)
-    assert "n=50, censored='tied'" in source.python
-    assert script == source.sets
+    assert_scripted(at, "n=50, censored='tied'", my_run=RUN, truth=MISSING)
     choose(at, "censored", "Their queries left out")
     assert ranks(at) == {"A": [1], "B": [1]}
     at = page(("my.run", RUN), ("truth", MISSING))
@@ -185,15 +179,13 @@ SEEDS = b"system,seed,user,rank,n\n" + b"".join(
 )
 
 
-def test_repetitions_are_averaged_or_kept_apart(tmp_path, monkeypatch):
+def test_repetitions_are_averaged_or_kept_apart():
     at = page(("s.csv", SEEDS))
     assert {k: len(v) for k, v in ranks(at).items()} == {"X": 4, "Y": 4}
     assert "2 repetitions (seed 1, seed 2) are averaged" in text(at)
     choose(at, "runs", "Each a system")
     assert list(ranks(at)) == ["X (seed 1)", "X (seed 2)", "Y (seed 1)", "Y (seed 2)"]
-    source, script = rerun_by_script(at, tmp_path, monkeypatch, s_csv=SEEDS)
-    assert source.python == "sd.read_rank_sets('s.csv', runs='apart')"
-    assert script == source.sets
+    assert_scripted(at, "sd.read_rank_sets('s.csv', runs='apart')", s_csv=SEEDS)
 
 
 def test_different_instances_can_be_chosen_again():
@@ -232,13 +224,11 @@ def edit(at, monkeypatch, **rows):
     return run(at)
 
 
-def test_systems_are_renamed_and_left_out(tmp_path, monkeypatch):
+def test_systems_are_renamed_and_left_out(monkeypatch):
     at = page(("a.csv", A), ("b.csv", B))
     edit(at, monkeypatch, r1={"Use": False}, r2={"System": "=1+<b>1"})
     assert ranks(at) == {"X": [3, 5], "=1+<b>1": [2, 4]}
-    source, script = rerun_by_script(at, tmp_path, monkeypatch, a_csv=A, b_csv=B)
-    assert "systems={'X': 'X', 'Z': '=1+<b>1'}" in source.python
-    assert script == source.sets
+    assert_scripted(at, "systems={'X': 'X', 'Z': '=1+<b>1'}", a_csv=A, b_csv=B)
     edit(at, monkeypatch, r1={"Use": True}, r2={"System": "X"})
     assert "systems gives the name 'X' twice" in found(at)[1].lower().replace("'x'", "'X'")
     # The last good ones stay.
@@ -258,21 +248,18 @@ def test_edits_of_the_table():
     names = {"X": 2, "Y": 3}
     table = rank_source.table_of(names, None)
     assert table["Use"].tolist() == [True, True]
-    assert rank_source.chosen_of(table, {}, list(names)) is None
-    assert rank_source.chosen_of(table, {0: {"System": " ours "}}, list(names)) == {
-        "X": "ours",
-        "Y": "Y",
-    }
-    assert rank_source.chosen_of(table, {0: {"System": None}}, list(names)) is None
-    assert rank_source.chosen_of(table, {1: {"Use": False}}, list(names)) == {"X": "X"}
     # Drawn anew on top of earlier edits.
     again = rank_source.table_of(names, {"Y": "theirs"})
     assert again["Use"].tolist() == [False, True]
     assert again["System"].tolist() == ["X", "theirs"]
-    assert rank_source.chosen_of(again, {0: {"Use": True}}, list(names)) == {
-        "X": "X",
-        "Y": "theirs",
-    }
+    for drawn, edits, wanted in (
+        (table, {}, None),
+        (table, {0: {"System": " ours "}}, {"X": "ours", "Y": "Y"}),
+        (table, {0: {"System": None}}, None),
+        (table, {1: {"Use": False}}, {"X": "X"}),
+        (again, {0: {"Use": True}}, {"X": "X", "Y": "theirs"}),
+    ):
+        assert rank_source.chosen_of(drawn, edits, list(names)) == wanted
 
 
 def test_one_system_keeps_its_preview_and_its_numbers():
@@ -316,11 +303,7 @@ def test_columns_are_named_as_plain_text():
 @pytest.mark.parametrize(
     ("files", "fact"),
     [
-        ([("x.npy", b"\x93NUMPY\x01\x00\x02\x00{}")], "header is damaged"),
         ([("p.npy", b"\x80\x04K\x01.")], "Python pickle, which could run code"),
-        ([("b.csv.gz", gzip.compress(A)[:-5])], "cut off"),
-        ([("b.gz", gzip.compress(b"0" * 2**25))], "times its size"),
-        ([("c.csv", b"system,rank,count\nA,1,-2\nB,1,1\n")], "-2 is below 0"),
         ([("a.csv", A), ("t.xlsx", b"PK\x03\x04")], "t.xlsx is a zip archive or an Excel"),
     ],
 )
@@ -347,14 +330,8 @@ def test_files_outlive_the_uploader():
 
 def test_templates_are_offered():
     at = page()
-    labels = [b.label for b in at.get("download_button")]
-    assert [label.split(":")[0] for label in labels] == [
-        "Long",
-        "Wide",
-        "Counts",
-        "TREC run",
-        "TREC qrels",
-    ]
+    labels = [b.label.split(":")[0] for b in at.get("download_button")]
+    assert labels == ["Long", "Wide", "Counts", "TREC run", "TREC qrels"]
 
 
 @pytest.mark.parametrize(
@@ -380,16 +357,8 @@ def test_pasted_ranks_have_a_script_too(typed):
 
 
 def test_ranks_can_be_put_into_the_page():
-    at = run(
-        AppTest.from_string(
-            SCRIPT
-            + """
-st.button("Load", on_click=rank_source.load_text, args=("n = 9\\nP: 1\\nQ: 2",))
-""",
-            default_timeout=60,
-        )
-    )
-    click(at, "Load")
+    load = 'st.button("Load", on_click=rank_source.load_text, args=("n = 9\\nP: 1\\nQ: 2",))\n'
+    at = click(run(AppTest.from_string(SCRIPT + load, default_timeout=60)), "Load")
     assert at.segmented_control(key="source").value == "Paste ranks"
     assert ranks(at) == {"P": [1], "Q": [2]}
     assert "n = 9" in at.text_area(key="pasted").value
