@@ -272,22 +272,27 @@ def _types(c: Corpus) -> None:
 def _headers(c: Corpus) -> None:
     """Arrays whose header lies."""
     shapes = (
-        "(True,)|(False,)|(-1,)|(3L,)|(10**9,)|(1e2,)|3|None|()|(0,)|(99999999999999999999,)|"
-        "(2, 2, 2)|(3, 0)|(0, 3)|(1, 60)|(60, 1)|(7.0,)|('3',)|[3]|(4611686018427387904, 4)|"
-        "(1,)*9|(1,1,1,1,1,1,1,1)"
+        "(True,)|(False,)|(-1,)|(2, True)|(10**9,)|(1e2,)|3|None|()|(0,)|(1, 2, 3)|"
+        "(99999999999999999999,)",
+        "(3L,)|(2, 2, 2)|(3, 0)|(0, 3)|(1, 60)|(60, 1)|(7.0,)|('3',)|[3]|(4611686018427387904, 4)|"
+        "(1,)*9|(1,1,1,1,1,1,1,1)",
     )
-    for shape in shapes.split("|"):
-        c.add("array, shape", "s.npy", npy_header(HEAD % ("'<i8'", "False", shape)))
     kinds = (
-        "'O'~'a5'~'<U0'~'|V8'~'<f16'~'<c16'~'<M8[ns]'~'|b1'~'<i8, <i8'~'(2,)i8'~'(1)i8'~"
-        "[('rank', '<i8', (2,))]~[('rank', 'O')]~[]~{}~None~5~[('rank', [('a', '<i8')])]~"
-        "[('rank', '<f16')]~[('', '<i8')]~'<i3'~'\\d'~'>u8'~"
+        "'O'~'a5'~'<U0'~'|V8'~'<f16'~'<c16'~'(2,)i8'~'(1)i8'~[('rank', '<i8', (2,))]~"
+        "[('rank', 'O')]~[]~{}~[('rank', [('a', '<i8')])]~[('rank', '<f16')]~'\\d'~"
+        "[('\\ud800', '<i8'), ('rank', '<i8')]",
+        "'<i8, <i8'~'<M8[ns]'~'|b1'~None~5~[('', '<i8')]~'<i3'~'>u8'~'<f2'~'|u1'~"
         "[('rank', '<i8'), ('rank', '<i8')]~[('system', '<U900'), ('rank', '<i8')]~"
-        "[('system', '|S4'), ('rank', '<i4')]~'<f2'~'|u1'~__import__('os')~"
-        "''''''''''''''''''''''''''''''''''''''''"
+        "[('system', '|S4'), ('rank', '<i4')]~"
+        "__import__('os')~''''''''''''''''''''''''''''''''''''''''",
     )
-    for kind in kinds.split("~"):
-        c.add("array, type", "t.npy", npy_header(HEAD % (kind, "False", "(3,)")))
+    for refused, some, other in zip((True, None), shapes, kinds, strict=True):
+        for shape in some.split("|"):
+            data = npy_header(HEAD % ("'<i8'", "False", shape))
+            c.add("array, shape", "s.npy", data, refused=refused)
+        for kind in other.split("~"):
+            data = npy_header(HEAD % (kind, "False", "(3,)"))
+            c.add("array, type", "t.npy", data, refused=refused)
     for fortran in ("True", "1", "None", "'x'", "0.5"):
         c.add("array, order", "o.npy", npy_header(HEAD % ("'<i8'", fortran, "(3, 2)")))
     for version in (0, 2, 3, 4, 255):

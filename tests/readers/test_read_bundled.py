@@ -28,27 +28,22 @@ def test_paper_abc_is_table_1():
     assert all(np.all(s.n == 10_000) for s in example("paper-abc"))
 
 
-@pytest.mark.parametrize("name", ["movielens-xyz", "movielens-xyz-ties"])
-def test_movielens_has_6040_users_and_their_own_n(name):
-    sets = example(name)
-    assert [s.system for s in sets] == ["X", "Y", "Z"]
-    for ranks in sets:
-        assert len(ranks) == 6040
-        assert ranks.instances.tolist() == list(range(6040))
-        assert (ranks.n.min(), ranks.n.max(), round(ranks.n.mean())) == (1393, 3687, 3541)
+def test_movielens_has_6040_users_and_their_own_n():
+    for name in ("movielens-xyz", "movielens-xyz-ties"):
+        sets = example(name)
+        assert [s.system for s in sets] == ["X", "Y", "Z"]
+        for ranks in sets:
+            assert ranks.instances.tolist() == list(range(6040))
+            assert (ranks.n.min(), ranks.n.max(), round(ranks.n.mean())) == (1393, 3687, 3541)
 
 
-def test_movielens_counts():
+def test_movielens_counts_are_the_papers():
+    sets = example("movielens-xyz")
     # Recall@10 of Table 3 as reproduced: 7.583, 8.841 and 9.421 % of 6,040 users.
-    hits = {s.system: int(np.sum(s.ranks <= 10)) for s in example("movielens-xyz")}
-    assert hits == {"X": 458, "Y": 534, "Z": 569}
-    within_100 = {s.system: int(np.sum(s.ranks <= 100)) for s in example("movielens-xyz")}
-    assert within_100 == {"X": 2298, "Y": 2052, "Z": 2293}
-
-
-def test_movielens_auc_of_y_is_the_papers():
-    y = example("movielens-xyz")[1]
-    assert round(100 * float(np.mean((y.n - y.ranks) / (y.n - 1))), 2) == 85.33  # Table 3
+    assert [int(np.sum(s.ranks <= 10)) for s in sets] == [458, 534, 569]
+    assert [int(np.sum(s.ranks <= 100)) for s in sets] == [2298, 2052, 2293]
+    y = sets[1]
+    assert round(100 * float(np.mean((y.n - y.ranks) / (y.n - 1))), 2) == 85.33  # Table 3, AUC
 
 
 def test_ties():
@@ -66,10 +61,8 @@ def test_examples_are_described():
         assert entry.title
         assert entry.about.endswith(".")
         assert entry.provenance
-        low = describe(example(name)).n_low
-        assert f"{low:,}" in entry.n
-        source = (assets_folder() / entry.file).stat()
-        assert source.st_size < 400_000
+        assert f"{describe(example(name)).n_low:,}" in entry.n
+        assert (assets_folder() / entry.file).stat().st_size < 400_000
     assert any("10.1145/2827872" in c for c in EXAMPLES["movielens-xyz"].citations)
     assert "10.1145/2827872" in (assets_folder() / "README.md").read_text(encoding="utf-8")
 
@@ -79,9 +72,6 @@ def test_a_list_is_fresh_and_its_sets_are_shared():
     first.clear()
     assert len(example("paper-abc")) == 3
     assert example("paper-abc")[0] is example("paper-abc")[0]
-
-
-def test_unknown_example():
     with pytest.raises(ValueError, match=r"unknown example 'netflix': known are paper-abc"):
         example("netflix")
 
@@ -93,18 +83,11 @@ def test_missing_assets_are_said(monkeypatch, tmp_path):
         assets_folder()
 
 
-@pytest.mark.parametrize("name", ["long.csv", "wide.csv"])
-def test_templates_can_be_read(name):
+def test_templates_can_be_read():
     folder = Path(assets_folder()) / "templates"
-    sets = read_rank_sets(folder / name)
-    assert {s.system: s.ranks.tolist() for s in sets} == {
-        "Model A": [3, 412, 57],
-        "Model B": [18, 95, 2004],
-    }
-
-
-def test_templates_of_counts_and_of_trec_can_be_read():
-    folder = Path(assets_folder()) / "templates"
+    for name in ("long.csv", "wide.csv"):
+        found = {s.system: s.ranks.tolist() for s in read_rank_sets(folder / name)}
+        assert found == {"Model A": [3, 412, 57], "Model B": [18, 95, 2004]}
     sets = read_rank_sets(folder / "counts.csv")
     assert [(s.system, s.n_instances) for s in sets] == [("Model A", 200), ("Model B", 200)]
     sets = read_rank_sets(folder / "run.txt", qrels=folder / "qrels.txt", n=100)

@@ -18,7 +18,6 @@ from sampledash.readers import (
     DifferentInstances,
     MissingCandidates,
     ReadError,
-    ZeroBasedRanks,
     describe,
     example,
     open_sources,
@@ -33,45 +32,56 @@ def content(sets):
     return [(s.system, s.ranks.tolist(), s.n.tolist(), s.instances.tolist()) for s in sets]
 
 
+def ranks_of(sets):
+    return {s.system: s.ranks.tolist() for s in sets}
+
+
+def labels_of(sets):
+    return [s.instances.tolist() for s in sets]
+
+
 LONG = "system,instance,rank,n_candidates\nA,u,3,9\nA,v,5,8\nB,u,1,9\nB,v,8,8\n"
 EXPECTED = [("A", [3, 5], [9, 8], ["u", "v"]), ("B", [1, 8], [9, 8], ["u", "v"])]
+NAMES = {
+    "system": "system~model~run~tag~Recommender~ALGORITHM~method",
+    "rank": "rank~Ranks~position~true_rank~True Rank~best-rank",
+    "instance": "user~user_id~userid~UserId~uid~query~query_id~qid~session~Instance",
+    "n_candidates": "n~N~n_items~candidates~num_candidates~N candidates",
+}
+OTHERWISE = [
+    '\ufeffsystem, instance ,"rank",n_candidates\n\n"A", u ,3,9\nA,v, 5,8\n  \nB,u,1,9\nB,v,8,8',
+    "score,n,rank,item,qid,run\n0.1,9,3,i7,u,A\n0.2,8,5,i8,v,A\n0.3,9,1,,u,B\n0.4,8,8,,v,B\n",
+    "user,n,A,B\nu,9,3,1\nv,8,5,8\n",
+    *(LONG.replace(a, b) for a, names in NAMES.items() for b in names.split("~")),
+    *(
+        LONG.replace(",", mark).replace("\n", end)
+        for mark in ",;\t"
+        for end in ("\n", "\r\n", "\r")
+    ),
+]
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_separators_and_line_ends(delimiter, newline):
-    text = LONG.replace(",", delimiter).replace("\n", newline)
-    assert content(read(text)) == EXPECTED
+@pytest.mark.parametrize("text", OTHERWISE)
+def test_one_table_in_many_forms(text):
+    for name in ("ranks.csv", "ranks.tsv", "ranks.txt", "ranks"):  # its content decides
+        assert content(read(text, name)) == EXPECTED
 
 
-@pytest.mark.parametrize("name", ["ranks.csv", "ranks.tsv", "ranks.txt", "ranks"])
-def test_content_decides_the_separator_not_the_name(name):
-    assert content(read(LONG.replace(",", "\t"), name)) == EXPECTED
-
-
-def test_byte_order_mark_blank_lines_spaces_and_quotes():
-    text = (
-        '\ufeffsystem, instance ,"rank",n_candidates\n\n"A", u ,3,9\nA,v, 5,8\n  \nB,u,1,9\nB,v,8,8'
-    )
-    assert content(read(text)) == EXPECTED
-
-
-def test_path_and_buffer(tmp_path: Path):
-    path = tmp_path / "ranks.csv"
+def test_path_buffer_and_name(tmp_path: Path):
+    path = tmp_path / "BPR.csv"
     path.write_text(LONG)
-    assert content(read_rank_sets(path)) == EXPECTED
-    assert content(read_rank_sets(str(path))) == EXPECTED
+    for source in (path, str(path)):
+        assert content(read_rank_sets(source)) == EXPECTED
     with path.open("rb") as stream:
         stream.read(5)  # a buffer is read from its beginning
         assert content(read_rank_sets(stream)) == EXPECTED
-
-
-def test_name_comes_from_the_buffer(tmp_path: Path):
-    path = tmp_path / "BPR.csv"
-    path.write_text("rank,n\n3,9\n")
+    path.write_text("rank\n3\n")
     with path.open("rb") as stream:
-        assert read_rank_sets(stream)[0].system == "BPR"
-    assert read_rank_sets(path, name="other.csv")[0].system == "other"
+        with pytest.raises(MissingCandidates):
+            read_rank_sets(stream)
+        # after a complaint it can be read again
+        assert ranks_of(read_rank_sets(stream, n=9)) == {"BPR": [3]}
+    assert read_rank_sets(path, n=9, name="other.csv")[0].system == "other"
 
 
 def test_parquet():
@@ -85,137 +95,68 @@ def test_parquet():
             assert content(read(buffer.getvalue(), name)) == EXPECTED
 
 
-@pytest.mark.parametrize(
-    "system", ["system", "model", "run", "tag", "Recommender", "ALGORITHM", "method"]
-)
-@pytest.mark.parametrize(
-    "rank", ["rank", "Ranks", "position", "true_rank", "True Rank", "best-rank"]
-)
-def test_aliases_of_system_and_rank(system, rank):
-    assert content(read(LONG.replace("system", system).replace("rank", rank))) == EXPECTED
+READ = [
+    ("rank,n\n4.0,100\n1e2,100\n", {}, {"ranks": [4, 100]}),
+    ("rank,A,B\n3,1,2\n4,5,6\n", {"n": 9}, {"ranks": [3, 4]}),  # a column of ranks: long
+    ("rank\n4\n0\n", {"n": 5, "zero_based": True}, {"ranks": [5, 1]}),
+    ("user,rank,n\n4,3,9\n", {"name": "My model.v2.csv"}, {"My model.v2": [3]}),
+    (
+        'rank,system,n\n3," <b>*A*</b> ",9\n4,NA,9\n5,007,9\n',
+        {},
+        {"<b>*A*</b>": [3], "NA": [4], "007": [5]},
+    ),
+    (",A,comment,B\n0,3,fine,1\n1,5,,8\n", {"n": 9}, {"A": [3, 5], "B": [1, 8]}),
+    (
+        "system,user,rank\nZ,1,3\nA,1,4\nM,1,5\nA,2,6\nZ,2,7\nM,2,8\n",
+        {"n": 9},
+        {"Z": [3, 7], "A": [4, 6], "M": [5, 8]},
+    ),
+]
 
 
-USERS = ["user", "user_id", "userid", "UserId", "uid"]
+@pytest.mark.parametrize(("text", "options", "expected"), READ)
+def test_systems_and_their_ranks(text, options, expected):
+    assert list(ranks_of(read(text, **options)).items()) == list(expected.items())
 
 
-@pytest.mark.parametrize("instance", [*USERS, "query", "query_id", "qid", "session", "Instance"])
-@pytest.mark.parametrize("n", ["n", "N", "n_items", "candidates", "num_candidates", "N candidates"])
-def test_aliases_of_instance_and_n(instance, n):
-    text = LONG.replace("instance", instance).replace("n_candidates", n)
-    assert content(read(text)) == EXPECTED
+LABELLED = [
+    (["5", "17"], [5, 17]),
+    (["007", "7"], ["007", "7"]),  # two users, not two items of one
+    (["NA", "nan"], ["NA", "nan"]),
+    (["1", "u2"], ["1", "u2"]),
+    (["-3", "12345678901234567890"], ["-3", "12345678901234567890"]),
+]
 
 
-@pytest.mark.parametrize("ties", ["ties", "n_tied_others", "Tied"])
-def test_ties_and_mass_above(ties):
-    text = f"rank,n,{ties},mass_above\n3,9,0,0.25\n5,9,4,0.5\n"
-    (ranks,) = read(text)
-    assert ranks.ties.tolist() == [0, 4]
-    assert ranks.mass_above.tolist() == [0.25, 0.5]
-
-
-def test_columns_in_any_order_and_further_columns():
-    text = "score,n,rank,item,qid,run\n0.1,9,3,i7,u,A\n0.2,8,5,i8,v,A\n0.3,9,1,,u,B\n0.4,8,8,,v,B\n"
-    assert content(read(text)) == EXPECTED
-
-
-def test_rows_of_one_instance_are_its_relevant_items():
+def test_labels_ties_and_mass_are_kept():
+    for (first, second), expected in LABELLED:
+        assert labels_of(read(f"user,rank,n\n{first},3,9\n{second},4,9\n")) == [expected]
+    for ties in ("ties", "n_tied_others", "Tied"):
+        (ranks,) = read(f"rank,n,{ties},mass_above\n3,9,0,0.25\n5,9,4,0.5\n")
+        assert ranks.ties.tolist() == [0, 4]
+        assert ranks.mass_above.tolist() == [0.25, 0.5]
     (ranks,) = read("system,user,rank,n\nA,u,7,9\nA,v,2,9\nA,u,3,9\n")
-    assert ranks.n_instances == 2
-    assert ranks.max_relevant == 2
+    assert (ranks.n_instances, ranks.max_relevant) == (2, 2)  # two rows of u: its relevant items
 
 
-def test_long_without_system_is_named_after_the_file():
-    (ranks,) = read("user,rank,n\n4,3,9\n", "My model.v2.csv")
-    assert ranks.system == "My model.v2"
+def test_blank_cells_of_wide_files_are_instances_a_system_lacks():
+    assert labels_of(read("A,B\n3,1\n5,8\n", n=9)) == [[1, 2]] * 2  # rows are numbered
+    text = "user,A,B\nu,3,1\nv,,4\nw,5, \nx,6,7\n"
+    sets = read(text, n=9, instances="any")
+    assert labels_of(sets) == [["u", "w", "x"], ["u", "v", "x"]]
+    assert ranks_of(sets) == {"A": [3, 5, 6], "B": [1, 4, 7]}
+    assert labels_of(read(text, n=9, instances="shared")) == [["u", "x"]] * 2
 
 
-def test_system_names_are_kept_and_only_stripped():
-    sets = read('system,rank,n\n" <b>*A*</b> ",3,9\nNA,4,9\n007,5,9\n')
-    assert [s.system for s in sets] == ["<b>*A*</b>", "NA", "007"]
-
-
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
-        (["5", "17"], [5, 17]),
-        (["007", "7"], ["007", "7"]),  # two users, not two items of one
-        (["NA", "nan"], ["NA", "nan"]),
-        (["1", "u2"], ["1", "u2"]),
-        (["-3", "12345678901234567890"], ["-3", "12345678901234567890"]),
-    ],
-)
-def test_instance_labels_are_kept(labels, expected):
-    (ranks,) = read(f"user,rank,n\n{labels[0]},3,9\n{labels[1]},4,9\n")
-    assert ranks.instances.tolist() == expected
-
-
-def test_wide():
-    text = "user,n,A,B\nu,9,3,1\nv,8,5,8\n"
-    assert content(read(text)) == EXPECTED
-
-
-def test_wide_without_instance_numbers_the_rows():
-    sets = read("A,B\n3,1\n5,8\n", n=9)
-    assert content(sets) == [("A", [3, 5], [9, 9], [1, 2]), ("B", [1, 8], [9, 9], [1, 2])]
-
-
-def test_wide_leaves_out_unnamed_and_text_columns():
-    sets = read(",A,comment,B\n0,3,fine,1\n1,5,,8\n", n=9)
-    assert [s.system for s in sets] == ["A", "B"]
-
-
-def test_wide_blank_cells_are_instances_a_system_lacks():
-    sets = read("user,A,B\nu,3,1\nv,,4\nw,5, \nx,6,7\n", n=9, instances="any")
-    assert [s.instances.tolist() for s in sets] == [["u", "w", "x"], ["u", "v", "x"]]
-    assert [s.ranks.tolist() for s in sets] == [[3, 5, 6], [1, 4, 7]]
-    shared = read("user,A,B\nu,3,1\nv,,4\nw,5, \nx,6,7\n", n=9, instances="shared")
-    assert [s.instances.tolist() for s in shared] == [["u", "x"], ["u", "x"]]
-
-
-def test_a_file_with_a_rank_column_is_long():
-    (ranks,) = read("rank,A,B\n3,1,2\n4,5,6\n", n=9)
-    assert (ranks.system, ranks.ranks.tolist()) == ("ranks", [3, 4])
-
-
-def test_systems_keep_the_order_of_the_file_and_rows_may_be_mixed():
-    text = "system,user,rank\nZ,1,3\nA,1,4\nM,1,5\nA,2,6\nZ,2,7\nM,2,8\n"
-    sets = read(text, n=9)
-    found = [(s.system, s.ranks.tolist()) for s in sets]
-    assert found == [("Z", [3, 7]), ("A", [4, 6]), ("M", [5, 8])]
-
-
-def test_n_of_the_file_wins_over_the_argument():
+def test_n_is_that_of_the_file_or_is_asked_for():
     assert read("rank,n\n3,9\n", n=500)[0].n.tolist() == [9]
-
-
-def test_missing_n_says_how_to_give_it_and_how_large_it_must_be():
     with pytest.raises(MissingCandidates, match=r"ranks.csv does not say n.*n_candidates") as info:
         read("rank\n3\n812\n")
     assert info.value.largest_rank == 812
     assert read("rank\n3\n812\n", n=812)[0].n.tolist() == [812, 812]
-
-
-@pytest.mark.parametrize("n", [1, 0, -4, 2.5, "ten"])
-def test_n_argument_must_be_a_whole_number_from_2(n):
-    with pytest.raises(ValueError, match="n must be"):
-        read("rank\n1\n", n=n)
-
-
-def test_zero_based_ranks():
-    with pytest.raises(ZeroBasedRanks):
-        read("rank\n4\n0\n", n=5)
-    assert read("rank\n4\n0\n", n=5, zero_based=True)[0].ranks.tolist() == [5, 1]
-
-
-def test_whole_floats_are_ranks():
-    assert read("rank\n4.0\n1e2\n", n=100)[0].ranks.tolist() == [4, 100]
-
-
-def test_a_buffer_can_be_read_again_after_a_complaint():
-    buffer = io.BytesIO(b"rank\n3\n")
-    with pytest.raises(MissingCandidates):
-        read_rank_sets(buffer)
-    assert read_rank_sets(buffer, n=9)[0].ranks.tolist() == [3]
+    for n in (1, 0, -4, 2.5, "ten"):
+        with pytest.raises(ValueError, match="n must be"):
+            read("rank\n1\n", n=n)
 
 
 def test_describe():
@@ -308,9 +249,8 @@ def test_systems_need_not_have_the_same_rows_but_as_many_instances():
 
 def test_rows_of_a_histogram_belong_to_nobody():
     # Equal counts do not make the rows of two systems the same instances.
-    a, b = read("system,rank,count\nA,1,30\nA,2,30\nB,2,30\nB,5,30\n", n=9)
-    table = significance("AP", [a, b], np.random.default_rng(0), resamples=100)
-    assert not table["paired"].any()
+    sets = read("system,rank,count\nA,1,30\nA,2,30\nB,2,30\nB,5,30\n", n=9)
+    assert not significance("AP", sets, np.random.default_rng(0), resamples=100)["paired"].any()
 
 
 def test_labels_join_the_relevant_items_of_counted_instances():
@@ -325,11 +265,6 @@ def test_counts_of_one_are_no_histogram():
     text = "system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n"
     with pytest.raises(DifferentInstances, match="'A' lacks 'w'"):
         read(text)
-
-
-def test_counts_need_a_rank_column():
-    with pytest.raises(ReadError, match=r"no rank column.*'count' needs one"):
-        read("count,A\n1,2\n")
 
 
 ODD = ["5", "17", "007", "7", "-3", "u", "ü v", "x,y", 'q"q', "1e3", "0x1", "a\nb"]

@@ -54,53 +54,45 @@ def test_table_1_in_many_spellings(text):
     assert sets == example("paper-abc")
 
 
-@pytest.mark.parametrize("text", ["3 17 250", "3, 17, 250", "3\n17\n250\n", "3;17;250"])
-def test_bare_ranks(text):
-    (ranks,) = parse_rank_text(text, n=300)
-    assert (ranks.system, ranks.ranks.tolist()) == ("ranks", [3, 17, 250])
-
-
-def test_names_may_hold_almost_anything():
-    sets = parse_rank_text("BPR: k=8, reg: 3 4\nNA: 5 6", n=9)
-    assert [s.system for s in sets] == ["BPR: k=8, reg", "NA"]
-
-
-def test_n_in_the_text_wins():
+def test_bare_ranks_and_n_of_the_text():
+    for text in ("3 17 250", "3, 17, 250", "3\n17\n250\n", "3;17;250"):
+        (ranks,) = parse_rank_text(text, n=300)
+        assert (ranks.system, ranks.ranks.tolist()) == ("ranks", [3, 17, 250])
     assert parse_rank_text("A: 3; n = 9", n=500)[0].n.tolist() == [9]
 
 
-@pytest.mark.parametrize(
-    ("text", "facts"),
-    [
-        ("A: 1 x 3", ["system 'A', value 2", "'x' is not a number", "from 1"]),
-        ("A: 1; B: 2.5", ["system 'B', value 1", "'2.5' is not a whole number"]),
-        ("A: 3 NaN", ["system 'A', value 2", "'NaN'"]),
-        ("A: 3 -4", ["system 'A', value 2", "-4", "below 1"]),
-        ("A: 3 12; n = 9", ["system 'A', value 2", "rank 12", "n = 9", "larger n"]),
-        ("A: 10,000", ["system 'A', value 2", "'000'", "without separators"]),
-        ("A: 99999999999999999999", ["system 'A', value 1"]),
-        ("A: 1; A: 2", ["system 'A' twice"]),
-        ("A:", ["no ranks for system 'A'"]),
-        ("A 3 4", ["'A 3 4'", "NAME: ranks"]),
-        ("A: 3\n4 5", ["'4 5'", "NAME: ranks"]),
-        ("3 4\n5 6", ["'3 4'", "NAME: ranks"]),
-        ("", ["no ranks", "A: 3, 17, 250"]),
-        (" ; \n", ["no ranks"]),
-        ("n = 9", ["no ranks"]),
-        ("A: 3; n = many", ["n = many", "whole number from 2"]),
-        ("A: 3; n = 1", ["n = 1", "whole number from 2"]),
-        ("A: 3; n = 8; n = 9", ["n twice, 8 and 9"]),
-        ("system,rank\nA,x", ["line 2, column 'rank'", "'x'"]),
-        ("system,rank", ["header line but no rows"]),
-    ],
-)
-def test_wrong_text(text, facts):
-    refused(lambda: parse_rank_text(text), " … ".join(["pasted text", *facts]))
+WRONG = {
+    "A: 1 x 3": "system 'A', value 2 … 'x' is not a number … from 1",
+    "A: 1; B: 2.5": "system 'B', value 1 … '2.5' is not a whole number",
+    "A: 3 NaN": "system 'A', value 2 … 'NaN'",
+    "A: 3 -4": "system 'A', value 2 … -4 … below 1",
+    "A: 3 12; n = 9": "system 'A', value 2 … rank 12 … n = 9 … larger n",
+    "A: 10,000": "system 'A', value 2 … '000' … without separators",
+    "A: 99999999999999999999": "system 'A', value 1",
+    "A: 1; A: 2": "system 'A' twice",
+    "A:": "no ranks for system 'A'",
+    "A 3 4": "'A 3 4' … NAME: ranks",
+    "A: 3\n4 5": "'4 5' … NAME: ranks",
+    "3 4\n5 6": "'3 4' … NAME: ranks",
+    "": "no ranks … A: 3, 17, 250",
+    " ; \n": "no ranks",
+    "n = 9": "no ranks",
+    "A: 3; n = many": "n = many … whole number from 2",
+    "A: 3; n = 1": "n = 1 … whole number from 2",
+    "A: 3; n = 8; n = 9": "n twice, 8 and 9",
+    "system,rank\nA,x": "line 2, column 'rank' … 'x'",
+    "system,rank": "header line but no rows",
+    "n = 9\nsystem,rank\nA,3\nA,12\n": "line 4, column 'rank': rank 12",  # counts the line of n
+    "model A: 5 6\nmodel B: 5 x": "system 'model B', value 2: 'x' is not a number",
+    "run 1: 5 6\nrun 2:": "no ranks for system 'run 2'",
+    "run 1: 5 6\nrun 2": "'run 2' without a name",
+    "A: " + "1 " * TYPED.most: "paste less",
+}
 
 
-def test_line_numbers_of_a_pasted_table_count_the_line_with_n():
-    with pytest.raises(ReadError, match="line 4, column 'rank': rank 12"):
-        parse_rank_text("n = 9\nsystem,rank\nA,3\nA,12\n")
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
+def test_wrong_text(text):
+    refused(lambda: parse_rank_text(text), f"pasted text … {WRONG[text]}")
 
 
 def test_missing_n():
@@ -181,19 +173,11 @@ def test_numbers_in_links(raw):
         ("user 1: 5 6; rank 2: 7 8", ["user 1", "rank 2"]),
         ("model, run 2: 5, 6\nB: 3 4", ["model, run 2", "B"]),
         ("count: 5 6\nB: 3 4", ["count", "B"]),
+        ("BPR: k=8, reg: 3 4\nNA: 5 6", ["BPR: k=8, reg", "NA"]),
     ],
 )
 def test_words_in_names_make_no_table(text, names):
     assert [s.system for s in parse_rank_text(text, n=9)] == names
-
-
-def test_what_is_wrong_with_a_rank_line_is_said_of_it():
-    for text, said in (
-        ("model A: 5 6\nmodel B: 5 x", "system 'model B', value 2: 'x' is not a number"),
-        ("run 1: 5 6\nrun 2:", "no ranks for system 'run 2'"),
-        ("run 1: 5 6\nrun 2", "'run 2' without a name"),
-    ):
-        refused(lambda text=text: parse_rank_text(text, n=9), said)
 
 
 @pytest.mark.parametrize(
@@ -215,8 +199,6 @@ def test_nameless_lines_of_a_printed_table():
     assert [r.system for r in read_printed("Model,HR@10\n,\n,0.5\nB,0.6").rows] == ["line 3", "B"]
 
 
-def test_pasted_text_that_is_too_long():
+def test_a_printed_table_that_is_too_long():
     with pytest.raises(ReadError, match="paste less"):
         read_printed("Model,HR@10\n" + "A,0.5\n" * PRINTED.most)
-    with pytest.raises(ReadError, match="paste less"):
-        parse_rank_text("A: " + "1 " * TYPED.most)

@@ -42,11 +42,10 @@ def test_long_file_with_its_own_n_and_m() -> None:
     assert x.population == 950
     assert list(x.instances) == ["u1", "u2"]
     assert x.scheme == "with-replacement"
-
-
-def test_one_n_and_m_for_a_file_that_says_neither() -> None:
     (x,) = given(b"system,rank\nX,1\nX,100\n", n=3706, m=99, scheme="without-replacement")
     assert (x.population, x.outcomes.m, x.scheme) == (3706, (99,), "without-replacement")
+    (x,) = given(b"system,sampled_rank,m\nX,1,9\nX,15,99\nX,2,9\n", n=500)
+    assert (x.outcomes.m, [c.sum() for c in x.outcomes.counts]) == ((9, 99), [2, 1])
 
 
 def test_wide_counts_and_packed_files() -> None:
@@ -59,11 +58,6 @@ def test_wide_counts_and_packed_files() -> None:
     assert x.outcomes.counts[0].tolist() == [2.5, 0, 0, 0, 0, 0, 1, 0, 0, 0]
 
 
-def test_different_m_in_one_file() -> None:
-    (x,) = given(b"system,sampled_rank,m\nX,1,9\nX,15,99\nX,2,9\n", n=500)
-    assert (x.outcomes.m, [c.sum() for c in x.outcomes.counts]) == ((9, 99), [2, 1])
-
-
 def test_a_million_rows_by_the_fast_parser_as_by_the_careful_one() -> None:
     rng = np.random.default_rng(3)
     ranks = rng.integers(1, 101, 120_000)
@@ -74,24 +68,20 @@ def test_a_million_rows_by_the_fast_parser_as_by_the_careful_one() -> None:
     assert (set(x.m), set(x.n)) == ({99}, {3706})
 
 
+RANKED = "system,sampled_rank\n"
 WRONG = {
-    "X,3\nX,-1\n": "s.csv, line 3 … -1 … below 1",
-    "X,3\nX,0\n": "line 3 … add 1",
-    "X,3\nX,2500\n": "s.csv, line 3 … 2,500 … m + 1 = 100 … true ranks … Consistency",
-    "X,0.5\n": "line 2 … 0.5 … whole number",
+    RANKED + "X,3\nX,-1\n": "s.csv, line 3 … -1 … below 1",
+    RANKED + "X,3\nX,0\n": "line 3 … add 1",
+    "system,rank\nX,3\nX,2500\n": "s.csv, line 3 … 2,500 … m + 1 = 100 … true ranks … Consistency",
+    RANKED + "X,0.5\n": "line 2 … 0.5 … whole number",
+    "system,sampled_rank,count\nX,1,-2\n": "line 2 … -2 … below 0",
 }
 
 
-@pytest.mark.parametrize("rows", WRONG)
-def test_wrong_sampled_ranks_are_named(rows: str) -> None:
-    kind = ZeroBasedRanks if ",0\n" in rows else ReadError
-    text = f"system,{'rank' if '2500' in rows else 'sampled_rank'}\n{rows}".encode()
-    refused(lambda: given(text, n=3000, m=99), WRONG[rows], kind)
-
-
-def test_wrong_counts_of_sampled_ranks_are_named() -> None:
-    text = b"system,sampled_rank,count\nX,1,-2\n"
-    refused(lambda: given(text, n=3000, m=99), "line 2 … -2 … below 0")
+@pytest.mark.parametrize("text", WRONG)
+def test_wrong_sampled_ranks_are_named(text: str) -> None:
+    kind = ZeroBasedRanks if ",0\n" in text else ReadError
+    refused(lambda: given(text.encode(), n=3000, m=99), WRONG[text], kind)
 
 
 def test_ranks_from_0_can_be_shifted() -> None:
@@ -205,6 +195,7 @@ NUMBERS = {
     "X,1,900,0": f"line 3, column 'm' … {BELOW} 0",
     "X,1,900,-5": f"line 3, column 'm' … {BELOW} -5 … correct it",
     "X,1,1,5": "line 3, column 'n_candidates' … n must be at least 2, got 1",
+    "X,7,900,3": "line 3 … m + 1 = 4",
     "X,1,1e13,5": f"line 3, column 'n_candidates' … {MOST}",
 }
 
@@ -233,32 +224,32 @@ def test_files_of_one_name_are_told_apart() -> None:
     assert [one.system for one in sets] == ["A", "A (tiny.csv, 2nd)", "A (b.csv)"]
 
 
+ADAPTIVE = "system,sampled_rank,n,m,adaptive\nA,1,100,20,{}\nA,4,100,10,{}\n"
+
+
 @pytest.mark.parametrize(("cell", "said"), [("yes", True), ("No", False), ("TRUE", True)])
 def test_a_column_says_whether_the_draw_decided_m(cell, said):
-    text = f"system,sampled_rank,n,m,adaptive\nA,1,100,20,{cell}\nA,4,100,10,{cell}\n"
-    (one,) = sd.read_sampled_ranks(io.BytesIO(text.encode()))
+    text = ADAPTIVE.format(cell, cell).encode()
+    (one,) = given(text)
     assert (one.adaptive, one.is_adaptive) == (said, said)
-    (other,) = sd.read_sampled_ranks(io.BytesIO(text.encode()), adaptive=not said)
+    (other,) = given(text, adaptive=not said)
     assert other.is_adaptive is not said
 
 
-@pytest.mark.parametrize(
-    ("second", "words"),
-    [
-        ("maybe", r"line 3.*adaptive.*'maybe' is not yes or no"),
-        ("no", r"line 3.*adaptive.*system 'A' is said to be adaptive and not to be"),
-        ("", r"line 3.*adaptive"),
-    ],
-)
-def test_a_column_that_does_not_say_it(second, words):
-    text = f"system,sampled_rank,n,m,adaptive\nA,1,100,20,yes\nA,4,100,10,{second}\n"
-    with pytest.raises(ValueError, match=words):
-        sd.read_sampled_ranks(io.BytesIO(text.encode()))
+SAYS_NOT = {
+    "maybe": "line 3 … adaptive … 'maybe' is not yes or no",
+    "no": "line 3 … adaptive … system 'A' is said to be adaptive and not to be",
+    "": "line 3 … adaptive",
+}
+
+
+@pytest.mark.parametrize("second", SAYS_NOT)
+def test_a_column_that_does_not_say_it(second):
+    refused(lambda: given(ADAPTIVE.format("yes", second).encode()), SAYS_NOT[second])
 
 
 def test_a_system_or_a_true_rank_may_be_called_adaptive():
     wide = b"instance,adaptive,B\nu1,3,4\nu2,1,2\n"
-    names = [one.system for one in sd.read_sampled_ranks(io.BytesIO(wide), n=100, m=20)]
-    assert names == ["adaptive", "B"]
+    assert [one.system for one in given(wide, n=100, m=20)] == ["adaptive", "B"]
     long = b"system,rank,n,adaptive\nA,3,100,perhaps\n"
     assert len(sd.read_rank_sets(io.BytesIO(long))) == 1

@@ -24,47 +24,46 @@ from tests.readers.reading import read
 
 def files(**texts: str):
     names = [name.replace("_", ".") for name in texts]
-    return [io.BytesIO(text.encode()) for text in texts.values()], names
+    return {"source": [io.BytesIO(text.encode()) for text in texts.values()], "name": names}
 
 
 def together(options=None, **texts: str):
-    sources, names = files(**texts)
-    return read_rank_sets(sources, name=names, **(options or {}))
+    return read_rank_sets(**files(**texts), **(options or {}))
+
+
+def ranks_of(sets):
+    return {s.system: s.ranks.tolist() for s in sets}
+
+
+def names_of(sets):
+    return [s.system for s in sets]
 
 
 A = "system,user,rank,n\nX,u,3,9\nX,v,5,8\nY,u,1,9\nY,v,8,8\n"
 B = "system,user,rank,n\nZ,v,2,8\nZ,u,4,9\n"
 
 
-def test_two_files_are_as_one():
+def test_two_files_are_as_one(tmp_path):
     joined = together(a_csv=A, b_csv=B)
-    one = read_rank_sets(io.BytesIO((A + B.split("\n", 1)[1]).encode()))
-    assert joined == one
-    assert [s.system for s in joined] == ["X", "Y", "Z"]
-
-
-def test_paths_and_formats_mix(tmp_path):
+    assert joined == read_rank_sets(io.BytesIO((A + B.split("\n", 1)[1]).encode()))
+    assert names_of(joined) == ["X", "Y", "Z"]
     (tmp_path / "a.csv").write_text(A)
     (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(B.replace(",", "\t").encode()))
-    sets = read_rank_sets([tmp_path / "a.csv", str(tmp_path / "b.tsv.gz")])
-    assert sets == together(a_csv=A, b_csv=B)
+    assert read_rank_sets([tmp_path / "a.csv", str(tmp_path / "b.tsv.gz")]) == joined
     np.save(tmp_path / "W.npy", np.array([2, 3]))
     np.save(tmp_path / "V.npy", np.array([4, 1]))
     both = read_rank_sets([tmp_path / "W.npy", tmp_path / "V.npy"], n=9)
-    assert [(s.system, s.ranks.tolist()) for s in both] == [("W", [2, 3]), ("V", [4, 1])]
+    assert ranks_of(both) == {"W": [2, 3], "V": [4, 1]}
 
 
 def test_equal_names_get_the_name_of_the_later_file():
     sets = together(a_csv=A, b_csv=A, c_csv=A.replace("X", "Z"))
-    names = "X, Y, X (b.csv), Y (b.csv), Z, Y (c.csv)"
-    assert [s.system for s in sets] == names.split(", ")
-    again = together({}, **{"a_csv": A, "b_csv": A})
-    assert again[2].ranks.tolist() == again[0].ranks.tolist()
-    sources, _ = files(a_csv=B, b_csv=B, c_csv=B)
-    names = [s.system for s in read_rank_sets(sources, name=["b.csv", "b.csv", "b.csv"])]
-    assert names == ["Z", "Z (b.csv, 2nd)", "Z (b.csv, 3rd)"]
-    sources, _ = files(a_csv=B, b_csv=B, c_csv=B)
-    assert list(open_sources(sources, name=["b.csv"] * 3).systems()) == names
+    assert names_of(sets) == ["X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)"]
+    assert sets[2].ranks.tolist() == sets[0].ranks.tolist()
+    thrice = files(a_csv=B, b_csv=B, c_csv=B) | {"name": ["b.csv"] * 3}
+    names = ["Z", "Z (b.csv, 2nd)", "Z (b.csv, 3rd)"]
+    assert names_of(read_rank_sets(**thrice)) == names
+    assert list(open_sources(thrice["source"], name=thrice["name"]).systems()) == names
     called = [name for (name,) in distinct_names([["X"]] * 23, ["b"] * 23)]
     assert called[9:13] == [f"X (b, {nth})" for nth in ("10th", "11th", "12th", "13th")]
     assert called[20:] == [f"X (b, {nth})" for nth in ("21st", "22nd", "23rd")]
@@ -100,8 +99,8 @@ def test_n_may_lack_in_one_file():
     assert together(a_csv=A, b_csv=bare) == together(a_csv=A, b_csv=B)
     assert together(a_csv=bare, b_csv=A)[0].n.tolist() == [8, 9]
     assert together({"n": 50}, a_csv=A, b_csv=bare)[2].n.tolist() == [50, 50]
-    sources, names = files(a_csv=A, b_csv=bare)
-    summary = open_sources(sources, name=names).read().summary
+    both = files(a_csv=A, b_csv=bare)
+    summary = open_sources(both["source"], name=both["name"]).read().summary
     assert summary.files[1].notes == ("n is taken from a.csv: b.csv does not say it.",)
     # An instance that the other file does not have leaves n open.
     with pytest.raises(MissingCandidates, match=r"b.csv does not say n") as info:
@@ -115,23 +114,16 @@ def test_n_may_lack_in_one_file():
         together(a_csv=bare, b_csv=bare)
 
 
-def test_two_values_of_n_for_an_instance_elsewhere_leave_it_open():
-    differ = "system,user,rank,n\nX,u,3,9\nX,v,5,8\nY,u,1,9\nY,v,5,7\n"
-    with pytest.raises(MissingCandidates):
-        together(a_csv=differ, b_csv="system,user,rank\nZ,v,2\nZ,u,4\n")
-
-
-def test_files_of_one_name_take_n_each_for_its_own_instances():
+def test_n_stays_open_or_is_found_file_by_file():
     bare = "system,user,rank\nZ,v,2\nZ,u,4\n"
-    sources, _ = files(a_csv=A, b_csv=bare, c_csv=bare + "W,u,1\nW,v,3\n")
-    sets = read_rank_sets(sources, name=["a.csv", "b.csv", "b.csv"])
+    differ = "system,user,rank,n\nX,u,3,9\nX,v,5,8\nY,u,1,9\nY,v,5,7\n"
+    with pytest.raises(MissingCandidates):  # two values of n for an instance elsewhere
+        together(a_csv=differ, b_csv=bare)
+    with pytest.raises(MissingCandidates, match=r"b\.csv does not say n"):  # with no labels
+        together(a_csv=A, b_csv="rank\n1\n2\n", c_csv="user,rank\nw,3\nx,4\ny,5\n")
+    alike = files(a_csv=A, b_csv=bare, c_csv=bare + "W,u,1\nW,v,3\n")
+    sets = read_rank_sets(alike["source"], name=["a.csv", "b.csv", "b.csv"])
     assert [s.n.tolist() for s in sets] == [[9, 8], [9, 8], [8, 9], [8, 9], [9, 8]]
-
-
-def test_one_file_with_labels_and_two_without_leave_n_open():
-    sources, _ = files(a_csv=A, b_csv="rank\n1\n2\n", c_csv="user,rank\nw,3\nx,4\ny,5\n")
-    with pytest.raises(MissingCandidates, match=r"b\.csv does not say n"):
-        read_rank_sets(sources, name=["a.csv", "b.csv", "c.csv"])
 
 
 def test_complaints_name_their_file():
@@ -139,8 +131,9 @@ def test_complaints_name_their_file():
         together(a_csv=A, b_csv=B.replace("u,4", "u,12"))
     with pytest.raises(ZeroBasedRanks, match=r"^b.csv, line 2"):
         together(a_csv=A, b_csv=B.replace("v,2", "v,0"))
-    sources, names = files(a_csv=A.replace("8,8", "7,8"), b_csv=B.replace("v,2", "v,0"))
-    doubts = open_sources(sources, name=names).read(zero_based=True).summary.doubts
+    both = files(a_csv=A.replace("8,8", "7,8"), b_csv=B.replace("v,2", "v,0"))
+    opened = open_sources(both["source"], name=both["name"])
+    doubts = opened.read(zero_based=True).summary.doubts
     assert doubts == ("No rank of a.csv is 0, though ranks are said to count from 0.",)
 
 
@@ -155,7 +148,7 @@ def test_ties_weights_and_counts_in_one_file_only():
 
 
 def test_names_must_fit():
-    sources, _ = files(a_csv=A, b_csv=B)
+    sources = files(a_csv=A, b_csv=B)["source"]
     for wrong in ("a.csv", ["a.csv"]):
         with pytest.raises(ValueError, match="one name for each of the 2 files"):
             read_rank_sets(sources, name=wrong)
@@ -166,17 +159,16 @@ def test_names_must_fit():
 
 
 def test_systems_are_kept_left_out_and_renamed():
-    sets = together({"systems": ["Z", "X"]}, a_csv=A, b_csv=B)
-    assert [s.system for s in sets] == ["X", "Z"]
+    assert names_of(together({"systems": ["Z", "X"]}, a_csv=A, b_csv=B)) == ["X", "Z"]
     sets = together({"systems": {"Y": "ours", "Z": "<b>theirs"}}, a_csv=A, b_csv=B)
-    assert [(s.system, s.ranks.tolist()) for s in sets] == [("ours", [1, 8]), ("<b>theirs", [2, 4])]
+    assert ranks_of(sets) == {"ours": [1, 8], "<b>theirs": [2, 4]}
     swapped = together({"systems": {"X": "Y", "Y": "X"}}, a_csv=A)
-    assert [(s.system, s.ranks.tolist()) for s in swapped] == [("Y", [3, 5]), ("X", [1, 8])]
+    assert ranks_of(swapped) == {"Y": [3, 5], "X": [1, 8]}
     # What is left out can do no harm.
     odd = B.replace("Z,u,4,9", "Z,w,4,9")
     assert len(together({"systems": ["X", "Y"]}, a_csv=A, b_csv=odd)) == 2
-    (a,) = parse_rank_text("A: 3 4; B: 5; n = 9", systems={"A": "first"})
-    assert (a.system, a.ranks.tolist()) == ("first", [3, 4])
+    sets = parse_rank_text("A: 3 4; B: 5; n = 9", systems={"A": "first"})
+    assert ranks_of(sets) == {"first": [3, 4]}
 
 
 @pytest.mark.parametrize(
@@ -214,30 +206,18 @@ def test_averaged_counts_every_instance_of_every_repetition(name):
 
 def test_apart_makes_every_repetition_a_system():
     sets = read(TWO, runs="apart")
-    assert {s.system: s.ranks.tolist() for s in sets} == {
-        "A (seed 1)": [1, 4],
-        "A (seed 2)": [2, 5],
-        "B (seed 1)": [3, 6],
-        "B (seed 2)": [3, 8],
-    }
-    assert [s.system for s in sets] == ["A (seed 1)", "A (seed 2)", "B (seed 1)", "B (seed 2)"]
+    apart = {"A (seed 1)": [1, 4], "A (seed 2)": [2, 5], "B (seed 1)": [3, 6], "B (seed 2)": [3, 8]}
+    assert list(ranks_of(sets).items()) == list(apart.items())
     assert all(s.instances.tolist() == ["u", "v"] for s in sets)
 
 
 def test_a_run_beside_nothing_is_the_system():
-    sets = read("run,user,rank,n\nA,u,1,9\nB,u,2,9\n")
-    assert [s.system for s in sets] == ["A", "B"]
+    assert names_of(read("run,user,rank,n\nA,u,1,9\nB,u,2,9\n")) == ["A", "B"]
     sets = read("run,seed,user,rank,n\nA,1,u,1,9\nA,2,u,1,9\nB,1,u,2,9\nB,2,u,2,9\n")
     assert [(s.system, s.n_instances) for s in sets] == [("A", 2), ("B", 2)]
-
-
-@pytest.mark.parametrize("system", ["model", "tag", "algorithm"])
-def test_a_run_beside_a_system_of_another_name_is_a_repetition(system):
-    text = TWO.replace("seed", "run").replace("system", system)
-    assert [s.n_instances for s in read(text)] == [4, 4]
-
-
-def test_two_systems_are_still_refused():
+    for system in ("model", "tag", "algorithm"):  # beside one it is a repetition
+        text = TWO.replace("seed", "run").replace("system", system)
+        assert [s.n_instances for s in read(text)] == [4, 4]
     with pytest.raises(ReadError, match="'model' and 'tag' both mean 'system'"):
         read("model,tag,run,rank,n\nA,x,1,1,9\n")
 
@@ -285,13 +265,10 @@ def test_systems_with_different_seeds_are_said_to_differ():
     assert len(read(text, runs="apart")) == 5
 
 
-def test_histograms_can_be_repeated():
+def test_histograms_can_be_repeated_and_one_repetition_is_none():
     text = "system,seed,rank,count,n\nA,1,3,5,9\nA,2,4,5,9\nB,1,2,5,9\nB,2,1,5,9\n"
     assert [s.n_instances for s in read(text)] == [10, 10]
     assert [s.n_instances for s in read(text, runs="apart")] == [5] * 4
-
-
-def test_one_repetition_is_none():
     (ranks,) = read(HEADER + "A,u,1,3,9\nA,v,1,3,9\n")
     assert ranks.instances.tolist() == ["u", "v"]
 

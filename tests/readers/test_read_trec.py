@@ -73,12 +73,9 @@ def test_every_query_has_the_value_the_library_gives(theirs, complete):
     assert compared >= 20
 
 
-def test_systems_are_the_tags(complete):
+def test_systems_are_the_tags_and_means_those_over_queries(complete):
     assert [s.system for s in complete] == ["alpha", "beta", "gamma"]
     assert EXPECTED["library"]["pytrec_eval-terrier"]
-
-
-def test_means_over_queries(complete):
     for ranks in complete:
         values = [v for v in EXPECTED["complete"][ranks.system].values() if v["num_rel"]]
         for theirs in ("map", "recip_rank", "recall_10", "P_5", "ndcg"):
@@ -139,26 +136,19 @@ RUN = "1 Q0 a 1 3.0 A\n1 Q0 b 2 2.0 A\n2 Q0 c 1 9 A\n2 Q0 b 2 1e0 A\n"
 QRELS = "1 0 b 1\n2 0 c 2\n2 0 x 0\n"
 
 
-def test_by_hand():
-    (ranks,) = read(RUN, QRELS, n=9)
-    assert (ranks.system, ranks.instances.tolist(), ranks.ranks.tolist()) == ("A", [1, 2], [2, 1])
-    assert ranks.n.tolist() == [9, 9]
-
-
 @pytest.mark.parametrize("space", [" ", "\t", "   "])
 @pytest.mark.parametrize(("start", "end"), [("", "\n"), (" ", " \n\n"), ("\ufeff", "\r\n")])
 @pytest.mark.parametrize("size", [2**20, 0])
-def test_fields_are_separated_by_any_space(space, start, end, size, monkeypatch):
+def test_fields_are_separated_by_any_space_and_quotes_are_part_of_a_name(
+    space, start, end, size, monkeypatch
+):
     monkeypatch.setattr("sampledash.readers.trec.SMALL", size)
     texts = [start + t.replace(" ", space).replace("\n", end) for t in (RUN, QRELS)]
-    assert read(*texts, n=9) == read(RUN, QRELS, n=9)
-
-
-def test_quotes_are_part_of_a_name(monkeypatch):
-    for size in (2**20, 0):
-        monkeypatch.setattr("sampledash.readers.trec.SMALL", size)
-        (ranks,) = read('1 Q0 "a 1 3 A\n1 Q0 b" 2 2 A\n', '1 0 b" 1\n', n=9)
-        assert ranks.ranks.tolist() == [2]
+    (ranks,) = read(*texts, n=9)
+    assert (ranks.system, ranks.instances.tolist(), ranks.ranks.tolist()) == ("A", [1, 2], [2, 1])
+    assert ranks.n.tolist() == [9, 9]
+    (ranks,) = read('1 Q0 "a 1 3 A\n1 Q0 b" 2 2 A\n', '1 0 b" 1\n', n=9)
+    assert ranks.ranks.tolist() == [2]
 
 
 def test_order_of_files_and_the_way_to_give_qrels():
@@ -181,10 +171,9 @@ def test_equal_scores_go_by_document_descending_and_as_text():
 
 def test_scores_are_compared_in_single_precision():
     # 1 + 1e-9 and 1 are the same 32-bit number, so the document id decides; 1 + 1e-6 is another.
-    (ranks,) = read("q Q0 a 1 1.000000001 t\nq Q0 b 2 1 t\n", "q 0 a 1\n", n=9)
-    assert ranks.ranks.tolist() == [2]
-    (ranks,) = read("q Q0 a 1 1.000001 t\nq Q0 b 2 1 t\n", "q 0 a 1\n", n=9)
-    assert ranks.ranks.tolist() == [1]
+    for score, place in (("1.000000001", 2), ("1.000001", 1)):
+        (ranks,) = read(f"q Q0 a 1 {score} t\nq Q0 b 2 1 t\n", "q 0 a 1\n", n=9)
+        assert ranks.ranks.tolist() == [place]
 
 
 def test_the_rank_column_is_ignored_but_not_in_silence():
@@ -196,20 +185,17 @@ def test_the_rank_column_is_ignored_but_not_in_silence():
     assert "ignored" in reading.summary.files[0].notes[0]
 
 
-def test_several_tags_and_several_files():
+def test_several_tags_several_files_and_a_run_beside_a_table():
     run = RUN + RUN.replace(" A\n", " B\n").replace("3.0", "1.0")
     sets = read(run, QRELS, n=9)
     assert [(s.system, s.ranks.tolist()) for s in sets] == [("A", [2, 1]), ("B", [1, 1])]
-    buffers = [io.BytesIO(t.encode()) for t in (RUN, RUN, QRELS)]
-    sets = read_rank_sets(buffers, name=["one.run", "two.run", "qrels"], n=9)
-    assert [s.system for s in sets] == ["A", "A (two.run)"]
-
-
-def test_a_run_beside_a_table():
-    table = "system,qid,rank\nZ,2,4\nZ,1,3\n"
-    buffers = [io.BytesIO(t.encode()) for t in (RUN, table, QRELS)]
-    a, z = read_rank_sets(buffers, name=["my.run", "t.csv", "q"], n=9)
-    assert (a.instances.tolist(), z.instances.tolist()) == ([1, 2], [2, 1])
+    for second, name, systems in (
+        (RUN, "two.run", {"A": [1, 2], "A (two.run)": [1, 2]}),
+        ("system,qid,rank\nZ,2,4\nZ,1,3\n", "t.csv", {"A": [1, 2], "Z": [2, 1]}),
+    ):
+        buffers = [io.BytesIO(t.encode()) for t in (RUN, second, QRELS)]
+        sets = read_rank_sets(buffers, name=["one.run", name, "qrels"], n=9)
+        assert {s.system: s.instances.tolist() for s in sets} == systems
 
 
 def test_n_is_asked_for_and_must_hold_the_lists():

@@ -99,6 +99,7 @@ WRONG = [
         NINE,
         "line 3, column 'count' … how many instances … -1 is below 0",
     ),
+    ("count,A\n1,2\n", {}, "no rank column … 'count' needs one"),
     ("rank,count\n1,1\n3,\n", NINE, "line 3, column 'count' … how many instances … blank"),
     ("rank,count\n1,1\n3,a\n", NINE, "column 'count' … how many instances … 'a' is not a number"),
     ("rank,count\n1,1\n3,inf\n", NINE, "line 3, column 'count' … 'inf' is not a number"),
