@@ -86,6 +86,10 @@ def _digits(x: float) -> float:
     return float(f"{x:.14g}")
 
 
+OF_SET = ("system", "ranks", "sampled_ranks", "n", "m", "scheme", "instances", "ties", "mass_above",
+          "counts", "n_instances", "is_adaptive")  # fmt: skip
+
+
 def said(value: Any, path: str = "", into: Record | None = None) -> Record:
     """Everything in a value, by its path."""
     into = {} if into is None else into
@@ -98,39 +102,33 @@ def said(value: Any, path: str = "", into: Record | None = None) -> Record:
         said(value.index.to_numpy(), f"{path}:index", into)
         for place in range(value.shape[1]):
             said(value.iloc[:, place].to_numpy(dtype=object), f"{path}.{place}", into)
-    elif isinstance(value, sd.RankSet | sd.SampledRankSet):
+    elif isinstance(value, sd.RankSet | sd.SampledRankSet) or dataclasses.is_dataclass(value):
         into[f"{path}:says"] = said_text(str(value))
-        for name in ("system", "ranks", "sampled_ranks", "n", "m", "scheme", "instances", "ties",
-                     "mass_above", "counts", "n_instances", "is_adaptive"):  # fmt: skip
+        own = OF_SET
+        if not isinstance(value, sd.RankSet | sd.SampledRankSet):
+            own = tuple(field.name for field in dataclasses.fields(value))
+        for name in own:
             if hasattr(value, name):
                 said(getattr(value, name), f"{path}.{name}", into)
-    elif dataclasses.is_dataclass(value):
-        into[f"{path}:says"] = said_text(str(value))
-        for field in dataclasses.fields(value):
-            said(getattr(value, field.name), f"{path}.{field.name}", into)
     elif isinstance(value, dict):
         for key in value:
             said(value[key], f"{path}.{key}", into)
     elif isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
         into[path] = said_array(value)
     elif isinstance(value, list | tuple | np.ndarray):
-        leaves = list(_leaves(value))
-        numbers = [
-            x for x in leaves if isinstance(x, int | float | np.number) and not isinstance(x, bool)
-        ]
-        texts = [
-            str(x)
-            for x in leaves
-            if not isinstance(x, int | float | np.number) or isinstance(x, bool)
-        ]
+        leaves = [(_is_number(x), x) for x in _leaves(value)]
+        numbers, texts = ([x for yes, x in leaves if yes == want] for want in (True, False))
         if numbers or not texts:
             into[path] = said_array(numbers)
         if texts:
-            into[f"{path}:texts"] = said_text(f"{len(texts)}: " + "|".join(texts))
+            into[f"{path}:texts"] = said_text(f"{len(texts)}: " + "|".join(map(str, texts)))
     else:
-        text = str(value)
-        into[path] = said_text(re.sub(r" at 0x[0-9a-f]+", "", text))
+        into[path] = said_text(re.sub(r" at 0x[0-9a-f]+", "", str(value)))
     return into
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -209,9 +207,8 @@ class Draw:
     def scheme(self, *, popular: bool = True) -> dict[str, Any]:
         schemes = ["with-replacement", "without-replacement", "without-replacement"]
         scheme = self.pick([*schemes, "popularity"] if popular else schemes)
-        return {"scheme": scheme} | (
-            {"odds": self.pick((0.5, 2.0, 3.5))} if scheme == "popularity" else {}
-        )
+        odds = {"odds": self.pick((0.5, 2.0, 3.5))} if scheme == "popularity" else {}
+        return {"scheme": scheme} | odds
 
     def sampling(self, most_n: int = 20_000, most_m: int = 300, *, popular: bool = True) -> Any:
         n = self.whole(2, most_n)
@@ -241,9 +238,8 @@ class Draw:
 
     def sets(self, least: int = 2, kind: str = "") -> list[Any]:
         """Rank sets of the same instances; plain or with ties, counts, several relevant items."""
-        kind = kind or self.pick(
-            ("plain", "plain", "plain", "small", "ties", "several", "own n", "counts", "mass")
-        )
+        kinds = ("plain", "plain", "plain", "small", "ties", "several", "own n", "counts", "mass")
+        kind = kind or self.pick(kinds)
         rng, size = self.rng, 6 if kind == "small" else self.whole(20, 120)
         n: Any = self.pick((60, 200, 500, 1500))
         systems, users = max(least, int(rng.integers(2, 4))), np.arange(size)
@@ -296,18 +292,26 @@ class Draw:
             return self.pick((0, 5000, -3))
         return self.whole(1, max(min(top - 5, 300), 2))
 
+    def prior(self, n: int) -> Any:
+        return None if self.chance(0.5) else 1 / np.arange(1, n + 1) ** self.pick((0.5, 1.0, 2.0))
 
-def _prior(d: Draw, n: int) -> Any:
-    return None if d.chance(0.5) else 1 / np.arange(1, n + 1) ** d.pick((0.5, 1.0, 2.0))
+
+Values = Callable[[Draw], Any]
 
 
-def _law(name: str) -> Callable[[Draw], Any]:
-    def make(d: Draw) -> Any:
-        s = d.sampling()
-        ranks = d.rng.integers(1, s.n + 1, 7) if d.chance(0.95) else [0, s.n + 1]
-        return getattr(sd, name)(d.metric(plain=True), ranks, s)
+def _after(draw: Callable[[Draw], Any], then: Callable[..., Any], **more: Any) -> Values:
+    """What is made of what is drawn first."""
+    return lambda d: then(d, draw(d), **more)
 
-    return make
+
+def _of(*kinds: str) -> Values:
+    """Rank sets of one of some kinds."""
+    return lambda d: d.sets(kind=d.pick(kinds))
+
+
+def _law(d: Draw, s: sd.Sampling, name: str) -> Any:
+    ranks = d.rng.integers(1, s.n + 1, 7) if d.chance(0.95) else [0, s.n + 1]
+    return getattr(sd, name)(d.metric(plain=True), ranks, s)
 
 
 def _sampling(d: Draw) -> Any:
@@ -320,21 +324,22 @@ def _sampling(d: Draw) -> Any:
 
 
 def _metric(d: Draw) -> Any:
-    m = sd.parse_metric(d.metric()) if d.chance(0.7) else sd.metric(
-        d.pick(("hr", "ndcg", "topk", "auc", "mrr", "what")), k=d.pick((None, 3, 10, 0.1, 0, 2.5))
-    )  # fmt: skip
+    if d.chance(0.7):
+        m = sd.parse_metric(d.metric())
+    else:
+        name = d.pick(("hr", "ndcg", "topk", "auc", "mrr", "what"))
+        m = sd.metric(name, k=d.pick((None, 3, 10, 0.1, 0, 2.5)))
     n = d.whole(20, 5_000)
     ranks = np.sort(d.rng.choice(np.arange(1, n + 1), 3, replace=False))
     parts = [str(m), m.label, m.about, m.tex, m.first_only, m.linear, m.of_others, m.scale(3)]
     return [*parts, m(ranks, n), m.of_set(ranks, n)]
 
 
-def _fit(d: Draw) -> Any:
-    s = d.sampling(5_000, 120)
+def _fit(d: Draw, s: sd.Sampling) -> Any:
     text = d.pick(("rank-estimate", "CLS", "BV 1", "BV 0.1", "BV 0.001", "LS", "BV 5e-5", "XY"))
     named = {"gamma": d.gamma()} if text.startswith("BV") and d.chance(0.5) else {}
     if d.chance(0.4):
-        made = sd.correction("bias-variance" if named else text, prior=_prior(d, s.n), **named)
+        made = sd.correction("bias-variance" if named else text, prior=d.prior(s.n), **named)
     else:
         made = sd.parse_correction(text)
     fit, ranks = made.fit(d.metric(plain=True), s), d.rng.integers(1, s.n + 1, 5)
@@ -344,92 +349,69 @@ def _fit(d: Draw) -> Any:
 def _vector(d: Draw) -> Any:
     if d.chance(0.2):
         return sd.read_vector_json(d.pick(("", "{}", "[1]", '{"metric": "AP", "n": 5}')))
-    fit = sd.correction(d.pick(("CLS", "BV", "rank-estimate"))).fit(
-        d.metric(plain=True), d.sampling(900, 50)
-    )
-    text = sd.vector_json(fit)
-    again = sd.read_vector_json(text)
-    parsed = json.loads(text)
+    made = sd.correction(d.pick(("CLS", "BV", "rank-estimate")))
+    text = sd.vector_json(made.fit(d.metric(plain=True), d.sampling(900, 50)))
+    again, parsed = sd.read_vector_json(text), json.loads(text)
     return [sorted(parsed), parsed["values"], again.values, str(again.correction)]
 
 
-def _means(name: str) -> Callable[[Draw], Any]:
-    def make(d: Draw) -> Any:
-        sets = d.sets()
-        m, how = d.m_for(sets), d.options()
-        metric = d.metric()
-        return [getattr(sd, name)(metric, rs, m, **how) for rs in sets]
-
-    return make
+def _means(d: Draw, sets: list[Any], name: str) -> Any:
+    m, how, metric = d.m_for(sets), d.options(), d.metric()
+    return [getattr(sd, name)(metric, rs, m, **how) for rs in sets]
 
 
-def _mean(d: Draw) -> Any:
-    sets, how, metric = d.sets(), d.options(), d.metric()
+def _mean(d: Draw, sets: list[Any]) -> Any:
+    how, metric = d.options(), d.metric()
     how = {key: how[key] for key in ("ties", "weighting") if key in how}
     return [sd.mean(metric, rs, **how) for rs in sets]
 
 
-def _pairs(name: str) -> Callable[[Draw], Any]:
-    def make(d: Draw) -> Any:
-        sets = d.sets()
-        return getattr(sd, name)(d.metric(), sets, d.m_for(sets), **d.options())
-
-    return make
+def _pairs(d: Draw, sets: list[Any], name: str) -> Any:
+    return getattr(sd, name)(d.metric(), sets, d.m_for(sets), **d.options())
 
 
-def _over_m(name: str) -> Callable[[Draw], Any]:
-    def make(d: Draw) -> Any:
-        sets = d.sets(kind=d.pick(("plain", "small", "ties", "own n", "counts", "several")))
-        return getattr(sd, name)(d.metric(), sets, d.pick((20, 45, 80)), **d.options())
-
-    return make
+def _over_m(d: Draw, sets: list[Any], name: str) -> Any:
+    return getattr(sd, name)(d.metric(), sets, d.pick((20, 45, 80)), **d.options())
 
 
-def _negatives(d: Draw) -> Any:
-    sets = d.sets(kind=d.pick(("plain", "own n", "counts")))
+def _negatives(d: Draw, sets: list[Any]) -> Any:
     wanted = d.pick((0.8, 0.95, 0.99, 1.5))
     return sd.negatives_needed(d.metric(), sets, wanted, d.pick((30, 60)), **d.options())
 
 
-def _instances(d: Draw) -> Any:
-    sets, redraw = d.sets(), d.pick(("negatives", "both"))
-    wanted = d.pick((0.8, 0.95, 0.999, 0.0))
-    return sd.instances_needed(
-        d.metric(), sets, d.m_for(sets), wanted, redraw=redraw, **d.options()
-    )
+def _instances(d: Draw, sets: list[Any]) -> Any:
+    redraw, wanted = d.pick(("negatives", "both")), d.pick((0.8, 0.95, 0.999, 0.0))
+    how = {"redraw": redraw}
+    return sd.instances_needed(d.metric(), sets, d.m_for(sets), wanted, **how, **d.options())
 
 
-def _curve(d: Draw) -> Any:
-    sets = d.sets()
+def _curve(d: Draw, sets: list[Any]) -> Any:
     ms = sorted({d.whole(1, 50) for _ in range(5)}) if d.chance(0.95) else [0, 5]
     return sd.curve(d.metric(), sets, ms, **d.options())
 
 
-def _verdict(d: Draw) -> Any:
-    sets, how = d.sets(kind=d.pick(("plain", "ties", "own n", "several", "small"))), d.options()
+def _verdict(d: Draw, sets: list[Any]) -> Any:
+    how = d.options()
     how.pop("correction", None)
-    recipes = [x for x in {d.correction() or "uncorrected": 0, "uncorrected": 0}]
+    recipes = list({d.correction() or "uncorrected": 0, "uncorrected": 0})
     metrics = [d.metric(), d.metric()]
     return sd.verdict(metrics, sets, d.m_for(sets), recipes, m_max=d.pick((30, 60)), **how)
 
 
-def _significance(d: Draw) -> Any:
-    sets = d.sets(kind=d.pick(("plain", "small", "ties", "several", "counts")))
+def _significance(d: Draw, sets: list[Any]) -> Any:
     rng, level = np.random.default_rng(d.whole(1, 1000)), d.pick((0.9, 0.95, 1.0))
     runs = d.pick((100, 400, 5))
     return sd.significance(d.metric(), sets, rng, resamples=runs, confidence=level)
 
 
-def _simulate(d: Draw) -> Any:
-    ranks = d.sets()[0]
-    m, rng = d.m_for([ranks]), np.random.default_rng(d.whole(1, 1000))
-    return sd.simulate(d.metric(), ranks, m, d.pick((1, 5, 20, 0)), rng, **d.options())
+def _simulate(d: Draw, sets: list[Any]) -> Any:
+    m, rng = d.m_for(sets[:1]), np.random.default_rng(d.whole(1, 1000))
+    return sd.simulate(d.metric(), sets[0], m, d.pick((1, 5, 20, 0)), rng, **d.options())
 
 
-def _sample(d: Draw) -> Any:
-    ranks = d.sets(kind=d.pick(("plain", "ties", "own n", "counts", "several")))[0]
-    rng, how = np.random.default_rng(d.whole(1, 1000)), d.scheme()
-    return sd.sample_ranks(ranks, d.m_for([ranks]), rng, scheme=how["scheme"])
+def _sample(d: Draw, sets: list[Any]) -> Any:
+    rng, scheme = np.random.default_rng(d.whole(1, 1000)), d.scheme()["scheme"]
+    return sd.sample_ranks(sets[0], d.m_for(sets[:1]), rng, scheme=scheme)
 
 
 def _estimate(d: Draw) -> Any:
@@ -439,8 +421,7 @@ def _estimate(d: Draw) -> Any:
 
 def _distribution(d: Draw) -> Any:
     sets, method = d.sampled(together=d.pick((1, 2))), d.pick(("mle", "mes", "monotone-mle", "x"))
-    steps = d.pick((None, None, 7))
-    return sd.rank_distribution(sets, method, iterations=steps)
+    return sd.rank_distribution(sets, method, iterations=d.pick((None, None, 7)))
 
 
 def _learned(d: Draw) -> Any:
@@ -449,15 +430,18 @@ def _learned(d: Draw) -> Any:
     return sd.fit_learned(method, d.metric(plain=True), sets, gamma=gamma)
 
 
+SHAPES = (None, "non-increasing")
+
+
 def _bounds(d: Draw) -> Any:
     sets = d.sampled(together=2, most_n=300)
-    shape, tolerance = d.pick((None, "non-increasing")), d.pick((None, None, 0.05, 0.2, 2.0))
+    shape, tolerance = d.pick(SHAPES), d.pick((None, None, 0.05, 0.2, 2.0))
     versus = sets[1] if d.chance(0.3) else None
     return sd.bounds(d.metric(plain=True), sets[0], versus, shape, tolerance)
 
 
 def _compare(d: Draw) -> Any:
-    sets, shape = d.sampled(together=2, most_n=300), d.pick((None, "non-increasing"))
+    sets, shape = d.sampled(together=2, most_n=300), d.pick(SHAPES)
     return sd.compare(d.metric(plain=True), *sets, shape, d.pick((0.95, 0.8, 0.0)))
 
 
@@ -468,7 +452,7 @@ def _table(d: Draw) -> Any:
     table = {x: round(float(np.mean(sd.expected(x, ranks, s))), 4) for x in names}
     if d.chance(0.08):
         table["HR@1"] = 1.2
-    shape, size = d.pick((None, "non-increasing")), d.pick((None, 60, 1000))
+    shape, size = d.pick(SHAPES), d.pick((None, 60, 1000))
     metric = d.metric(plain=True)
     return sd.bounds_from_table(metric, table, s.n, s.m, 4, None, shape, s.scheme, instances=size)
 
@@ -479,43 +463,35 @@ def _gamma_table(d: Draw) -> Any:
     return sd.gamma_table(d.metric(plain=True), s, d.pick((1, 100, 6040, -1)), prior)
 
 
-def _spectral(name: str) -> Callable[[Draw], Any]:
-    def make(d: Draw) -> Any:
-        s = d.sampling(50_000, 200)
-        return getattr(sd, name)(s, *([] if name == "eigenvalues" else [d.gamma()]))
-
-    return make
+def _spectral(d: Draw, s: sd.Sampling, name: str) -> Any:
+    return getattr(sd, name)(s, *([] if name == "eigenvalues" else [d.gamma()]))
 
 
-def _posterior(d: Draw) -> Any:
-    s = d.sampling(2_000, 100)
-    return sd.posterior(d.whole(1, s.m + 1) + (s.m + 2) * d.chance(0.03), s, _prior(d, s.n))
+def _posterior(d: Draw, s: sd.Sampling) -> Any:
+    return sd.posterior(d.whole(1, s.m + 1) + (s.m + 2) * d.chance(0.03), s, d.prior(s.n))
 
 
-def _full_cutoff(d: Draw) -> Any:
-    s = d.sampling()
+def _full_cutoff(d: Draw, s: sd.Sampling) -> Any:
     return sd.full_cutoff(d.whole(1, s.m + 3), s.n, s.m, beta=d.pick((None, 1.0, 0.4, 0.0)))
 
 
-def _matching(d: Draw) -> Any:
-    ranks = d.sets(kind=d.pick(("plain", "own n", "counts", "ties")))[0]
-    m = d.m_for([ranks])
-    return sd.matching_cutoff(d.whole(1, max(m, 1)), ranks, m, **d.scheme())
+def _matching(d: Draw, sets: list[Any]) -> Any:
+    m = d.m_for(sets[:1])
+    return sd.matching_cutoff(d.whole(1, max(m, 1)), sets[0], m, **d.scheme())
 
 
 def _example(d: Draw) -> Any:
-    name = d.pick(("paper-abc", "movielens-xyz", "movielens-xyz-ties", "movielens"))
-    sets = sd.example(name)
+    sets = sd.example(d.pick(("paper-abc", "movielens-xyz", "movielens-xyz-ties", "movielens")))
     m, how = d.whole(1, 200), d.options()
     return [sets, [sd.expected_mean(d.metric(), rs, m, **how) for rs in sets]]
 
 
+WRONG_RANKS = (([0, 3], 9), ([1, 12], 9), ([1.5], 9), ([], 9), ([1, 2], [9, 0]), ([2], 10**13))
+
+
 def _ranks(d: Draw) -> Any:
     if d.chance(0.5):
-        bad = d.pick(
-            (([0, 3], 9), ([1, 12], 9), ([1.5], 9), ([], 9), ([1, 2], [9, 0]), ([2], 10**13))
-        )
-        return sd.RankSet("S", *bad)
+        return sd.RankSet("S", *d.pick(WRONG_RANKS))
     return [[rs.has_ties, rs.max_negatives, rs.max_relevant, rs.n_instances, rs] for rs in d.sets()]
 
 
@@ -537,23 +513,32 @@ def _counterexample(d: Draw) -> Any:
     return sd.counterexample(d.metric(plain=True), d.sampling(300, 60))
 
 
-KINDS: dict[str, Callable[[Draw], Any]] = {
+_OVER_M = _of("plain", "small", "ties", "own n", "counts", "several")
+KINDS: dict[str, Values] = {
     "Sampling": _sampling, "Metric": _metric, "RankSet": _ranks, "SampledRankSet": _sampled_set,
-    "expected": _law("expected"), "variance": _law("variance"), "posterior": _posterior,
-    "correction": _fit, "vector_json": _vector, "example": _example,
-    "mean": _mean, "expected_mean": _means("expected_mean"), "std_of_mean": _means("std_of_mean"),
-    "curve": _curve, "simulate": _simulate, "sample_ranks": _sample,
-    "flips": _over_m("flips"), "right_from": _over_m("right_from"), "verdict": _verdict,
-    "probability_of_order": _pairs("probability_of_order"),
-    "probability_if_shared": _pairs("probability_if_shared"),
-    "probability_if_redrawn": _pairs("probability_if_redrawn"),
-    "significance": _significance, "negatives_needed": _negatives,
-    "instances_needed": _instances, "counterexample": _counterexample,
-    "eigenvalues": _spectral("eigenvalues"), "retained": _spectral("retained"),
-    "resolution": _spectral("resolution"), "full_cutoff": _full_cutoff,
-    "matching_cutoff": _matching, "gamma_table": _gamma_table, "estimate": _estimate,
-    "rank_distribution": _distribution, "fit_learned": _learned, "bounds": _bounds,
-    "compare": _compare, "bounds_from_table": _table,
+    "expected": _after(Draw.sampling, _law, name="expected"),
+    "variance": _after(Draw.sampling, _law, name="variance"),
+    "posterior": _after(lambda d: d.sampling(2_000, 100), _posterior),
+    "correction": _after(lambda d: d.sampling(5_000, 120), _fit), "vector_json": _vector,
+    "example": _example, "mean": _after(Draw.sets, _mean),
+    "expected_mean": _after(Draw.sets, _means, name="expected_mean"),
+    "std_of_mean": _after(Draw.sets, _means, name="std_of_mean"),
+    "curve": _after(Draw.sets, _curve), "simulate": _after(Draw.sets, _simulate),
+    "sample_ranks": _after(_of("plain", "ties", "own n", "counts", "several"), _sample),
+    "flips": _after(_OVER_M, _over_m, name="flips"),
+    "right_from": _after(_OVER_M, _over_m, name="right_from"),
+    "verdict": _after(_of("plain", "ties", "own n", "several", "small"), _verdict),
+    **{x: _after(Draw.sets, _pairs, name=x) for x in
+       ("probability_of_order", "probability_if_shared", "probability_if_redrawn")},
+    "significance": _after(_of("plain", "small", "ties", "several", "counts"), _significance),
+    "negatives_needed": _after(_of("plain", "own n", "counts"), _negatives),
+    "instances_needed": _after(Draw.sets, _instances), "counterexample": _counterexample,
+    **{x: _after(lambda d: d.sampling(50_000, 200), _spectral, name=x) for x in
+       ("eigenvalues", "retained", "resolution")},
+    "full_cutoff": _after(Draw.sampling, _full_cutoff),
+    "matching_cutoff": _after(_of("plain", "own n", "counts", "ties"), _matching),
+    "gamma_table": _gamma_table, "estimate": _estimate, "rank_distribution": _distribution,
+    "fit_learned": _learned, "bounds": _bounds, "compare": _compare, "bounds_from_table": _table,
 }  # fmt: skip
 
 

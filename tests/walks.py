@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -26,11 +24,21 @@ FILE = b"system,user,rank,n\n" + b"".join(
     for user in range(1, 30)
 )
 STEPS, MODULES = 12, 30
+VERDICT = "comparison.verdict:verdict_at_m"
+WALKS = {
+    "an uploaded rank": (
+        "ranksets:RankSet.__init__",
+        VERDICT,
+        "dashboard.consistency.page:_headline",
+    ),
+    "m on Explore": ("sampling:Sampling.weights", "dashboard.explore.pictures:expected_curve"),
+    "m on Consistency": (VERDICT, "dashboard.consistency.pictures:curves"),
+}
 
 
 @dataclass
 class Trace:
-    """Functions entered until one of the last of ``ends`` is, and the chain to each of ``ends``."""
+    """Functions entered until the last of ``ends`` is, and the chain to each of ``ends``."""
 
     ends: tuple[str, ...]
     entered: list[str] = field(default_factory=list)
@@ -42,12 +50,11 @@ class Trace:
             return
         self.entered.append(name)
         if name in self.ends and name not in self.chains:
-            self.chains[name] = list(reversed(list(callers(frame))))
-
-    @property
-    def modules(self) -> list[str]:
-        """In the order in which they were entered first."""
-        return list(dict.fromkeys(name.rpartition(":")[0] for name in self.entered))
+            chain, caller = [], frame
+            while caller is not None:
+                chain += [named(caller)] if named(caller) else []
+                caller = caller.f_back
+            self.chains[name] = chain[::-1]
 
 
 def named(frame: FrameType) -> str:
@@ -59,72 +66,37 @@ def named(frame: FrameType) -> str:
     return f"{'.'.join(path.parts)}:{code.co_qualname}"
 
 
-def callers(frame: FrameType | None) -> Iterator[str]:
-    """This function and those that called it, the innermost first."""
-    while frame is not None:
-        if name := named(frame):
-            yield name
-        frame = frame.f_back
-
-
-@contextmanager
-def traced(*ends: str) -> Iterator[Trace]:
-    """Follow what runs in threads that start here, as a page does."""
-    trace = Trace(ends)
+def traced(title: str) -> Trace:
+    """What runs in the threads that start here, as a page does."""
+    if title == "an uploaded rank":
+        at = open_page("consistency", source="Upload a file")
+        at.file_uploader(key="ranks_file").upload("ranks.csv", FILE)
+    else:
+        at = open_page(title.rpartition(" ")[2].lower())
+        at.select_slider(key="m_ladder").set_value(200)
+    trace = Trace(WALKS[title])
     threading.setprofile(trace)
     try:
-        yield trace
+        run(at)
     finally:
         threading.setprofile(None)
-
-
-def uploaded() -> Trace:
-    """An uploaded rank to its verdict."""
-    at = open_page("consistency", source="Upload a file")
-    at.file_uploader(key="ranks_file").upload("ranks.csv", FILE)
-    with traced(
-        "ranksets:RankSet.__init__",
-        "comparison.verdict:verdict_at_m",
-        "dashboard.consistency.page:_headline",
-    ) as trace:
-        run(at)
-    return trace
-
-
-def moved(page: str, *ends: str) -> Trace:
-    """A slider's m to its picture."""
-    at = open_page(page)
-    at.select_slider(key="m_ladder").set_value(200)
-    with traced(*ends) as trace:
-        run(at)
     return trace
 
 
 def main() -> int:
-    uploads = uploaded()
-    walks = {
-        "an uploaded rank": uploads,
-        "m on Explore": moved(
-            "explore",
-            "sampling:Sampling.weights",
-            "dashboard.explore.pictures:expected_curve",
-        ),
-        "m on Consistency": moved(
-            "consistency",
-            "comparison.verdict:verdict_at_m",
-            "dashboard.consistency.pictures:curves",
-        ),
-    }
-    longest = 0
-    for title, trace in walks.items():
-        print(f"\n{title}: {len(trace.entered)} calls in {len(trace.modules)} modules")
-        for end in trace.ends:
-            chain = trace.chains[end]
+    longest, most = 0, 0
+    for title in WALKS:
+        trace = traced(title)
+        modules = list(dict.fromkeys(name.rpartition(":")[0] for name in trace.entered))
+        print(f"\n{title}: {len(trace.entered)} calls in {len(modules)} modules")
+        for chain in (trace.chains[end] for end in trace.ends):
             longest = max(longest, len(chain))
             print(f"  {len(chain):2} steps: {' > '.join(chain)}")
-    print(f"\nbefore the headline of an uploaded file: {', '.join(uploads.modules)}")
-    print(f"{len(uploads.modules)} modules (at most {MODULES}), {longest} steps (at most {STEPS})")
-    return int(longest > STEPS or len(uploads.modules) > MODULES)
+        if title == "an uploaded rank":
+            most = len(modules)
+            print(f"  before its headline: {', '.join(modules)}")
+    print(f"\n{most} modules (at most {MODULES}), {longest} steps (at most {STEPS})")
+    return int(longest > STEPS or most > MODULES)
 
 
 if __name__ == "__main__":
