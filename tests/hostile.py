@@ -72,9 +72,6 @@ class Corpus:
         write = data if callable(data) else (lambda: iter([data]))
         self.cases.append(Case(kind, number, name, write, **more))
 
-    def pick(self, options):
-        return options[int(self.rng.integers(len(options)))]
-
 
 # ---------------------------------------------------------------- valid files, to be mutated
 

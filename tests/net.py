@@ -35,6 +35,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy loads, as app.py has it: two move digits
 
@@ -49,8 +50,6 @@ HERE = Path(__file__).resolve().parent
 STORED = HERE / "data" / "net.json"
 VALUES, FILES = 608, 90
 RELATIVE, ABSOLUTE = 1e-12, 1e-13
-# Names whose numbers come out of an iteration that ends near, not at, its answer.
-LOOSER: dict[str, float] = {}
 
 Atom = str | list[float]
 Record = dict[str, Atom]
@@ -88,6 +87,7 @@ def _digits(x: float) -> float:
 
 OF_SET = ("system", "ranks", "sampled_ranks", "n", "m", "scheme", "instances", "ties", "mass_above",
           "counts", "n_instances", "is_adaptive")  # fmt: skip
+PARTS = {sd.RankSet: OF_SET, sd.SampledRankSet: OF_SET, sd.Metric: ("name", "k", "share")}
 
 
 def said(value: Any, path: str = "", into: Record | None = None) -> Record:
@@ -102,11 +102,9 @@ def said(value: Any, path: str = "", into: Record | None = None) -> Record:
         said(value.index.to_numpy(), f"{path}:index", into)
         for place in range(value.shape[1]):
             said(value.iloc[:, place].to_numpy(dtype=object), f"{path}.{place}", into)
-    elif isinstance(value, sd.RankSet | sd.SampledRankSet) or dataclasses.is_dataclass(value):
+    elif type(value) in PARTS or dataclasses.is_dataclass(value):
         into[f"{path}:says"] = said_text(str(value))
-        own = OF_SET
-        if not isinstance(value, sd.RankSet | sd.SampledRankSet):
-            own = tuple(field.name for field in dataclasses.fields(value))
+        own = PARTS.get(type(value)) or [field.name for field in dataclasses.fields(value)]
         for name in own:
             if hasattr(value, name):
                 said(getattr(value, name), f"{path}.{name}", into)
@@ -790,86 +788,80 @@ WRONG = ("", "nan", "-1", "0", "abc", "1e400", "1.5", "<b>x</b>", "💥", "99999
 Link = dict[str, Any]
 
 
-def _link(page: str, press: str = "", /, **query: Any) -> Link:
-    pairs = {k: [str(x) for x in v] if isinstance(v, list) else [str(v)] for k, v in query.items()}
-    return {"page": page, "query": pairs, "press": press}
+NUMBERS = "consistency?answers=Numbers&numbers_view"
+ESTIMATE, OWN = "correct?what=Sampled ranks", "correct?prior=own weights"
+TOY, TIES = "source=Three toy recommenders", "source=MovieLens 1M with ties"
+# Page?query#button; a value PASTED 3 is that text.
+LINKS = (
+    "start",
+    *(f"learn?lesson={i}" for i in range(1, 10)),
+    "learn?lesson=1&guess1=AP",
+    "learn?lesson=2&guess2=3",
+    "learn?lesson=5&guess5=A",
+    "learn?lesson=5&look5=NDCG&guess5=B&example_m=100&present=true",
+    *(f"paper?item={x}" for x in KNOWN["paper"]["item"]),
+    "paper?item=Table 4&cell_metric=AUC",
+    "paper?item=No table",
+    *(f"explore?tab={x}&why=true" for x in KNOWN["explore"]["tab"]),
+    "explore?view=top 100&scheme=popularity&odds=3&metrics=AP&metrics=TOPK",
+    "explore?n=500&m=20&rank=7&tab=Law&turn=true&draws=50&metrics=AUC",
+    "explore?n=abc&m=-4&scheme=none&metrics=Foo&metrics=AP&v=7",
+    "explore?n=50&m=300",
+    "explore?rank=99999",
+    "explore?k=0",
+    *(f"consistency?sure_view={x}" for x in KNOWN["consistency"]["sure_view"]),
+    "consistency#bounds",
+    "consistency#paper",
+    f"{NUMBERS}=Means&{TOY}&correction=CLS",
+    f"{NUMBERS}=Flips&{TIES}&correction=uncorrected",
+    f"{NUMBERS}=Distribution&{TIES}&correction=BV",
+    f"{NUMBERS}=Distribution&distribution_view=the top&why=true&pair=X, Z&also_k=1&also_k=50"
+    "&metrics=AP@k",
+    f"consistency?answers=Repeat it&{TOY}&repeats=500&seed=4",
+    f"consistency?{TOY}&scheme=with replacement&m=99&sure_view=Plan&wanted=80 %",
+    f"consistency?{TIES}&ties=pessimistic&scheme=popularity&odds=3&m=500",
+    *(f"consistency?ranks=PASTED {i}&why=true&source=Paste ranks" for i in range(len(PASTED))),
+    "consistency?ranks=PASTED 1&weighting=relevant items&source=Paste ranks&answers=Numbers"
+    "&metrics=Recall@k&metrics=NDCG&metrics=TOPK",
+    "consistency?source=Upload a file",
+    "consistency?metrics=",
+    "consistency?m=1000000",
+    "consistency?source=?&correction=?&m=x",
+    "correct?sheet=Vector&costs=On real ranks&sees=over m",
+    "correct?sheet=What it costs&costs=Bias and variance&sees=over γ",
+    "correct?sheet=What it costs&costs=On real ranks&sees=over γ",
+    "correct?sheet=What a sample can see&costs=On real ranks&sees=over γ",
+    "correct?sheet=What a sample can see&costs=On real ranks&sees=over m",
+    *(f"correct?prior={x}&n=1000&m=50&metric=NDCG@k" for x in KNOWN["correct"]["prior"]),
+    *(f"{OWN}&weights=WEIGHTS {i}&n=10&m=5&take=CLS&why=true" for i in range(len(WEIGHTS))),
+    "correct?take=LS&drawn=LS&drawn=CLS&m=10&metric=AP&instances=100",
+    "correct?scheme=popularity&odds=4",
+    "correct?m=5&n=5&gamma=-1",
+    f"{ESTIMATE}&estimate_tab=True ranks&estimator=MES",
+    f"{ESTIMATE}&estimate_tab=Which γ&draw_seed=2",
+    f"{ESTIMATE}&estimates_view=Pairs&metric=AUC&estimator=BV",
+    *(
+        f"{ESTIMATE}&sampled_source=Paste sampled ranks&sampled=SAMPLED {i}"
+        for i in range(len(SAMPLED))
+    ),
+    f"{ESTIMATE}&sampled_source=Paste sampled ranks&sampled=SAMPLED 4&m_set=true&estimator=MLE",
+    "correct?what=A printed table",
+    "correct?what=A printed table&m=99&n=1000&metric=NDCG&table_instances=6040",
+    "correct?what=Nothing",
+)
 
 
 def links() -> list[Link]:
     """Every page, tab, view, mode, lesson, and some addresses that are wrong."""
-    toy, ties = "Three toy recommenders", "MovieLens 1M with ties"
-    pasted: dict[str, Any] = {"source": "Paste ranks"}
-    found = [_link("start"), *(_link("learn", lesson=i) for i in range(1, 10))]
-    found += [
-        _link("learn", lesson=i, **{f"guess{i}": g}) for i, g in ((1, "AP"), (2, 3), (5, "A"))
-    ]
-    found += [_link("learn", lesson=5, look5="NDCG", guess5="B", example_m=100, present="true")]
-    found += [_link("paper", item=x) for x in KNOWN["paper"]["item"]]
-    found += [_link("paper", item="Table 4", cell_metric="AUC"), _link("paper", item="No table")]
-    found += [_link("explore", tab=x, why="true") for x in KNOWN["explore"]["tab"]]
-    found += [
-        _link("explore", view="top 100", scheme="popularity", odds=3, metrics=["AP", "TOPK"]),
-        _link("explore", n=500, m=20, rank=7, tab="Law", turn="true", draws=50, metrics=["AUC"]),
-        _link("explore", n="abc", m=-4, scheme="none", metrics=["Foo", "AP"], v=7),
-        _link("explore", n=50, m=300),
-        _link("explore", rank=99_999),
-        _link("explore", k=0),
-    ]
-    how = KNOWN["consistency"]
-    found += [_link("consistency", sure_view=x) for x in how["sure_view"]]
-    found += [_link("consistency", press) for press in ("bounds", "paper")]
-    found += [
-        _link("consistency", answers="Numbers", numbers_view=x, source=s, correction=c)
-        for x, s, c in (
-            ("Means", toy, "CLS"),
-            ("Flips", ties, "uncorrected"),
-            ("Distribution", ties, "BV"),
-        )
-    ]
-    found += [
-        _link("consistency", answers="Numbers", numbers_view="Distribution",
-              distribution_view="the top", why="true", pair="X, Z", also_k=[1, 50],
-              metrics=["AP@k"]),
-        _link("consistency", answers="Repeat it", source=toy, repeats="500", seed=4),
-        _link("consistency", source=toy, scheme="with replacement", m=99, sure_view="Plan",
-              wanted="80 %"),
-        _link("consistency", source=ties, ties="pessimistic", scheme="popularity", odds=3, m=500),
-        *(_link("consistency", ranks=text, why="true", **pasted) for text in PASTED),
-        _link("consistency", ranks=PASTED[1], weighting="relevant items", **pasted,
-              answers="Numbers", metrics=["Recall@k", "NDCG", "TOPK"]),
-        _link("consistency", source="Upload a file"), _link("consistency", metrics=[""]),
-        _link("consistency", m=10**6), _link("consistency", source="?", correction="?", m="x"),
-    ]  # fmt: skip
-    how = KNOWN["correct"]
-    found += [
-        _link("correct", sheet=x, costs=c, sees=v)
-        for x, c, v in (
-            ("Vector", "On real ranks", "over m"),
-            ("What it costs", "Bias and variance", "over γ"),
-            ("What it costs", "On real ranks", "over γ"),
-            ("What a sample can see", "On real ranks", "over γ"),
-            ("What a sample can see", "On real ranks", "over m"),
-        )
-    ]
-    found += [_link("correct", prior=x, n=1000, m=50, metric="NDCG@k") for x in how["prior"]]
-    found += [
-        _link("correct", prior="own weights", weights=x, n=10, m=5, take="CLS", why="true")
-        for x in WEIGHTS
-    ]
-    found += [
-        _link("correct", take="LS", drawn=["LS", "CLS"], m=10, metric="AP", instances="100"),
-        _link("correct", scheme="popularity", odds=4), _link("correct", m=5, n=5, gamma=-1),
-        _link("correct", what="Sampled ranks", estimate_tab="True ranks", estimator="MES"),
-        _link("correct", what="Sampled ranks", estimate_tab="Which γ", draw_seed=2),
-        _link("correct", what="Sampled ranks", estimates_view="Pairs", metric="AUC",
-              estimator="BV"),
-        *(_link("correct", what="Sampled ranks", sampled_source="Paste sampled ranks", sampled=x)
-          for x in SAMPLED),
-        _link("correct", what="Sampled ranks", sampled_source="Paste sampled ranks",
-              sampled=SAMPLED[4], m_set="true", estimator="MLE"),
-        _link("correct", what="A printed table"), _link("correct", what="A printed table", m=99,
-              n=1000, metric="NDCG", table_instances=6040), _link("correct", what="Nothing"),
-    ]  # fmt: skip
+    texts = {"PASTED": PASTED, "SAMPLED": SAMPLED, "WEIGHTS": WEIGHTS}
+    long = {f"{name} {i}": text for name, of in texts.items() for i, text in enumerate(of)}
+    found = []
+    for line in LINKS:
+        address, _, press = line.partition("#")
+        page, _, query = address.partition("?")
+        parsed = parse_qs(query, keep_blank_values=True)
+        given = {key: [long.get(x, x) for x in values] for key, values in parsed.items()}
+        found.append({"page": page, "query": given, "press": press})
     return found
 
 
@@ -892,7 +884,8 @@ def random_links(seed: int, size: int) -> list[Link]:
             query[key] = [WRONG[int(rng.integers(len(WRONG)))]]
         if query.get("source") == ["Paste ranks"]:
             query.setdefault("ranks", [PASTED[int(rng.integers(len(PASTED)))]])
-        found.append(_link(page, **query))
+        given = {key: [str(x) for x in values] for key, values in query.items()}
+        found.append({"page": page, "query": given, "press": ""})
     return found
 
 
@@ -930,16 +923,14 @@ def _put(into: Record, path: str, value: Any) -> None:
         if isinstance(value, dict):
             for key in sorted(value):
                 walk(value[key], f"{name}.{key}")
-        elif isinstance(value, np.ndarray) or (
-            isinstance(value, list) and (len(value) > 4 or name in (".x", ".y", ".z"))
-        ):
-            said(
-                value if isinstance(value, np.ndarray) else list(_leaves(value)), path + name, into
-            )
+        elif isinstance(value, np.ndarray):
+            said(value, path + name, into)
+        elif isinstance(value, list) and (len(value) > 4 or name in (".x", ".y", ".z")):
+            said(list(_leaves(value)), path + name, into)
         elif isinstance(value, list):
             for i, each in enumerate(value):
                 walk(each, f"{name}.{i}")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
+        elif _is_number(value):
             plain.append(name)
             numbers.append(value)
         else:
@@ -1004,34 +995,28 @@ def screen(at: Any) -> Record:
     order: list[str] = []
 
     def walk(node: Any) -> None:
-        kind = str(getattr(node, "type", ""))
-        proto = getattr(node, "proto", None)
-        block = hasattr(node, "children")
-        if (
-            proto is not None
-            and kind not in ("empty", "html_empty")
-            and (not block or kind in HOLDS)
-        ):
+        kind, proto = str(getattr(node, "type", "")), getattr(node, "proto", None)
+        children = getattr(node, "children", None)
+        shown = proto is not None and kind not in ("empty", "html_empty")
+        if shown and (children is None or kind in HOLDS):
             counts[kind] = counts.get(kind, 0) + 1
             key = _key(str(getattr(proto, "id", "") or "")).removesuffix("None")
             path = f"{kind} {counts[kind]}{' ' + key if key else ''}"
             order.append(kind)
-            if not block:
+            if children is None:
                 _element(node, path, into)
             else:
                 part = getattr(proto, kind, None)
                 into[path] = said_text(f"{getattr(part, 'label', '')} {getattr(node, 'label', '')}")
-        if block:
-            for place in sorted(node.children):
-                walk(node.children[place])
+        for place in sorted(children or ()):
+            walk(children[place])
 
     for place in ("sidebar", "main"):
         order.append(place.upper())
         walk(getattr(at, place))
     into["order"] = said_text(" ".join(order))
-    into["address"] = said_text(
-        json.dumps({k: at.query_params[k] for k in sorted(at.query_params)})
-    )
+    query = {key: at.query_params[key] for key in sorted(at.query_params)}
+    into["address"] = said_text(json.dumps(query))
     return into
 
 
@@ -1058,18 +1043,10 @@ def link(link: Link) -> tuple[str, Record]:
 def everything(seed: int, values: int, files: int, links: list[Link], *, kept: bool) -> Said:
     """All records by their names."""
     logging.disable(logging.WARNING)
-    found: Said = {}
-    for number in range(values):
-        name, record = value(seed, number)
-        found[name] = record
-    for number in range(files):
-        name, record = file(seed, number)
-        found[name] = record
-    found.update(kept_files() if kept else ())
-    for each in links:
-        name, record = link(each)
-        found[name] = record
-    return found
+    records = [value(seed, number) for number in range(values)]
+    records += [file(seed, number) for number in range(files)]
+    records += kept_files() if kept else ()
+    return dict(records + [link(each) for each in links])
 
 
 class _Pool(list[Any]):
@@ -1135,11 +1112,10 @@ def differences(stored: Said, found: Said) -> list[str]:
     lines = [f"{name}: not found" for name in stored if name not in found]
     lines += [f"{name}: not stored" for name in found if name not in stored]
     for name in stored.keys() & found.keys():
-        allowed = LOOSER.get(name.split(" ")[2] if name.startswith("value") else "", RELATIVE)
         a, b = stored[name], found[name]
         for path in [*a, *(p for p in b if p not in a)]:
             off = distance(a.get(path), b.get(path))
-            if off > allowed:
+            if off > RELATIVE:
                 lines.append(
                     f"{name}: {path or 'value'}\n    stored {a.get(path)!r}\n"
                     f"    found  {b.get(path)!r}"

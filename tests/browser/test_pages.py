@@ -152,7 +152,8 @@ def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
         assert "17.92" in text
         assert "<b>A</b>" not in text
         assert "mine.csv" in text
-        page.keyboard.press("Escape")
+        dialog.get_by_role("button", name="Close").click()
+        expect(dialog).to_be_hidden()
         phone(page)
     upload(page, tmp_path / "half.csv", "system,rank,n\nA,0.5,9\n")
     expect(page.get_by_test_id("stAlert")).to_contain_text("half.csv, line 2, column 'rank': 0.5")

@@ -57,16 +57,20 @@ def by_axis(at):
     return {title.split(" (")[0]: lines(c) for title, c in titled if title}
 
 
+def cuts(m, name, metric, before, bias2, variance):
+    bias, scatter = percent(bias2**0.5), percent((variance / 6_040) ** 0.5)
+    return (
+        f"With {m} negatives, {name} cuts the average bias of {metric} from {percent(before)} to "
+        f"{bias}; a mean over 6,040 scatters by {scatter}."
+    )
+
+
 def test_first_screen_is_the_core():
     at = page()
     fit = BV.fit("Recall@10", SAMPLING)
     before = sd.correction("uncorrected").fit("Recall@10", SAMPLING).risk()[0] ** 0.5
     bias2, variance = fit.risk()
-    assert headline(at) == (
-        f"With 100 negatives, BV 0.1 cuts the average bias of Recall@10 from {percent(before)} to "
-        f"{percent(bias2**0.5)}; a mean over 6,040 scatters by "
-        f"{percent((variance / 6_040) ** 0.5)}."
-    )
+    assert headline(at) == cuts(100, "BV 0.1", "Recall@10", before, bias2, variance)
     assert numbers(at) == {
         "Average bias": percent(bias2**0.5),
         "Scatter of one draw": percent(variance**0.5),
@@ -142,12 +146,10 @@ def test_a_prior_weighs_the_fit_and_the_averages():
     bias2, variance = fit.risk()
     assert numbers(at)["Average bias"] == percent(bias2**0.5)
     assert numbers(at)["Scatter of one draw"] == percent(variance**0.5)
-    before = sd.correction("uncorrected").fit("AP", sampling)
     # By brute force: bias at every rank, weighed.
     ranks = np.arange(1, 2001)
-    bias = before.expected(ranks) - 1 / ranks
-    root = np.sqrt(weights @ bias**2 / weights.sum())
-    assert percent(float(root)) in headline(at)
+    bias = sd.correction("uncorrected").fit("AP", sampling).expected(ranks) - 1 / ranks
+    assert percent(float(np.sqrt(weights @ bias**2 / weights.sum()))) in headline(at)
     at = page(prior="1/rank", n="1000000")
     assert "n = 1,000,000 is too large for the prior 1/rank" in complaint(at)
 
@@ -161,11 +163,7 @@ def test_own_weights_are_the_prior_of_the_core_and_travel_in_the_link():
     fit = sd.correction("CLS", prior=weights).fit("AP", sampling)
     bias2, variance = fit.risk()
     before = sd.correction("uncorrected").fit("AP", sampling).risk(weights)[0] ** 0.5
-    scatter = percent((variance / 6_040) ** 0.5)
-    assert headline(at) == (
-        f"With 5 negatives, CLS cuts the average bias of AP from {percent(before)} to "
-        f"{percent(bias2**0.5)}; a mean over 6,040 scatters by {scatter}."
-    )
+    assert headline(at) == cuts(5, "CLS", "AP", before, bias2, variance)
     _, drawn = traces(at, "Vector for AP")["CLS"]
     np.testing.assert_allclose(drawn, 100 * fit.values, atol=1e-9)
     assert "5 of them above 0; rank 1 has half of their sum" in captions(at)

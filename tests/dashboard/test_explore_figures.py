@@ -38,40 +38,39 @@ def check(fig):
 
 @pytest.mark.parametrize("name", ["AUC", "AP", "NDCG", "NDCG@10", "Recall@10", "Precision@5"])
 @pytest.mark.parametrize("top", [None, 1000, 100])
-@pytest.mark.parametrize("dark", [False, True])
-def test_expected_curve(name, top, dark):
+def test_expected_curve(name, top):
     metric = sd.parse_metric(name)
     ranks, exact, mean, std = curves(metric, top=top)
-    fig = explore.expected_curve(
-        metric, ranks, exact, mean, std, m=M, at=100, log=top is None, dark=dark
-    )
-    check(fig)
-    np.testing.assert_allclose(named(fig, "exact").y, 100 * exact)
-    np.testing.assert_allclose(named(fig, f"sampled, m = {M},").y, 100 * mean)
-    assert named(fig, "exact").line.dash == theme.EXACT_DASH
-    assert named(fig, "exact").line.color == theme.look(dark).ink
-    said = " ".join(a.text for a in fig.layout.annotations)
-    assert "exact" in said
-    assert "sampled" in said
+    for dark in (False, True):
+        how = {"m": M, "at": 100, "log": top is None, "dark": dark}
+        fig = explore.expected_curve(metric, ranks, exact, mean, std, **how)
+        check(fig)
+        np.testing.assert_allclose(named(fig, "exact").y, 100 * exact)
+        np.testing.assert_allclose(named(fig, f"sampled, m = {M},").y, 100 * mean)
+        assert named(fig, "exact").line.dash == theme.EXACT_DASH
+        assert named(fig, "exact").line.color == theme.look(dark).ink
+        said = " ".join(a.text for a in fig.layout.annotations)
+        assert "exact" in said
+        assert "sampled" in said
 
 
 def test_the_band_is_one_standard_deviation_within_the_metrics_range():
     metric = sd.parse_metric("AP")
     ranks, exact, mean, std = curves(metric)
     fig = explore.expected_curve(metric, ranks, exact, mean, std, m=M, at=100)
-    low, high = fig.data[0].y, fig.data[1].y
-    np.testing.assert_allclose(low, 100 * np.clip(mean - std, 0, 1))
-    np.testing.assert_allclose(high, 100 * np.clip(mean + std, 0, 1))
+    for line, end in zip(fig.data, (mean - std, mean + std), strict=False):
+        np.testing.assert_allclose(line.y, 100 * np.clip(end, 0, 1))
+    fig = theme.dimmed(fig)  # keeps the picture
+    assert all(t.opacity == 0.25 for t in fig.data)
 
 
-@pytest.mark.parametrize("at", [1, 2, 10, 11, 700, 9_999, 10_000])
 @pytest.mark.parametrize("name", ["AUC", "AP", "Recall@10"])
-def test_values_are_written_at_every_rank(name, at):
+def test_values_are_written_at_every_rank(name):
     metric = sd.parse_metric(name)
-    ranks, exact, mean, std = curves(metric, at=at)
-    fig = explore.expected_curve(metric, ranks, exact, mean, std, m=M, at=at)
-    said = " ".join(a.text for a in fig.layout.annotations)
-    assert said.count("%") == 2
+    for at in (1, 2, 10, 11, 700, 9_999, 10_000):
+        fig = explore.expected_curve(metric, *curves(metric, at=at), m=M, at=at)
+        said = " ".join(a.text for a in fig.layout.annotations)
+        assert said.count("%") == 2
 
 
 def test_family_is_sorted_and_named():
@@ -103,9 +102,8 @@ def test_law_of_many_negatives_stays_drawable():
 
 
 def test_histogram_holds_every_draw():
-    p = SAMPLING.pmf(800)
     seen = np.array([1, 9, 9, 30])
-    fig = explore.law(p, k=None, mean=9.0, observed=seen)
+    fig = explore.law(SAMPLING.pmf(800), k=None, mean=9.0, observed=seen)
     shares = dict(zip(fig.data[0].x, fig.data[0].y, strict=True))
     assert (shares[1], shares[9], shares[30]) == (25, 50, 25)
 
@@ -127,12 +125,6 @@ def test_posterior_marks_even_odds():
     fig = explore.posterior(ranks, below[ranks - 1], at=100)
     check(fig)
     assert "even odds" in fig.layout.annotations[0].text
-
-
-def test_dimming_keeps_the_picture():
-    metric = sd.parse_metric("AP")
-    fig = theme.dimmed(explore.expected_curve(metric, *curves(metric), m=M, at=100))
-    assert all(t.opacity == 0.25 for t in fig.data)
 
 
 @pytest.mark.parametrize("n", [2, 3, 11, 59, 60, 61, 500, 10_000, 10**9])

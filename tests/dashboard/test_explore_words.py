@@ -13,38 +13,24 @@ SCHEMES = [("with-replacement", 1.0), ("without-replacement", 1.0), ("popularity
 METRICS = ["AUC", "AP", "NDCG", "NDCG@10", "Recall@10", "Precision@5"]
 
 
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [
-        (0.63659167554758955, "63.66 %"),
-        (0.99999993674907442, "100.00 %"),
-        (0.0, "0.00 %"),
-        (1e-9, "< 0.01 %"),
-        (5e-5, "0.01 %"),
-        (float("nan"), "–"),
-    ],
-)
-def test_percent(value, written):
-    assert text.percent(value) == written
+def test_numbers_as_they_are_written():
+    nan = float("nan")
+    percents = {0.63659167554758955: "63.66 %", 0.99999993674907442: "100.00 %", 0.0: "0.00 %"}
+    percents |= {1e-9: "< 0.01 %", 5e-5: "0.01 %", nan: "–"}
+    assert [text.percent(x) for x in percents] == list(percents.values())
+    counts = {1: "1", 1000: "1,000", 10**6: "1M", 10**9: "1B", 2_500_000: "2.5M"}
+    counts |= {1_234_567: "1,234,567"}
+    assert [text.short_count(x) for x in counts] == list(counts.values())
 
 
-def test_axis_numbers():
-    assert [text.short_count(10**e) for e in range(0, 10, 3)] == ["1", "1,000", "1M", "1B"]
-    assert text.short_count(2_500_000) == "2.5M"
-    assert text.short_count(1_234_567) == "1,234,567"
-
-
-@pytest.mark.parametrize(
-    ("message", "said"),
-    [
+def test_errors_become_sentences():
+    for message, said in (
         ("n must be at least 2, got 1", "n must be at least 2, got 1."),
         ("m = 20000 is too large", "m = 20,000 is too large."),
         ("unknown metric 'x'", "Unknown metric 'x'."),
         ("rank 1.23456 is odd", "Rank 1.23456 is odd."),
-    ],
-)
-def test_errors_become_sentences(message, said):
-    assert text.spell(message) == said
+    ):
+        assert text.spell(message) == said
 
 
 def test_the_sentence_of_the_paper():
@@ -62,30 +48,26 @@ def test_equal_values_are_called_the_same():
     assert said.endswith("AUC = 99.01 % in expectation, the same as on all items.")
 
 
-@pytest.mark.parametrize(
-    ("scheme", "name", "rank", "n"),
-    list(itertools.product(SCHEMES, METRICS, [1, 2, 10**6], [10**6, 10**9])),
-)
-def test_no_sentence_is_longer_than_25_words(scheme, name, rank, n):
-    sampling = sd.Sampling(n, 1000, *scheme)
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_no_sentence_is_longer_than_25_words(scheme, name):
     metric = sd.parse_metric(name)
-    exact, mean = (float(f) for f in (metric(rank, n), sd.expected(metric, rank, sampling)))
-    said = explore.sentence(metric, rank, sampling, exact, mean)
-    assert len(said.split()) <= 25
+    for rank, n in itertools.product([1, 2, 10**6], [10**6, 10**9]):
+        sampling = sd.Sampling(n, 1000, *scheme)
+        exact, mean = (float(f) for f in (metric(rank, n), sd.expected(metric, rank, sampling)))
+        assert len(explore.sentence(metric, rank, sampling, exact, mean).split()) <= 25
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize("rank", [1, 2, 100, N])
-def test_formulas_carry_the_numbers_and_balance(scheme, name, rank):
-    sampling = sd.Sampling(N, 99, *scheme)
-    metric = sd.parse_metric(name)
-    exact, mean = float(metric(rank, N)), float(sd.expected(metric, rank, sampling))
-    steps = explore.formula(metric, rank, sampling, exact, mean)
-    for step in steps:
-        assert step.count("{") == step.count("}")
-    assert text.tex_percent(mean) in steps[2]
-    assert text.tex_percent(exact) in steps[3]
+def test_formulas_carry_the_numbers_and_balance(scheme, name):
+    sampling, metric = sd.Sampling(N, 99, *scheme), sd.parse_metric(name)
+    for rank in (1, 2, 100, N):
+        exact, mean = float(metric(rank, N)), float(sd.expected(metric, rank, sampling))
+        steps = explore.formula(metric, rank, sampling, exact, mean)
+        assert all(step.count("{") == step.count("}") for step in steps)
+        assert text.tex_percent(mean) in steps[2]
+        assert text.tex_percent(exact) in steps[3]
 
 
 def test_formula_takes_the_closed_form_of_the_scheme():
