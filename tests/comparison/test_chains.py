@@ -67,3 +67,23 @@ def test_a_complete_sample_has_no_scatter_and_more_than_that_none() -> None:
     rs = sd.RankSet("S", [1, 5, 9, 2, 3], [12, 12, 12, 9, 9], instances=[0, 0, 0, 1, 1])
     assert sd.std_of_mean("AP", rs, 9, scheme=WITHOUT) == pytest.approx(0, abs=1e-8)
     assert sd.std_of_mean("AP", rs, 7, scheme=WITHOUT) > 0.001
+
+
+@pytest.mark.parametrize(("scheme", "tied"), [(WITH, False), (WITHOUT, True)])
+def test_long_lists_against_simulation(scheme: str, tied: bool) -> None:
+    rng = np.random.default_rng(12)
+    n, m, runs, sizes = 300, 25, 3000, [1, 2, 40, 7, 7, 3]
+    ranks = [np.sort(rng.choice(n // 3, k, replace=False)) * 3 + 1 for k in sizes]
+    rs = sd.RankSet(
+        "S",
+        np.concatenate(ranks),
+        n,
+        instances=np.repeat(range(len(sizes)), sizes),
+        ties=rng.integers(0, 3, sum(sizes)) if tied else None,
+    )
+    for text in METRICS:
+        drawn = sd.simulate(text, rs, m, runs, rng, scheme=scheme)
+        fourth = np.mean((drawn - drawn.mean()) ** 4) / drawn.var() ** 2
+        std = sd.std_of_mean(text, rs, m, scheme=scheme)
+        # The variance of a variance: (kurtosis - 1) / runs.
+        assert drawn.var() == pytest.approx(std**2, rel=4 * np.sqrt((fourth - 1) / runs))
