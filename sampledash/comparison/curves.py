@@ -117,9 +117,9 @@ def _sweep(
         # Above its number of negatives an instance is exact.
         order = np.flatnonzero(late)[np.argsort(lane.atoms.negatives[late], kind="stable")]
         sizes = lane.atoms.negatives[order]
-        starts = np.flatnonzero(np.r_[True, sizes[1:] != sizes[:-1]])
-        for members in np.split(order, starts[1:]):
-            arrivals.setdefault(int(lane.atoms.negatives[members[0]]), []).append((row, members))
+        at, starts = np.unique(sizes, return_index=True)
+        for m, members in zip(at.tolist(), np.split(order, starts[1:]), strict=True):
+            arrivals.setdefault(m, []).append((row, members))
         for i, metric in enumerate(metrics):
             exact = ties.exact_values(metric, lane.atoms[order]) * lane.weight[order]
             total = np.r_[0.0, np.cumsum(exact)]

@@ -95,14 +95,7 @@ def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[
     that expectation is from the exact metric.
     """
     m, protocol = checks.integer("m", m, low=1), Protocol.of(options)
-    return float(np.sqrt(variances_of_mean([as_metric(metric)], ranks, m, protocol)[0]))
-
-
-def variances_of_mean(
-    metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
-) -> Floats:
-    """Variance of the mean of each metric in one run, shape (metrics,)."""
-    return np.asarray(variances_of_means(metrics, [ranks], m, protocol)[0])
+    return float(np.sqrt(variances_of_means([as_metric(metric)], [ranks], m, protocol)[0, 0]))
 
 
 def variances_of_means(

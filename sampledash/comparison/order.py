@@ -78,12 +78,10 @@ class Orders:
         changed = np.flatnonzero(np.diff(signs[strict])) + 1
         return [int(m) for m in self.m_values[strict[changed]]]
 
-    def right_from(self, first: int, second: int, metric: int, truth: int) -> int | None:
-        """Smallest m from which the order stays ``truth``; None if it is not right at the end."""
-        wrong = np.flatnonzero(self.signs(first, second, metric) != truth)
-        if not len(wrong):
-            return int(self.m_values[0])
-        return None if wrong[-1] == len(self.m_values) - 1 else int(self.m_values[wrong[-1] + 1])
+    def right_from(self, better: int, worse: int, metric: int) -> int | None:
+        """Smallest m from which the better one stays ahead; None if it is not at the end."""
+        found = self.all_right_from(np.array([better]), np.array([worse]), metric)
+        return int(found[0]) or None
 
     def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
         """:meth:`right_from` of many pairs at once, 0 where there is none."""
@@ -277,5 +275,5 @@ def right_from(
     metric, protocol = as_metric(metric), Protocol.of(options)
     found = orders([metric], sets, largest_m(sets, m_max, protocol), protocol, progress)
     pairs = true_order(metric, sets, protocol)
-    found_m = [found.right_from(i, j, 0, 1) if truth else None for i, j, truth in pairs]
+    found_m = [found.right_from(i, j, 0) if truth else None for i, j, truth in pairs]
     return pair_table(sets, pairs, m=found_m)

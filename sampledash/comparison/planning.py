@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Unpack, get_args
 
 import numpy as np
@@ -10,18 +12,12 @@ import pandas as pd
 from scipy.special import ndtri
 
 from sampledash import checks
-from sampledash.comparison.chance import continuity_correction, normal_chances, pair_chances
-from sampledash.comparison.curves import expected_means
+from sampledash.comparison.chance import common_step, normal_chances, pair_chances
+from sampledash.comparison.curves import expected_means, step_of
 from sampledash.comparison.means import variances_of_means
-from sampledash.comparison.order import (
-    TIED,
-    check_sets,
-    largest_m,
-    pair_table,
-    true_order,
-)
-from sampledash.comparison.run_distribution import is_sum_of_items
-from sampledash.comparison.user_resampling import FEW, sampled_values, spread_if_redrawn
+from sampledash.comparison.order import TIED, check_sets, largest_m, pair_table, true_order
+from sampledash.comparison.run_distribution import FEW, Run
+from sampledash.comparison.user_resampling import sampled_values, spread_if_redrawn
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
@@ -90,7 +86,7 @@ def negatives_needed(
     probability = checks.real("probability", probability, low=0, high=1, above=True)
     top = largest_m(sets, m_max, protocol)
     pairs = true_order(metric, sets, protocol)
-    search = Search(metric, sets, protocol, top, probability, progress)
+    search = _Search(metric, sets, protocol, top, probability, step_of(progress, 0, 1))
     live = search.shown_at_top([(i, j) for i, j, truth in pairs if truth])
     search.descend(live)
     found = search.crossings(live)
@@ -147,25 +143,22 @@ def instances_needed(
     probability = checks.real("probability", probability, low=0, high=1, above=True)
     pairs = true_order(metric, sets, protocol)
     means = expected_means([metric], sets, [m], protocol)[0, :, 0]
-    sizes = np.array([ranks.n_instances for ranks in sets])
-    values = None
+    sizes = [ranks.n_instances for ranks in sets]
     if redraw == "both":
         values = sampled_values(metric, sets, m, protocol)
     else:
         scatter = variances_of_means([metric], sets, m, protocol)[:, 0] * sizes
+    units = [Run(metric, ranks, m, protocol).hit_unit for ranks in sets]
     needed: list[int | None] = []
     for done, (i, j, truth) in enumerate(pairs):
-        if values is not None:
+        if redraw == "both":
             one = spread_if_redrawn(values[i], values[j], one=True)
         else:
             one = float(scatter[i] + scatter[j])
-        step = continuity_correction(metric, [sets[i], sets[j]], protocol) * float(
-            max(sizes[i], sizes[j])
-        )
+        step = float(common_step(units[i], units[j])) * max(sizes[i], sizes[j])
         difference = float(means[i] - means[j]) if truth else 0.0
         needed.append(_instances(difference, one, step, probability))
-        if progress is not None:
-            progress((done + 1) / len(pairs))
+        step_of(progress, 0, 1)((done + 1) / len(pairs))
     return pair_table(sets, pairs, instances=needed)
 
 
@@ -174,10 +167,9 @@ def _instances(difference: float, variance: float, step: float, probability: flo
     if difference <= TIED:
         return None
 
-    def reached(size: float) -> bool:
-        deviation = np.array([np.sqrt(variance / size)])
-        found = normal_chances(np.array([difference]), deviation, step / size)[0]
-        return bool(found >= probability)
+    def reached(size: int) -> bool:
+        chance = normal_chances(difference, np.sqrt(variance / size), step / size)
+        return bool(chance >= probability)
 
     if variance == 0:
         return 1
@@ -192,51 +184,66 @@ def _instances(difference: float, variance: float, step: float, probability: flo
     return size
 
 
-class Search:
+@dataclass(eq=False)
+class _Search:
     """Expected means and scatters over m that all pairs share, evaluated as far as needed."""
 
-    def __init__(
-        self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol, top: int,
-        probability: float, progress: Progress | None,
-    ) -> None:  # fmt: skip
-        self.metric, self.sets, self.protocol, self.top = metric, sets, protocol, top
-        self.probability, self.progress = probability, progress
+    metric: Metric
+    sets: Sequence[RankSet]
+    protocol: Protocol
+    top: int
+    probability: float
+    report: Progress
+    #: (system, m): expected mean and variance
+    knots: dict[tuple[int, int], tuple[float, float]] = field(default_factory=dict)
+
+    @cached_property
+    def ratio(self) -> float:
+        """Between the values of m that are evaluated first."""
         # TOPK jumps wherever its place on the sample does.
-        smooth = protocol.correction.name == "uncorrected" and metric.share is None
-        self.ratio = _SMOOTH if smooth else _UNEVEN
-        self.every: Floats | None = None  # means at m = 1, 2, ..., where that is cheap
-        if protocol.correction.name in ("uncorrected", "rank-estimate"):
-            self.every = expected_means(
-                [metric], sets, range(1, top + 1), protocol, lambda part: self.report(0.2 * part)
-            )[:, :, 0]
-        shares = [protocol.shares(ranks.atoms(protocol.ties)) for ranks in sets]
-        self.largest_share = np.array([float(share.max()) for share in shares])
-        self.knots: dict[int, tuple[Floats, Floats]] = {}  # m: means and variances
+        smooth = self.protocol.correction.name == "uncorrected" and self.metric.share is None
+        return _SMOOTH if smooth else _UNEVEN
 
-    def report(self, part: float) -> None:
-        """Pass on the share of the work that is done."""
-        if self.progress is not None:
-            self.progress(part)
+    @cached_property
+    def every(self) -> Floats | None:
+        """Means at m = 1, 2, ... (M, systems), where that is cheap."""
+        if self.protocol.correction.name not in ("uncorrected", "rank-estimate"):
+            return None
+        report = step_of(self.report, 0, 5)
+        values = range(1, self.top + 1)
+        return expected_means([self.metric], self.sets, values, self.protocol, report)[:, :, 0]
 
-    def shown_at_top(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Pairs whose order the largest m shows."""
-        unsure = {pair for pair in pairs if self.surely_from(*pair) > self.top}
-        by_law = {pair for pair in unsure if self._few(*pair)}
-        if normal := unsure - by_law:
-            means, variances = self._evaluate(
-                self.top, sorted({x for pair in normal for x in pair})
-            )
-            for i, j in normal:
-                chance = self._normal(i, j, means[i] - means[j], variances[i] + variances[j])
-                if abs(chance - self.probability) < _NEAR:
-                    by_law.add((i, j))
-                elif chance > self.probability:
-                    unsure.remove((i, j))
-        return [
-            pair
-            for pair in pairs
-            if pair not in unsure or (pair in by_law and self.shown(*pair, self.top))
-        ]
+    @cached_property
+    def runs(self) -> list[Run]:
+        """One run of each system; what is asked of it holds at any m."""
+        return [Run(self.metric, ranks, 1, self.protocol) for ranks in self.sets]
+
+    def _means(self, m: int, systems: Sequence[int]) -> Floats:
+        if self.every is not None:
+            return self.every[m - 1, systems]
+        sets = [self.sets[x] for x in systems]
+        return expected_means([self.metric], sets, [m], self.protocol)[0, :, 0]
+
+    def _evaluate(self, m: int, pairs: Iterable[tuple[int, int]]) -> None:
+        """Keep the means and variances at m of all systems of some pairs."""
+        missing = sorted({x for pair in pairs for x in pair if (x, m) not in self.knots})
+        if missing:
+            sets = [self.sets[x] for x in missing]
+            variances = variances_of_means([self.metric], sets, m, self.protocol)[:, 0]
+            means = self._means(m, missing)
+            for x, mean, variance in zip(missing, means.tolist(), variances.tolist(), strict=True):
+                self.knots[x, m] = mean, variance
+
+    def _gap(self, i: int, j: int, m: int) -> tuple[float, float]:
+        """Expected difference at an m that was evaluated, and its variance."""
+        (first, scatter), (second, other) = self.knots[i, m], self.knots[j, m]
+        return first - second, scatter + other
+
+    def _normal(
+        self, i: int, j: int, difference: Floats | float, variance: Floats | float
+    ) -> Floats:
+        step = common_step(self.runs[i].hit_unit, self.runs[j].hit_unit)
+        return normal_chances(difference, np.sqrt(variance), step)
 
     def _few(self, i: int, j: int, size: int = FEW) -> bool:
         """Whether the normal law does not apply; or whether a system has less than ``size``."""
@@ -244,11 +251,7 @@ class Search:
 
     def shown(self, i: int, j: int, m: int) -> bool:
         """Whether a run at m shows that i is better with the probability asked for."""
-        both = [self.sets[i], self.sets[j]]
-        if self.every is not None:
-            means = self.every[m - 1, [i, j]][:, None]
-        else:
-            means = expected_means([self.metric], both, [m], self.protocol)[0]
+        both, means = [self.sets[i], self.sets[j]], self._means(m, [i, j])[:, None]
         chance = pair_chances([self.metric], both, m, [[(0, 1, 1)]], means, self.protocol)[0][0]
         return chance >= self.probability
 
@@ -260,64 +263,56 @@ class Search:
         """
         if self.every is None or self._few(i, j):
             return self.top + 1
-        bound = np.maximum(self.every * (1 - self.every), 0.0) * self.largest_share
-        difference = self.every[:, i] - self.every[:, j]
-        unsure = self._normal(i, j, difference, bound[:, i] + bound[:, j]) < self.probability
+        means = self.every[:, [i, j]]
+        shares = (self.protocol.shares(self.sets[x].atoms(self.protocol.ties)) for x in (i, j))
+        largest = [float(each.max()) for each in shares]
+        bound = np.maximum(means * (1 - means), 0.0) @ largest
+        unsure = self._normal(i, j, means[:, 0] - means[:, 1], bound) < self.probability
         return int(np.flatnonzero(unsure).max(initial=-1)) + 2
+
+    def shown_at_top(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Pairs whose order the largest m shows."""
+        unsure = {pair for pair in pairs if self.surely_from(*pair) > self.top}
+        self._evaluate(self.top, [pair for pair in unsure if not self._few(*pair)])
+
+        def at_top(i: int, j: int) -> bool:
+            if not self._few(i, j):
+                chance = float(self._normal(i, j, *self._gap(i, j, self.top)))
+                if abs(chance - self.probability) >= _NEAR:
+                    return chance > self.probability
+            return self.shown(i, j, self.top)
+
+        return [pair for pair in pairs if pair not in unsure or at_top(*pair)]
 
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Evaluate a ladder down to where each pair has failed once, from where it can fail."""
-        ends = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
-        top = max(ends.values(), default=1)
+        waiting = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
+        top = max(waiting.values(), default=1)
         size = max(2, int(np.ceil(np.log(top) / np.log(self.ratio))) + 1)
         ladder = np.unique(np.geomspace(1, top, size).round().astype(np.int64))[::-1]
-        waiting = set(pairs)
         for step, m in enumerate(ladder.tolist()):
-            here = [pair for pair in waiting if m < self.ratio * ends[pair] + 1]
-            if not here:
-                continue
-            means, variances = self._evaluate(m, sorted({x for pair in here for x in pair}))
-            for i, j in here:
-                if self._normal(i, j, means[i] - means[j], variances[i] + variances[j]) < (
-                    self.probability
-                ):
-                    waiting.remove((i, j))
+            here = [pair for pair, end in waiting.items() if m < self.ratio * end + 1]
+            self._evaluate(m, here)
+            for pair in here:
+                if self._normal(*pair, *self._gap(*pair, m)) < self.probability:
+                    del waiting[pair]
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
-
-    def _evaluate(self, m: int, used: Sequence[int]) -> tuple[Floats, Floats]:
-        """Means and variances at m, kept; NaN for systems not asked for so far."""
-        nothing = np.full(len(self.sets), np.nan)
-        means, variances = self.knots.setdefault(m, (nothing, nothing.copy()))
-        missing = [x for x in used if np.isnan(variances[x])]
-        if missing:
-            sets = [self.sets[x] for x in missing]
-            variances[missing] = variances_of_means([self.metric], sets, m, self.protocol)[:, 0]
-            if self.every is None:
-                means[missing] = expected_means([self.metric], sets, [m], self.protocol)[0, :, 0]
-            else:
-                means[missing] = self.every[m - 1, missing]
-        return means, variances
-
-    def _normal(self, i: int, j: int, difference: Floats, variance: Floats) -> Floats:
-        step = continuity_correction(self.metric, [self.sets[i], self.sets[j]], self.protocol)
-        return normal_chances(difference, np.sqrt(variance), step)
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Smallest m from which on the order of each pair is shown; all are shown at the top."""
         found = {}
+        short = self.top * len(pairs) <= _SHORT
         for done, (i, j) in enumerate(pairs):
             found[i, j] = self._crossing(i, j)
-            short = self.top * len(pairs) <= _SHORT
             if self._few(i, j, _MANY if short else FEW):
-                share = np.inf if short else 1 / len(pairs)
-                found[i, j] = self._settled(i, j, found[i, j], share)
+                found[i, j] = self._settled(i, j, found[i, j], np.inf if short else 1 / len(pairs))
             self.report(0.7 + 0.3 * (done + 1) / len(pairs))
         return found
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
         """The same, beyond every failure at one of the next values, evaluated one by one."""
-        exact = all(is_sum_of_items(self.metric, self.sets[x]) for x in (i, j))
-        budget = share * (_CHECKED if exact or self.metric.on_lattice else _SIMULATED)
+        exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
+        budget = share * (_CHECKED if exact else _SIMULATED)
         checked = start
         while True:  # the law of a mean takes time in proportion to m
             window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
@@ -332,9 +327,9 @@ class Search:
         """The same by the normal law, but for the answer itself."""
         guess = self._guess(i, j)
         for _ in range(_REFINED):  # what is interpolated becomes exact where it matters
-            if guess in self.knots and not np.isnan(self.knots[guess][1][[i, j]]).any():
+            if {(i, guess), (j, guess)} <= self.knots.keys():
                 break
-            self._evaluate(guess, [i, j])
+            self._evaluate(guess, [(i, j)])
             before, guess = guess, self._guess(i, j)
             if abs(guess - before) <= 1 + guess // _CLOSE:
                 break
@@ -342,12 +337,8 @@ class Search:
 
     def _guess(self, i: int, j: int) -> int:
         """The answer by the normal law, from the scatter at the values evaluated so far."""
-        known = [
-            (m, means[i] - means[j], variances[i] + variances[j])
-            for m, (means, variances) in sorted(self.knots.items())
-            if not np.isnan(variances[i] + variances[j])
-        ]
-        at, differences, variances = np.array(known).T
+        at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
+        differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
         m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)
         # Scatter falls about as 1/m: what is left of it after that is interpolated.
         variance = np.interp(np.log(m), np.log(at), variances * at) / m

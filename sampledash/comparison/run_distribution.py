@@ -1,4 +1,4 @@
-r"""Distribution of the mean of one sampled run: of hits exactly, of sums by their transform.
+r"""Law of the mean of one sampled run: of hits exactly, of sums by their transform.
 
 **Hits.** The sampled position of the next relevant item of a list is never above that of the one
 before. So an instance has at least j hits exactly where its j-th relevant item hits, and the
@@ -20,17 +20,20 @@ as many frequencies the result is then off by 2e-6 as a rule, 2e-4 at most (100 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
-from math import gcd, lcm
+from math import comb, gcd, lcm
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sampledash import simulation
 from sampledash.comparison import ties
 from sampledash.comparison.means import atom_moments
+from sampledash.comparison.order import TIED
 from sampledash.counts import RankCounts, Ties, distinct_over_systems
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
@@ -38,11 +41,18 @@ from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
 
 Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
-_MOST = 20_000  # instances of which the hits are convolved exactly
-_CELLS = 1 << 20  # longest lattice
-_TOGETHER = 64  # laws up to this length are convolved all at once
-_NOTHING = 1e-25  # tails of a convolution that weigh less are dropped
 Complex = NDArray[np.complex128]
+FEW = 30  # below this many instances no normal approximation
+_MOST = 20_000  # instances of which the hits are convolved exactly
+_LATTICE = 1 << 20  # longest lattice
+_TOGETHER = 64  # laws up to this length are convolved all at once
+_WEIGHTLESS = 1e-25  # tails of a lattice that weigh less are dropped
+_SUPPORT = 5_000  # values of a sum kept apart in a convolution
+_JOINED = 500_000  # and before equal ones are joined
+_NOTHING = 1e-18  # probabilities up to this are left out of it
+_CELLS = 1 << 15  # cells of a law whose values are too many to keep apart
+_RUNS = 20_000  # simulated runs where nothing else applies
+_DRAWS = 4_000_000  # that many draws take half a second; with twice as many, fewer runs
 _REACH = 8.0  # standard deviations beyond which a difference weighs nothing
 _STAGES = (0, 48, 512, 2048, 8192)  # frequencies evaluated in turn, until all died away
 _ALWAYS = 2048  # so many are worth their time
@@ -51,7 +61,6 @@ _ENOUGH = 512  # before so many nothing is taken to have died away for good
 _FAINT = 1e-6  # died away
 _ALIKE = 8.0  # pairs whose deviations differ by less share their frequencies
 _LAWS, _WORK = 500, 300_000  # laws, and laws times values: some tenths of a second
-_INSTANCES = 2_000  # each with a law of its own: at once there is room for so many
 _BLOCK = 1 << 21  # entries of a matrix held at a time
 _STEPS = 64  # frequencies that share a sine and a cosine
 _TABLE = 1 << 22
@@ -72,134 +81,313 @@ class _Counts(NamedTuple):
     mass: Floats
 
 
-def hits_of(
-    metric: Metric, ranks: RankSet, m: int, protocol: Protocol, means: Floats | None = None
-) -> list[Hits] | None:
-    """Hits of the instances; ``None`` where items can do more, or counts are not whole.
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One sampled run of a system, as one metric sees it."""
 
-    ``means``: those of the atoms, if they are known.
-    """
-    if np.any(ranks.counts != np.floor(ranks.counts)):
-        return None
-    last = 1 if metric.first_only or metric.of_others else ranks.max_relevant
-    levels = _levels(metric, ranks, m, protocol, last)
-    if levels is None:
-        return None
-    low, gap = levels
-    if ranks.max_relevant == 1:
-        rows = ranks.atoms(protocol.ties)
-        mean = means
-    else:
-        rows, mean = ranks.rows(protocol.ties), None
-    ranked = as_ranked_by(metric, rows)
-    starts = np.flatnonzero(ranked.position == 1)
-    if mean is None:
-        joined, (at,) = distinct_over_systems([ranked])
-        mean = atom_moments([metric], joined, m, protocol)[0][0][at]
-    share = protocol.shares(rows)
-    result = []
-    for size in np.unique(rows.relevant).tolist():
-        here = starts[rows.relevant[starts] == size]
-        items = min(size, last)
-        worth = np.where(gap[:items] == 0, 1.0, gap[:items])
-        # P(at least 1, 2, ... hits)
-        least = np.clip((mean[here[:, None] + np.arange(items)] - low[:items]) / worth, 0.0, 1.0)
-        law = np.maximum(-np.diff(least, axis=1, prepend=1.0, append=0.0), 0.0)
-        values = low[:items].sum() + np.r_[0.0, np.cumsum(gap[:items])]
-        values *= metric.scale(size) * share[here[0]]
-        result.append(Hits(law, rows.count[here].astype(np.int64), values))
-    return result
+    metric: Metric
+    ranks: RankSet
+    m: int
+    protocol: Protocol
+    means: Floats | None = None  # of what the atoms contribute, if they are known
 
+    @cached_property
+    def atoms(self) -> RankCounts:
+        """The relevant items as the metric ranks them."""
+        return as_ranked_by(self.metric, self.ranks.atoms(self.protocol.ties))
 
-def law_of_hits(
-    metric: Metric, ranks: RankSet, m: int, protocol: Protocol, means: Floats | None = None
-) -> Law | None:
-    """Values of the mean of one run, increasing, and their probabilities.
+    @cached_property
+    def weights(self) -> Floats:
+        """Factor on what each atom contributes to the mean."""
+        atoms = self.ranks.atoms(self.protocol.ties)
+        return np.asarray(self.metric.scales(atoms.relevant) * self.protocol.shares(atoms))
 
-    ``None`` where items can do more than hit or miss, hits have no common measure, counts are not
-    whole, or there are too many. ``means``: those of the atoms, if they are known.
-    """
-    hits = hits_of(metric, ranks, m, protocol, means) if ranks.n_instances <= _MOST else None
-    if hits is None:
-        return None
-    lattice = _lattice([np.diff(part.values) for part in hits])
-    if lattice is None:
-        return None
-    unit, steps = lattice
-    length = sum(
-        step * (part.law.shape[1] - 1) * int(part.times.sum())
-        for part, step in zip(hits, steps, strict=True)
-    )
-    if length >= _CELLS:
-        return None
-    total = _Counts(0, np.ones(1))
-    for part, step in zip(hits, steps, strict=True):
-        total = _joined(total, _sum_of(np.repeat(part.law, part.times, axis=0)), step)
-    base = sum(float(part.values[0] * part.times.sum()) for part in hits)
-    values = np.asarray(base + unit * (total.first + np.arange(len(total.mass))))
-    return values[total.mass > 0], total.mass[total.mass > 0]
+    @cached_property
+    def vector(self) -> Floats:
+        """Value of a first relevant item for each sampled count above it: (m + 1,)."""
+        return self.protocol.vector(self.metric, self.atoms, self.m, 1)
 
+    @cached_property
+    def complete(self) -> NDArray[np.bool_]:
+        """Which atoms have fewer negatives than are drawn: those have their exact values."""
+        atoms = self.atoms
+        return atoms.negatives < self.m if self.protocol.without else np.zeros(len(atoms), bool)
 
-def half_unit(metric: Metric, ranks: RankSet, protocol: Protocol, m: int | None = None) -> float:
-    """Half the lattice step of the mean of one run, 0 if it has none.
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the counts are whole numbers."""
+        return bool(np.all(self.ranks.counts == np.floor(self.ranks.counts)))
 
-    Hits have one at any m; that of AUC, which counts items, and that of a corrected value, which
-    may have two levels only, depend on ``m``.
-    """
-    if np.any(ranks.counts != np.floor(ranks.counts)):
-        return 0.0
-    recipe = protocol.correction
-    counts = not recipe.by_rank or (recipe.name == "rank-estimate" and recipe.rounding == "floor")
-    atoms = ranks.atoms(protocol.ties)
-    if metric.on_lattice and counts:
-        lattice = _lattice(
-            [np.array([w]) for w in np.unique(item_weights(metric, atoms, protocol))]
-        )
+    @property
+    def one_each(self) -> bool:
+        """Whether one relevant item of each instance decides its value."""
+        return self.whole and (self.ranks.max_relevant == 1 or self.metric.first_only)
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the mean is a sum of independent terms, one per first relevant item."""
+        return self.one_each or (self.whole and self.metric.of_others)
+
+    @property
+    def _counts_hits(self) -> bool:
+        recipe = self.protocol.correction
+        exact = not recipe.by_rank or (recipe.name, recipe.rounding) == ("rank-estimate", "floor")
+        return self.metric.on_lattice and exact
+
+    @cached_property
+    def hit_unit(self) -> float:
+        """Half the lattice step that hits give the mean at any m, 0 if they give none."""
+        if not (self.whole and self._counts_hits):
+            return 0.0
+        lattice = _lattice([np.array([w]) for w in np.unique(self.weights)])
         return 0.0 if lattice is None else lattice[0] / 2
-    exact = protocol.without and m is not None and bool(np.any(atoms.negatives < m))
-    worth = item_weights(metric, atoms, protocol)
-    if m is None or exact or np.ptp(worth) > 1e-12 * worth[0]:
-        return 0.0
-    ranked = as_ranked_by(metric, atoms)
-    if not metric.linear and (ranks.max_relevant == 1 or metric.first_only):
-        levels = np.unique(np.round(protocol.vector(metric, ranked, m, 1), 12))
-        return float(worth[0] * np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
-    if not metric.linear:
-        return 0.0
-    steps = np.diff([protocol.vector(metric, ranked, m, j) for j in ranked.positions])
-    # Corrected or not, every draw may count alike; of one item, or it would shift the lattice.
-    alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
-        ranks.max_relevant == 1 or not recipe.by_rank
-    )
-    return float(worth[0] * np.abs(steps[0, 0])) / 2 if alike else 0.0
+
+    @cached_property
+    def half_unit(self) -> float:
+        """Half the lattice step of the mean, 0 if it has none.
+
+        That of AUC, which counts items, and that of a corrected value, which may have two levels
+        only, depend on m.
+        """
+        if not self.whole or self._counts_hits:
+            return self.hit_unit
+        weight = float(self.weights[0])
+        if np.any(self.complete) or np.ptp(self.weights) > 1e-12 * weight:
+            return 0.0
+        if not self.metric.linear:
+            levels = np.unique(np.round(self.vector, 12)) if self.one_each else ()
+            return weight * float(np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
+        each = [
+            self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions
+        ]
+        steps = np.diff(each)
+        # Corrected or not, every draw may count alike; of one item, or it would shift the lattice.
+        alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
+            self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
+        )
+        return weight * float(np.abs(steps[0, 0])) / 2 if alike else 0.0
+
+    def largest_term(self, *, by_draw: bool = True) -> float:
+        """Largest range of an independent part of the mean; NaN where its law is not known.
+
+        A part is what one instance adds, or with ``by_draw`` what one draw does where all draws of
+        an instance add alike: a hypergeometric count is a sum of independent hits too, as a
+        binomial one is. NaN also where there are so many instances that it would take too long.
+        """
+        if not self.is_sum:
+            hits = self.hits
+            return np.nan if hits is None else float(max(np.ptp(part.values) for part in hits))
+        atoms, vector = self.atoms, self.vector
+        if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
+            return np.nan
+        steps = np.diff(vector)
+        straight = np.ptp(steps) <= 1e-14 * np.abs(steps).max() and not np.any(atoms.tied)
+        span = float(np.abs(steps[0]) if by_draw and straight else np.ptp(vector))
+        if np.any(self.complete):  # those have exact values, in 0..1
+            span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
+        return span * float(self.weights[atoms.position == 1].max())
+
+    @cached_property
+    def hits(self) -> list[Hits] | None:
+        """Hits of the instances; ``None`` where items can do more, or counts are not whole."""
+        last = 1 if self.metric.first_only or self.metric.of_others else self.ranks.max_relevant
+        levels = self._levels(last) if self.whole else None
+        if levels is None:
+            return None
+        low, gap = levels
+        rows, mean = self.ranks.atoms(self.protocol.ties), self.means
+        if self.ranks.max_relevant > 1:
+            rows, mean = self.ranks.rows(self.protocol.ties), None
+        ranked = as_ranked_by(self.metric, rows)
+        starts = np.flatnonzero(ranked.position == 1)
+        if mean is None:
+            joined, (at,) = distinct_over_systems([ranked])
+            mean = atom_moments([self.metric], joined, self.m, self.protocol)[0][0][at]
+        share = self.protocol.shares(rows)
+        result = []
+        for size in np.unique(rows.relevant).tolist():
+            here = starts[rows.relevant[starts] == size]
+            items = min(size, last)
+            worth = np.where(gap[:items] == 0, 1.0, gap[:items])
+            # P(at least 1, 2, ... hits)
+            least = (mean[here[:, None] + np.arange(items)] - low[:items]) / worth
+            law = -np.diff(np.clip(least, 0.0, 1.0), axis=1, prepend=1.0, append=0.0)
+            values = low[:items].sum() + np.r_[0.0, np.cumsum(gap[:items])]
+            values *= self.metric.scale(size) * share[here[0]]
+            result.append(Hits(np.maximum(law, 0.0), rows.count[here].astype(np.int64), values))
+        return result
+
+    def _levels(self, last: int) -> tuple[Floats, Floats] | None:
+        """Contribution of a miss and what a hit adds, per position, if there is nothing else.
+
+        And if, where an item hits, those before it must hit too.
+        """
+        every = range(1, last + 1)
+        vectors = np.array(
+            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in every]
+        )
+        if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
+            low, gap = np.zeros(last), np.ones(last)
+        elif np.any(self.complete):
+            return None  # exact contributions are other ones
+        else:
+            low, gap = vectors[:, -1], vectors[:, 0] - vectors[:, -1]
+        if np.any((gap < 0) | (np.ptp(vectors, axis=1) > np.maximum(gap, 0))):
+            return None
+        hit = vectors > (low + gap / 2)[:, None]
+        two = np.where(hit, (low + gap)[:, None], low[:, None])
+        falling = np.all(hit[:, 1:] <= hit[:, :-1]) and np.all(hit[1:] <= hit[:-1])
+        return (low, gap) if falling and np.all(vectors == two) else None
+
+    def law_of_hits(self) -> Law | None:
+        """Law of the mean; ``None`` where items do more than hit or miss, or hits are too many.
+
+        Or have no common measure.
+        """
+        hits = self.hits if self.ranks.n_instances <= _MOST else None
+        lattice = None if hits is None else _lattice([np.diff(part.values) for part in hits])
+        if hits is None or lattice is None:
+            return None
+        unit, steps = lattice
+        lengths = [(part.law.shape[1] - 1) * int(part.times.sum()) for part in hits]
+        if np.dot(steps, lengths) >= _LATTICE:
+            return None
+        total = _Counts(0, np.ones(1))
+        for part, step in zip(hits, steps, strict=True):
+            total = _joined(total, _sum_of(np.repeat(part.law, part.times, axis=0)), step)
+        base = sum(float(part.values[0] * part.times.sum()) for part in hits)
+        values = np.asarray(base + unit * (total.first + np.arange(len(total.mass))))
+        return values[total.mass > 0], total.mass[total.mass > 0]
+
+    def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
+        """Blocks of first relevant items: which, the values (v,) they take, chances (some, v)."""
+        full = atoms.negatives < self.m if self.protocol.without else np.zeros(len(atoms), bool)
+        for i in np.flatnonzero(full):
+            above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
+            each = self.metric.of_above(above, atoms.negatives[i])
+            yield np.array([i]), each, np.full((1, len(each)), 1 / len(each))
+        at = np.flatnonzero(~full)
+        for picked, p in ties.atom_laws(self.protocol, self.m, atoms[at]):
+            yield at[picked], self.vector, p
+
+    def terms(self) -> list[tuple[Floats, Floats, int]]:
+        """Values, probabilities and count of what the first relevant items add to the mean."""
+        first = self.atoms.position == 1
+        atoms, weights = self.atoms[first], self.weights[first]
+        return [
+            (values[p > _NOTHING] * weights[i], p[p > _NOTHING], int(atoms.count[i]))
+            for some, values, laws in self.item_laws(atoms)
+            for i, p in zip(some, laws, strict=True)
+        ]
+
+    def waves(self, atoms: RankCounts, frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
+        """Blocks of atoms and their characteristic functions: (some,), (some, frequencies)."""
+        levels, level = np.unique(self.vector, return_inverse=True)
+        order = np.argsort(level, kind="stable")
+        starts = np.searchsorted(level[order], np.arange(len(levels)))
+        waves = _waves(levels, frequencies).view(np.float64)
+        step = max(1, _BLOCK // (2 * len(frequencies)))
+        for some, values, p in self.item_laws(atoms):
+            if values is not self.vector:
+                yield some, p @ _waves(values, frequencies)
+                continue
+            shares = np.add.reduceat(p[:, order], starts, axis=1)
+            for start in range(0, len(some), step):
+                rows = slice(start, start + step)
+                yield some[rows], (shares[rows] @ waves).view(np.complex128)
+
+    def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:
+        """Characteristic function of the value of each instance, in an order: (D, f)."""
+        rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
+        atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
+        found = np.empty((len(atoms), len(frequencies)), dtype=np.complex128)
+        for some, block in self.waves(atoms, self.metric.scale(1) * frequencies):
+            found[some] = block
+        return found[at]
 
 
-def item_weights(metric: Metric, atoms: RankCounts, protocol: Protocol) -> Floats:
-    """Factor on what each atom contributes to the mean."""
-    return np.asarray(metric.scales(atoms.relevant) * protocol.shares(atoms))
+def law_of_mean(run: Run, stream: int = 0) -> Law | None:
+    """Values of the mean of one run, increasing, and their probabilities; None: take a normal.
 
-
-def _levels(
-    metric: Metric, ranks: RankSet, m: int, protocol: Protocol, last: int
-) -> tuple[Floats, Floats] | None:
-    """Contribution of a miss and what a hit adds, per position, if there is nothing else.
-
-    And if, where an item hits, those before it must hit too.
+    ``stream`` numbers the seeded runs that stand for a law, so that those of two systems differ.
     """
-    atoms = as_ranked_by(metric, ranks.atoms(protocol.ties))
-    vectors = np.array([protocol.vector(metric, atoms, m, j) for j in range(1, last + 1)])
-    if metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
-        low, gap = np.zeros(last), np.ones(last)
-    elif protocol.without and np.any(atoms.negatives < m):
-        return None  # exact contributions are other ones
-    else:
-        low, gap = vectors[:, -1], vectors[:, 0] - vectors[:, -1]
-    if np.any((gap < 0) | (np.ptp(vectors, axis=1) > np.maximum(gap, 0))):
+    (law,) = exact_laws([run], stream)
+    if law is None and run.ranks.n_instances < FEW and run.is_sum:
+        return _on_grid(run.terms())
+    return law
+
+
+def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
+    """:func:`law_of_mean` of several metrics of one system, where values can be kept apart."""
+    ranks, protocol = runs[0].ranks, runs[0].protocol
+    laws = [run.law_of_hits() for run in runs]
+    if not runs[0].whole:
+        return laws
+    few = ranks.n_instances < FEW
+    left = []
+    for x, run in enumerate(runs):
+        if laws[x] is None and few and run.is_sum:
+            laws[x] = _convolved(run.terms(), int(ranks.n_instances))
+        elif laws[x] is None and not run.is_sum:
+            left.append(x)
+    rows = float(np.sum(ranks.counts))
+    if left and (few or rows * _RUNS <= _DRAWS):
+        rng = np.random.default_rng([0, stream])
+        number = int(np.clip(2 * _DRAWS / rows, _RUNS // 10, _RUNS))
+        chosen = [runs[x].metric for x in left]
+        means = simulation.batches(chosen, ranks, runs[0].m, number, rng, protocol)
+        for column, x in zip(np.concatenate(list(means)).T, left, strict=True):
+            laws[x] = _merged(column, np.full(number, 1 / number))
+    return laws
+
+
+def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
+    """Law of a sum that takes few values."""
+    # Values of one lattice join; of others the sums differ but for the order of the terms.
+    steps = np.diff(np.unique(np.concatenate([each for each, _, _ in parts])))
+    most = max(len(each) for each, _, _ in parts)
+    apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
+    if apart and comb(most + terms - 1, terms) > _JOINED:
         return None
-    hit = vectors > (low + gap / 2)[:, None]
-    two = np.where(hit, (low + gap)[:, None], low[:, None])
-    falling = np.all(hit[:, 1:] <= hit[:, :-1]) and np.all(hit[1:] <= hit[:-1])
-    return (low, gap) if falling and np.all(vectors == two) else None
+    values, mass = np.zeros(1), np.ones(1)
+    for each, p, times in parts:
+        for _ in range(times):
+            if len(values) > _SUPPORT or len(values) * len(each) > _JOINED:
+                return None
+            values, mass = _merged(
+                np.add.outer(values, each).ravel(), np.multiply.outer(mass, p).ravel()
+            )
+    return values, mass
+
+
+def _merged(values: Floats, mass: Floats) -> Law:
+    """Sort, drop what weighs nothing and join values that are equal."""
+    keep = mass > _NOTHING
+    values, mass = values[keep], mass[keep]
+    order = np.argsort(values)
+    values, mass = values[order], mass[order]
+    width = TIED * max(1.0, float(np.abs(values).max()))
+    group = np.r_[0, np.cumsum(np.diff(values) > width)]
+    total = np.asarray(np.bincount(group, weights=mass), dtype=np.float64)
+    return np.bincount(group, weights=mass * values) / total, total
+
+
+def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
+    """Law of a sum whose values are too many to keep apart: each is split between two cells."""
+    low = sum(times * float(each.min()) for each, _, times in parts)
+    high = sum(times * float(each.max()) for each, _, times in parts)
+    step = (high - low) / (_CELLS - 1)
+    product = np.ones(_CELLS + 1, dtype=np.complex128)
+    for each, p, times in parts:
+        place = (each - each.min()) / step
+        cell = np.minimum(place.astype(np.int64), _CELLS - 1)
+        split = np.bincount(cell, p * (cell + 1 - place), 2 * _CELLS)
+        split += np.bincount(cell + 1, p * (place - cell), 2 * _CELLS)
+        product *= np.fft.rfft(split) ** times
+    mass = np.fft.irfft(product)[:_CELLS]
+    kept = mass > 1e-15  # what a Fourier transform can tell from nothing
+    values = np.asarray(low + step * np.arange(_CELLS))
+    return values[kept], np.asarray(mass[kept] / mass[kept].sum())
 
 
 def _lattice(worths: Sequence[Floats]) -> tuple[float, list[int]] | None:
@@ -244,7 +432,7 @@ def _sum_of(laws: Floats) -> _Counts:
 def _trimmed(first: int, mass: Floats) -> _Counts:
     if len(mass) < 64:
         return _Counts(first, mass)
-    weighs = np.flatnonzero(mass > _NOTHING)
+    weighs = np.flatnonzero(mass > _WEIGHTLESS)
     return _Counts(first + int(weighs[0]), mass[weighs[0] : weighs[-1] + 1])
 
 
@@ -256,55 +444,15 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
     return _Counts(total.first + step * law.first, mass)
 
 
-def is_sum_of_items(metric: Metric, ranks: RankSet) -> bool:
-    """Whether the mean is a sum of independent terms, one per first relevant item."""
-    alone = ranks.max_relevant == 1 or metric.first_only or metric.of_others
-    return alone and bool(np.all(ranks.counts == np.floor(ranks.counts)))
-
-
-def _span(metric: Metric, ranks: RankSet, m: int, protocol: Protocol, *, by_draw: bool) -> float:
-    """Largest range of what a first relevant item adds, or a draw where all draws add alike.
-
-    NaN where it would take too long, and there are so many instances that it need not.
-    """
-    atoms = as_ranked_by(metric, ranks.atoms(protocol.ties))
-    vector = protocol.vector(metric, atoms, m, 1)
-    if len(atoms) > _LAWS and len(atoms) * len(np.unique(vector)) > _WORK:
-        return np.nan
-    if protocol.without and np.any(atoms.negatives < m):  # those have exact values, in 0..1
-        return max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
-    steps = np.diff(vector)
-    straight = np.ptp(steps) <= 1e-14 * np.abs(steps).max() and not np.any(atoms.tied)
-    return float(np.abs(steps[0]) if by_draw and straight else np.ptp(vector))
-
-
-def largest_term(metric: Metric, ranks: RankSet, m: int, protocol: Protocol) -> float:
-    """Largest range of an independent part of the mean; NaN where its law is not known.
-
-    A part is what one instance adds, or what one draw does where all draws of an instance add
-    alike: a hypergeometric count is a sum of independent hits too, as a binomial one is.
-    """
-    if not is_sum_of_items(metric, ranks):
-        hits = hits_of(metric, ranks, m, protocol)
-        return np.nan if hits is None else float(max(np.ptp(part.values) for part in hits))
-    atoms = ranks.atoms(protocol.ties)
-    first = as_ranked_by(metric, atoms).position == 1
-    worth = item_weights(metric, atoms, protocol)[first]
-    return float(worth.max()) * _span(metric, ranks, m, protocol, by_draw=True)
-
-
 def chances_above(
-    metric: Metric,
-    sets: Sequence[RankSet],
-    m: int,
-    protocol: Protocol,
+    runs: Sequence[Run],
     first: Ints,
     second: Ints,
     difference: Floats,
     deviation: Floats,
     shift: Floats,
 ) -> Floats:
-    """P(mean of a run of ``first`` exceeds that of ``second`` + shift), per pair of indices.
+    """P(mean of the run ``first`` exceeds that of ``second`` + shift), per pair of indices.
 
     For sums of items, or hits, and whole counts. ``difference`` is the expected one less the shift,
     ``deviation`` its standard deviation, not 0; ``shift`` half the step of a lattice that both
@@ -321,11 +469,10 @@ def chances_above(
         now = now[near]
         if len(now):
             used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)
-            some = [sets[i] for i in used]
-            laws = sum(len(ranks.atoms(protocol.ties)) for ranks in some)
+            some = [runs[i] for i in used]
+            laws = sum(len(run.atoms) for run in some)
             i, j = np.split(at, 2)
-            transform = partial(_characteristic, metric, some, m, protocol)
-            found[now] = inverted(transform, laws, i, j, top, shift[now])
+            found[now] = inverted(partial(_characteristic, some), laws, i, j, top, shift[now])
     return np.clip(found, 0.0, 1.0)
 
 
@@ -375,60 +522,30 @@ def inverted(
     return found
 
 
-def _characteristic(
-    metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol, frequencies: Floats
-) -> Complex:
-    """Characteristic function of the mean of a run, at evenly spaced frequencies: (systems, f)."""
-    product = np.ones((len(sets), len(frequencies)), dtype=np.complex128)
-    # Systems with the same weights share the laws of equal ranks.
+def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
+    """Characteristic functions of the means, at evenly spaced frequencies: (runs, f)."""
+    product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
+    # Runs with the same weights share the laws of equal ranks.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
-    for system, ranks in enumerate(sets):
-        if not is_sum_of_items(metric, ranks):
-            for part in hits_of(metric, ranks, m, protocol) or ():
+    for i, run in enumerate(runs):
+        if not run.is_sum:
+            for part in run.hits or ():
                 own = _waves(part.values, frequencies)
-                product[system] *= _power_product(np.asarray(part.law @ own), part.times)
+                product[i] *= _power_product(np.asarray(part.law @ own), part.times)
             continue
-        everyone = ranks.atoms(protocol.ties)
-        atoms = as_ranked_by(metric, everyone)
-        factor = np.where(atoms.position == 1, item_weights(metric, everyone, protocol), np.nan)
-        key = protocol.law_key(atoms, m)
-        for weight in np.unique(factor[atoms.position == 1]).tolist():
-            groups.setdefault((key, weight), []).append((system, atoms[factor == weight]))
+        weights = np.where(run.atoms.position == 1, run.weights, np.nan)
+        key = run.protocol.law_key(run.atoms, run.m)
+        for weight in np.unique(weights[run.atoms.position == 1]).tolist():
+            groups.setdefault((key, weight), []).append((i, run.atoms[weights == weight]))
     for (_, weight), members in groups.items():
-        first = sets[members[0][0]].atoms(protocol.ties)
-        vector = protocol.vector(metric, as_ranked_by(metric, first), m, 1)
         joined, places = distinct_over_systems([atoms for _, atoms in members])
         counts = np.zeros((len(members), len(joined)), dtype=np.int64)
         for row, (_, atoms), at in zip(counts, members, places, strict=True):
             np.add.at(row, at, atoms.count.astype(np.int64))
-        for rows, waves in _transformed(metric, joined, vector, m, protocol, weight * frequencies):
-            for row, (system, _) in zip(counts[:, rows], members, strict=True):
-                product[system] *= _power_product(waves, row)
+        for rows, waves in runs[members[0][0]].waves(joined, weight * frequencies):
+            for row, (i, _) in zip(counts[:, rows], members, strict=True):
+                product[i] *= _power_product(waves, row)
     return product
-
-
-def instance_waves(
-    metric: Metric, ranks: RankSet, order: Ints, m: int, protocol: Protocol, frequencies: Floats
-) -> Complex:
-    """Characteristic function of the sampled value of each instance, in an order: (D, f)."""
-    vector = protocol.vector(metric, as_ranked_by(metric, ranks.atoms(protocol.ties)), m, 1)
-    rows = as_ranked_by(metric, ranks.rows(protocol.ties))
-    atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
-    waves = np.empty((len(atoms), len(frequencies)), dtype=np.complex128)
-    scaled = metric.scale(1) * frequencies
-    for some, block in _transformed(metric, atoms, vector, m, protocol, scaled):
-        waves[some] = block
-    return waves[at]
-
-
-def instance_span(metric: Metric, ranks: RankSet, m: int, protocol: Protocol) -> float:
-    """Largest difference of two sampled values of an instance; NaN where laws are too many.
-
-    Or where the values do not follow from the first relevant items, or counts are not whole.
-    """
-    if not is_sum_of_items(metric, ranks) or len(ranks.ranks) > _INSTANCES:
-        return np.nan
-    return metric.scale(1) * _span(metric, ranks, m, protocol, by_draw=False)
 
 
 def _power_product(values: Complex, counts: Ints) -> Complex:
@@ -443,44 +560,6 @@ def _power_product(values: Complex, counts: Ints) -> Complex:
             break
         values, counts = values * values, counts // 2
     return result
-
-
-def item_laws(
-    metric: Metric, atoms: RankCounts, vector: Floats, m: int, protocol: Protocol
-) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
-    """Blocks of first relevant items: which, the values (v,) they take, and chances (some, v)."""
-    full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
-    for i in np.flatnonzero(full):
-        above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
-        each = metric.of_above(above, atoms.negatives[i])
-        yield np.array([i]), each, np.full((1, len(each)), 1 / len(each))
-    at = np.flatnonzero(~full)
-    for picked, p in ties.atom_laws(protocol, m, atoms[at]):
-        yield at[picked], vector, p
-
-
-def _transformed(
-    metric: Metric,
-    atoms: RankCounts,
-    vector: Floats,
-    m: int,
-    protocol: Protocol,
-    frequencies: Floats,
-) -> Iterator[tuple[Ints, Complex]]:
-    """Blocks of atoms and their characteristic functions: (some,), (some, frequencies)."""
-    levels, level = np.unique(vector, return_inverse=True)
-    order = np.argsort(level, kind="stable")
-    starts = np.searchsorted(level[order], np.arange(len(levels)))
-    waves = _waves(levels, frequencies).view(np.float64)
-    step = max(1, _BLOCK // (2 * len(frequencies)))
-    for some, values, p in item_laws(metric, atoms, vector, m, protocol):
-        if values is not vector:
-            yield some, p @ _waves(values, frequencies)
-            continue
-        shares = np.add.reduceat(p[:, order], starts, axis=1)
-        for start in range(0, len(some), step):
-            rows = slice(start, start + step)
-            yield some[rows], (shares[rows] @ waves).view(np.complex128)
 
 
 def _waves(values: Floats, frequencies: Floats) -> Complex:
@@ -500,14 +579,12 @@ def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "exp
 
     A tied item counts with the share of its orders that put it there.
     """
-    at = np.asarray(places, dtype=np.float64)
+    at = np.floor(np.asarray(places, dtype=np.float64))
     atoms = ranks.atoms(ties)
-    first = atoms.above + atoms.position
     total = np.zeros(len(at))
     step = max(1, _TABLE // max(len(at), 1))
     for start in range(0, len(atoms), step):
-        rows = slice(start, start + step)
-        inside = (at - first[rows, None] + 1) / (atoms.tied[rows, None] + 1)
-        whole = np.floor(np.clip(inside, 0, 1) * (atoms.tied[rows, None] + 1) + 1e-9)
-        total += atoms.count[rows] @ (whole / (atoms.tied[rows, None] + 1))
+        some = atoms[np.arange(start, min(start + step, len(atoms)))]
+        within = at - (some.above + some.position - 1)[:, None]
+        total += (some.count / (some.tied + 1)) @ np.clip(within, 0, (some.tied + 1)[:, None])
     return np.asarray(total / atoms.count.sum())

@@ -23,17 +23,11 @@ from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison import ties
-from sampledash.comparison.chance import continuity_correction, law_of_mean, normal_chances
+from sampledash.comparison.chance import common_step, normal_chances
 from sampledash.comparison.covariance import nested_covariances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.run_distribution import Law
-from sampledash.comparison.user_resampling import (
-    FEW,
-    Sampled,
-    largest_move,
-    match_instances,
-    sampled_values,
-)
+from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
+from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
 from sampledash.counts import RankCounts, unique_rows
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
@@ -49,16 +43,7 @@ def probability_if_shared(
 ) -> pd.DataFrame:
     """Bounds on the chance of the true order when both systems rank the same sampled negatives.
 
-    Parameters
-    ----------
-    metric
-        A metric or its text.
-    sets
-        At least two rank sets of the same instances.
-    m
-        Sampled negatives per instance.
-    **options
-        See :class:`~sampledash.Options`.
+    Same parameters as :func:`~sampledash.probability_of_order`.
 
     Returns
     -------
@@ -95,25 +80,14 @@ def probability_if_shared(
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     pairs = true_order(metric, sets, protocol)
     values = sampled_values(metric, sets, m, protocol)
-    bounds = [
-        _bounds(metric, (sets[i], sets[j]), (values[i], values[j]), m, protocol, truth)
-        for i, j, truth in pairs
-    ]
+    bounds = [_bounds(values[i], values[j], truth) for i, j, truth in pairs]
     low, high = zip(*bounds, strict=True)
     return pair_table(sets, pairs, low=low, high=high)
 
 
-def _bounds(
-    metric: Metric,
-    sets: tuple[RankSet, RankSet],
-    values: tuple[Sampled, Sampled],
-    m: int,
-    protocol: Protocol,
-    truth: int,
-) -> tuple[float, float]:
-    first, second = values
+def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
     if first.group != second.group:
-        raise _nothing_shared(*sets)
+        raise _nothing_shared(first.run, second.run)
     shares = first.weights * first.counts
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
@@ -123,31 +97,26 @@ def _bounds(
     smallest = np.argsort(limit * weight)
     left_out = np.cumsum((limit * weight)[smallest]) <= _NEGLIGIBLE * float(apart @ weight)
     matters[smallest[left_out]] = False
-    least, most = covariance_bounds(metric, *sets, m, protocol, matters)
+    least, most = covariance_bounds(first.run, second.run, matters)
     if not truth:
         return float("nan"), float("nan")
     least = np.where(matters, np.maximum(least, -limit), -limit)
     most = np.where(matters, np.minimum(most, limit), limit)
     difference = first.average - second.average
-    variances = [max(float((apart - 2 * c) @ weight), 0.0) for c in (most, least)]
+    variances = np.array([(apart - 2 * c) @ weight for c in (most, least)])
     if first.size < FEW:
-        laws = [law_of_mean(metric, ranks, m, protocol, i) for i, ranks in enumerate(sets)]
+        laws = [law_of_mean(x.run, i) for i, x in enumerate((first, second))]
         if laws[0] is not None and laws[1] is not None:
-            return _any_coupling(laws[0], laws[1], difference, variances[1])
-    step = continuity_correction(metric, sets, protocol, m)
-    deviations = np.sqrt(_clean(variances, apart @ weight))
+            return _any_coupling(laws[0], laws[1], difference, max(variances[1], 0.0))
+    step = common_step(first.run.half_unit, second.run.half_unit)
+    # What is left of 0 after rounding is taken for 0.
+    deviations = np.sqrt(np.where(variances <= 1e-13 * (apart @ weight), 0.0, variances))
     found = normal_chances(np.full(2, difference), deviations, step)
     # Ties of the means and skewness, of which the normal law knows nothing.
-    move = largest_move(metric, sets, values, m, protocol)
+    move = np.max([first.largest_move, second.largest_move])
     certain = (deviations == 0) | np.isnan(move)
     off = np.where(certain, 0.0, _WIDER * move / np.where(certain, 1.0, deviations))
     return max(float((found - off).min()), 0.0), min(float((found + off).max()), 1.0)
-
-
-def _clean(variances: Sequence[float], apart: float) -> Floats:
-    """Variances, with what is left of 0 after rounding taken for 0."""
-    found = np.array(variances)
-    return np.where(found <= 1e-13 * apart, 0.0, found)
 
 
 def _any_coupling(
@@ -175,23 +144,19 @@ def _any_coupling(
 
 
 def covariance_bounds(
-    metric: Metric,
-    first: RankSet,
-    second: RankSet,
-    m: int,
-    protocol: Protocol,
-    wanted: NDArray[np.bool_] | None = None,
+    first: Run, second: Run, wanted: NDArray[np.bool_] | None = None
 ) -> tuple[Floats, Floats]:
     """Smallest and largest covariance of two sampled values of each ``wanted`` instance: (D,) each.
 
     Parts of a corrected value that rise with the sampled rank are bounded apart from those that
     fall. Instances are in the order of ``first``; the others are left at 0.
     """
-    here, there = _aligned(first, second, protocol)
+    metric, m, protocol = first.metric, first.m, first.protocol
+    here, there = _aligned(first, second)
     starts = np.flatnonzero(here.position == 1)
     owner = np.repeat(np.arange(len(starts)), here.relevant[starts])
     low, high = np.zeros((2, len(starts)))
-    atoms = [ranks.atoms(protocol.ties) for ranks in (first, second)]
+    atoms = [ranks.atoms(protocol.ties) for ranks in (first.ranks, second.ranks)]
     last = 1 if metric.first_only else int(here.relevant.max())
     sampled = here.negatives >= m if protocol.without else np.ones(len(here), dtype=bool)
     if wanted is not None:
@@ -211,10 +176,10 @@ def covariance_bounds(
     return low, high
 
 
-def _aligned(first: RankSet, second: RankSet, protocol: Protocol) -> tuple[RankCounts, RankCounts]:
+def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
     """Rows of two systems in the order of the first; refuses systems that share no negatives."""
-    at = match_instances(first, second, protocol)
-    here, there = (ranks.rows(protocol.ties) for ranks in (first, second))
+    at = match_instances(first.ranks, second.ranks, first.protocol)
+    here, there = (x.ranks.rows(x.protocol.ties) for x in (first, second))
     if at is not None:
         starts, begin = np.flatnonzero(here.position == 1), np.flatnonzero(there.position == 1)[at]
         size = here.relevant[starts]
@@ -226,10 +191,10 @@ def _aligned(first: RankSet, second: RankSet, protocol: Protocol) -> tuple[RankC
     raise _nothing_shared(first, second)
 
 
-def _nothing_shared(first: RankSet, second: RankSet) -> ValueError:
+def _nothing_shared(first: Run, second: Run) -> ValueError:
     return ValueError(
-        f"systems {first.system!r} and {second.system!r} cannot share negatives: they do not "
-        "rank the same instances among equally many negatives"
+        f"systems {first.ranks.system!r} and {second.ranks.system!r} cannot share negatives: they "
+        "do not rank the same instances among equally many negatives"
     )
 
 

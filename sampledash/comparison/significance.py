@@ -121,8 +121,8 @@ def significance(
         resampled_means(group, resamples, rng, step_of(progress, i, steps))
         for i, group in enumerate(groups)
     ]
-    shuffled = [
-        _flips(group, resamples, rng, step_of(progress, len(groups) + i, steps))
+    flipped = [
+        flip_tests(group, resamples, rng, step_of(progress, len(groups) + i, steps))
         for i, group in enumerate(groups)
     ]
     tail = (1 - confidence) / 2
@@ -132,7 +132,7 @@ def significance(
         # Resamples of two groups are independent of each other.
         draws = resampled[g][:, first] - resampled[h][:, second]
         if g == h:
-            p_values.append(shuffled[g](first, second))
+            p_values.append(flipped[g][min(first, second), max(first, second)])
         else:
             p_values.append(swap_test(groups[g], first, groups[h], second, resamples, rng))
         low, high = np.quantile(draws, [tail, 1 - tail])
@@ -140,13 +140,14 @@ def significance(
         differences.append(float(exact[i] - exact[j]) if truth else 0.0)
         paired.append(g == h)
         step_of(progress, steps - 1, steps)((done + 1) / len(pairs))
+    adjusted = holm(np.array(p_values)).tolist()
     return pair_table(
         sets,
         pairs,
         difference=differences,
         interval=intervals,
         p=p_values,
-        p_holm=holm(np.array(p_values)).tolist(),
+        p_holm=adjusted,
         paired=paired,
     )
 
@@ -171,32 +172,13 @@ def _group(
                 f"counts of system {sets[i].system!r} must be whole numbers to test over "
                 f"instances, got {bad[0]:g}: round them or leave them out"
             )
-    values = [instance_values([metric], sets[i], protocol.ties)[0, at] for i, at in members]
+    values = [instance_values(metric, sets[i], protocol.ties)[at] for i, at in members]
     return Group(
         [i for i, _ in members],
         np.array(values),
         instance_weights(first, protocol),
         instance_counts(first).astype(np.int64),
     )
-
-
-def _flips(
-    group: Group, resamples: int, rng: np.random.Generator, report: Progress
-) -> Callable[[int, int], float]:
-    """p-value of each pair of one group."""
-    exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
-    open_pairs = [pair for pair, p in exact.items() if p is None]
-    found: dict[tuple[int, int], float] = {pair: p for pair, p in exact.items() if p is not None}
-    if open_pairs:
-        sums = flipped_sums(group, resamples, rng, report)
-        weighted = group.weighted @ group.counts
-        for i, j in open_pairs:
-            observed = abs(float(weighted[i] - weighted[j]))
-            slack = TIED * float(group.counts @ group.weights)
-            hits = np.count_nonzero(np.abs(sums[:, i] - sums[:, j]) >= observed - slack)
-            found[i, j] = (1 + hits) / (1 + resamples)
-    report(1.0)
-    return lambda i, j: found[min(i, j), max(i, j)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,33 +229,53 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
     return float(np.mean(np.abs(whole) >= observed - TIED * total))
 
 
-def flipped_sums(
+def flip_tests(
     group: Group, resamples: int, rng: np.random.Generator, report: Progress
-) -> Floats:
-    """Sum of each system's weighted values under random signs, (resamples, systems).
+) -> dict[tuple[int, int], float]:
+    """Two-sided p-value of the paired randomisation test of each pair.
 
     Swapping two systems in an instance turns the sign of their difference there: the sum of the
     differences of any pair under random signs is the difference of the two systems' sums. So one
     matrix of signs serves all pairs.
     """
+    exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
     # What all systems share cancels in every pair: without it sums lose fewer digits.
     values = (small.weighted - small.weighted.mean(axis=0)).T.copy()
     size = len(values)
-    sums = np.empty((resamples, len(group.members)))
-    single = bool(np.all(small.counts == 1))
-    step = min(resamples, max(1, _BLOCK // size))
-    up = np.empty((step, size))
-    for start in range(0, resamples, step):
-        runs = min(step, resamples - start)
-        if single:
+
+    def draw(runs: int) -> Floats:
+        if np.all(small.counts == 1):
             drawn = rng.integers(0, 256, (runs, -(-size // 8)), dtype=np.uint8)
-            up[:runs] = np.unpackbits(drawn, axis=1, count=size)
+            up = np.unpackbits(drawn, axis=1, count=size).astype(np.float64)
         else:
-            up[:runs] = rng.binomial(small.counts, 0.5, (runs, size))
-        sums[start : start + runs] = 2 * (up[:runs] @ values)
-        report((start + runs) / resamples)
-    return np.asarray(sums - small.counts @ values)
+            up = rng.binomial(small.counts, 0.5, (runs, size)).astype(np.float64)
+        return np.asarray(2 * (up @ values) - small.counts @ values)
+
+    if None in exact.values():
+        sums = _in_blocks(draw, resamples, size, report)
+    weighted = group.weighted @ group.counts
+    slack = TIED * float(group.counts @ group.weights)
+
+    def drawn(i: int, j: int) -> float:
+        observed = abs(float(weighted[i] - weighted[j])) - slack
+        return (1 + np.count_nonzero(np.abs(sums[:, i] - sums[:, j]) >= observed)) / (1 + resamples)
+
+    report(1.0)
+    return {pair: drawn(*pair) if p is None else p for pair, p in exact.items()}
+
+
+def _in_blocks(
+    draw: Callable[[int], Floats], resamples: int, size: int, report: Progress
+) -> Floats:
+    """So many rows of ``draw``, each of which takes ``size`` random numbers."""
+    step = max(1, _BLOCK // size)
+    found = []
+    for start in range(0, resamples, step):
+        end = min(start + step, resamples)
+        found.append(draw(end - start))
+        report(end / resamples)
+    return np.concatenate(found)
 
 
 def resampled_means(
@@ -286,22 +288,18 @@ def resampled_means(
     small = group.reduced()
     columns = np.column_stack([*small.weighted, small.weights])
     size, total = len(columns), int(small.counts.sum())
-    chances = small.counts / total
-    single = bool(np.all(small.counts == 1))
-    means = np.empty((resamples, len(group.members)))
-    step = min(resamples, max(1, _BLOCK // size))
-    times = np.empty((step, size))
-    for start in range(0, resamples, step):
-        runs = min(step, resamples - start)
-        if single:
-            for row in times[:runs]:
+
+    def draw(runs: int) -> Floats:
+        if np.all(small.counts == 1):
+            times = np.empty((runs, size))
+            for row in times:
                 row[:] = np.bincount(rng.integers(0, size, size), minlength=size)
         else:
-            times[:runs] = rng.multinomial(total, chances, runs)
-        sums = times[:runs] @ columns
-        means[start : start + runs] = sums[:, :-1] / sums[:, -1:]
-        report((start + runs) / resamples)
-    return means
+            times = rng.multinomial(total, small.counts / total, runs).astype(np.float64)
+        sums = times @ columns
+        return np.asarray(sums[:, :-1] / sums[:, -1:])
+
+    return _in_blocks(draw, resamples, size, report)
 
 
 def swap_test(
@@ -328,23 +326,22 @@ def swap_test(
 
     on_left = left.counts @ (left.weights * (left.values[first] - centre))
     observed = abs(float(statistic(on_left, left.counts @ left.weights)))
-    slack = TIED
-    if observed <= slack:
+    if observed <= TIED:
         return 1.0
     if total >= _MANY and len(distinct) > _DISTINCT:
         # Finite population: the excess of a random part, the mean weight being as good as fixed.
         spread = float(pooled @ excess**2) * here * (total - here) / (total * (total - 1))
         scale = statistic(1.0, mass * here / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))
-    hits, step = 0, max(1, _BLOCK // (total if len(distinct) > _DISTINCT else len(distinct)))
-    for start in range(0, resamples, step):
-        runs = min(step, resamples - start)
-        if len(distinct) <= _DISTINCT:
+    few = len(distinct) <= _DISTINCT
+
+    def draw(runs: int) -> Floats:
+        if few:
             drawn = rng.multivariate_hypergeometric(pooled, here, runs, method="marginals")
-            sums, share = drawn @ excess, drawn @ weight
-        else:
-            deck = np.tile(np.repeat(np.arange(len(distinct)), pooled), (runs, 1))
-            dealt = rng.permuted(deck, axis=1)[:, :here]
-            sums, share = excess[dealt].sum(axis=1), weight[dealt].sum(axis=1)
-        hits += int(np.count_nonzero(np.abs(statistic(sums, share)) >= observed - slack))
-    return (1 + hits) / (1 + resamples)
+            return statistic(drawn @ excess, drawn @ weight)
+        deck = np.tile(np.repeat(np.arange(len(distinct)), pooled), (runs, 1))
+        dealt = rng.permuted(deck, axis=1)[:, :here]
+        return statistic(excess[dealt].sum(axis=1), weight[dealt].sum(axis=1))
+
+    found = _in_blocks(draw, resamples, len(distinct) if few else total, lambda part: None)
+    return (1 + np.count_nonzero(np.abs(found) >= observed - TIED)) / (1 + resamples)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,20 +13,20 @@ from numpy.typing import NDArray
 
 from sampledash import checks, simulation
 from sampledash.comparison import ties as tied
-from sampledash.comparison.chance import continuity_correction, normal_chances
+from sampledash.comparison.chance import common_step, normal_chances
 from sampledash.comparison.covariance import pair_covariances
 from sampledash.comparison.means import atom_moments
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.run_distribution import instance_span, instance_waves, inverted
+from sampledash.comparison.run_distribution import FEW, Run, inverted
 from sampledash.counts import RankCounts, Ties, codes_of, distinct_over_systems
 from sampledash.metrics import Metric, as_metric
-from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
+from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints
 
-FEW = 30  # below this many instances no normal approximation
-_RUNS = 20_000  # simulated runs there
+_RUNS = 20_000  # simulated runs of few instances
 _ROUGH = 0.03  # a value that moves a mean by less, in deviations, leaves the normal law
+_INSTANCES = 2_000  # each with a law of its own: at once there is room for so many
 
 
 def _starts(rows: RankCounts) -> NDArray[np.intp]:
@@ -52,42 +53,31 @@ def instance_labels(ranks: RankSet) -> NDArray[Any]:
     return ranks.instances[np.unique(codes, return_index=True)[1]]
 
 
-def instance_values(metrics: Sequence[Metric], ranks: RankSet, ties: Ties) -> Floats:
-    """Exact metric of each instance, in the order of their first rows: shape (metrics, D)."""
+def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
+    """Exact metric of each instance, in the order of their first rows: shape (D,)."""
     rows = ranks.rows(ties)
-    starts = _starts(rows)
-    values = np.empty((len(metrics), len(starts)))
-    for i, metric in enumerate(metrics):
-        atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
-        each = tied.exact_values(metric, atoms)[at] * metric.scales(rows.relevant)
-        values[i] = np.add.reduceat(each, starts)
-    return values
+    atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
+    each = tied.exact_values(metric, atoms)[at] * metric.scales(rows.relevant)
+    return np.add.reduceat(each, _starts(rows))
 
 
 def instance_moments(
-    metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
+    metric: Metric, ranks: RankSet, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Mean and variance of the sampled, possibly corrected, metric of each instance, (metrics, D).
+    """Mean and variance of the sampled, possibly corrected, metric of each instance: (D,) each.
 
-    Instances are in the order of their first rows. Laws are evaluated once for each distinct
-    relevant item.
+    Instances are in the order of their first rows.
     """
     protocol.check(ranks, m)
     rows = ranks.rows(protocol.ties)
-    starts = _starts(rows)
-    mean, variance = np.empty((2, len(metrics), len(starts)))
-    for x in group_by_candidate_set(metrics):
-        some = [metrics[i] for i in x]
-        atoms, (at,) = distinct_over_systems([as_ranked_by(some[0], rows)])
-        means, variances = atom_moments(some, atoms, m, protocol)
-        scales = np.array([metric.scales(rows.relevant) for metric in some])
-        mean[x] = np.add.reduceat(means[:, at] * scales, starts, axis=1)
-        variance[x] = np.add.reduceat(variances[:, at] * scales**2, starts, axis=1)
-    several = [i for i, metric in enumerate(metrics) if metric.sums_items]
-    if ranks.max_relevant > 1 and several:
-        chosen = [metrics[i] for i in several]
-        scales = np.array([metric.scales(rows.relevant[starts]) for metric in chosen])
-        variance[several] += 2 * scales**2 * pair_covariances(chosen, ranks, m, protocol).T
+    starts, scales = _starts(rows), metric.scales(rows.relevant)
+    atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
+    (mean,), (variance,) = atom_moments([metric], atoms, m, protocol)
+    mean = np.add.reduceat(mean[at] * scales, starts)
+    variance = np.add.reduceat(variance[at] * scales**2, starts)
+    if ranks.max_relevant > 1 and metric.sums_items:
+        covariances = pair_covariances([metric], ranks, m, protocol)[:, 0]
+        variance += 2 * scales[starts] ** 2 * covariances
     return mean, np.maximum(variance, 0.0)
 
 
@@ -99,16 +89,9 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
     of a histogram, whose rows say how often a rank occurs and not for whom.
     """
     labels = instance_labels(first), instance_labels(second)
-    if len(labels[0]) != len(labels[1]):
+    at = pd.Index(labels[1]).get_indexer(pd.Index(labels[0]))
+    if len(labels[0]) != len(labels[1]) or np.any(at < 0):
         return None
-    if np.array_equal(labels[0], labels[1]):
-        at = np.arange(len(labels[0]))
-    else:
-        place = {label: i for i, label in enumerate(labels[1].tolist())}
-        found = [place.get(label, -1) for label in labels[0].tolist()]
-        at = np.array(found, dtype=np.int64)
-        if np.any(at < 0):
-            return None
     counts = instance_counts(first), instance_counts(second)
     weights = instance_weights(first, protocol), instance_weights(second, protocol)
     if not all(np.array_equal(x, y[at]) for x, y in (counts, weights)):
@@ -135,6 +118,7 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
 class Sampled:
     """Sampled values of the instances of one system."""
 
+    run: Run
     group: int  # systems of one number rank the same instances, in the same order here
     order: Ints  # which instance of its rank set each one is, shape (D,)
     mean: Floats  # of one sampled value, shape (D,)
@@ -152,6 +136,12 @@ class Sampled:
         """Expected mean."""
         return float(self.mean @ (self.weights * self.counts) / (self.weights @ self.counts))
 
+    @cached_property
+    def largest_move(self) -> float:
+        """How far one sampled value can move the mean; NaN where that is not known."""
+        known = self.run.one_each and len(self.run.ranks) <= _INSTANCES
+        return self.run.largest_term(by_draw=False) if known else np.nan
+
 
 def sampled_values(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
@@ -160,9 +150,13 @@ def sampled_values(
     found: dict[int, Sampled] = {}
     for number, group in enumerate(paired_groups(sets, protocol)):
         for i, at in group:
-            mean, variance = instance_moments([metric], sets[i], m, protocol)
-            weights, counts = instance_weights(sets[i], protocol), instance_counts(sets[i])
-            found[i] = Sampled(number, at, mean[0, at], variance[0, at], weights[at], counts[at])
+            each = (
+                *instance_moments(metric, sets[i], m, protocol),
+                instance_weights(sets[i], protocol),
+                instance_counts(sets[i]),
+            )
+            run = Run(metric, sets[i], m, protocol)
+            found[i] = Sampled(run, number, at, *(column[at] for column in each))
     return [found[i] for i in range(len(sets))]
 
 
@@ -192,16 +186,7 @@ def probability_if_redrawn(
 ) -> pd.DataFrame:
     """Chance that an evaluation on other instances, sampled anew, shows the true order.
 
-    Parameters
-    ----------
-    metric
-        A metric or its text.
-    sets
-        At least two rank sets, one per system.
-    m
-        Sampled negatives per instance.
-    **options
-        See :class:`~sampledash.Options`.
+    Same parameters as :func:`~sampledash.probability_of_order`.
 
     Returns
     -------
@@ -239,85 +224,54 @@ def probability_if_redrawn(
 
     def chance(i: int, j: int) -> float:
         first, second = values[i], values[j]
-        if min(first.size, second.size) < FEW and _whole(first) and _whole(second):
+        if min(first.size, second.size) < FEW and first.run.whole and second.run.whole:
             for x in (i, j):
                 if x not in simulated:
-                    simulated[x] = _runs(metric, sets[x], values[x], m, protocol, x)
+                    simulated[x] = _runs(values[x], x)
             return float(np.mean(simulated[i] - simulated[j] > TIED))
-        both = [sets[i], sets[j]]
         deviation = float(np.sqrt(spread_if_redrawn(first, second)))
-        step = continuity_correction(metric, both, protocol, m)
+        step = common_step(first.run.half_unit, second.run.half_unit)
         alike = deviation > 0 and all(np.ptp(x.weights) == 0 for x in (first, second))
-        if alike and largest_move(metric, both, (first, second), m, protocol) > _ROUGH * deviation:
-            return _inverted(metric, both, (first, second), m, protocol, deviation, step)
-        difference = np.array([first.average - second.average])
-        return float(normal_chances(difference, np.array([deviation]), step)[0])
+        if alike and np.max([first.largest_move, second.largest_move]) > _ROUGH * deviation:
+            return _inverted(first, second, deviation, step)
+        return float(normal_chances(first.average - second.average, deviation, step))
 
     chances = [chance(i, j) if truth else float("nan") for i, j, truth in pairs]
     return pair_table(sets, pairs, probability=chances)
 
 
-def largest_move(
-    metric: Metric, sets: Sequence[RankSet], values: Sequence[Sampled], m: int, protocol: Protocol
-) -> float:
-    """How far one sampled value can move the mean of a system; NaN where that is not known."""
-    moves = [
-        instance_span(metric, ranks, m, protocol) * float(x.weights.max() / (x.weights @ x.counts))
-        for ranks, x in zip(sets, values, strict=True)
-    ]
-    return float(np.max(moves))
-
-
-def _inverted(
-    metric: Metric,
-    sets: Sequence[RankSet],
-    values: Sequence[Sampled],
-    m: int,
-    protocol: Protocol,
-    deviation: float,
-    step: float,
-) -> float:
+def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
     """P(difference of the means > 0): the drawn instances are independent and alike."""
 
     def transform(frequencies: Floats) -> NDArray[np.complex128]:
-        first, second = (
-            instance_waves(metric, ranks, x.order, m, protocol, frequencies / x.size)
-            for ranks, x in zip(sets, values, strict=True)
-        )
-        shares = [x.counts / x.size for x in values]
-        if values[0].group == values[1].group:
-            second = second.conj()
-            both = (shares[0] @ (first * second)) ** values[0].size
-            return np.vstack([both, np.ones(len(both))])
-        return np.vstack(
-            [(shares[0] @ first) ** values[0].size, (shares[1] @ second) ** values[1].size]
-        )
+        x, y = (each.run.instance_waves(each.order, frequencies / each.size) for each in both)
+        if first.group == second.group:
+            paired = (shares[0] @ (x * y.conj())) ** first.size
+            return np.vstack([paired, np.ones(len(paired))])
+        return np.vstack([(shares[0] @ x) ** first.size, (shares[1] @ y) ** second.size])
 
-    laws = sum(len(x.counts) for x in values)
+    both = first, second
+    shares = [each.counts / each.size for each in both]
+    laws = sum(len(each.counts) for each in both)
     one, other = np.array([0]), np.array([1])
     chance = inverted(transform, laws, one, other, deviation, np.array([step]))
     return float(np.clip(chance[0], 0.0, 1.0))
 
 
-def _whole(values: Sampled) -> bool:
-    return bool(np.all(values.counts == np.floor(values.counts)))
-
-
-def _runs(
-    metric: Metric, ranks: RankSet, values: Sampled, m: int, protocol: Protocol, system: int
-) -> Floats:
+def _runs(values: Sampled, system: int) -> Floats:
     """Means of simulated runs with redrawn instances, the same ones for paired systems."""
     negatives = np.random.default_rng([1, system])
     if values.size >= FEW:
         deviation = np.sqrt(_spread(values, values.mean - values.average, values.variance))
         return negatives.normal(values.average, deviation, _RUNS)
-    size = int(values.size)
+    run, size = values.run, int(values.size)
     # The group's generator: paired systems draw the same instances.
     drawn = np.random.default_rng([0, values.group]).choice(
         len(values.counts), (_RUNS, size), p=values.counts / values.size
     )
-    atoms, rows = ranks.atoms(protocol.ties), ranks.rows(protocol.ties)
-    ends = np.r_[np.flatnonzero(rows.position == 1), len(rows)]
+    atoms = run.ranks.atoms(run.protocol.ties)
+    rows = run.ranks.rows(run.protocol.ties)
+    ends = np.r_[_starts(rows), len(rows)]
     total, weight = np.zeros(_RUNS), np.zeros(_RUNS)
     for u, at in enumerate(values.order.tolist()):
         runs = np.nonzero(drawn == u)[0]
@@ -325,8 +279,8 @@ def _runs(
             continue
         one = rows[np.arange(ends[at], ends[at + 1])]
         one = replace(one, count=np.ones(len(one)))
-        value = simulation.contributions(metric, one, atoms, m, protocol)
-        each = simulation.run_sums([value], one, m, len(runs), protocol, negatives)
-        total += np.bincount(runs, values.weights[u] * each[:, 0], _RUNS)
+        each = simulation.contributions(run.metric, one, atoms, run.m, run.protocol)
+        sums = simulation.run_sums([each], one, run.m, len(runs), run.protocol, negatives)
+        total += np.bincount(runs, values.weights[u] * sums[:, 0], _RUNS)
         weight += np.bincount(runs, np.full(len(runs), values.weights[u]), _RUNS)
     return total / weight

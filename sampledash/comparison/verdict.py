@@ -27,11 +27,6 @@ from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Progress
 
 State = Literal["right", "wrong", "undecided", "tied"]
-
-COLUMNS = (
-    "metric", "correction", "better", "worse", "exact", "sampled", "state", "right_from",
-    "probability",
-)  # fmt: skip
 CONFIDENT = 0.95  # a run that shows one order at least this often is decided
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
-from sampledash.comparison.means import variances_of_mean
+from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
 from sampledash.metrics import Metric
@@ -148,8 +148,7 @@ def scatter(
     """Standard deviation of every mean at one m: shape (systems, metrics)."""
 
     def make() -> Floats:
-        rows = [variances_of_mean(metrics, ranks, m, protocol) for ranks in sets]
-        return frozen(np.sqrt(np.array(rows)))
+        return frozen(np.sqrt(variances_of_means(metrics, sets, m, protocol)))
 
     key = "scatter", tuple(metrics), digests(sets), m, protocol
     return cached(key, make, shared=shared)

@@ -9,7 +9,6 @@ import pandas as pd
 
 import sampledash
 from sampledash.comparison.findings import Findings
-from sampledash.comparison.verdict import COLUMNS
 from sampledash.report.bibtex import bibtex
 from sampledash.report.escape import html_text, one_line
 from sampledash.report.numbers import count
@@ -109,7 +108,7 @@ def html_report(
     """
     if tables is None:
         # There is one correction, and the settings name it.
-        verdict = findings.verdict[[name for name in COLUMNS if name != "correction"]]
+        verdict = findings.verdict.drop(columns="correction")
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
     parts = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,6 +22,10 @@ from tests.comparison.test_enumeration import Instance, most, rank_set, tied_ins
 from tests.oracles import METRICS, POPULARITY, SCHEMES, WITH, WITHOUT
 
 
+def _moments(metrics: list[sd.Metric], *how: Any) -> np.ndarray:
+    return np.swapaxes([instance_moments(metric, *how) for metric in metrics], 0, 1)
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @settings(max_examples=15)
 @given(case=tied_instances(), data=st.data())
@@ -34,13 +40,13 @@ def test_each_instance_is_a_rank_set_of_its_own(
     m = data.draw(st.integers(1, most(rows, scheme if scheme == WITHOUT else WITH)))
     metrics = [sd.metric(name, k=k) for name, k in METRICS]
     together = rank_set(rows, ties=[t for tied in ties for t in tied])
-    means, variances = instance_moments(metrics, together, m, Protocol.of(options))
-    exact = instance_values(metrics, together, "expected")
+    means, variances = _moments(metrics, together, m, Protocol.of(options))
+    exact = [instance_values(metric, together, "expected") for metric in metrics]
     for u, ((n, ranks), tied) in enumerate(zip(rows, ties, strict=True)):
         alone = rank_set([(n, ranks)], ties=tied)
         drawn = min(m, n - len(ranks)) if scheme == WITHOUT else m
         for x, metric in enumerate(metrics):
-            assert exact[x, u] == pytest.approx(sd.mean(metric, alone), abs=1e-13)
+            assert exact[x][u] == pytest.approx(sd.mean(metric, alone), abs=1e-13)
             mean = sd.expected_mean(metric, alone, drawn, **options)
             assert means[x, u] == pytest.approx(mean, abs=1e-12)
             std = sd.std_of_mean(metric, alone, drawn, **options)
@@ -50,7 +56,7 @@ def test_each_instance_is_a_rank_set_of_its_own(
 def test_sums_are_those_of_the_mean(xyz: list[sd.RankSet]) -> None:
     protocol = Protocol.of({"scheme": WITHOUT, "correction": "BV 0.1"})
     metrics = [sd.parse_metric(x) for x in ("NDCG@10", "AUC")]
-    means, variances = instance_moments(metrics, xyz[0], 50, protocol)
+    means, variances = _moments(metrics, xyz[0], 50, protocol)
     size = len(means[0])
     for x, metric in enumerate(metrics):
         options = {"scheme": WITHOUT, "correction": "BV 0.1"}
@@ -63,11 +69,11 @@ def test_what_is_refused() -> None:
     protocol = Protocol.of({"scheme": POPULARITY})
     tied = sd.RankSet("P", [1, 4, 2], 9, instances=["a", "a", "b"], ties=[0, 2, 0])
     with pytest.raises(ValueError, match="'P' has ties and several relevant items"):
-        instance_moments([sd.metric("ap")], tied, 3, protocol)
-    assert instance_moments([sd.metric("rr")], tied, 3, protocol)[0].shape == (1, 2)
+        instance_moments(sd.metric("ap"), tied, 3, protocol)
+    assert instance_moments(sd.metric("rr"), tied, 3, protocol)[0].shape == (2,)
     with pytest.raises(ValueError, match="m = 9 is too large"):
         instance_moments(
-            [sd.metric("ap")], sd.RankSet("P", [1], 9), 9, Protocol.of({"scheme": WITHOUT})
+            sd.metric("ap"), sd.RankSet("P", [1], 9), 9, Protocol.of({"scheme": WITHOUT})
         )
 
 

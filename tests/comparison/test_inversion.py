@@ -11,8 +11,7 @@ import pytest
 from scipy.stats import norm
 
 import sampledash as sd
-from sampledash.comparison import chance, run_distribution
-from sampledash.comparison.run_distribution import half_unit, law_of_hits
+from sampledash.comparison.run_distribution import Run, chances_above, law_of_mean
 from sampledash.protocol import Protocol
 from tests.oracles import SCHEMES, WITH, WITHOUT, by_definition, dense_law, samples
 
@@ -31,13 +30,10 @@ def inverted(metric: str, sets: list[sd.RankSet], m: int, protocol: Protocol) ->
     options["odds"] = protocol.odds
     mean = [sd.expected_mean(metric, rs, m, **options) for rs in sets]
     std = [sd.std_of_mean(metric, rs, m, **options) for rs in sets]
-    none = np.zeros(1)
-    return float(
-        run_distribution.chances_above(
-            sd.parse_metric(metric), sets, m, protocol, np.array([0]), np.array([1]),
-            none + mean[0] - mean[1], none + np.hypot(*std), none,
-        )[0]
-    )  # fmt: skip
+    runs = [Run(sd.parse_metric(metric), rs, m, protocol) for rs in sets]
+    difference, deviation = np.array([mean[0] - mean[1]]), np.array([np.hypot(*std)])
+    one, other = np.array([0]), np.array([1])
+    return float(chances_above(runs, one, other, difference, deviation, np.zeros(1))[0])
 
 
 @pytest.mark.parametrize("correction", ["uncorrected", "rank estimate"])
@@ -137,7 +133,8 @@ def test_law_of_hits_by_enumeration(metric: str, scheme: str, weighting: str) ->
         instances=[i for i, (_, each) in enumerate(rows) for _ in each],
     )
     protocol = Protocol.of({"scheme": scheme, "weighting": weighting})
-    found = law_of_hits(name, rs, m, protocol)
+    run = Run(name, rs, m, protocol)
+    found = run.law_of_hits()
     assert found is not None
     assert np.all(np.diff(found[0]) > 0)
     likely = found[1] > 1e-15
@@ -145,7 +142,7 @@ def test_law_of_hits_by_enumeration(metric: str, scheme: str, weighting: str) ->
     assert found[0][likely] == pytest.approx([v for v, _ in true], abs=1e-9)
     assert found[1][likely] == pytest.approx([p for _, p in true], abs=1e-13)
     # Values of the lattice lie a multiple of its step apart.
-    places = np.diff(found[0]) / (2 * half_unit(name, rs, protocol))
+    places = np.diff(found[0]) / (2 * run.half_unit)
     assert places == pytest.approx(np.round(places), abs=1e-9)
 
 
@@ -155,7 +152,7 @@ def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
     rs = pair(25, 3000, (3.0, 1.0), 8)[0]
     options: dict[str, Any] = {"scheme": scheme} | ({"odds": 2.0} if scheme == SCHEMES[2] else {})
     for metric in ("AP", "NDCG", "AUC", "NDCG@10"):
-        law = chance.law_of_mean(sd.parse_metric(metric), rs, 200, Protocol.of(options))
+        law = law_of_mean(Run(sd.parse_metric(metric), rs, 200, Protocol.of(options)))
         assert law is not None
         values, mass = law
         assert mass.sum() == pytest.approx(1, abs=1e-12)

@@ -175,3 +175,21 @@ def test_frame_and_refusals() -> None:
     with pytest.raises(ValueError, match="ties and several relevant items"):
         probability_if_redrawn("AP", tied, 3, scheme="popularity")
     assert 0 < probability_if_redrawn("AP", tied, 3).probability[0] < 1
+
+
+def test_several_items_that_are_each_ranked_among_all_others() -> None:
+    # TOPK draws for every relevant item anew: here it hits where no drawn item is above.
+    n, m, users, runs = 60, 5, 40, 4000
+    rng = np.random.default_rng(3)
+    ranks = [np.sort(rng.permuted(np.tile(np.arange(30), (users, 1)), axis=1)[:, :2]) + 1]
+    ranks.append(np.minimum(ranks[0] + rng.integers(0, 5, (users, 1)), n))
+    labels = np.repeat(np.arange(users), 2)
+    sets = [sd.RankSet(x, r.ravel(), n, instances=labels) for x, r in zip("PQ", ranks, strict=True)]
+    row = probability_if_redrawn("TOPK@0.05", sets, m).iloc[0]
+    assert row.better == "P"
+    drawn = rng.integers(0, users, (runs, users))
+    means = [(rng.binomial(m, (r[drawn] - 1) / (n - 1)) == 0).mean(axis=(1, 2)) for r in ranks]
+    ties = float(np.mean(np.abs(means[0] - means[1]) <= 1e-12))
+    share = float(np.mean(means[0] - means[1] > 1e-12))
+    # The normal law knows nothing of ties: it splits them.
+    assert abs(share + ties / 2 - row.probability) <= 4 * np.sqrt(0.25 / runs) + 0.01

@@ -9,6 +9,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.comparison import probability_if_shared
+from sampledash.comparison.run_distribution import Run
 from sampledash.comparison.shared import covariance_bounds
 from sampledash.protocol import Protocol
 from tests.benchmarks.redrawn import Case, off_shared, share_ahead
@@ -59,6 +60,12 @@ def all_covariances(
     return np.array(found)
 
 
+def bounds_of(
+    metric: sd.Metric, sets: list[sd.RankSet], m: int, options: sd.Options
+) -> tuple[np.ndarray, np.ndarray]:
+    return covariance_bounds(*(Run(metric, rs, m, Protocol.of(options)) for rs in sets))
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(
     ("first", "second", "n", "m"),
@@ -76,9 +83,7 @@ def test_covariances_lie_between_attained_ends(
     sets = [sd.RankSet(x, r, n, instances=["u"] * len(r)) for x, r in (("P", first), ("Q", second))]
     for name, k in METRICS:
         found = all_covariances(name, k, first, second, n, m, scheme)
-        low, high = covariance_bounds(
-            sd.metric(name, k=k), *sets, m, Protocol.of({"scheme": scheme})
-        )
+        low, high = bounds_of(sd.metric(name, k=k), sets, m, {"scheme": scheme})
         assert low[0] == pytest.approx(found.min(), abs=1e-12)
         assert high[0] == pytest.approx(found.max(), abs=1e-12)
 
@@ -92,7 +97,7 @@ def test_corrected_values(correction: str, scheme: str) -> None:
     samples = np.array(draws(n - 1, m, scheme))
     for first, second in ((3, 4), (2, 7), (6, 6)):
         sets = [sd.RankSet("P", [first], n), sd.RankSet("Q", [second], n)]
-        low, high = covariance_bounds(sd.metric("recall", k=2), *sets, m, Protocol.of(options))
+        low, high = bounds_of(sd.metric("recall", k=2), sets, m, options)
         x = fit((samples < first - 1).sum(axis=1) + 1)
         found = []
         for above in combinations(range(n - 1), second - 1):
@@ -108,7 +113,7 @@ def test_ties_are_bounded() -> None:
     # P stands at 2, 3 or 4, in an order of its own; Q at 3. All sets of two items above Q.
     n, m = 7, 2
     sets = [sd.RankSet("P", [2], n, ties=[2]), sd.RankSet("Q", [3], n)]
-    low, high = covariance_bounds(sd.metric("ap"), *sets, m, Protocol.of({"scheme": WITHOUT}))
+    low, high = bounds_of(sd.metric("ap"), sets, m, {"scheme": WITHOUT})
     samples = np.array(draws(n - 1, m, WITHOUT))
     found = []
     for above in combinations(range(n - 1), 2):

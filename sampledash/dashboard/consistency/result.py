@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampledash.comparison.chance import law_of_mean, probability_of_order
+from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.findings import Findings
 from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import M_CAP, TIED, Orders, largest_m, quick_ladder, true_pairs
 from sampledash.comparison.planning import instances_needed, negatives_needed
+from sampledash.comparison.run_distribution import Run, law_of_mean
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
@@ -295,7 +296,7 @@ class Result:
             for p in pairs:
                 i, j, truth = self.truths[x][p]
                 for name, orders in every.items():
-                    right = orders.right_from(i, j, x, 1) if truth else None
+                    right = orders.right_from(i, j, x) if truth else None
                     flips = " ".join(map(str, orders.flips(i, j, x)))
                     rows.append((str(metric), name, *self.names(p), flips, right))
         columns = ["metric", "correction", "first", "second", "flips", "right_from"]
@@ -424,7 +425,7 @@ class Focus:
     def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
         """The exact law of the mean of one run of a system, None where it is normal."""
         q = self.result.question
-        return law_of_mean(self.metric, q.sets[system], q.m, q.protocol, stream=system)
+        return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
 
     def runs(self, values: Floats) -> pd.DataFrame:
         """Mean and scatter over runs (systems, runs, metrics) beside the exact ones."""

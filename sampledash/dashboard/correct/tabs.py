@@ -103,7 +103,7 @@ def movielens(q: Question) -> None:
     settled = []
     for i, j in result.pairs_in_order(metric, sets):
         pair = " and ".join(sorted((sets[i].system, sets[j].system)))
-        right = (one.right_from(i, j, 0, 1) for one in (plain, corrected))
+        right = (one.right_from(i, j, 0) for one in (plain, corrected))
         settled.append(words.Settled(pair, *right))
     st.markdown(f"**{words.real_ranks(recipe, settled, MOVIELENS_M)}**")
     st.html(over_m.legend([ranks.system for ranks in sets], dark=page.is_dark()))
@@ -166,7 +166,7 @@ def movielens_curves(metric: Metric, recipe: Correction, m: int) -> None:
         key=f"correct_real_{'plain' if recipe == Correction() else 'fitted'}",
         alt="; ".join(
             f"{sets[i].system} and {sets[j].system} right from m = "
-            f"{found.right_from(i, j, 0, 1) or 'none'}"
+            f"{found.right_from(i, j, 0) or 'none'}"
             for i, j in pairs
         ),
     )
