@@ -106,24 +106,10 @@ def instances_needed(
 ) -> pd.DataFrame:
     """Instances that one sampled run needs to show the true order with a given probability.
 
-    Parameters
-    ----------
-    metric
-        A metric or its text.
-    sets
-        At least two rank sets, one per system.
-    m
-        Sampled negatives per instance.
-    probability
-        Chance of the true order that is asked for, above 0 and at most 1.
-    redraw
-        ``"negatives"``: instances of the very mix that is given, so that only the negatives
-        scatter, as in :func:`~sampledash.probability_of_order`; ``"both"``: instances drawn anew
-        from the given ones, as in :func:`~sampledash.probability_if_redrawn`.
-    progress
-        Called with the share of the work that is done.
-    **options
-        See :class:`~sampledash.Options`.
+    Same parameters as :func:`negatives_needed`, and ``m``, the sampled negatives per instance.
+    ``redraw`` is ``"negatives"`` for instances of the very mix that is given, so that only the
+    negatives scatter, as in :func:`~sampledash.probability_of_order`, or ``"both"`` for instances
+    drawn anew from the given ones, as in :func:`~sampledash.probability_if_redrawn`.
 
     Returns
     -------
