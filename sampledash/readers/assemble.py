@@ -155,9 +155,8 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
     if not zero_based:
         return ranks
     note = "Ranks were counted from 0: 1 was added to each."
-    ranks = ranks.with_columns(rank=rank + 1).noted(note)
     doubt = f"No rank of {ranks.name} is 0, though ranks are said to count from 0."
-    return ranks.doubted(doubt) if value > 0 else ranks
+    return ranks.with_columns(rank=rank + 1).noted(note, doubts=[doubt] * (value > 0))
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:

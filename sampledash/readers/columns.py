@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,35 +27,6 @@ from sampledash.readers.upload_limits import (
 )
 from sampledash.types import Floats, Ints
 
-Role = Literal[
-    "system",
-    "instance",
-    "rank",
-    "n_candidates",
-    "negatives",
-    "ties",
-    "mass_above",
-    "count",
-    "repetition",
-    "adaptive",
-]
-
-# Compared without case, spaces, underscores and hyphens. The first name is the one we write.
-ALIASES: dict[Role, tuple[str, ...]] = {
-    "system": ("system", "model", "run", "tag", "recommender", "algorithm", "method"),
-    "instance": (
-        "instance", "instance_id", "user", "user_id", "uid", "query", "query_id", "qid",
-        "session", "session_id",
-    ),
-    "rank": ("rank", "ranks", "position", "true_rank", "best_rank", "sampled_rank"),
-    "n_candidates": ("n_candidates", "n", "n_items", "candidates", "num_candidates", "num_items"),
-    "negatives": ("m", "n_negatives", "negatives", "num_negatives", "n_sampled"),
-    "ties": ("ties", "n_tied_others", "tied"),
-    "mass_above": ("mass_above",),
-    "count": ("count", "counts", "frequency", "freq"),
-    "repetition": ("repetition", "repeat", "run_id", "fold", "seed", "split"),
-    "adaptive": ("adaptive",),
-}  # fmt: skip
 SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called
 TRUE = ("true_rank", "best_rank", "worst_rank")  # and those that cannot be one
 TYPED_RANKS = "typed ranks"
@@ -69,10 +40,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_\-]", "", name).lower()
 
 
-_ROLE_OF: dict[str, Role] = {_plain(a): role for role, names in ALIASES.items() for a in names}
-
-
-def role_of(header: str) -> Role | None:
+def role_of(header: str) -> str | None:
     """Return what a column of this name means, ``None`` if nothing to us."""
     return _ROLE_OF.get(_plain(header))
 
@@ -93,7 +61,7 @@ class Source:
     name: str
     kind: str = ""
     headers: tuple[str, ...] = ()
-    roles: tuple[Role | None, ...] = ()
+    roles: tuple[str | None, ...] = ()
     data: bytes | None = None
     delimiter: str = ","
 
@@ -150,11 +118,12 @@ def source_of(
         roles = [None if role in ("negatives", "adaptive") else role for role in roles]
     if "negatives" not in roles and _plain(SAMPLED) not in map(_plain, headers):  # true ranks
         roles = [None if role == "adaptive" else role for role in roles]
-    for role, names in ALIASES.items():
+    for role, column in ROLES.items():
         same = [header for header, own in zip(headers, roles, strict=True) if own == role]
         if len(same) > 1 and role != "repetition":
             raise ReadError(
-                f"{where}: the columns {same[0]!r} and {same[1]!r} both mean {names[0]!r}; keep one"
+                f"{where}: the columns {same[0]!r} and {same[1]!r} both mean "
+                f"{column.names[0]!r}; keep one"
             )
     number = next(filter(is_numeral, headers), None)
     if not any(roles) and number is not None:
@@ -323,3 +292,48 @@ def _as_integers(text: NDArray[Any]) -> NDArray[Any]:
     array = np.array([int(t) for t in text], dtype=np.int64)
     canonical = all(str(v) == t for v, t in zip(array.tolist(), text, strict=True))
     return array if canonical else text
+
+
+Holds = Literal["whole", "real", "few", "many"]  # numbers, text of few kinds, labels
+
+
+class Role(NamedTuple):
+    """A column that means something: how its cells are read, and what they hold."""
+
+    read: Callable[..., Any]
+    holds: Holds
+    means: str
+    write: str  # what to write into a cell
+    written: str  # its names, the first the one we write
+
+    @property
+    def names(self) -> list[str]:
+        """Compared without case, spaces, underscores and hyphens."""
+        return self.written.split()
+
+
+# In the order of complaints.
+ROLES: dict[str, Role] = {
+    "system": Role(labels, "few", "system", "the name of the system",
+                   "system model run tag recommender algorithm method"),
+    "instance": Role(labels, "many", "instance", "the label of the user or query",
+                     "instance instance_id user user_id uid query query_id qid session session_id"),
+    "rank": Role(whole, "whole", "rank", "a whole number from 1",
+                 "rank ranks position true_rank best_rank sampled_rank"),
+    "mass_above": Role(numbers, "real", "sampling weight above it", "a share in 0..1",
+                       "mass_above"),
+    "n_candidates": Role(whole, "whole", "n", "the number of candidates, a whole number from 2",
+                         "n_candidates n n_items candidates num_candidates num_items"),
+    "ties": Role(whole, "whole", "others tied with it", "how many others are tied, 0 for none",
+                 "ties n_tied_others tied"),
+    "count": Role(counts, "real", "instances that the row stands for",
+                  "how many instances the row stands for, a number from 0",
+                  "count counts frequency freq"),
+    "repetition": Role(labels, "few", "repetition", "which {header} the row belongs to",
+                       "repetition repeat run_id fold seed split"),
+    "negatives": Role(whole, "whole", "sampled negatives", "the number of negatives, from 1",
+                      "m n_negatives negatives num_negatives n_sampled"),
+    "adaptive": Role(yes_or_no, "few", "whether the draw decided m",
+                     "yes or no, whether what was drawn for a row decided its m", "adaptive"),
+}  # fmt: skip
+_ROLE_OF = {_plain(name): role for role, column in ROLES.items() for name in column.names}

@@ -46,11 +46,10 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b'{"', "JSON", _CONVERT),
     (b"[{", "JSON", _CONVERT),
 )
-# Kind -> first bytes, endings of the name, and what it is called.
-_BINARY: dict[Kind, tuple[bytes, tuple[str, ...], str]] = {
-    "parquet": (_PARQUET, (".parquet", ".pq"), "Parquet"),
-    "array": (_ARRAY, (".npy",), "a numpy array"),
-}
+_BINARY: dict[bytes, Kind] = {_PARQUET: "parquet", _ARRAY: "array"}
+# Ending of a name -> first bytes, and what they are called.
+_ENDINGS = dict.fromkeys((".parquet", ".pq"), (_PARQUET, "Parquet"))
+_ENDINGS[".npy"] = _ARRAY, "a numpy array"
 
 
 def load(source: Source, name: str | None = None) -> tuple[bytes, str]:
@@ -136,23 +135,20 @@ def kind_of(data: bytes, name: str) -> Kind:
         raise ReadError(f"{name} is empty: it needs a header line and one line per rank")
     suffix = Path(plain(name)).suffix.lower()
     head = data[:64].lstrip().lower()
-    found = next(
-        (s for s in _SIGNATURES if data.startswith(s[0]) or head.startswith(s[0].lower())), None
+    magic, what, remedy = next(
+        (s for s in _SIGNATURES if data.startswith(s[0]) or head.startswith(s[0].lower())),
+        (b"", "plain text", "give it the ending .csv if it is a table in text form"),
     )
-    for kind, (magic, endings, says) in _BINARY.items():
-        if suffix in endings:
-            if data.startswith(magic):
-                return kind
-            what = found[1] if found else (f"not {says}" if b"\0" in data[:4096] else "plain text")
-            remedy = found[2] if found else "give it the ending .csv if it is a table in text form"
-            raise ReadError(f"{name} is not what its name says: it is {what}; {remedy}")
-        if found is not None and found[0] == magic and suffix == "":
-            return kind
-    if found is not None:
-        what, remedy = found[1:]
-        if found[0] == b"PK\x03\x04" and suffix == ".npz":
+    wanted, says = _ENDINGS.get(suffix, (b"", ""))
+    if magic in _BINARY and (magic == wanted or not suffix):
+        return _BINARY[magic]
+    if magic or wanted:
+        if not magic and b"\0" in data[:4096]:
+            what = f"not {says}"
+        if magic == b"PK\x03\x04" and suffix == ".npz":
             what, remedy = "a zip archive of numpy arrays", "save one array with numpy.save"
-        says = "is not what its name says: it " if suffix in (".csv", ".tsv", ".txt") else ""
+        called = wanted or suffix in (".csv", ".tsv", ".txt")
+        says = "is not what its name says: it " if called else ""
         raise ReadError(f"{name} {says}is {what}; {remedy}")
     if b"\0" in data[:65536]:
         raise ReadError(f"{name} is not text: it holds zero bytes; save the table as CSV in UTF-8")

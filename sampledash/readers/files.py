@@ -26,7 +26,6 @@ from sampledash.readers.summary import Summary, describe
 from sampledash.readers.tables import read_table
 from sampledash.readers.trec import (
     Censored,
-    Judged,
     Trec,
     missing,
     rank_relevant,
@@ -63,22 +62,22 @@ class Opened:
     Parsing is most of the work: a page keeps this while the reader corrects what was understood.
     """
 
-    parts: tuple[Ranks | Judged, ...]
+    parts: tuple[Ranks, ...]
 
     @property
     def tables(self) -> list[Ranks]:
         """The parts in which ranks are written down, and so may count from 0."""
-        return [part for part in self.parts if isinstance(part, Ranks)]
+        return [part for part in self.parts if "depth" not in part.frame]
 
     @property
-    def runs(self) -> list[Judged]:
-        """The parts that are TREC runs."""
-        return [part for part in self.parts if isinstance(part, Judged)]
+    def runs(self) -> list[Ranks]:
+        """The parts that are TREC runs, where they rank what is relevant."""
+        return [part for part in self.parts if "depth" in part.frame]
 
     @property
     def repeated(self) -> bool:
         """Whether there are repetitions to average or keep apart."""
-        return any("repetition" in part.frame for part in self.tables)
+        return any("repetition" in part.frame for part in self.parts)
 
     @property
     def censored(self) -> bool:
@@ -87,14 +86,11 @@ class Opened:
 
     def systems(self, runs: Runs = "averaged") -> dict[str, int]:
         """Names of all systems and how many ranks each has."""
-        parts = [
-            part.items[part.items["rank"] > 0]["system"]
-            if isinstance(part, Judged)
-            else (resolve_repetitions(part, runs) if runs == "apart" else part).frame["system"]
-            for part in self.parts
-        ]
-        sizes = [system.value_counts(sort=False) for system in parts]
-        names = distinct_names([list(each.index) for each in sizes], [p.name for p in self.parts])
+        parts = [resolve_repetitions(part, runs) for part in self.parts if runs == "apart"]
+        parts = parts or list(self.parts)
+        found = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
+        sizes = [system.value_counts(sort=False) for system in found]
+        names = distinct_names([list(each.index) for each in sizes], [p.name for p in parts])
         return {
             name: int(size)
             for own, each in zip(names, sizes, strict=True)
@@ -122,25 +118,22 @@ class Opened:
             )
         ranked = iter(ranks_of_runs(self.runs, n=n, censored=censored) if self.runs else [])
         parts = [
-            next(ranked) if isinstance(part, Judged) else resolve_repetitions(part, runs)
+            next(ranked) if "depth" in part.frame else resolve_repetitions(part, runs)
             for part in self.parts
         ]
         sets, facts = assemble(
             parts, n=n, zero_based=zero_based, instances=instances, systems=systems
         )
-        summary = describe(sets)
-        lacking = missing(self.runs)
-        return Reading(
-            tuple(sets),
-            replace(
-                summary,
-                files=tuple(facts),
-                zero_based=zero_based,
-                censored=0 if lacking is None else lacking.censored,
-                relevant=sum(len(part.items) for part in self.runs),
-                doubts=(*(d for fact in facts for d in fact.doubts), *summary.doubts),
-            ),
+        lacking, summary = missing(self.runs), describe(sets)
+        summary = replace(
+            summary,
+            files=tuple(facts),
+            zero_based=zero_based,
+            censored=0 if lacking is None else lacking.censored,
+            relevant=sum(len(part.frame) for part in self.runs),
+            doubts=(*(doubt for fact in facts for doubt in fact.doubts), *summary.doubts),
         )
+        return Reading(tuple(sets), summary)
 
 
 def open_sources(
@@ -208,7 +201,7 @@ def _most(part: Ranks | Trec) -> int:
     return LABELLED.most if numbered else TEXTS.most
 
 
-def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks | Judged, ...]:
+def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
     """Give every run its judgements."""
     truths = [part for part in read if isinstance(part, Trec) and part.kind == "qrels"]
     runs = [part for part in read if isinstance(part, Trec) and part.kind == "run"]
@@ -394,7 +387,7 @@ def sampled_sets(
     """Sampled ranks of what was parsed; options as in :func:`read_sampled_ranks`."""
     parts = []
     for part in opened.parts:
-        if isinstance(part, Judged):
+        if "depth" in part.frame:
             raise ReadError(
                 f"{part.name} is a TREC run, which ranks whole lists: bring it to the "
                 "Consistency page, or give sampled ranks as a table with the columns system and "

@@ -5,7 +5,7 @@ Ranks are written in two ways: one row per rank (long), or one column per system
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -16,20 +16,15 @@ from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.readers.columns import (
-    ALIASES,
+    ROLES,
     SAMPLED,
     TYPED_RANKS,
-    Role,
     Source,
     categories,
-    counts,
     first,
     is_true_rank,
-    labels,
-    numbers,
     parsed,
     whole,
-    yes_or_no,
 )
 from sampledash.readers.contents import stem_of
 from sampledash.readers.errors import NoRankColumn, ReadError
@@ -37,26 +32,10 @@ from sampledash.readers.upload_limits import NUMBERS, RANKS, REPETITIONS, SYSTEM
 
 Runs = Literal["averaged", "apart"]
 
-_RANK = "a whole number from 1"
 _WIDE_RANK = (
-    f"{_RANK} (no column is named rank, so each is read as a system: "
+    f"{ROLES['rank'].write} (no column is named rank, so each is read as a system: "
     "name it rank, or remove the column)"
 )
-_COUNT = "how many instances the row stands for, a number from 0"
-_ADAPTIVE = "yes or no, whether what was drawn for a row decided its m"
-# How each column is read, what to write into it, and what it means; in the order of complaints.
-_COLUMNS: dict[Role, tuple[Callable[..., Any], str, str]] = {
-    "system": (labels, "the name of the system", "system"),
-    "instance": (labels, "the label of the user or query", "instance"),
-    "rank": (whole, _RANK, "rank"),
-    "mass_above": (numbers, "a share in 0..1", "sampling weight above it"),
-    "n_candidates": (whole, "the number of candidates, a whole number from 2", "n"),
-    "ties": (whole, "how many others are tied, 0 for none", "others tied with it"),
-    "count": (counts, _COUNT, "instances that the row stands for"),
-    "repetition": (labels, "which {header} the row belongs to", "repetition"),
-    "negatives": (whole, "the number of negatives, from 1", "sampled negatives"),
-    "adaptive": (yes_or_no, _ADAPTIVE, "whether the draw decided m"),
-}
 
 
 @dataclass(frozen=True)
@@ -139,13 +118,11 @@ class Ranks:
         }
         return replace(self, frame=pd.DataFrame(found, index=self.frame.index, copy=False))
 
-    def noted(self, *sentences: str) -> Ranks:
-        """With further notes."""
-        return replace(self, facts=replace(self.facts, notes=(*self.facts.notes, *sentences)))
-
-    def doubted(self, *sentences: str) -> Ranks:
-        """With further doubts."""
-        return replace(self, facts=replace(self.facts, doubts=(*self.facts.doubts, *sentences)))
+    def noted(self, *notes: str, doubts: Sequence[str] = ()) -> Ranks:
+        """With further notes and doubts."""
+        before = self.facts
+        facts = replace(before, notes=(*before.notes, *notes), doubts=(*before.doubts, *doubts))
+        return replace(self, facts=facts)
 
     def place(self, row: int, role: str) -> str:
         """Where the cell of a row is in the source."""
@@ -181,7 +158,7 @@ def ranks_of(source: Source, cells: pd.DataFrame) -> Ranks:
 def _no_rank(source: Source, why: str) -> NoRankColumn:
     headers = [header if len(header) <= 40 else header[:37] + "..." for header in source.headers]
     found = f"found {listed(map(repr, headers), 12)}; {why}"
-    names = [name for name in ALIASES["rank"] if name != SAMPLED]
+    names = [name for name in ROLES["rank"].names if name != SAMPLED]
     also = [name for name in names if not is_true_rank(name)]
     wide = "per system, separated by commas, semicolons or tabs"
     return NoRankColumn(
@@ -192,22 +169,21 @@ def _no_rank(source: Source, why: str) -> NoRankColumn:
     )
 
 
-def _column(source: Source, cells: pd.DataFrame, role: Role, i: int | None = None) -> Any:
+def _column(source: Source, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
     """A column, by default the first with its role, read and checked; None if there is none."""
     i = source.find(role) if i is None else i
     if i is None:
         return None
-    read, what, _ = _COLUMNS[role]
-    what = what.format(header=source.headers[i])
-    return read(cells[i], partial(source.place, column=i), what)
+    what = ROLES[role].write.format(header=source.headers[i])
+    return ROLES[role].read(cells[i], partial(source.place, column=i), what)
 
 
 def _long(source: Source, cells: pd.DataFrame) -> Ranks:
     i = source.find("instance")
     if i is not None and not pd.api.types.is_numeric_dtype(cells[i].dtype):
         TEXTS.check(len(cells), f"{source.name}, column {source.headers[i]!r}")
-    found: dict[Role, Any] = {}
-    for role in _COLUMNS:
+    found: dict[str, Any] = {}
+    for role in ROLES:
         read = _repetition(source, cells) if role == "repetition" else _column(source, cells, role)
         if role == "system":
             if read is None:
@@ -264,7 +240,7 @@ def _facts(
 ) -> Facts:
     headers = source.headers
     pairs = list(zip(headers, source.roles, strict=True))
-    used = [(header, _COLUMNS[role][2]) for header, role in pairs if role is not None]
+    used = [(header, ROLES[role].means) for header, role in pairs if role is not None]
     used += [(headers[i], "ranks of this system") for i in systems]
     notes = [
         f"{header} is the same everywhere and says nothing."

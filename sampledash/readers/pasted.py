@@ -10,7 +10,7 @@ import pandas as pd
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.ranksets import RankSet
 from sampledash.readers.assemble import Instances, Systems
-from sampledash.readers.columns import ALIASES, TYPED_RANKS, Source, categories, first, role_of
+from sampledash.readers.columns import ROLES, TYPED_RANKS, Source, categories, first, role_of
 from sampledash.readers.errors import ReadError
 from sampledash.readers.files import Opened
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
@@ -19,8 +19,9 @@ from sampledash.readers.upload_limits import NUMBERS, SYSTEMS, TYPED, check_line
 
 _NAME = "pasted text"
 #: The names of n and m as a pattern, the longest first.
-_ALIASES = (alias for role, names in ALIASES.items() if role in NUMBERS for alias in names)
-NAMES = "|".join(sorted((a.replace("_", "[ _-]?") for a in _ALIASES), key=len)[::-1])
+NAMES = "|".join(
+    sorted((a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names), key=len)[::-1]
+)
 _WHOLE = r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+"
 _OF = r"(?:\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?"
 _END = rf"{_OF}\s*(?:[,;.]|\band\b|$|(?=\s(?:{NAMES})\s*[=:]))"
@@ -104,7 +105,8 @@ def open_text(text: str) -> Opened:
     else:
         ranks = _ranks(_systems(text))
     if m is not None:  # said of true ranks it has no meaning, which their reader tells
-        ranks = ranks.doubted(f"m = {m} is not used: true ranks are those among all candidates")
+        doubt = f"m = {m} is not used: true ranks are those among all candidates"
+        ranks = ranks.noted(doubts=[doubt])
     ranks = _said_of_all(ranks, "n_candidates", n)
     return Opened((_said_of_all(ranks, "negatives", m),))
 

@@ -68,9 +68,10 @@ _FRACTION = re.compile(rf"{_AROUND}[+-]?\d*[.,]\d+%?{_AROUND}")
 # Scatter behind a value, and marks that belong to it though spaces stand between.
 _BEHIND = re.compile(r"(?<=[\d%])\s*(?:\([^)a-zA-Z]*\d[^)a-zA-Z]*\)|(?:±|\+/-|\\pm)\s*[\d.,]+)")
 _APART = re.compile(r"(?<=[\d%])\s+(?=%|[*†‡§]+(?:\s|$))")
-_DECORATION = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^_↑↓]+|\((?:[^)]*)\)\s*$")
-_MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
+# Around a name or a value: footnotes, emphasis, scatter.
+_MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^↑↓]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
 _NUMBER = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]+))?\s*%?")
+_HELD = re.compile(r"\d.*[.,%]|[.,%].*\d")  # of a value, not of a cutoff
 _ASIDE = re.compile(r"\([^)]*\)")
 _RULE = re.compile(r"[\s|:+=-]*")  # between header and body
 _ABOVE = 4  # lines in which the names are looked for
@@ -178,14 +179,20 @@ def read_printed(text: str) -> PrintedTable:
             continue
         row = parts.cells(line, place)
         name = _MARKS.sub("", row[0]).strip()
-        if not name and not any(map(_holds_value, parts.names[1:], row[1:])):
-            _refuse_names(row, place, parts)
+        pairs = list(zip(parts.names, row, strict=True))[1:]
+        if not name and not any(x.metric and _HELD.search(cell) for x, cell in pairs):
+            # A second line of names would hide what the first one leaves open.
+            if said := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
+                raise ReadError(
+                    f"line {place} of the table has no name and no value of a metric, but "
+                    f"{said[0][:40]!r}: if it goes on with the names of line {parts.place}, write "
+                    "them in one line"
+                )
             continue
         name = name or f"line {place}"
         if name in names:
             raise ReadError(f"line {place} of the table names {name!r} again: give it another name")
         names.append(name)
-        pairs = list(zip(parts.names, row, strict=True))[1:]
         raw.append({x.name: _number(cell, place, x) for x, cell in pairs if x.metric is not None})
     if not names:
         raise ReadError("the table has no values: write one line per system below the names")
@@ -196,24 +203,6 @@ def read_printed(text: str) -> PrintedTable:
         n,
         m,
     )
-
-
-def _holds_value(column: Heading, cell: str) -> bool:
-    """Whether a cell is a value of a metric, and no cutoff that belongs to its name."""
-    return (
-        column.metric is not None
-        and re.search(r"\d", cell) is not None
-        and bool(re.search("[.,%]", cell))
-    )
-
-
-def _refuse_names(row: list[str], place: int, parts: Parting) -> None:
-    """Refuse the second line of names, which would hide what the first one leaves open."""
-    if said := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
-        raise ReadError(
-            f"line {place} of the table has no name and no value of a metric, but {said[0][:40]!r}:"
-            f" if it goes on with the names of line {parts.place}, write them in one line"
-        )
 
 
 def _row(name: str, row: Row, percent: list[str]) -> PrintedRow:
@@ -233,10 +222,13 @@ def _notes(
     known = [x for x in parts.names[1:] if x.metric is not None]
     left = [x.printed for x in parts.names[1:] if x.metric is None]
     short = [f"{x.printed} is read as {x.name}" for x in known if x.name not in x.printed]
-    notes = [f"Above the names, left out: {', '.join(above)}."] if above else []
-    notes += [f"{', '.join(short)}."] if short else []
-    notes += [f"Left out, no metric known here: {', '.join(left).rstrip('.')}."] if left else []
-    notes += [f"Left out, no system: {', '.join(no_systems).rstrip('.')}."] if no_systems else []
+    said = {
+        "Above the names, left out: ": above,
+        "": short,
+        "Left out, no metric known here: ": left,
+        "Left out, no system: ": no_systems,
+    }
+    notes = [f"{what}{', '.join(each).rstrip('.')}." for what, each in said.items() if each]
     if percent:
         verb = "is" if len(percent) == 1 else "are"
         notes.append(f"{', '.join(percent)} {verb} read in percent.")
@@ -275,7 +267,7 @@ def _check_distinct(metrics: list[Heading], place: int) -> None:
 
 def _number(text: str, place: int, column: Heading) -> Cell | None:
     """A printed value, None for no value."""
-    plain = _DECORATION.sub("", text.strip()).strip()
+    plain = _MARKS.sub("", text.strip()).strip()
     if MISSING.fullmatch(plain) and not re.search(r"\d", text):
         return None
     where = f"line {place}, column {column.printed!r} of the table"
@@ -293,15 +285,7 @@ def _number(text: str, place: int, column: Heading) -> Cell | None:
 
 
 def typeset_rows(text: str) -> list[tuple[int, str]]:
-    r"""Rows of a pasted table, each with the line it begins on.
-
-    With ``\\`` in the text a row ends there, else with its line.
-
-    Examples
-    --------
-    >>> typeset_rows("\\begin{tabular}{lc}\nModel & HR@10 \\\\ \\hline\n\\textbf{BPR} & 0.5\\\\")
-    [(2, 'Model & HR@10'), (3, 'BPR & 0.5')]
-    """
+    r"""Rows of a pasted table, each with its first line; with ``\\`` a row ends there."""
     found: list[tuple[int, str]] = []
     latex, begun, held = _ENDS.search(text) is not None, 0, ""
     for place, line in enumerate(text.splitlines(), start=1):
@@ -343,13 +327,7 @@ class Heading:
 
 
 def heading(printed: str) -> Heading:
-    """What the name of a column means.
-
-    Examples
-    --------
-    >>> [heading(name).name for name in ("HR@1 ↑", "N@10", "hr10", "Hit Ratio @ 5 (%)")]
-    ['HR@1', 'NDCG@10', 'hr@10', 'Hit Ratio@5']
-    """
+    """What the name of a column means."""
     plain = _AT.sub("@", _ARROWS.sub(" ", printed)).strip()
     name, signs = _PERCENT.subn("", plain)
     names = [name.strip()]
@@ -367,13 +345,7 @@ def heading(printed: str) -> Heading:
 
 
 def headings_of_words(line: str) -> list[Heading]:
-    """Names parted by spaces, the first that of the systems: those of metrics may be of several.
-
-    Examples
-    --------
-    >>> [each.name for each in headings_of_words("Method Hit Ratio@5 NDCG @ 5 (%) F1@5 MRR")]
-    ['Method', 'Hit Ratio@5', 'NDCG@5', 'F1@5', 'MRR']
-    """
+    """Names parted by spaces, the first that of the systems: those of metrics may be of several."""
     words = _PERCENT.sub("(%)", _AT.sub("@", _ARROWS.sub(" ", line))).split()
     found, place = [], 0
     while place < len(words):
@@ -394,13 +366,7 @@ def systems_first(found: list[Heading]) -> list[Heading]:
 
 
 def compares(name: str) -> bool:
-    """Whether a line of this name compares systems and is none itself.
-
-    Examples
-    --------
-    >>> [compares(name) for name in ("%Improv.", "Rel. Imp.", "Gain vs. BPR", "Δ", "GainRec")]
-    [True, True, True, True, False]
-    """
+    """Whether a line of this name compares systems and is none itself."""
     return _COMPARED.fullmatch(name.strip()) is not None
 
 
@@ -438,10 +404,11 @@ class Parting:
                 name and all_values and not any(map(_FRACTION.fullmatch, name[-1:]))
             ):
                 return [" ".join(name), *values]
+        named = ", ".join(each.printed for each in self.names[1:])
         raise ReadError(
             f"line {place} of the table does not end with {several(width - 1, 'value')}, one for "
-            f"each column that line {self.place} names ({_listed(self.names[1:])}): separate the "
-            "cells with tabs or commas"
+            f"each column that line {self.place} names ({named}): separate the cells with tabs or "
+            "commas"
         )
 
     def leading(self, line: str) -> list[str]:
@@ -464,11 +431,8 @@ def parting(line: str, place: int) -> Parting:
         return Parting([heading(cell) for cell in _marked(line, mark)], mark, place)
     words = headings_of_words(line)
     wide = systems_first([heading(cell) for cell in _WIDE.split(line.strip())])
-    return Parting(wide if _metrics(wide) == _metrics(words) else words, mark, place)
-
-
-def _metrics(names: list[Heading]) -> int:
-    return sum(each.metric is not None for each in names)
+    metrics = [sum(each.metric is not None for each in names) for names in (wide, words)]
+    return Parting(wide if metrics[0] == metrics[1] else words, mark, place)
 
 
 def _marked(line: str, mark: str) -> list[str]:
@@ -481,10 +445,6 @@ def _spaced(line: str) -> list[list[str]]:
     """Cells by wide spaces, and by any."""
     plain = _APART.sub("", _BEHIND.sub("", line))
     return [_WIDE.split(line.strip()), plain.split()]
-
-
-def _listed(names: list[Heading]) -> str:
-    return ", ".join(each.printed for each in names)
 
 
 @dataclass(frozen=True)
@@ -531,17 +491,13 @@ def _signed(column: Heading, cells: list[Cell]) -> bool:
 def _check_mix(column: Heading, cells: list[Cell], *, alone: bool) -> None:
     """Refuse values above 1 beside others that look like fractions."""
     above = [cell for cell in cells if cell.value > 1]
-    least = min((cell for cell in cells if cell.value), key=lambda cell: cell.value)
-    largest = max(above, key=lambda cell: cell.value)
-    if 2 * len(above) <= len(cells) and (alone or largest.value > _ABSURD * least.value):
+    few = alone and 2 * len(above) <= len(cells)
+    values = [cell.value for cell in cells if cell.value]
+    if few or (min(values) <= 1 and max(values) > _ABSURD * min(values)):
+        least = min(cells, key=lambda cell: cell.value)
         raise ReadError(
-            f"{_where(above[0], column)}: {above[0].value:g} is above 1, but the other values of "
-            f"the column are not: correct it, or {_REMEDY}"
-        )
-    if least.value <= 1 and largest.value > _ABSURD * least.value:
-        raise ReadError(
-            f"{_where(least, column)}: {least.value:g} beside {largest.value:g} in line "
-            f"{largest.place} may be a fraction or percent: correct it, or {_REMEDY}"
+            f"{_where(above[0], column)}: {above[0].value:g} is above 1, but {least.value:g} in "
+            f"line {least.place} is not: correct one of them, or {_REMEDY}"
         )
 
 

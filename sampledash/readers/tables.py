@@ -12,7 +12,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,16 @@ from pyarrow import compute, parquet, types
 from pyarrow import csv as arrow_csv
 
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import Role, Source, compact, records, source_of, stream
+from sampledash.readers.columns import (
+    ROLES,
+    Holds,
+    Source,
+    compact,
+    labels,
+    records,
+    source_of,
+    stream,
+)
 from sampledash.readers.contents import Kind, check_utf8, stem_of
 from sampledash.readers.errors import ReadError
 
@@ -30,26 +39,12 @@ SMALL = 2**20  # bytes; below, pyarrow gains nothing
 _BLOCK = 4 * 2**20  # bytes parsed at a time
 _FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
 
-Holds = Literal["whole", "real", "few", "many"]  # numbers, text of few kinds, labels
 _ARROW = {
     "whole": pa.int64(),
     "real": pa.float64(),
     "few": pa.dictionary(pa.int32(), pa.string()),
     "many": pa.string(),
 }
-_HOLDS: dict[Role, Holds] = {
-    "rank": "whole",
-    "n_candidates": "whole",
-    "negatives": "whole",
-    "ties": "whole",
-    "count": "real",
-    "mass_above": "real",
-    "system": "few",
-    "repetition": "few",
-    "adaptive": "few",
-    "instance": "many",
-}
-_LABELS: tuple[Role | None, ...] = ("system", "instance", "repetition")
 # How pyarrow calls a type -> what a column of it holds.
 _ODD = {
     "date|time": "dates or times",
@@ -105,7 +100,7 @@ def _fast_frame(source: Source, skip: int) -> pd.DataFrame | None:
     broken = any("\n" in header or "\r" in header for header in headers)
     if len(data) < SMALL or "rank" not in source.roles or broken:
         return None
-    holds = {i: None if role is None else _HOLDS[role] for i, role in enumerate(source.roles)}
+    holds = {i: None if role is None else ROLES[role].holds for i, role in enumerate(source.roles)}
     return arrow_frame(data, source.delimiter, holds, skip=skip)
 
 
@@ -195,7 +190,7 @@ def _careful_frame(
 ) -> pd.DataFrame:
     """Parse whatever can be parsed; complain by the line about the rest."""
     # Labels stay as written, and so do fractions: not every pandas rounds them right.
-    exact = ("system", "instance", "repetition", "count", "mass_above")
+    exact = [role for role, column in ROLES.items() if column.holds != "whole"]
     try:
         return pd.read_csv(
             stream(source.data or b""),
@@ -234,62 +229,57 @@ def _parquet_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     Columns of numbers are numbers, blank where they are null; those of labels are numbers or
     categories. Without a column of ranks, all columns that hold numbers or text are there.
     """
-    damaged = ReadError(
-        f"{name} cannot be read as Parquet: it is damaged, cut off, or names a column twice; "
-        "write it again, or use CSV"
-    )
     try:
-        file = parquet.ParquetFile(io.BytesIO(data))
-        head = file.metadata
-        rows = head.num_rows
+        return _parquet_columns(data, name)
+    except ReadError:
+        raise
     except Exception as error:  # pyarrow raises many kinds, also OSError and KeyError
-        raise damaged from error
+        raise ReadError(
+            f"{name} cannot be read as Parquet: it is damaged, cut off, or names a column twice; "
+            "write it again, or use CSV"
+        ) from error
+
+
+def _parquet_columns(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
+    head = parquet.read_metadata(io.BytesIO(data))
+    rows = head.num_rows
     limits.ROWS.check(rows, name)
     limits.COLUMNS.check(head.num_columns, name)
     limits.GROUPS.check(head.num_row_groups, name)
-    try:
-        fields = [f for f in file.schema_arrow if not _UNNAMED_INDEX.fullmatch(f.name)]
-    except Exception as error:
-        raise damaged from error
+    schema = head.schema.to_arrow_schema()
+    fields = [field for field in schema if not _UNNAMED_INDEX.fullmatch(field.name)]
     source = source_of(name, "Parquet", [field.name for field in fields])
     source.check_rows(rows)
     if rows == 0:
         raise ReadError(f"{name} has columns but no rows: add one row per rank")
+    label = [role is not None and ROLES[role].read is labels for role in source.roles]
     wanted: list[int] = []
-    for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True)):
-        odd = _odd(fields[i].type, label=role in _LABELS)
+    for i, role in enumerate(source.roles):
+        odd = _odd(fields[i].type, label=label[i])
         if role is not None and odd:
-            what = "numbers or text" if role in _LABELS else "numbers"
-            raise ReadError(f"{name}, row 1, column {header!r}: it holds {odd}; save it as {what}")
+            what = "numbers or text" if label[i] else "numbers"
+            where = f"{name}, row 1, column {source.headers[i]!r}"
+            raise ReadError(f"{where}: it holds {odd}; save it as {what}")
         if role is not None or ("rank" not in source.roles and not odd):
             wanted.append(i)
     if "rank" not in source.roles:
         limits.RANKS.check(rows * len(wanted), name)
     names = [fields[i].name for i in wanted]
-    paths = [head.schema.column(i).path for i in range(head.num_columns)]
-    sizes = (
-        head.row_group(group).column(i).total_uncompressed_size
-        for group in range(head.num_row_groups)
-        for i, path in enumerate(paths)
-        if path in names
-    )
-    limits.BYTES.check(sum(sizes), name, holds="holds")
+    chunks = [i for i in range(head.num_columns) if head.schema.column(i).path in names]
+    groups = map(head.row_group, range(head.num_row_groups))
+    size = sum(group.column(i).total_uncompressed_size for group in groups for i in chunks)
+    limits.BYTES.check(size, name, holds="holds")
+    # Text that repeats is kept once: written out, a small file could fill the memory.
+    text = [fields[i].name for i in wanted if _is_text(fields[i].type)]
+    file = parquet.ParquetFile(io.BytesIO(data), metadata=head, read_dictionary=text)
     found: dict[int, pd.Series[Any]] = {}
-    try:
-        # Text that repeats is kept once: written out, a small file could fill the memory.
-        text = [fields[i].name for i in wanted if _is_text(fields[i].type)]
-        file = parquet.ParquetFile(io.BytesIO(data), metadata=head, read_dictionary=text)
-        for i, each in zip(wanted, names, strict=True):  # one after the other take less room
-            column = file.read(columns=[each])
-            if column.column_names != [each] or len(column) != rows:
-                raise ValueError("not what its footer says")
-            found[i] = _series(column.column(0), label=source.roles[i] in _LABELS)
-            del column
-            pa.default_memory_pool().release_unused()
-    except ReadError:
-        raise
-    except Exception as error:
-        raise damaged from error
+    for i, each in zip(wanted, names, strict=True):  # one after the other take less room
+        column = file.read(columns=[each])
+        if column.column_names != [each] or len(column) != rows:
+            raise ValueError("not what its footer says")
+        found[i] = _series(column.column(0), label=label[i])
+        del column
+        pa.default_memory_pool().release_unused()
     return source, pd.DataFrame(found, index=range(rows), copy=False)
 
 

@@ -10,7 +10,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -22,30 +22,44 @@ from pyarrow import compute
 
 from sampledash import checks
 from sampledash.checks import NUMERAL, is_numeral, shown
-from sampledash.readers.columns import Source, categories, first, labels, numbers, role_of, whole
+from sampledash.readers.columns import (
+    Holds,
+    Source,
+    categories,
+    first,
+    labels,
+    numbers,
+    role_of,
+    whole,
+)
 from sampledash.readers.contents import check_utf8
 from sampledash.readers.errors import CensoredItems, MissingCandidates, ReadError
 from sampledash.readers.frame import Facts, Ranks, several
-from sampledash.readers.tables import SMALL, Holds, arrow_frame
+from sampledash.readers.tables import SMALL, arrow_frame
 from sampledash.readers.upload_limits import LINES, RANKS, SYSTEMS, check_lines, lines_of
 from sampledash.types import Ints
 
 Kind = Literal["run", "qrels"]
 Censored = Literal["refuse", "tied", "left-out"]
-# The fields of a line, and what they hold; None for what is not read.
-FIELDS: dict[Kind, dict[str, Holds | None]] = {
-    "run": {"query": "few", "Q0": None, "document": "many", "rank": "whole", "score": "real",
-            "tag": "few"},
-    "qrels": {"query": "few", "iteration": None, "document": "many", "relevance": "whole"},
-}  # fmt: skip
-# How each field is read, and what to write into it; in the order of complaints.
-_READ: dict[str, tuple[Callable[..., Any], str]] = {
-    "tag": (labels, "the tag of the system"),
-    "query": (labels, "the query"),
-    "document": (labels, "the document"),
-    "rank": (whole, "a whole number"),
-    "score": (numbers, "a number"),
-    "relevance": (whole, "a whole number"),
+# The fields of a line: how they are read, what they hold, and what to write; None: not read.
+_Field = tuple[Callable[..., Any], Holds, str] | None
+_QUERY: _Field = labels, "few", "the query"
+_DOCUMENT: _Field = labels, "many", "the document"
+FIELDS: dict[Kind, dict[str, _Field]] = {
+    "run": {
+        "query": _QUERY,
+        "Q0": None,
+        "document": _DOCUMENT,
+        "rank": (whole, "whole", "a whole number"),
+        "score": (numbers, "real", "a number"),
+        "tag": (labels, "few", "the tag of the system"),
+    },
+    "qrels": {
+        "query": _QUERY,
+        "iteration": None,
+        "document": _DOCUMENT,
+        "relevance": (whole, "whole", "a whole number"),
+    },
 }
 # Of which fields a table would hold other names in its header.
 _NUMBERS: dict[Kind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
@@ -82,20 +96,6 @@ class Trec:
     frame: pd.DataFrame
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """Where the relevant items of the qrels stand in a run.
-
-    ``items`` has a row for each system and relevant item, in the order of systems, queries and
-    documents: ``system`` and ``instance`` (the query) are categories, the ``rank`` is 0 where the
-    run misses the item, and ``depth`` is how many documents the system ranks for the query.
-    """
-
-    name: str
-    items: pd.DataFrame
-    facts: Facts
-
-
 def trec_kind(data: bytes, name: str) -> Kind | None:
     """Whether text is a run or qrels: by the number of fields and of what most first lines hold."""
     check_lines(data, name)
@@ -125,9 +125,9 @@ def read_trec(data: bytes, name: str, kind: Kind) -> Trec:
         return f"{name}, line {number}, {field}"
 
     found = {
-        field: read(cells[field], partial(place, field=field), what)
-        for field, (read, what) in _READ.items()
-        if field in cells
+        field: how[0](cells[field], partial(place, field=field), how[2])
+        for field, how in FIELDS[kind].items()
+        if how is not None
     }
     if kind == "run":
         SYSTEMS.check(len(found["tag"].categories), name)
@@ -156,18 +156,17 @@ def _cells(data: bytes, name: str, kind: Kind) -> pd.DataFrame:
     start = next(line for line in io.BytesIO(data) if line.strip())
     for delimiter in " \t" if len(data) >= SMALL else "":
         if start.count(delimiter.encode()) == len(fields) - 1:
-            frame = arrow_frame(data, delimiter, fields, quoted=False)
+            holds = {field: None if how is None else how[1] for field, how in fields.items()}
+            frame = arrow_frame(data, delimiter, holds, quoted=False)
             if frame is not None:
                 return frame
-    odd = ReadError(f"{name} cannot be split into lines of {' '.join(fields)}; check its fields")
     for number, line in enumerate(io.BytesIO(data), start=1):
         found = len(line.split())
         if found not in (0, len(fields)):
-            odd = ReadError(
+            raise ReadError(
                 f"{name}, line {number}: {found} fields where a {kind} line has {len(fields)} "
                 f"({' '.join(fields)}); correct the line"
             )
-            raise odd
     try:
         frame = pd.read_csv(
             io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig"),
@@ -180,17 +179,20 @@ def _cells(data: bytes, name: str, kind: Kind) -> pd.DataFrame:
             quoting=csv.QUOTE_NONE,
             index_col=False,
         )
+        if frame.isna().to_numpy().any():
+            raise pd.errors.ParserError
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise odd from error
-    if frame.isna().to_numpy().any():
-        raise odd
+        raise ReadError(
+            f"{name} cannot be split into lines of {' '.join(fields)}; check its fields"
+        ) from error
     return frame
 
 
-def rank_relevant(run: Trec, qrels: Trec) -> Judged:
+def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     """Look every relevant item of the qrels up in the run, in the order trec_eval gives it.
 
-    Raises a ReadError if nothing is judged relevant, or no query of the run is judged.
+    Items stand in the order of systems, queries and documents; the rank is 0 where the run misses
+    one, and ``depth`` says how many documents the system ranks for the query.
     """
     good = qrels.frame[qrels.frame["relevance"] >= 1].sort_values(["query", "document"])
     if not len(good):
@@ -232,7 +234,8 @@ def rank_relevant(run: Trec, qrels: Trec) -> Judged:
     facts = _facts(run, qrels, ordered, absent, queries)
     items["instance"] = pd.Categorical.from_codes(items["query"], queries)
     items["system"] = categories(items["system"].to_numpy(), systems.astype(str))
-    return Judged(run.name, items[["system", "instance", "rank", "depth"]], facts)
+    items = items[["system", "instance", "rank", "depth"]]
+    return Ranks(Source(run.name), items, facts, shifts=False)
 
 
 def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
@@ -285,12 +288,12 @@ def _facts(
     return Facts(run.name, "a TREC run", _MEANS, used, tuple(notes), doubts)
 
 
-def missing(found: list[Judged]) -> CensoredItems | None:
+def missing(found: list[Ranks]) -> CensoredItems | None:
     """The complaint about relevant items that some run misses, None if all are there."""
-    censored = sum(int((each.items["rank"] == 0).sum()) for each in found)
+    censored = sum(int((each.frame["rank"] == 0).sum()) for each in found)
     if not censored:
         return None
-    relevant = sum(len(each.items) for each in found)
+    relevant = sum(len(each.frame) for each in found)
     instances, queries = int(_lacking(found).sum()), len(_lacking(found))
     names = " and ".join(each.name for each in found)
     return CensoredItems(
@@ -305,15 +308,15 @@ def missing(found: list[Judged]) -> CensoredItems | None:
     )
 
 
-def _lacking(found: list[Judged]) -> NDArray[np.bool_]:
+def _lacking(found: list[Ranks]) -> NDArray[np.bool_]:
     """For each query whether some run misses a relevant item."""
-    lacking = np.zeros(len(found[0].items["instance"].cat.categories), dtype=bool)
+    lacking = np.zeros(len(found[0].frame["instance"].cat.categories), dtype=bool)
     for each in found:
-        lacking[each.items["instance"].cat.codes[each.items["rank"] == 0]] = True
+        lacking[each.frame["instance"].cat.codes[each.frame["rank"] == 0]] = True
     return lacking
 
 
-def ranks_of_runs(found: list[Judged], *, n: int | None, censored: Censored) -> list[Ranks]:
+def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
     """True ranks of all runs; missing items are treated the same way in all of them."""
     complaint = missing(found)
     if complaint is not None and censored == "refuse":
@@ -326,7 +329,7 @@ def ranks_of_runs(found: list[Judged], *, n: int | None, censored: Censored) -> 
         )
     kept = []
     for each in found:
-        items = each.items[~left_out[each.items["instance"].cat.codes]]
+        items = each.frame[~left_out[each.frame["instance"].cat.codes]]
         of_query = (items["rank"] == 0).groupby(
             [items["system"].cat.codes, items["instance"].cat.codes]
         )
@@ -357,7 +360,7 @@ def ranks_of_runs(found: list[Judged], *, n: int | None, censored: Censored) -> 
                 f"{drawn:,} missing items share their query with another one: their places behind "
                 "the ranked documents were drawn once, always with the same seed."
             )
-        result.append(Ranks(Source(each.name), frame, each.facts, shifts=False).noted(*notes))
+        result.append(replace(each, frame=frame).noted(*notes))
     return result
 
 
