@@ -61,6 +61,10 @@ class Outcomes:
         """Share of each outcome, side by side for all m: shape (..., outcomes)."""
         return np.concatenate(self.counts, axis=-1) / self.total[..., None]
 
+    def by_m(self, values: Floats) -> list[Floats]:
+        """A value of each outcome, apart for each m."""
+        return np.split(values, np.cumsum([m + 1 for m in self.m])[:-1], axis=-1)
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class SampledRankSet(ByDigest):

@@ -1,6 +1,6 @@
 """From sampled ranks to the exact metric: rank distributions, learned vectors, estimates."""
 
-from sampledash.estimation.bounds import bounds
+from sampledash.estimation.bounds import bounds, bounds_from_table
 from sampledash.estimation.cutoff_mapping import full_cutoff, matching_cutoff
 from sampledash.estimation.estimate import (
     OVERSHOOT,
@@ -11,14 +11,12 @@ from sampledash.estimation.estimate import (
     outside,
     point,
 )
-from sampledash.estimation.gamma import gamma_table
-from sampledash.estimation.printed_bounds import bounds_from_table
 from sampledash.estimation.rank_distribution import (
     fitted,
     fitted_side_by_side,
     rank_distribution,
 )
-from sampledash.estimation.vectors import fit_learned
+from sampledash.estimation.vectors import fit_learned, gamma_table
 
 __all__ = [
     "OVERSHOOT",

@@ -1,8 +1,8 @@
-"""What no estimator can know: every value of a metric that the sampled ranks allow."""
+"""What no estimator can know: every value of a metric that sampled ranks or a table allow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import get_args
 
 import numpy as np
@@ -17,12 +17,15 @@ from sampledash.estimation.confidence import (
     profile_interval,
 )
 from sampledash.estimation.linear_programme import Columns, Programme, Shape, part_of
-from sampledash.estimation.nodes import clipped, worst_and_best
-from sampledash.metrics import Metric, as_metric
+from sampledash.estimation.nodes import clipped, exact_at, worst_and_best
+from sampledash.metrics import Metric, as_metric, parse_metric
 from sampledash.sampledranks import Outcomes, SampledRankSet
+from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Ints, Progress
 
 _CONSTRAINTS = 200  # cumulative shares of one number of negatives that are constrained, at most
+_MOST_DECIMALS = 12
+_ERRORS = 2.0  # standard errors that a printed mean may be off
 
 
 def bounds(
@@ -80,14 +83,9 @@ def bounds(
     drawn in another way, or n differs between instances, the sampled shares are off by more than a
     tolerance of 1e-4 may allow for; on 6,000 instances that is far less than their sampling error.
     """
-    metric = as_metric(metric)
-    check_shape(shape)
-    require_sampled("srs", srs)
-    if versus is not None:
-        require_sampled("versus", versus)
-    both = [srs] if versus is None else [srs, versus]
+    metric, both = _checked(metric, srs, versus, shape)
     if tolerance is None:
-        found = confidence_range(metric, both, shape, 0.95)
+        found = confidence_range(metric, srs, versus, shape, 0.95)
         if progress is not None:
             progress(1.0)
         return found
@@ -108,8 +106,20 @@ def require_sampled(name: str, value: object) -> None:
         )
 
 
-def check_shape(shape: Shape | None) -> None:
-    """Refuse any shape but the known ones."""
+def _checked(
+    metric: Metric | str, srs: SampledRankSet, versus: SampledRankSet | None, shape: Shape | None
+) -> tuple[Metric, list[SampledRankSet]]:
+    """The metric, and one set or two."""
+    metric = as_metric(metric)
+    _check_shape(shape)
+    require_sampled("srs", srs)
+    if versus is None:
+        return metric, [srs]
+    require_sampled("versus", versus)
+    return metric, [srs, versus]
+
+
+def _check_shape(shape: Shape | None) -> None:
     if shape is not None:
         checks.choice("shape", shape, get_args(Shape))
 
@@ -123,14 +133,23 @@ def difference(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def confidence_range(
-    metric: Metric, sets: list[SampledRankSet], shape: Shape | None, confidence: float
+    metric: Metric | str,
+    srs: SampledRankSet,
+    versus: SampledRankSet | None,
+    shape: Shape | None,
+    confidence: float,
 ) -> tuple[float, float]:
-    """Range of the metric of one set, or of the difference of two, at a confidence.
+    """Range of the metric of one set, or of the difference to another, at a confidence.
 
     Where nearly all sampled ranks are one and the same, chi-squares say nothing: exact binomial
     limits of the shares take their place, for each set on its own. Where the negatives are all
     other items the sampled ranks are the ranks, and the metric is known.
     """
+    metric, sets = _checked(metric, srs, versus, shape)
+    if checks.real("confidence", confidence, low=0, high=1, above=True) == 1:
+        raise ValueError(
+            "confidence must be below 1, got 1: only 0..1 holds the metric for certain"
+        )
     if all(one.scheme == "without-replacement" and np.all(one.m == one.n - 1) for one in sets):
         found = [float(np.average(metric(s.sampled_ranks, s.n), weights=s.counts)) for s in sets]
         return difference([(value, value) for value in found])
@@ -151,13 +170,15 @@ def confidence_range(
         low, high = profile_interval([best_fit(metric, s, shape) for s in sets], confidence)
         possible = difference([worst_and_best(metric, one.outcomes.n) for one in sets])
         return clipped(low, high, *possible)
-    each, ranges = 1 - (1 - confidence) / len(sets), []
-    for one, same in zip(sets, alike, strict=True):
-        if same:
-            ranges.append(_within_limits(metric, one, shape, each))
-        else:
-            ranges.append(profile_interval([best_fit(metric, one, shape)], each))
-    return difference(ranges)
+    each = 1 - (1 - confidence) / len(sets)
+    return difference(
+        [
+            _within_limits(metric, one, shape, each)
+            if same
+            else profile_interval([best_fit(metric, one, shape)], each)
+            for one, same in zip(sets, alike, strict=True)
+        ]
+    )
 
 
 def constrained(m: int) -> Ints:
@@ -187,8 +208,7 @@ def _at_tolerance(
     tolerance: float,
     progress: Progress | None,
 ) -> tuple[float, float]:
-    observed = srs.outcomes
-    columns, each = _up_to(metric, observed, shape, lambda counts: constrained(len(counts) - 1))
+    columns, each = _up_to(metric, srs.outcomes, shape, lambda counts: constrained(len(counts) - 1))
     shares = np.concatenate(each)
     programme = Programme(columns, shares - tolerance, shares + tolerance)
     found = programme.mean_range(progress=progress)
@@ -200,7 +220,7 @@ def _at_tolerance(
             f"the sampled ranks of system {srs.system!r}: take {off * 1.01:.3g}, or None "
             "for their sampling error"
         )
-    return clipped(*found, *worst_and_best(metric, observed.n))
+    return found
 
 
 def _within_limits(
@@ -231,6 +251,169 @@ def _within_limits(
             f"no{assumed} rank distribution shows the sampled ranks of system {srs.system!r}: "
             f"nearly all are {int(np.argmax(observed.counts[0])) + 1}; check n and m{remedy}"
         )
-    if shape is not None:
-        found = mean_of_some(metric, observed, *found, half)
-    return clipped(*found, *worst_and_best(metric, observed.n))
+    if shape is None:
+        return found
+    return clipped(
+        *mean_of_some(metric, observed, *found, half), *worst_and_best(metric, observed.n)
+    )
+
+
+def bounds_from_table(
+    metric: Metric | str,
+    observed: Mapping[str, float],
+    n: int,
+    m: int,
+    decimals: int | Mapping[str, int],
+    versus: Mapping[str, float] | None = None,
+    shape: Shape | None = None,
+    scheme: Scheme = "with-replacement",
+    *,
+    instances: float | None = None,
+) -> tuple[float, float]:
+    r"""Smallest and largest exact metric of a system of which only sampled values are printed.
+
+    Parameters
+    ----------
+    metric
+        The exact metric to bound: a metric or its text.
+    observed
+        Sampled values as printed, in 0..1, by name: ``{"HR@10": 0.6624, "NDCG@10": 0.41}``. With
+        one relevant item HR is Recall and MRR is AP.
+    n
+        Candidates, the relevant item included.
+    m
+        Sampled negatives. A paper's "100 samples" may be 99 negatives and the relevant item.
+    decimals
+        Decimals of the printed values: one number, or one per name.
+    versus
+        Printed values of another system of the same table: the result bounds the difference,
+        ``observed`` minus ``versus``.
+    shape
+        ``"non-increasing"``: only distributions in which no rank is more frequent than a better
+        one.
+    scheme
+        ``"with-replacement"`` or ``"without-replacement"``.
+    instances
+        How many instances the printed means are over: every value may then be off its expectation
+        by two standard errors besides its rounding. ``None``: only by its rounding.
+
+    Returns
+    -------
+    The two bounds, in 0..1. With ``instances`` they are about the metric of these instances, which
+    may be two standard errors off that of a distribution of the ``shape``.
+
+    Raises
+    ------
+    ValueError
+        If a value is no printed metric, or no ranks can produce the values together: it names the
+        value and the range that the others leave it.
+
+    Notes
+    -----
+    Ranges over every rank distribution whose *expected* sampled metrics round to the printed ones.
+    The printed run has scattered about its expectation, a mean v over U instances by a standard
+    deviation of at most :math:`\sqrt{v (1 - v) / U}`: give ``instances`` to allow for it.
+    """
+    wanted = as_metric(metric)
+    size = checks.integer("n", n, low=2)
+    checks.choice("scheme", scheme, ("with-replacement", "without-replacement"))
+    _check_shape(shape)
+    sampling = Sampling(size, checks.integer("m", m, low=1), scheme)
+    over = np.inf if instances is None else checks.real("instances", instances, low=1)
+    found = [_printed_range(wanted, "observed", observed, decimals, sampling, shape, over)]
+    if versus is not None:
+        found.append(_printed_range(wanted, "versus", versus, decimals, sampling, shape, over))
+    return difference(found)
+
+
+def _printed_range(
+    metric: Metric,
+    name: str,
+    observed: Mapping[str, float],
+    decimals: int | Mapping[str, int],
+    sampling: Sampling,
+    shape: Shape | None,
+    over: float,
+) -> tuple[float, float]:
+    """Range of the metric for one system's values, ``observed`` or ``versus``; ``over`` instances.
+
+    Values that no ranks can produce are refused: which one, and what the others leave it.
+    """
+    metrics, values, half = _printed(name, observed, decimals)
+    half += _error(values, over)
+    shown = [exact_at(one, np.arange(sampling.m + 1.0), sampling.m + 1) for one in metrics]
+
+    def programme(shape: Shape | None, free: int | None = None) -> Programme:
+        """All distributions that show the values, apart from a ``free`` one."""
+        columns = Columns((sampling,), (np.column_stack(shown),), metric, shape)
+        room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
+        return Programme(columns, values - room, values + room)
+
+    found = programme(shape).mean_range()
+    if found is not None:
+        if shape is None:  # any distribution may be that of the instances
+            return found
+        below, above = _error(np.array(found), over).tolist()
+        return max(found[0] - below, 0.0), min(found[1] + above, 1.0)
+    protocol, keys = f"n = {sampling.n} and m = {sampling.m}", list(observed)
+    off = programme(shape).nearest()[1]
+    listed = " and ".join(f"{keys[i]!r} = {values[i]:g}" for i in np.flatnonzero(off))
+    if shape and np.all(programme(None).nearest()[1] == 0):
+        raise ValueError(
+            f"shape {shape!r} contradicts {name} {listed} with {protocol}: other rank "
+            "distributions can produce the table, so leave shape out"
+        )
+    for i in np.argsort(-np.abs(off)).tolist():
+        left = programme(shape, free=i).mean_range(i)
+        if left is not None:
+            digits = max(0, round(-np.log10(2 * half[i])))
+            raise ValueError(
+                f"{name} {keys[i]!r} is {values[i]:.{digits}f}, but with {protocol} the other "
+                f"values leave it {left[0]:.{digits}f} to {left[1]:.{digits}f}: check it, the "
+                "others, n and m"
+            )
+    raise ValueError(
+        f"{name} holds values that no ranks can produce together with {protocol}, nearest to it "
+        f"without {listed}: check them, n and m"
+    )
+
+
+def _error(values: Floats, instances: float) -> Floats:
+    """Two standard errors of means of values in 0..1, at most."""
+    return np.asarray(_ERRORS * np.sqrt(values * (1 - values) / instances))
+
+
+def _printed(
+    name: str, observed: object, decimals: int | Mapping[str, int]
+) -> tuple[list[Metric], Floats, Floats]:
+    """Printed values, checked one by one: their metrics, values, and half their last digits."""
+    if not isinstance(observed, Mapping) or not observed:
+        raise ValueError(
+            f"{name} must hold printed values by name, such as {{'HR@10': 0.6624}}, got "
+            f"{checks.shown(observed)}"
+        )
+    metrics, values, half = [], [], []
+    for key, given in observed.items():
+        places = decimals.get(key) if isinstance(decimals, Mapping) else decimals
+        if places is None:
+            raise ValueError(f"decimals has no entry for {key!r}: give one for each printed value")
+        digits = checks.integer(f"decimals of {key!r}", places, low=0, high=_MOST_DECIMALS)
+        metrics.append(parse_metric(key))
+        where = f"{name} {key!r}"
+        value = checks.real(where, given, low=-1e9, high=1e9)
+        if 1 < value <= 100:
+            needed = len(f"{value:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
+            raise ValueError(
+                f"{where} is {value:g}, but a metric lies in 0..1: if the table prints percent, "
+                f"give {value / 100:g} and decimals = {min(digits, needed) + 2}"
+            )
+        if not 0 <= value <= 1:
+            raise ValueError(f"{where} is {value:g}, but a metric lies in 0..1: check it")
+        if abs(value - round(value, digits)) > 1e-9:
+            raise ValueError(
+                f"{where} is {value!r}, which has more than decimals = {digits}: give the decimals "
+                "that are printed"
+            )
+        values.append(value)
+        half.append(0.5 * 10.0**-digits)
+    return metrics, np.array(values), np.array(half)

@@ -112,25 +112,22 @@ class Cells:
     @staticmethod
     def of(observed: Outcomes) -> Cells:
         """Join the outcomes of each number of negatives."""
-        starts, shares, sizes, width, instances = [], [], [], 0, 0.0
-        room = _ALL_CELLS / len(observed.m)
+        starts, shares, sizes, width = [], [], [], 0
+        room, worth = _ALL_CELLS / len(observed.m), 1 / observed.design_effect
         for counts in observed.counts:
             total = float(counts.sum())
             first = joined_starts(counts, _LEAST if room >= _CELLS else max(_LEAST, total / room))
             starts.append(first + width)
             shares.append(np.add.reduceat(counts, first) / total)
-            sizes.append(np.full(len(first), total / observed.design_effect))
+            sizes.append(np.full(len(first), total * worth))
             width += len(counts)
-            instances += total / observed.design_effect
-        share, size = np.concatenate(shares), np.concatenate(sizes)
-        return Cells(np.concatenate(starts), share, size, width, instances)
+        columns = (np.concatenate(each) for each in (starts, shares, sizes))
+        return Cells(*columns, width, float(observed.total) * worth)
 
     @property
     def floor(self) -> Floats:
-        """Least variance of a share where few instances are in a cell: (cells,).
-
-        Two standard errors then reach as far as the exact limit of a rare event.
-        """
+        """Least variance of a share where few instances are in a cell: (cells,)."""
+        # Two standard errors then reach as far as the exact limit of a rare event.
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
@@ -141,11 +138,9 @@ class Cells:
 
 
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
-    """First sampled rank (from 0) of each cell: neighbours until ``least`` instances are in.
-
-    A stretch that no instance fell into is a cell of its own: it tells which true ranks there are
-    not. What is joined is lost to the bounds, which grow a little and stay valid.
-    """
+    """First sampled rank (from 0) of each cell: neighbours until ``least`` instances are in."""
+    # A stretch that no instance fell into is a cell of its own: it tells which true ranks there are
+    # not. What is joined is lost to the bounds, which grow a little and stay valid.
     finest = np.arange(len(counts))
     if len(counts) > _CELLS:  # as a law's width, which grows with the square root of p(1-p)
         wide = len(counts) * np.sin(np.linspace(0, np.pi / 2, _CELLS + 1)[:-1]) ** 2
@@ -170,76 +165,73 @@ def all_alike(observed: Outcomes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareFit:
-    """Standardised shares of what was observed, and what the places of a grid would show.
-
-    The exact metric of the instances is the mean of ``values`` plus ``offset``, and scatters about
-    that with variance ``scatter``, 0 where the distribution may be their own. With a shape it may
-    be one of ``extremes`` that no distribution of that shape has. With a ``likelihood`` distances
-    are losses of it and count from ``observed``, less that of the best fit; else they count from
-    the best fit.
-    """
+    """Standardised shares of what was observed, and what the places of a grid would show."""
 
     rows: Floats  # shares in standard errors: (cells, places)
     observed: Floats  # the same for the sample: (cells,)
-    values: Floats
+    values: Floats  # their mean plus the offset is the exact metric of the instances
     offset: float
-    extremes: tuple[float, float]
+    extremes: tuple[float, float]  # of that, also such as no distribution of a shape has
     weights: Floats  # rank distribution that fits best: (places,)
-    scatter: float = 0.0
+    scatter: float = 0.0  # variance of it; 0 where the distribution may be that of the instances
+    #: Whether distances are losses of it, which count from ``observed``, less that of the best fit;
+    #: else they count from the best fit.
     likelihood: bool = False
-
-    @property
-    def misfit(self) -> float:
-        """Squared distance of the best fit."""
-        return float(np.sum((self.rows @ self.weights - self.observed) ** 2))
 
 
 def best_fit(metric: Metric, srs: SampledRankSet, shape: Shape | None) -> ChiSquareFit:
     """The most likely distribution where what was drawn decided m, else that of least misfit.
 
-    Refuses a shape that the sampled ranks contradict.
+    Refuses a shape that the sampled ranks contradict: its bounds would be narrow and wrong.
     """
     if srs.is_adaptive:
         return maximum_likelihood(metric, srs)
     fit = least_misfit(metric, srs.outcomes, shape)
     if shape is not None:
-        _refuse_contradicted(metric, srs, shape, fit)
+        cells = Cells.of(srs.outcomes)
+        law = cells.joined(_grid_rows(srs.outcomes.samplings, metric, None)[0]).T
+        rows, observed, weights, _ = _multinomial(cells, law)
+        bends = int(np.count_nonzero(weights))
+        misfit = float(np.sum((fit.rows @ fit.weights - fit.observed) ** 2))
+        excess = misfit - float(np.sum((rows @ weights - observed) ** 2))
+        if excess > chdtri(bends, _ABSURD):
+            raise ValueError(
+                f"shape {shape!r} contradicts the sampled ranks of system {srs.system!r} "
+                f"(chi-square {excess:.0f} for at most {bends} bends): leave shape out"
+            )
     return fit
 
 
 def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> ChiSquareFit:
     """Fit the rank distribution with the smallest misfit."""
-    cells, table = Cells.of(observed), _grid_rows(observed.samplings, metric, shape)
-    extremes = worst_and_best(metric, observed.n)
+    cells, extremes = Cells.of(observed), worst_and_best(metric, observed.n)
+    table, lengths = _grid_rows(observed.samplings, metric, shape)
     if shape is None:
-        return _of_instances(cells, table, extremes, _lengths(observed.samplings, metric))
+        return _of_instances(cells, table, lengths, extremes)
     return _of_distribution(cells, table, extremes)
 
 
 @lru_cache(maxsize=16)
-def _grid_rows(samplings: tuple[Sampling, ...], metric: Metric, shape: Shape | None) -> Floats:
-    joint = shape is not None
-    rows = Columns(samplings, (None,) * len(samplings), metric, shape, joint).on_grid()
+def _grid_rows(
+    samplings: tuple[Sampling, ...], metric: Metric, shape: Shape | None
+) -> tuple[Floats, Floats]:
+    """What the places of a grid show, and the share of all ranks that each stands for."""
+    readings, joint = (None,) * len(samplings), shape is not None
+    columns = Columns(samplings, readings, metric, shape, joint)
+    rows, places = columns.on_grid(), columns.grid
     rows.setflags(write=False)
-    return rows
-
-
-@lru_cache(maxsize=16)
-def _lengths(samplings: tuple[Sampling, ...], metric: Metric) -> Floats:
-    """Share of all ranks that each place of the grid stands for."""
-    places = Columns(samplings, (None,) * len(samplings), metric, None).grid
-    ends = np.concatenate([[0.5], (places[1:] + places[:-1]) / 2, [places[-1] + 0.5]])
-    return np.asarray(np.diff(ends) / (places[-1] - places[0] + 1))
+    ends = np.concatenate([[0.5], (places[1:] + places[:-1]) / 2, [columns.n + 0.5]])
+    return rows, np.asarray(np.diff(ends) / columns.n)
 
 
 def _of_instances(
-    cells: Cells, table: Floats, extremes: tuple[float, float], start: Floats
+    cells: Cells, table: Floats, lengths: Floats, extremes: tuple[float, float]
 ) -> ChiSquareFit:
     """Misfit of the distribution of the instances' own ranks."""
     law = cells.joined(table)
     # The best fit has few atoms, too few to tell how much of the scatter is between ranks.
     seen = cells.share * cells.size
-    near = start
+    near = lengths
     for _ in range(_SMOOTHING):  # expectation maximisation: what is near is alike
         near = near * ((seen / np.maximum(law.T @ near, 1e-300)) @ law.T)
         near = near / near.sum()
@@ -289,22 +281,6 @@ def nonnegative(rows: Floats, observed: Floats, totals: Floats) -> Floats:
     right = np.append(observed, np.full(len(totals), stiff))
     weights, _ = nnls(left, right, maxiter=30 * left.shape[1])
     return np.asarray(weights)
-
-
-def _refuse_contradicted(
-    metric: Metric, srs: SampledRankSet, shape: Shape, fit: ChiSquareFit
-) -> None:
-    """Its bounds would be narrow and wrong."""
-    cells = Cells.of(srs.outcomes)
-    law = cells.joined(_grid_rows(srs.outcomes.samplings, metric, None)).T
-    rows, observed, weights, _ = _multinomial(cells, law)
-    bends = int(np.count_nonzero(weights))
-    excess = fit.misfit - float(np.sum((rows @ weights - observed) ** 2))
-    if excess > chdtri(bends, _ABSURD):
-        raise ValueError(
-            f"shape {shape!r} contradicts the sampled ranks of system {srs.system!r} "
-            f"(chi-square {excess:.0f} for at most {bends} bends): leave shape out"
-        )
 
 
 @lru_cache(maxsize=16)
@@ -423,7 +399,7 @@ def mean_of_some(
 def interval_of_mean(samples: list[Outcomes], confidence: float) -> tuple[float, float]:
     """Interval of AUC of one sample, or of the difference of two independent ones."""
     z = float(ndtri((1 + confidence) / 2))
-    found = [_wilson(*_share_below(one), z) for one in samples]
+    found = [_wilson(one, z) for one in samples]
     if len(found) == 1:
         low, _, high = found[0]
         return low, high
@@ -432,40 +408,28 @@ def interval_of_mean(samples: list[Outcomes], confidence: float) -> tuple[float,
     return float(here - there - below), float(here - there + above)
 
 
-def _share_below(observed: Outcomes) -> tuple[float, float]:
-    """Mean share of drawn items below the relevant one, and one over the draws it is worth."""
-    pairs = list(zip(observed.m, observed.counts, strict=True))
+def _wilson(observed: Outcomes, z: float) -> tuple[float, float, float]:
+    """Mean share of drawn items below the relevant one, between the ends of its interval."""
     total = float(observed.total)
-    share = sum(float(counts @ (1 - np.arange(m + 1) / m)) for m, counts in pairs) / total
-    each = [_scatter(observed, m, counts) for m, counts in pairs]
-    found, alike = np.sum(each, axis=0)
-    size = total / observed.design_effect
+    # Summed over instances: their shares, the variance of these as sampled, and what it would be,
+    # in units of share (1 - share), if all instances were alike.
+    share = found = alike = 0.0
+    for m, counts in zip(observed.m, observed.counts, strict=True):
+        s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
+        if observed.scheme == "without-replacement":
+            part = (observed.n - 1 - m) / max(observed.n - 2, 1)
+        share += float(counts @ (1 - s / m))
+        if m == part:  # one draw of an instance does not tell its share
+            found, alike = found + size * 0.25, alike + size
+        else:
+            seen = float(counts @ (s * (m - s))) / (m * (m - part))
+            found, alike = found + part / m * seen, alike + part / m * size
+    share, size = share / total, total / observed.design_effect
     # One instance more that might be at the middle: a sample without scatter is still a sample.
     found += 0.25 * alike / size
     # Instances that differ scatter less than if all had the mean share.
     spread = share * (1 - share)
-    inverse = min(alike, found / spread) if spread > 0 else alike
-    return share, float(inverse / total / size)
-
-
-def _scatter(observed: Outcomes, m: int, counts: Floats) -> tuple[float, float]:
-    """Summed variance of the sampled shares of instances with m negatives.
-
-    And what it would be, in units of share (1 - share), if all were alike.
-    """
-    s, left, part = np.arange(m + 1), observed.n - 1, 1.0
-    if observed.scheme == "without-replacement":
-        part = (left - m) / max(left - 1, 1)
-    size = float(counts.sum())
-    if m == part:  # one draw of an instance does not tell its share
-        return size * 0.25, size
-    seen = float(counts @ (s * (m - s))) / (m * (m - part))
-    return part / m * seen, part / m * size
-
-
-def _wilson(share: float, inverse: float, z: float) -> tuple[float, float, float]:
-    """Low end, share and high end; ``inverse`` is one over the number of draws."""
-    much = z**2 * inverse
+    much = z**2 * (min(alike, found / spread) if spread > 0 else alike) / total / size
     middle = (share + much / 2) / (1 + much)
     reach = float(np.sqrt(much * share * (1 - share) + much**2 / 4)) / (1 + much)
     return max(middle - reach, 0.0), share, min(middle + reach, 1.0)

@@ -11,9 +11,8 @@ truth: the interval also spans what the sampled ranks leave open (:func:`~sample
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 from scipy.special import ndtri
@@ -21,7 +20,7 @@ from scipy.special import ndtri
 from sampledash import checks
 from sampledash.correction import Correction, as_correction
 from sampledash.estimation import vectors
-from sampledash.estimation.bounds import check_shape, confidence_range, require_sampled
+from sampledash.estimation.bounds import confidence_range, require_sampled
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.nodes import exact_at, worst_and_best
 from sampledash.estimation.rank_distribution import (
@@ -32,13 +31,12 @@ from sampledash.estimation.rank_distribution import (
     fitted,
     require_valid,
 )
-from sampledash.estimation.vectors import VectorMethod
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import Outcomes, SampledRankSet
 from sampledash.types import Floats
 
-Method = DistributionMethod | VectorMethod
-METHODS = (*DISTRIBUTIONS, *vectors.VECTORS)
+#: The estimators, and the rank distribution that each of them learns.
+METHODS: dict[str, DistributionMethod] = {x: x for x in DISTRIBUTIONS} | vectors.PRIORS
 OVERSHOOT = (
     "entries of a corrected vector lie outside 0 to 100 % where that lessens its bias, and then so "
     "may their mean"
@@ -111,13 +109,13 @@ lessens its bias, and then so may their mean'
     return f"{'below 0 %' if value < 0 else 'above 100 %'}, as no metric is: {OVERSHOOT}"
 
 
-def as_method(method: Correction | str) -> Correction | Method:
+def as_method(method: Correction | str) -> Correction | str:
     """The name of an estimator, or a correction; refuses a text that is neither."""
     if not isinstance(method, str):
         return as_correction(method)
     plain = method.strip().lower().replace("_", "-")
     if plain in METHODS:
-        return cast(Method, plain)
+        return plain
     try:
         return as_correction(method)
     except ValueError:
@@ -125,12 +123,6 @@ def as_method(method: Correction | str) -> Correction | Method:
             f"method {checks.shown(method)} is not understood: use {', '.join(METHODS)}, or a "
             "correction such as 'BV 0.1' or 'CLS'"
         ) from None
-
-
-def _prior_of(plan: Method) -> DistributionMethod:
-    if plan in DISTRIBUTIONS:
-        return cast(DistributionMethod, plan)
-    return vectors.prior_method(cast(VectorMethod, plan))
 
 
 def estimate(
@@ -188,44 +180,39 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
     """Estimate as :func:`estimate` does, without an interval."""
     require_sampled("srs", srs)
     require_valid([srs], as_method(method))
-    return float(_estimated(metric, srs.outcomes, method, lambda prior: fitted(srs, prior)))
+    return float(points(metric, srs.outcomes, method, lambda prior: fitted(srs, prior)))
 
 
-def points(metric: Metric | str, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Estimate the exact metric as :func:`point` does, for each run: shape (runs,)."""
-    return _estimated(metric, outcomes, method, lambda x: Model(outcomes, x).distribution())
-
-
-def _estimated(
+def points(
     metric: Metric | str,
     outcomes: Outcomes,
     method: Correction | str,
-    learn: Callable[[DistributionMethod], RankDistribution],
+    learn: Callable[[DistributionMethod], RankDistribution] | None = None,
 ) -> Floats:
+    """Estimate the exact metric as :func:`point` does, for each run: shape (runs,)."""
     metric, plan = as_metric(metric), as_method(method)
     if isinstance(plan, Correction):
-        return _averaged(outcomes, _fitted_values(plan, metric, outcomes))
-    found = learn(_prior_of(plan))
+        return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
+    prior = METHODS[plan]
+    found = Model(outcomes, prior).distribution() if learn is None else learn(prior)
     if plan in DISTRIBUTIONS:
         return found.expected(metric)
-    gamma = vectors.gamma_of(cast(VectorMethod, plan), None, 1)
-    priors = [RankDistribution(found.support, mass) for mass in np.atleast_2d(found.mass)]
-    of_runs = list(zip(priors, np.atleast_1d(outcomes.total).tolist(), strict=True))
+    of_runs = [
+        (RankDistribution(found.support, mass), size)
+        for mass, size in zip(np.atleast_2d(found.mass), np.atleast_1d(outcomes.total), strict=True)
+    ]
+    gamma = vectors.default_gamma(plan)
     values = [
         np.stack([vectors.learned_values(metric, prior, m, gamma, size) for prior, size in of_runs])
         for m in outcomes.m
     ]
-    return _averaged(outcomes, values).reshape(outcomes.total.shape)
+    shares = outcomes.shares
+    each = np.concatenate(values, axis=1).reshape(shares.shape)
+    return np.asarray(np.sum(shares * each, axis=-1))
 
 
-def _fitted_values(plan: Correction, metric: Metric, outcomes: Outcomes) -> list[Floats]:
-    return [plan.fit(metric, sampling).values for sampling in outcomes.samplings]
-
-
-def _averaged(outcomes: Outcomes, values: Sequence[Floats]) -> Floats:
-    """Mean over the instances of a vector per m: shape (m + 1,), or one for each run."""
-    sums = [np.sum(c * v, axis=-1) for c, v in zip(outcomes.counts, values, strict=True)]
-    return np.asarray(np.sum(sums, axis=0) / outcomes.total)
+def _corrected(plan: Correction, metric: Metric, outcomes: Outcomes) -> Floats:
+    return np.concatenate([plan.fit(metric, sampling).values for sampling in outcomes.samplings])
 
 
 def interval(
@@ -249,21 +236,16 @@ def interval(
     and its limits: :mod:`sampledash.estimation.confidence`.
     """
     metric = as_metric(metric)
-    check_shape(shape)
-    require_sampled("srs", srs)
-    inside = _level(confidence)
-    if method is not None:
-        require_valid([srs], as_method(method))
-    low, high = confidence_range(metric, [srs], shape, inside)
-    if method is None:
+    value = None if method is None else point(metric, srs, method)
+    low, high = confidence_range(metric, srs, None, shape, confidence)
+    if method is None or value is None:
         return low, high
-    value = float(points(metric, srs.outcomes, method))
     if rng is None:
         error = standard_error(metric, srs.outcomes, method)
     else:
         checks.generator(rng)
         error = float(np.std(points(metric, _resampled(srs.outcomes, rng), method), ddof=1))
-    reach = float(ndtri((1 + inside) / 2)) * error
+    reach = float(ndtri((1 + confidence) / 2)) * error
     worst, best = worst_and_best(metric, srs.outcomes.n)
     return max(min(low, value - reach), worst), min(max(high, value + reach), best)
 
@@ -307,80 +289,60 @@ def compare(
     Undecided is the usual answer for a metric of the top ranks without an assumption: the sampled
     ranks do not tell where in the first n/m ranks an item stands.
     """
-    metric = as_metric(metric)
-    check_shape(shape)
-    require_sampled("srs", srs)
     require_sampled("versus", versus)
-    low, high = confidence_range(metric, [srs, versus], shape, _level(confidence))
+    low, high = confidence_range(metric, srs, versus, shape, confidence)
     return Compared(srs.system, versus.system, low, high)
 
 
-def _level(confidence: float) -> float:
-    level = checks.real("confidence", confidence, low=0, high=1, above=True)
-    if level == 1:
-        raise ValueError(
-            "confidence must be below 1, got 1: only 0..1 holds the metric for certain"
-        )
-    return level
-
-
-def _samples(outcomes: Outcomes) -> tuple[Floats, ...]:
-    """Counts of instances that are a sample of their own: all, if what was drawn decided m."""
-    return (np.concatenate(outcomes.counts),) if outcomes.adaptive else outcomes.counts
+def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
+    """Values of outcomes by what is a sample of its own: all, if what was drawn decided m."""
+    return [values] if outcomes.adaptive else outcomes.by_m(values)
 
 
 def _resampled(outcomes: Outcomes, rng: np.random.Generator) -> Outcomes:
     """Draw instances with replacement: counts (runs, m + 1) for each number of negatives."""
     drawn = []
-    for one in _samples(outcomes):
+    for one in _samples(outcomes, np.concatenate(outcomes.counts)):
         total = one.sum()
         size = max(1, round(float(total)))
         drawn.append(rng.multinomial(size, one / total, _RUNS) * (total / size))
-    ends = np.cumsum([m + 1 for m in outcomes.m])[:-1]
-    return replace(outcomes, counts=tuple(np.split(np.concatenate(drawn, axis=1), ends, axis=1)))
+    return replace(outcomes, counts=tuple(outcomes.by_m(np.concatenate(drawn, axis=1))))
 
 
 def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction | str) -> float:
     """Standard deviation of :func:`~sampledash.estimation.point` over the choice of instances."""
-    slope = slopes(as_metric(metric), outcomes, method)
-    total, start, variance = float(outcomes.total), 0, 0.0
-    for counts in _samples(outcomes):
-        here = slope[start : start + len(counts)]
-        if size := float(counts.sum()):
-            mean = float(counts @ here) / size
-            variance += float(counts @ (here - mean) ** 2) / total**2
-        start += len(counts)
-    return float(np.sqrt(variance))
+    slope, variance = slopes(as_metric(metric), outcomes, method), 0.0
+    each = _samples(outcomes, np.concatenate(outcomes.counts))
+    for counts, here in zip(each, _samples(outcomes, slope), strict=True):
+        off = here - float(counts @ here) / float(counts.sum())
+        variance += float(counts @ off**2)
+    return float(np.sqrt(variance) / outcomes.total)
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
     """Derivatives of the estimate in the shares that occur, as :meth:`Model.slopes`."""
     plan = as_method(method)
     if isinstance(plan, Correction):
-        return np.concatenate(_fitted_values(plan, metric, outcomes))
+        return _corrected(plan, metric, outcomes)
     cut = metric.cut(outcomes.n - 1)
-    prior = Model(outcomes, _prior_of(plan), cut if cut and cut < outcomes.n else None)
+    prior = Model(outcomes, METHODS[plan], cut if cut and cut < outcomes.n else None)
     target = exact_at(metric, prior.support.above, outcomes.n)
     if plan in DISTRIBUTIONS:
         return prior.slopes(target)
-    return _through_vectors(prior, target, vectors.gamma_of(cast(VectorMethod, plan), None, 1))
+    return _through_vectors(prior, target, vectors.default_gamma(plan))
 
 
 def _through_vectors(prior: Model, target: Floats, gamma: float | None) -> Floats:
     """Derivatives of a learned vector's mean: those of the shares, and through its prior."""
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
-    start, direct, slope = 0, [], np.zeros(len(target))
-    for m in outcomes.m:
-        law, share = prior.support.law(m), outcomes.shares[start : start + m + 1]
-        start += m + 1
+    part = gamma or 0.0
+    direct, slope = [], np.zeros(len(target))
+    for m, share in zip(outcomes.m, outcomes.by_m(outcomes.shares), strict=True):
+        law = prior.support.law(m)
         solve = vectors.solver(law, mass, noise)
         values, adjoint = solve((mass * target) @ law), solve(share)
         off = law @ adjoint
-        if gamma is None:
-            slope += off * (target - law @ values)
-        else:
-            slope += off * (target - (1 - gamma) * (law @ values))
-            slope -= gamma * (law @ (adjoint * values))
+        slope += off * (target - (1 - part) * (law @ values)) - part * (law @ (adjoint * values))
         direct.append(values)
     return np.concatenate(direct) + prior.slopes(slope)

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, linprog
 
 from sampledash import laws
-from sampledash.estimation.nodes import exact_at
+from sampledash.estimation.nodes import clipped, exact_at, worst_and_best
 from sampledash.metrics import Metric
 from sampledash.quadrature import panels
 from sampledash.sampling import Sampling
@@ -42,18 +42,14 @@ _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Point masses, or uniform distributions on 1..j, and what they show: each a row here.
-
-    ``readings`` are functions of the sampled rank for each sampling, (m + 1, functions), ``None``
-    standing for the law itself; the exact mean of the metric is the last entry of a row. ``joint``
-    puts between them the means of each function times the metric, and of its square.
-    """
+    """Point masses, or uniform distributions on 1..j, and what they show: each a row here."""
 
     samplings: tuple[Sampling, ...]
+    #: For each sampling functions of the sampled rank, (m + 1, functions), None for the law itself.
     readings: tuple[Floats | None, ...]
-    metric: Metric
+    metric: Metric  # its exact mean is the last entry of a row
     shape: Shape | None
-    joint: bool = False
+    joint: bool = False  # whether there are means of each function times the metric, of its square
 
     @property
     def n(self) -> int:
@@ -102,14 +98,6 @@ class Columns:
     def _sums_to_grid(self) -> Floats:
         return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
 
-    @cached_property
-    def _every(self) -> Floats:
-        rows = self._rows(np.arange(self.n, dtype=np.float64))
-        if self.shape is not None:
-            np.cumsum(rows, axis=0, out=rows)
-            rows /= np.arange(1, self.n + 1)[:, None]
-        return rows
-
     def on_grid(self) -> Floats:
         """Rows of the places of ``grid``: shape (places, functions + 1)."""
         if self.shape is None:
@@ -119,7 +107,7 @@ class Columns:
     def at(self, places: Ints) -> Floats:
         """Rows of some places: shape (places, functions + 1)."""
         if self.every_place:
-            return self._every[places - 1]
+            return self._checked[1][places - 1]
         if self.shape is None:
             return self._rows((places - 1).astype(np.float64))
         before = np.searchsorted(self.grid, places, side="right") - 1
@@ -131,14 +119,21 @@ class Columns:
 
     @cached_property
     def _checked(self) -> tuple[Ints, Floats]:
-        places = np.arange(1, self.n + 1) if self.every_place else self._grid(_FINER)
-        return places, self.at(places)
+        """Places that are looked at for a minimum, and their rows."""
+        if not self.every_place:
+            places = self._grid(_FINER)
+            return places, self.at(places)
+        places, rows = np.arange(1, self.n + 1), self._rows(np.arange(self.n, dtype=np.float64))
+        if self.shape is not None:
+            np.cumsum(rows, axis=0, out=rows)
+            rows /= places[:, None]
+        return places, rows
 
     def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
-        """Places where a combination of a row's entries has a local minimum below ``level``.
+        """Places where a combination of a row's entries has a minimum below ``level``; its values.
 
-        Returns the places, increasing, and the values there. Where there is no room for every place
-        it looks at a grid with 40 to the width of a law, and from its minima at ever nearer ones.
+        Where there is no room for every place it looks at a grid with 40 to the width of a law, and
+        from its minima at ever nearer ones.
         """
         places, rows = self._checked
         values = rows @ combination
@@ -179,12 +174,11 @@ class Programme:
     def mean_range(
         self, entry: int = -1, progress: Progress | None = None
     ) -> tuple[float, float] | None:
-        """Smallest and largest mean of one function, by default of the metric.
+        """Smallest and largest mean of one function of the sampled rank, or of the metric.
 
         ``None`` where no distribution is in range.
         """
-        cost = np.zeros(len(self.low) + 1)
-        ends = []
+        cost, ends = np.zeros(len(self.low) + 1), []
         for side, sign in enumerate((1.0, -1.0)):
             cost[entry] = sign
             told = part_of(progress, side, 2)
@@ -195,7 +189,8 @@ class Programme:
             if found is None:
                 return None
             ends.append(sign * found[0])
-        return ends[0], ends[1]
+        possible = worst_and_best(self.columns.metric, self.columns.n) if entry < 0 else (0, 1)
+        return clipped(*ends, *possible)
 
     def nearest(self) -> tuple[Floats, Floats]:
         """What the distribution shows that leaves the ranges least, in the sum of the distances.
@@ -250,10 +245,10 @@ class Programme:
             price.append(np.ones(2 * functions))
         left = np.hstack(columns)
         total = np.concatenate([np.ones(size), np.zeros(left.shape[1] - size)])
+        equal, to = np.vstack([left, total]), np.append(np.zeros(functions), 1.0)
+        limit, prices = np.vstack(limits), np.concatenate(price)
         for method, tolerance in _ATTEMPTS:
             options = {f"{side}_feasibility_tolerance": tolerance for side in ("primal", "dual")}
-            equal, to = np.vstack([left, total]), np.append(np.zeros(functions), 1.0)
-            limit, prices = np.vstack(limits), np.concatenate(price)
             result = linprog(prices, None, None, equal, to, limit, method, options=options)
             if result.status in (0, 2):  # solved, or infeasible
                 break

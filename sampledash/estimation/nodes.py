@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -25,28 +25,27 @@ _TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The true ranks 1..n of one population, cut into panels.
-
-    Panels end before ``ends`` items above, the last at n; each node has so many irrelevant items
-    ``above`` and stands for a number of ``ranks``, n in all.
-    """
+    """The true ranks 1..n of one population, cut into panels."""
 
     n: int
     scheme: Scheme
-    ends: Ints
-    above: Floats
-    ranks: Floats
+    ends: Ints  # items above before which each panel ends, the last n
+    above: Floats  # irrelevant items above, at each node
+    ranks: Floats  # that the node stands for, n in all
 
-    @property
+    @cached_property
     def first(self) -> Ints:
         """Items above at the first rank of each panel."""
         return np.concatenate([[0], self.ends[:-1]])
 
-    @property
-    def starts(self) -> Ints:
-        """Index of the first node of each panel, and the number of nodes: one more than panels."""
+    @cached_property
+    def _starts(self) -> Ints:
         sizes = np.minimum(self.ends - self.first, quadrature.DENSITY.size)
         return np.concatenate([[0], np.cumsum(sizes)])
+
+    def nodes_of(self, panel: int) -> slice:
+        """Where the nodes of a panel are."""
+        return slice(*self._starts[panel : panel + 2].tolist())
 
     def law(self, m: int) -> Floats:
         """P(sampled rank = column + 1) at each node: shape (nodes, m + 1), read-only."""
@@ -68,10 +67,7 @@ def _law(support: Support, m: int) -> Floats:
 def support(
     n: int, m: int, scheme: Scheme, *, steps: bool = False, cut: int | None = None
 ) -> Support:
-    """Choose nodes that resolve the law of m negatives, the most there are.
-
-    A panel ends at each of :func:`step_ends`, if ``steps``, and after ``cut`` ranks.
-    """
+    """Nodes for laws of up to m negatives; panels end at each of ``steps`` and after ``cut``."""
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n <= EVERY_RANK:
         ends = np.arange(1, n + 1)
@@ -92,12 +88,9 @@ def step_ends(n: int) -> Ints:
 
 
 def interpolated(support: Support, panel: int, density: Floats, above: Floats) -> Floats:
-    """Probability per rank between the nodes of one panel: the interpolated logarithm.
-
-    ``density`` is that at its nodes, shape (..., nodes of the panel), and ``above`` where it is
-    wanted within the panel, (ranks,); returns shape (..., ranks).
-    """
-    at = support.above[support.starts[panel] : support.starts[panel + 1]]
+    """Probability per rank at (ranks,) ``above``, of the ``density`` (..., nodes of the panel)."""
+    # What is interpolated is its logarithm.
+    at = support.above[support.nodes_of(panel)]
     middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, 0.5)
     points = (at - middle) / half
     apart = points[:, None] - points

@@ -31,7 +31,7 @@ Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal, get_args
 
@@ -49,11 +49,10 @@ from sampledash.sampling import Scheme
 from sampledash.types import Floats, Ints
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
-DISTRIBUTIONS: tuple[str, ...] = get_args(DistributionMethod)
-#: Those in which a rule that stops by what was drawn cancels.
-LIKELIHOOD = ("mle", "monotone-mle")
+DISTRIBUTIONS: tuple[DistributionMethod, ...] = get_args(DistributionMethod)
 MOST_RANKS = 10**7  # that a probability is written out for
 
+#: Of those in which a rule that stops by what was drawn cancels.
 _ITERATIONS = {"mle": 100, "monotone-mle": 50}
 _OWN_ITERATIONS = 10  # begun from the distribution of all compared systems
 _ETA = 0.01  # weight of the entropy
@@ -64,27 +63,21 @@ _TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class RankDistribution:
-    """Estimated probabilities of the true ranks, held at few nodes where n is large.
-
-    ``mass`` is that of the ranks each node stands for, read-only: shape (nodes,), or (runs, nodes)
-    for one distribution per run. Sums to 1.
-    """
+    """Estimated probabilities of the true ranks, held at few nodes where n is large."""
 
     support: Support
-    mass: Floats
+    mass: Floats  # of the ranks each node stands for, sums to 1: (nodes,), or (runs, nodes)
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Nodes that resolve the metric's cutoff: their items above, ranks and mass.
-
-        A panel that the cutoff divides is summed in two parts, interpolated.
-        """
+        """Nodes that resolve the metric's cutoff: their items above, ranks and mass."""
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
         panel = int(np.searchsorted(s.ends, cut, side="left"))
         first, end = int(s.first[panel]), int(s.ends[panel])
         if cut == end:
             return s.above, s.ranks, self.mass
-        here = slice(s.starts[panel], s.starts[panel + 1])
+        # The panel that the cutoff divides is summed in two parts, interpolated.
+        here = s.nodes_of(panel)
         above, ranks, _ = panels([first, cut], [cut, end])
         inside = nodes.interpolated(s, panel, self.mass[..., here] / s.ranks[here], above) * ranks
 
@@ -104,25 +97,21 @@ class RankDistribution:
     def probabilities(self) -> Floats:
         """Probability of each rank 1..n, at most 10,000,000: shape (n,), for one distribution."""
         s = self.support
-        _require_writable(s.n)
+        if s.n > MOST_RANKS:
+            raise ValueError(
+                f"n = {s.n} is too large to write out a probability for every rank: the limit is "
+                f"{MOST_RANKS}; estimate the metric instead, which works at any n"
+            )
         density = self.mass / s.ranks
         result = np.empty(s.n)
         for panel, (first, end) in enumerate(zip(s.first.tolist(), s.ends.tolist(), strict=True)):
-            here = density[s.starts[panel] : s.starts[panel + 1]]
+            here = density[s.nodes_of(panel)]
             if len(here) == end - first:
                 result[first:end] = here
             else:
                 above = np.arange(first, end, dtype=np.float64)
                 result[first:end] = nodes.interpolated(s, panel, here, above)
         return np.asarray(result / result.sum())
-
-
-def _require_writable(n: int) -> None:
-    if n > MOST_RANKS:
-        raise ValueError(
-            f"n = {n} is too large to write out a probability for every rank: the limit is "
-            f"{MOST_RANKS}; estimate the metric instead, which works at any n"
-        )
 
 
 def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:
@@ -153,17 +142,8 @@ def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
             counts[m] = counts.get(m, 0.0) + found
     drawn, scheme = tuple(sorted(counts)), sets[0].scheme
     sizes = [one.n_instances for one in sets]
-    n = rounded_mean([one.population for one in sets], sizes)
-    adaptive = any(one.is_adaptive for one in sets)
-    n = population_of(scheme, n, drawn[-1])
-    return Outcomes(n, scheme, drawn, tuple(counts[m] for m in drawn), adaptive)
-
-
-def _among(whole: Outcomes, one: Outcomes) -> Outcomes:
-    """One set's outcomes, in the population and with the numbers of negatives of all."""
-    own = dict(zip(one.m, one.counts, strict=True))
-    counts = tuple(own.get(m, np.zeros(m + 1)) for m in whole.m)
-    return Outcomes(whole.n, whole.scheme, whole.m, counts, whole.adaptive)
+    n = population_of(scheme, rounded_mean([one.population for one in sets], sizes), drawn[-1])
+    return Outcomes(n, scheme, drawn, tuple(counts[m] for m in drawn))
 
 
 def rank_distribution(
@@ -205,7 +185,6 @@ def rank_distribution(
     ----------
     Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
-    _require_writable(pooled(together(sets)).n)
     found = fitted(sets, method, iterations=iterations).probabilities()
     found.setflags(write=False)
     return found
@@ -233,7 +212,7 @@ def fitted(
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
     """Refuse an estimator that is wrong where what was drawn decided m."""
-    if method not in LIKELIHOOD:
+    if method not in tuple(_ITERATIONS):
         for one in sets:
             one.require_set(f"{str(method)!r}", "use 'mle' or 'monotone-mle', where it cancels")
 
@@ -261,9 +240,13 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
 def side_by_side(whole: Outcomes, each: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
     """Estimate as :func:`fitted_side_by_side` does, from all outcomes and those of each system."""
-    common = Model(whole, "monotone-mle").weights()
-    models = [Model(_among(whole, one), "monotone-mle") for one in each]
-    return tuple(one.distribution(_OWN_ITERATIONS, common) for one in models)
+    common, found = Model(whole, "monotone-mle").weights(), []
+    for one in each:  # in the population and with the numbers of negatives of all
+        own = dict(zip(one.m, one.counts, strict=True))
+        counts = tuple(own.get(m, np.zeros(m + 1)) for m in whole.m)
+        model = Model(replace(whole, counts=counts), "monotone-mle")
+        found.append(model.distribution(_OWN_ITERATIONS, common))
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,15 +257,15 @@ class Model:
     method: DistributionMethod
     cut: int | None = None
 
+    @property
+    def _stepped(self) -> bool:
+        return self.method == "monotone-mle"
+
     @cached_property
     def support(self) -> Support:
         """The nodes: with panels that end where a non-increasing distribution may step down."""
         o = self.outcomes
         return nodes.support(o.n, o.m[-1], o.scheme, steps=self._stepped, cut=self.cut)
-
-    @property
-    def _stepped(self) -> bool:
-        return self.method == "monotone-mle"
 
     @cached_property
     def _rows(self) -> Floats:
@@ -332,11 +315,8 @@ class Model:
         return RankDistribution(self.support, mass)
 
     def slopes(self, value: Floats) -> Floats:
-        """Derivatives in the shares of a number whose slope in the mass is ``value``, (nodes,).
-
-        Up to one number for each m, which the shares of its instances, always 1 together, leave
-        open. For one run: shape (outcomes,).
-        """
+        """Derivatives in the shares of a number whose slope in the mass is ``value``, (nodes,)."""
+        # Up to one number for each m: the shares of its instances are always 1 together.
         if self.method == "mes":
             return self._entropy_slopes(value)
         if self._stepped:  # its mean under each uniform
@@ -388,23 +368,17 @@ def _step_rows(n: int, drawn: tuple[int, ...], scheme: Scheme) -> Floats:
 
 def _require_possible(outcomes: Outcomes, chance: Floats) -> None:
     """Refuse what was observed although no true rank gives it a ``chance``, (outcomes,)."""
-    start = 0
-    for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
-        bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chance[start : start + m + 1] <= 0)
+    for m, counts, here in zip(outcomes.m, outcomes.counts, outcomes.by_m(chance), strict=True):
+        bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (here <= 0)
         if np.any(bad):
             raise ValueError(
                 f"sampled_rank {int(np.argmax(bad)) + 1} cannot occur with n = {outcomes.n} and "
                 f"m = {m}, {outcomes.scheme}: check n, m and the scheme"
             )
-        start += m + 1
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
-    """Weights of hypotheses after so many iterations: (hypotheses,), or (runs, hypotheses).
-
-    ``rows`` are the laws of what is observed under each, (hypotheses, outcomes); ``shares`` are
-    (outcomes,), or (runs, outcomes).
-    """
+    """Weights of hypotheses whose laws are ``rows``: (hypotheses,), or (runs, hypotheses)."""
     many = np.atleast_2d(shares)
     used = np.any(many > 0, axis=0)
     seen = np.ascontiguousarray(rows[:, used])
@@ -420,10 +394,7 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
 def most_likely_slopes(
     rows: Floats, shares: Floats, start: Floats, iterations: int, value: Floats
 ) -> Floats:
-    """Derivatives of ``value @ most_likely(...)`` in the shares, back through the iterations.
-
-    ``value`` is that of each hypothesis; returns (outcomes,), 0 for outcomes that do not occur.
-    """
+    """Derivatives of ``value @ most_likely(...)`` in the shares, back through the iterations."""
     used = shares > 0
     seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
     trail = [start]
@@ -453,11 +424,7 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
 
 
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
-    """Mass of each node of the distribution of largest entropy: shape (nodes,), sums to 1.
-
-    ``rows`` are the laws at the nodes, (nodes, outcomes), which stand for so many ``ranks``;
-    ``weights`` are those of the squared errors of the shares, (outcomes,) both.
-    """
+    """Mass of each node, (nodes,), by the weights of the squared errors of the shares."""
     used = weights > 0
     root = np.sqrt(weights[used])
     # Unknowns z = v / root: the Hessian's eigenvalues are then at least eta / 2.

@@ -17,12 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
 from sampledash import checks, laws
 from sampledash.correction import Fit, correction
+from sampledash.correction.spectral import eigenvalues
 from sampledash.estimation.nodes import exact_at
 from sampledash.estimation.rank_distribution import (
     DistributionMethod,
@@ -32,13 +35,22 @@ from sampledash.estimation.rank_distribution import (
     require_valid,
     together,
 )
+from sampledash.expectation import mean_and_variance, prior_weights
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
+from sampledash.sampling import Sampling
 from sampledash.types import Floats
 
 VectorMethod = Literal["bv-mle", "bv-mes", "bv-monotone-mle", "mn"]
-VECTORS: tuple[str, ...] = get_args(VectorMethod)
+#: Which distribution each of them learns from.
+PRIORS: dict[str, DistributionMethod] = {
+    "bv-mle": "mle",
+    "bv-mes": "mes",
+    "bv-monotone-mle": "monotone-mle",
+    "mn": "mle",
+}
 _OWN_GAMMA, _POOLED_GAMMA = 0.01, 0.1
+GAMMAS = tuple(10.0 ** (-e / 4) for e in range(25))
 _TINY = np.finfo(float).tiny
 
 
@@ -88,7 +100,7 @@ def fit_learned(
     A vector learned from one system has less bias, but two systems with their own vectors are
     compared less reliably than two that share one: its errors cancel in the difference.
     """
-    checks.choice("method", method, VECTORS)
+    checks.choice("method", method, tuple(PRIORS))
     metric, every = as_metric(metric), together(sets)
     require_valid(every, method)
     outcomes = pooled(every)
@@ -101,44 +113,34 @@ def fit_learned(
     if m not in outcomes.m:
         known = ", ".join(map(str, outcomes.m))
         raise ValueError(f"m = {checks.shown(m)} is not among those of the sets: {known}")
-    weight = gamma_of(method, gamma, len(every))
-    found = fitted(every, prior_method(method))
+    if method == "mn" and gamma is not None:
+        raise ValueError(
+            f"gamma = {checks.shown(gamma)} does not apply to 'mn', which weighs the variance by "
+            "the number of instances: leave it out"
+        )
+    if gamma is not None:
+        gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
+    else:
+        gamma = default_gamma(method, len(every))
+    found = fitted(every, PRIORS[method])
     prior = found.probabilities()
     instances = float(outcomes.total) / len(every)
-    values = learned_values(metric, found, m, weight, instances)
+    values = learned_values(metric, found, m, gamma, instances)
     values.setflags(write=False)
-    recipe = correction("bias-variance", gamma=weight or 1 / max(instances, 1.0), prior=prior)
+    recipe = correction("bias-variance", gamma=gamma or 1 / max(instances, 1.0), prior=prior)
     sampling = outcomes.samplings[outcomes.m.index(m)]
     return LearnedFit(recipe, metric, sampling, values, method=method)
 
 
-def prior_method(method: VectorMethod) -> DistributionMethod:
-    """Which distribution a vector learns from."""
-    priors: dict[str, DistributionMethod] = {"bv-mes": "mes", "bv-monotone-mle": "monotone-mle"}
-    return priors.get(method, "mle")
-
-
-def gamma_of(method: VectorMethod, gamma: float | None, sets: int) -> float | None:
-    """Weight of the variance, by default that of one set or of several; ``None`` for MN."""
-    if method == "mn":
-        if gamma is not None:
-            raise ValueError(
-                f"gamma = {checks.shown(gamma)} does not apply to 'mn', which weighs the variance "
-                "by the number of instances: leave it out"
-            )
-        return None
-    if gamma is None:
-        return _OWN_GAMMA if sets == 1 else _POOLED_GAMMA
-    return checks.real("gamma", gamma, low=0, high=1, above=True)
+def default_gamma(method: str, sets: int = 1) -> float | None:
+    """Weight of the variance in a vector of one set, or of several; MN takes none."""
+    return None if method == "mn" else _OWN_GAMMA if sets == 1 else _POOLED_GAMMA
 
 
 def learned_values(
     metric: Metric, prior: RankDistribution, m: int, gamma: float | None, instances: float
 ) -> Floats:
-    """The vector over the sampled rank, shape (m + 1,); any n.
-
-    ``gamma`` is the weight of the variance, ``None`` for MN, which uses ``instances``.
-    """
+    """The vector over the sampled rank, (m + 1,); ``gamma`` is ``None`` for MN."""
     above, ranks, mass = prior.at(metric)
     s = prior.support
     rows = s.law(m) if above is s.above else laws.pmf(s.scheme, m, above, s.n - 1 - above)
@@ -171,3 +173,81 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
         return np.stack(every, axis=1).reshape(moment.shape)
 
     return solve
+
+
+def gamma_table(
+    metric: Metric | str,
+    sampling: Sampling,
+    instances: float,
+    ranks: ArrayLike | RankDistribution,
+    *,
+    gammas: Sequence[float] = GAMMAS,
+) -> pd.DataFrame:
+    """Bias and variance of a bias-variance correction for many γ, on given ranks.
+
+    Parameters
+    ----------
+    metric
+        A metric or its text.
+    sampling
+        A uniform scheme.
+    instances
+        Number of instances |D| that the corrected metric is averaged over, above 0.
+    ranks
+        Distribution of the true rank that the system is believed to have: n weights, as
+        :func:`~sampledash.rank_distribution` gives them. The vectors themselves are fitted to the
+        uniform prior.
+    gammas
+        Values in 0..1, above 0.
+
+    Returns
+    -------
+    One row per γ, in the order given, with γ = 1/|D| added in front: ``gamma``; ``bias``, what the
+    mean over the instances is off by in expectation; ``variance`` of that mean over the draw of
+    negatives; ``mse``, bias² + variance; ``largest`` entry of the vector; ``condition`` of the
+    matrix that is solved.
+
+    Raises
+    ------
+    ValueError
+        For popularity-weighted samples, or an argument out of range.
+
+    Notes
+    -----
+    The best γ is that of the row with the smallest ``mse``. For ranks distributed as the prior
+    assumes, the mean is unbiased at every γ: what decides is how far the ranks are from uniform.
+    """
+    metric = as_metric(metric)
+    size = checks.real("instances", instances, low=0, above=True)
+    n = sampling.n
+    above, mass = _nodes(metric, ranks, n)
+    exact = exact_at(metric, above, n)
+    smallest = eigenvalues(sampling)[-1]
+    rows = []
+    for value in (min(1.0, 1 / size), *gammas):
+        gamma = checks.real("gamma", value, low=0, high=1, above=True)
+        fit = correction("bias-variance", gamma=gamma).fit(metric, sampling)
+        means, spread = mean_and_variance(fit.values, sampling, above, n - 1 - above)
+        bias, variance = float(mass @ (means - exact)), float(mass @ spread) / size
+        largest = float(np.abs(fit.values).max())
+        condition = 1 / ((1 - gamma) * smallest + gamma)
+        rows.append((gamma, bias, variance, bias**2 + variance, largest, condition))
+    return pd.DataFrame(rows, columns=["gamma", "bias", "variance", "mse", "largest", "condition"])
+
+
+def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
+    """Items above and mass of every rank, or of the nodes that stand for them."""
+    if not isinstance(ranks, RankDistribution):
+        if np.shape(ranks) != (n,):
+            raise ValueError(
+                f"ranks has shape {np.shape(ranks)}: give one weight for each rank 1..{n}, as "
+                "rank_distribution does"
+            )
+        return np.arange(n, dtype=np.float64), prior_weights(ranks, n)
+    if ranks.support.n != n:
+        raise ValueError(
+            f"ranks is a distribution over {ranks.support.n} ranks, but sampling has n = {n}: "
+            "estimate it in the same population"
+        )
+    above, _, mass = ranks.at(metric)
+    return above, mass

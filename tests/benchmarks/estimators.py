@@ -15,7 +15,7 @@ import numpy as np
 import sampledash as sd
 from sampledash.estimation import point
 from sampledash.estimation.rank_distribution import Model, RankDistribution, side_by_side
-from sampledash.estimation.vectors import prior_method, solver
+from sampledash.estimation.vectors import PRIORS, solver
 from sampledash.sampledranks import Outcomes, SampledRankSet
 from sampledash.types import Floats
 from tests.benchmarks.frame import Result, alone, timed
@@ -73,10 +73,10 @@ def values_of(method: str, samples: list[Outcomes]) -> Floats:
         return np.stack([Model(s, method).distribution().mass @ target for s in samples])
     if method in SHARED:
         name = method.split(",")[0].removeprefix("shared ")
-        prior = Model(pooled, prior_method(name)).distribution()
+        prior = Model(pooled, PRIORS[name]).distribution()
         vectors = learned(name, prior, target, m, 0.1, samples[0].total)
         return np.einsum("srt,rtc->src", counts, vectors)
-    found = [Model(s, prior_method(method)).distribution() for s in samples]
+    found = [Model(s, PRIORS[method]).distribution() for s in samples]
     return np.stack(
         [
             np.einsum("rt,rtc->rc", own, learned(method, prior, target, m, 0.01, s.total))
