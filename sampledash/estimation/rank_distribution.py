@@ -397,13 +397,12 @@ def most_likely_slopes(
     """Derivatives of ``value @ most_likely(...)`` in the shares, back through the iterations."""
     used = shares > 0
     seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
-    trail = [start]
+    weights, trail, slope = start, [], np.zeros(len(share))
     for _ in range(iterations):
-        chance = np.maximum(trail[-1] @ seen, _TINY)
-        trail.append(trail[-1] * (seen @ (share / chance)))
-    slope = np.zeros(len(share))
-    for weights in trail[-2::-1]:
         chance = np.maximum(weights @ seen, _TINY)
+        trail.append((weights, chance))
+        weights = weights * (seen @ (share / chance))
+    for weights, chance in reversed(trail):
         part = (value * weights) @ seen / chance
         slope += part
         value = value * (seen @ (share / chance)) - seen @ (share / chance * part)
@@ -430,8 +429,17 @@ def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats
     # Unknowns z = v / root: the Hessian's eigenvalues are then at least eta / 2.
     scaled = rows[:, used] * root
     goal = shares[used] * root
+
+    def gibbs(z: Floats) -> tuple[Floats, float]:
+        """Mass proportional to ranks · exp(scaled z), and the dual objective."""
+        power = scaled @ z
+        top = float(power.max())
+        mass = ranks * np.exp(power - top)
+        total = float(mass.sum())
+        return mass / total, float(z @ goal - (top + np.log(total)) - _ETA / 4 * (z @ z))
+
     z = np.zeros(len(root))
-    mass, level = _gibbs(scaled, ranks, z)
+    mass, value = gibbs(z)
     for _ in range(_STEPS):
         mean = mass @ scaled
         slope = goal - mean - _ETA / 2 * z
@@ -440,24 +448,11 @@ def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats
         step = np.linalg.solve(hessian, slope)
         decrement = float(slope @ step)
         if decrement < _CLOSE:
-            return _gibbs(scaled, ranks, z + step)[0]
-        value = z @ goal - level - _ETA / 4 * (z @ z)
-        length = 1.0
-        while True:
-            trial = z + length * step
-            mass, level = _gibbs(scaled, ranks, trial)
-            gain = trial @ goal - level - _ETA / 4 * (trial @ trial) - value
-            if gain >= length * decrement / 4 or length < _CLOSE:
-                break
+            return gibbs(z + step)[0]
+        before, length = value, 1.0
+        mass, value = gibbs(z + step)
+        while value - before < length * decrement / 4 and length >= _CLOSE:
             length /= 2
-        z = trial
+            mass, value = gibbs(z + length * step)
+        z = z + length * step
     return mass
-
-
-def _gibbs(scaled: Floats, ranks: Floats, z: Floats) -> tuple[Floats, float]:
-    """Mass proportional to ranks · exp(scaled z), and the logarithm of what it was divided by."""
-    power = scaled @ z
-    top = float(power.max())
-    mass = ranks * np.exp(power - top)
-    total = float(mass.sum())
-    return mass / total, top + float(np.log(total))
