@@ -121,8 +121,8 @@ class Cells:
             shares.append(np.add.reduceat(counts, first) / total)
             sizes.append(np.full(len(first), total * worth))
             width += len(counts)
-        columns = (np.concatenate(each) for each in (starts, shares, sizes))
-        return Cells(*columns, width, float(observed.total) * worth)
+        share, size = np.concatenate(shares), np.concatenate(sizes)
+        return Cells(np.concatenate(starts), share, size, width, float(observed.total) * worth)
 
     @property
     def floor(self) -> Floats:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,70 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.comparison.run_distribution import rank_distribution_at
-from sampledash.dashboard import page, sidebar, state
+from sampledash.dashboard import cache, page, sidebar, state
 from sampledash.dashboard.correct.page import metric_choice
-from sampledash.dashboard.estimate import pictures, result, source, words
-from sampledash.dashboard.estimate.result import METHODS, Question, Result, TableQuestion
+from sampledash.dashboard.estimate import pictures, result, words
+from sampledash.dashboard.estimate.result import (
+    DATA,
+    METHODS,
+    Question,
+    Result,
+    Sampled,
+    TableQuestion,
+)
 from sampledash.dashboard.page import Problem
-from sampledash.dashboard.words import NO_GAMMA, escaped, outside, system_name
+from sampledash.dashboard.uploads import carry, pasted, template, upload
+from sampledash.dashboard.words import (
+    LONGEST_NAME,
+    NO_GAMMA,
+    adaptive,
+    escaped,
+    outside,
+    system_name,
+)
 from sampledash.metrics import Metric
-from sampledash.readers import PrintedTable
-from sampledash.report.numbers import count, percent, span
+from sampledash.ranksets import RankSet
+from sampledash.readers import (
+    MissingCandidates,
+    MissingNegatives,
+    NoRankColumn,
+    Opened,
+    ZeroBasedRanks,
+    example,
+    lacks,
+    open_text,
+    sampled_sets,
+)
+from sampledash.report.numbers import count, percent, shortened, span
+from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
+from sampledash.simulation import sample_ranks
+from sampledash.types import Progress
 
+EXAMPLE, UPLOAD, PASTE = "MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"
+SOURCES = (EXAMPLE, UPLOAD, PASTE)
+PLACEHOLDER = (
+    "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
+)
+MOST_M = 2_000
+MOST_SYSTEMS = 8  # shown at a time: every pair of them is compared
+MOST_IN_LINK = 1_000
 POPULARITY = (
     "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
     "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
 )
 NO_TABLE = "Paste a table: a line of names, then one system a line."
 HELP = {
+    "sampled_source": "The rank of each relevant item among itself and its sampled negatives, 1 to "
+    "m + 1.",
+    "draw_seed": "Another seed draws other negatives.",
+    "sampled_file": "Columns system and sampled_rank, or one column per system. Optional: "
+    "instance, n_candidates, m, count, seed, adaptive (yes or no). Files stay in this session and "
+    "never travel in a link.",
+    "sampled_typed": "'A: 1, 1, 7', or a table as in a file; 'm = 100, n = 3706' may stand on a "
+    "line.",
+    "m_set": "Then m may differ between instances, but not by what was drawn for them, and all "
+    "estimators apply.",
     "estimator": "Side by side: as the shape-constrained MLE, begun from one distribution for all "
     "systems, so that errors cancel in differences. Shape-constrained MLE: most likely if no rank "
     "is more frequent than a better one. MLE, MES: most likely, and of maximum entropy. BV-…: the "
@@ -37,41 +84,59 @@ HELP = {
     "printed": "As printed, also from LaTeX or a PDF: a line of names (HR@10, NDCG@10, MRR, AUC "
     "…), then one system a line. The digits say how far the values were rounded. A line "
     "'m = 99, n = 1000' tells both.",
-    "instances": "Over how many users the values are means: each may then be off by two standard "
-    "errors besides its rounding. 0: taken as expectations, off by rounding alone.",
+    "table_instances": "Over how many users the values are means: each may then be off by two "
+    "standard errors besides its rounding. 0: taken as expectations, off by rounding alone.",
     "free": "Whatever the ranks behind these samples were, at 95 %.",
     "falling": "Decided where no rank is more frequent than a better one: an assumption. Where "
     "what was drawn decided m, ranges with it were found not to hold.",
 }
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-MORE: dict[str, Any] = {"estimate_tab": TABS[0], "estimates_view": VIEWS[0]}  # in a link besides
-CHOICES: dict[str, Any] = {"estimator": next(iter(METHODS)), "metric": "Recall@k"}
 # What a link can choose, and the default.
 OFFERED: state.Offered = {
-    "estimator": (METHODS, CHOICES["estimator"]),
-    "sampled_source": (source.SOURCES, source.SOURCES[0]),
+    "estimator": (METHODS, next(iter(METHODS))),
+    "sampled_source": (SOURCES, EXAMPLE),
     "estimate_tab": (TABS, TABS[0]),
     "estimates_view": (VIEWS, VIEWS[0]),
 }
+IN_TABS = {key: OFFERED[key][1] for key in ("estimate_tab", "estimates_view")}
+CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1, "m_set": False}
+CHOICES |= {"estimator": OFFERED["estimator"][1], "metric": "Recall@k"}
+_IN_LINK = "sampled"
+_SHIFT, _CHOSEN = "_sampled_from_0", "_sampled_shown"
+Known = tuple[tuple[int, str] | None, dict[str, str]]  # for the sidebar: n, and why m is not used
+
+
+# ------------------------------------------------------------------------------- sampled ranks
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was given, before n, m and the scheme are known."""
+
+    ident: str  # the same only for the same content
+    opened: Opened | None = None  # parsed files; None for the bundled run
+    about: DeltaGenerator | None = None  # where that is described, once the sidebar has told m
+
+    @property
+    def lacks(self) -> tuple[bool, bool]:
+        """Whether n and m are to come from the sidebar."""
+        return (False, True) if self.opened is None else lacks(self.opened)
 
 
 def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what sampled ranks tell."""
-    own = {**defaults, **source.DEFAULTS, **CHOICES}
+    own = {**defaults, **CHOICES}
     given, lacking = None, Problem("")
     try:
-        given = source.choose()
+        given = _choose()
     except ValueError as error:
         lacking = Problem.of(error)
     systems = st.container()
     left, right = st.columns([7, 3], vertical_alignment="bottom")
     with left:
         metric_choice()
-    with right:
-        options = list(METHODS)
-        about = HELP["estimator"]
-        st.selectbox("Estimate by", options, key="estimator", bind="query-params", help=about)
+    right.selectbox("Estimate by", list(METHODS), **_linked("estimator"))
     gamma = {} if state.value("estimator", CHOICES) == "BV" else {"gamma": "BV only"}
     n, m = _of_ranks(given)
     sidebar.draw(lock_n=n, unused={**gamma, **m}, page_defaults=own)
@@ -83,7 +148,7 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         metric = _metric()
         method, weight = state.value("estimator", CHOICES), state.current().gamma
         with systems:
-            found = source.shown(source.sampled(given), given)
+            found = _shown(_sampled(given), given)
         if not found.sets:
             raise Problem("Choose at least one system to show.", asking=True)
         if method == "BV" and weight == 0:
@@ -92,100 +157,86 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
             )
         return Question(found, metric, method, weight)
 
-    def compute(q: Question) -> Result[Question]:
-        with page.progress("What these samples leave open") as report:
-            return result.compute(q, report)
+    def explain(error: ValueError) -> Problem:
+        if isinstance(error, ZeroBasedRanks) and given is not None:
+            shift, label = {_SHIFT: given.ident}, "The ranks count from 0: add 1"
+            return Problem(state.spelled(error), (label, lambda: st.session_state.update(shift)))
+        if isinstance(error, MissingCandidates | MissingNegatives):
+            return Problem(state.spelled(error), asking=True)
+        return Problem.of(error)
 
-    explain = partial(source.trouble, ident="" if given is None else given.ident)
-    found, problem = page.answer("sampled", check, compute, explain)
-    if not _shown(found, problem, headline, "estimate") or found is None:
+    doing = "What these samples leave open"
+    found = _answered(headline, "estimate", check, result.compute, doing, explain)
+    if found is None:
         return
     if given is None or given.lacks[1]:
         sidebar.narrow_m()
     page.strip(_numbers(found))
-    pasted = {source.IN_LINK: ""} if source.IN_LINK in st.query_params else {}
-    page.copy_link({**own, **MORE, **pasted})
-    draws = _estimates, _true_ranks, _which_gamma
+    typed = {_IN_LINK: ""} if _IN_LINK in st.query_params else {}
+    page.copy_link({**own, **IN_TABS, **typed})
+    draws = (_estimates, _true_ranks, _which_gamma)
     page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", found)
 
 
-def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw what a printed table tells."""
-    example = _example_table()
-    choices = {"printed": example, "table_instances": 0}
-    own = {**defaults, **choices, "metric": CHOICES["metric"]}
-    metric_choice()
-    text = _table_choice(example)
-    table, wrong = None, Problem(NO_TABLE, asking=True)
+def _linked(key: str) -> dict[str, Any]:
+    return {"key": key, "bind": "query-params", "help": HELP[key]}
+
+
+def _choose() -> Given:
+    """Draw where the ranks come from; a ValueError, such as a Problem, says why there are none."""
+    help_ = HELP["sampled_source"]
+    chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
+    if chosen != PASTE:
+        carry(_IN_LINK, "")
+    if chosen == EXAMPLE:
+        left, right = st.columns([1, 5], vertical_alignment="bottom")
+        left.number_input("Seed", 0, value=1, step=1, **_linked("draw_seed"))
+        return Given(DATA, about=right)
+    ident, parse = _uploaded() if chosen == UPLOAD else _typed()
     try:
-        table = result.read_table(text) if text.strip() else None
-    except ValueError as error:
-        wrong = Problem.of(error)
-    lock, unused = _of_table(table)
-    if text == example:
-        lock = _of_ranks(source.Given(""))[0]
-    sidebar.draw(lock_n=lock, unused={"gamma": "not used", **unused}, page_defaults=own)
-    page.link_notes()
+        return Given(ident, cache.cached(("opened", ident), parse, shared=False, large=True))
+    except NoRankColumn as error:
+        raise ValueError(error.sampled) from None
 
-    def check() -> TableQuestion:
-        metric, settings = _metric(), state.current()
-        if table is None:
-            raise wrong
-        sampling = Sampling(settings.n, table.m or settings.m, settings.scheme)
-        instances = int(state.value("table_instances", choices))
-        return TableQuestion(table, metric, sampling, instances)
 
-    def compute(q: TableQuestion) -> Result[TableQuestion]:
-        with page.progress("What this table leaves open") as report:
-            return result.compute_table(q, report)
-
-    found, problem = page.answer("table", check, compute)
-    if not _shown(found, problem, headline, "table") or found is None:
-        return
-    sidebar.narrow_m()
-    rows = (*found.rows, *found.pairs)
-    printed = pd.DataFrame(
-        {
-            "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
-            "No assumption": [_range(row.free, row.other) for row in rows],
-            "If ranks fall off": [_range(row.falling, row.other) for row in rows],
-        }
+def _uploaded() -> tuple[str, Callable[[], Opened]]:
+    last = upload(
+        "Sampled ranks as CSV, TSV, Parquet or .npy; also packed as .gz",
+        lambda: template("Template", "sampled.csv", "sampled-ranks.csv", "text/csv", "sampled"),
+        key="sampled_file",
+        help=HELP["sampled_file"],
+        asking="Choose a file of sampled ranks.",
     )
-    page.table(printed, result.bounds(found), "table-bounds")
-    page.copy_link(own)
+    return last.ident, last.parse
 
 
-def _metric() -> Metric:
-    settings = state.current()
-    if settings.scheme == "popularity":
-        raise Problem(POPULARITY)
-    return state.chip_metric(state.value("metric", CHOICES), settings.k, settings.n)
+def _typed() -> tuple[str, Callable[[], Opened]]:
+    typed = pasted(
+        "Sampled ranks: a table with a header, or one system a line",
+        key="sampled_typed",
+        address=_IN_LINK,
+        height=140,
+        placeholder=PLACEHOLDER,
+        help=HELP["sampled_typed"],
+    )
+    carry(_IN_LINK, typed if len(typed) <= MOST_IN_LINK else "")
+    if len(typed) > MOST_IN_LINK:
+        st.caption(f"Up to {count(MOST_IN_LINK)} characters travel in a link; these do not.")
+    if not typed.strip():
+        raise Problem("Paste sampled ranks, as in the example.", asking=True)
+    return f"typed-{hash(typed)}", lambda: open_text(typed)
 
 
-@st.cache_data(max_entries=1, show_spinner=False)
-def _example_table() -> str:
-    return result.example_table()
+def _true_ranks_of_example() -> tuple[RankSet, ...]:
+    return cache.cached(("bundled", DATA), lambda: tuple(example(DATA)), shared=True)
 
 
-def _table_choice(example: str) -> str:
-    """Draw the field in which the table stands, and that for its instances."""
-    left, right = st.columns([4, 1])
-    how: dict[str, Any] = {"bind": "query-params", "help": HELP["printed"]}
-    typed = left.text_area("The printed table", example, 150, key="printed", **how)
-    how["help"] = HELP["instances"]
-    right.number_input("Instances, if known", 0, value=0, step=1, key="table_instances", **how)
-    return str(typed or "")
-
-
-Known = tuple[tuple[int, str] | None, dict[str, str]]  # for the sidebar: n, and why m is not used
-
-
-def _of_ranks(given: source.Given | None) -> Known:
+def _of_ranks(given: Given | None) -> Known:
     """n and m as the data have them, in place of the sidebar's."""
     if given is None:
         return None, {}
     if given.opened is None:
-        mean = round(float(np.mean(source.true_ranks()[0].n)))
+        mean = round(float(np.mean(_true_ranks_of_example()[0].n)))
         return (mean, f"{count(mean)}, mean of the users"), {}
     frames = [part.frame for part in given.opened.tables]
     lacks_n, lacks_m = given.lacks
@@ -200,34 +251,81 @@ def _of_ranks(given: source.Given | None) -> Known:
     return n, m
 
 
-def _of_table(table: PrintedTable | None) -> Known:
-    """The same as a printed table has them."""
-    n, m = (None, None) if table is None else (table.n, table.m)
-    unused = {} if m is None else {"m": f"{count(m)}, from the table"}
-    return None if n is None else (n, f"{count(n)}, from the table"), unused
+def _sampled(given: Given) -> Sampled:
+    """The sampled ranks, with the n, m and scheme of the sidebar where the data say none."""
+    settings, seed, opened = state.current(), int(state.value("draw_seed", CHOICES)), given.opened
+    m, scheme = settings.m, settings.scheme
+    true = () if opened else _true_ranks_of_example()
+    if given.about is not None:
+        given.about.caption(words.about_example(len(true[0]), m, seed))
+    lacks_n, lacks_m = given.lacks
+    if lacks_m:
+        _require_few(m)
+    if opened is None:
+
+        def draw() -> tuple[SampledRankSet, ...]:
+            rng = np.random.default_rng(seed)
+            return tuple(sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in true)
+
+        return Sampled(cache.cached(("run", DATA, m, scheme, seed), draw, shared=True), true)
+    how: dict[str, Any] = {
+        "n": settings.n if lacks_n else None,
+        "m": m if lacks_m else None,
+        "scheme": scheme,
+        "zero_based": st.session_state.get(_SHIFT) == given.ident,
+    }
+    sets = cache.cached(
+        ("sampled", given.ident, *how.values()),
+        lambda: tuple(sampled_sets(opened, **how)),
+        shared=False,
+    )
+    _require_few(max(one.outcomes.m[-1] for one in sets))
+    return Sampled(sets)
 
 
-def _shown(
-    found: Result[Any] | None, problem: Problem | None, headline: DeltaGenerator, key: str
-) -> bool:
-    """Draw the sentence and the picture; whether it is what was asked for."""
-    with headline:
-        if problem is not None:
-            problem.show()
-        elif found is not None:
-            icon, color = words.VERDICTS[found.word]
-            badge = f":{color}-badge[{icon} {found.word}] " if found.pairs else ""
-            st.markdown(f"### {badge}{found.sentence}")
-            for note in found.notes:
-                st.caption(escaped(note))
-    if found is None or (problem is not None and problem.asking):
+def _require_few(m: int) -> None:
+    if m > MOST_M:
+        raise ValueError(
+            f"m = {m} is more than this page estimates from: take m <= {MOST_M}, "
+            "or call sampledash.estimate from Python"
+        )
+
+
+def _shown(source: Sampled, given: Given) -> Sampled:
+    """Draw what was read, and a choice of systems where there are many; return the chosen."""
+    sets, total = source.sets, len(source.sets)
+    if not source.true:
+        names = [shortened(one.system, LONGEST_NAME) for one in sets]
+        st.caption(escaped(words.understood(names, sum(map(len, sets)))))
+    if _was_set([one for one in sets if one.is_adaptive]):
+        sets = tuple(replace(one, adaptive=False) for one in sets)
+    if total <= MOST_SYSTEMS:
+        return replace(source, sets=sets)
+    kept: dict[str, list[int]] = st.session_state.setdefault(_CHOSEN, {})
+    before = [place for place in kept.get(given.ident, range(MOST_SYSTEMS)) if place < total]
+    chosen = st.multiselect(
+        f"Systems shown, up to {MOST_SYSTEMS} of {count(total)}",
+        range(total),
+        default=before,
+        format_func=lambda place: sets[place].system,
+        max_selections=MOST_SYSTEMS,
+        key=f"shown_{given.ident}_{total}",
+        help="Every pair of them is compared.",
+    )
+    st.session_state[_CHOSEN] = {given.ident: chosen}
+    return replace(source, sets=tuple(sets[place] for place in sorted(chosen)), whole=sets)
+
+
+def _was_set(found: list[SampledRankSet]) -> bool:
+    """Say where what was drawn decided m; whether the reader knows better."""
+    if not found:
         return False
-    fig = pictures.ranges(str(found.question.metric), found.rows, dark=page.is_dark())
-    alt = "; ".join(f"{row.name}: {_range(row.free)}" for row in found.rows)
-    page.picture(fig, key=f"{key}_ranges", dim=problem is not None, alt=alt)
-    if problem is None:
-        st.caption(found.legend)
-    return problem is None
+    if not st.session_state.get("m_set", CHOICES["m_set"]):
+        chances = [one.chance_if_set for one in found if one.adaptive is None]
+        names = [shortened(one.system, LONGEST_NAME) for one in found]
+        said = adaptive(names, max(chances, default=None))
+        st.info(escaped(said), icon=":material/info:")
+    return st.checkbox("m was set beforehand", **_linked("m_set"))
 
 
 def _numbers(found: Result[Question]) -> list[tuple[str, str, str]]:
@@ -246,12 +344,6 @@ def _numbers(found: Result[Question]) -> list[tuple[str, str, str]]:
         ("Left open", f"{100 * widest:.2f} points", about),
         ("Sampled ranks", largest, "Of a system, its instances counted."),
     ]
-
-
-def _range(span: result.Range | None, other: str = "") -> str:
-    if span is None:
-        return "contradicted"
-    return words.span(*span) if other else f"{percent(span[0])} to {percent(span[1])}"
 
 
 def _estimates(found: Result[Question]) -> None:
@@ -323,12 +415,119 @@ def _which_gamma(found: Result[Question]) -> None:
         st.info(NO_GAMMA, icon=":material/info:")
         return
     table = q.gammas(q.sets[place])
-    suggested, best = table.iloc[0], table.iloc[int(table["mse"].to_numpy().argmin())]
-    st.markdown(f"**{words.best_gamma(dict(best), dict(suggested), str(q.metric))}**")
-    ordered = table.sort_values("gamma")
-    at = {"suggested": float(suggested["gamma"]), "best": float(best["gamma"])}
-    fig = pictures.errors_over_gamma(ordered, **at, dark=page.is_dark())
-    alt = f"Bias, scatter and error over γ; least at γ = {best['gamma']:g}."
+    st.markdown(f"**{words.best_gamma(table, str(q.metric))}**")
+    fig = pictures.errors_over_gamma(table, dark=page.is_dark())
+    least = table["gamma"].iloc[int(table["mse"].argmin())]
+    alt = f"Bias, scatter and error over γ; least at γ = {least:g}."
     page.picture(fig, key="estimate_gamma", alt=alt)
-    st.caption(words.price_of_gamma(dict(ordered.iloc[0])))
+    st.caption(words.price_of_gamma(table))
     page.take(table, "gamma")
+
+
+# ------------------------------------------------------------------------------- a printed table
+
+
+def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
+    """Draw what a printed table tells."""
+    example_ = _example_table()
+    choices = {"printed": example_, "table_instances": 0}
+    own = {**defaults, **choices, "metric": CHOICES["metric"]}
+    metric_choice()
+    left, right = st.columns([4, 1])
+    text = left.text_area("The printed table", example_, 150, **_linked("printed")) or ""
+    how = _linked("table_instances")
+    right.number_input("Instances, if known", 0, value=0, step=1, **how)
+    table, wrong = None, Problem(NO_TABLE, asking=True)
+    try:
+        table = result.read_table(text) if text.strip() else None
+    except ValueError as error:
+        wrong = Problem.of(error)
+    lock, unused = None, {"gamma": "not used"}
+    if text == example_:
+        lock, _ = _of_ranks(Given(""))
+    elif table is not None and table.n is not None:
+        lock = table.n, f"{count(table.n)}, from the table"
+    if table is not None and table.m is not None:
+        unused["m"] = f"{count(table.m)}, from the table"
+    sidebar.draw(lock_n=lock, unused=unused, page_defaults=own)
+    page.link_notes()
+
+    def check() -> TableQuestion:
+        metric, settings = _metric(), state.current()
+        if table is None:
+            raise wrong
+        sampling = Sampling(settings.n, table.m or settings.m, settings.scheme)
+        instances = int(state.value("table_instances", choices))
+        return TableQuestion(table, metric, sampling, instances)
+
+    doing = "What this table leaves open"
+    found = _answered(headline, "table", check, result.compute_table, doing)
+    if found is None:
+        return
+    sidebar.narrow_m()
+    rows = (*found.rows, *found.pairs)
+    printed = pd.DataFrame(
+        {
+            "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
+            "No assumption": [_range(row.free, row.other) for row in rows],
+            "If ranks fall off": [_range(row.falling, row.other) for row in rows],
+        }
+    )
+    page.table(printed, result.bounds(found), "table-bounds")
+    page.copy_link(own)
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _example_table() -> str:
+    return result.example_table()
+
+
+# ------------------------------------------------------------------------------- both
+
+
+def _metric() -> Metric:
+    settings = state.current()
+    if settings.scheme == "popularity":
+        raise Problem(POPULARITY)
+    return state.chip_metric(state.value("metric", CHOICES), settings.k, settings.n)
+
+
+def _answered(
+    headline: DeltaGenerator,
+    key: str,
+    check: Callable[[], Any],
+    compute: Callable[[Any, Progress], Result[Any]],
+    doing: str,
+    explain: Callable[[ValueError], Problem] = Problem.of,
+) -> Result[Any] | None:
+    """Draw the sentence and the picture; return what was asked for, if there is nothing wrong."""
+
+    def work(question: Any) -> Result[Any]:
+        with page.progress(doing) as report:
+            return compute(question, report)
+
+    found, problem = page.answer(key, check, work, explain)
+    with headline:
+        if problem is not None:
+            problem.show()
+        elif found is not None:
+            icon, color = words.VERDICTS[found.word]
+            badge = f":{color}-badge[{icon} {found.word}] " if found.pairs else ""
+            st.markdown(f"### {badge}{found.sentence}")
+            for note in found.notes:
+                st.caption(escaped(note))
+    if found is None or (problem is not None and problem.asking):
+        return None
+    fig = pictures.ranges(str(found.question.metric), found.rows, dark=page.is_dark())
+    alt = "; ".join(f"{row.name}: {_range(row.free)}" for row in found.rows)
+    page.picture(fig, key=f"{key}_ranges", dim=problem is not None, alt=alt)
+    if problem is not None:
+        return None
+    st.caption(found.legend)
+    return found
+
+
+def _range(span: result.Range | None, other: str = "") -> str:
+    if span is None:
+        return "contradicted"
+    return words.span(*span) if other else f"{percent(span[0])} to {percent(span[1])}"

@@ -10,13 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from sampledash.dashboard import theme
-from sampledash.dashboard.estimate.result import Range, Row
+from sampledash.dashboard.estimate.result import Row
 from sampledash.dashboard.words import plain
 from sampledash.report.numbers import percent
 from sampledash.types import Floats, Ints
 
 _ROW = 58  # pixels of a system
-_WIDE, _NARROW = 0.5, 0.22  # of a row
 
 
 def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure:
@@ -27,17 +26,24 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
     tick = dot | {"symbol": "line-ns", "size": 26, "line": {"width": 3, "color": c.ink}}
     for place, row in enumerate(rows):
         color = theme.system_line(place, dark)["color"]
-        data.append(_bar(place, row.free, theme.faded(color, 0.22), _WIDE, "no assumption"))
-        if row.falling is not None:
-            data.append(_bar(place, row.falling, theme.faded(color, 0.65), _NARROW, "falling"))
+        for name, span, opacity, width in (
+            ("no assumption", row.free, 0.22, 0.5),
+            ("falling", row.falling, 0.65, 0.22),
+        ):
+            if span is not None:
+                told = f"{name}: {percent(span[0])} to {percent(span[1])}<extra></extra>"
+                fill = {"color": theme.faded(color, opacity), "line": {"width": 0}}
+                flat = {"orientation": "h", "base": [100 * span[0]], "width": width, "marker": fill}
+                bar = theme.bars([100 * (span[1] - span[0])], [place], name, hovertemplate=told)
+                data.append(bar | flat)
         for name, value, marker in (
             ("estimate", row.value, dot),
             ("on all items", row.exact, tick),
         ):
             if value is not None:
-                at = {"type": "scatter", "mode": "markers", "y": [place], "x": [100 * value]}
                 told = f"{name}: {percent(value)}<extra></extra>"
-                data.append(at | {"name": name, "marker": marker, "hovertemplate": told})
+                at = [100 * value], [place]
+                data.append(theme.dots(*at, marker, name=name, hovertemplate=told))
     known = [x for row in rows for x in (*row.free, row.value, row.exact) if x is not None]
     low, top = min(known), max(known)
     if 0 <= low <= top - low:  # near 0: from there
@@ -62,28 +68,10 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
     )
 
 
-def _bar(place: int, span: Range, color: str, width: float, name: str) -> dict[str, Any]:
-    low, high = 100 * span[0], 100 * span[1]
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "y": [place],
-        "base": [low],
-        "x": [high - low],
-        "width": width,
-        "name": name,
-        "marker": {"color": color, "line": {"width": 0}},
-        "hovertemplate": f"{name}: {percent(span[0])} to {percent(span[1])}<extra></extra>",
-    }
-
-
 def ranks_below(
     ranks: Ints, estimated: Mapping[str, Floats], exact: Mapping[str, Floats], *, dark: bool = False
 ) -> go.Figure:
-    """Share of relevant items up to each true rank, as estimated and, where known, as it is.
-
-    ``ranks``: increasing, at most 400; the shares are cumulative, by system.
-    """
+    """Share of relevant items up to each true rank, as estimated and, where known, as it is."""
     data = []
     for place, (name, shares) in enumerate(estimated.items()):
         line = theme.system_line(place, dark)
@@ -99,20 +87,17 @@ def ranks_below(
         showlegend=True,
         revision=f"below-{ranks[-1]}",
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        margin={"l": 8, "r": 12, "t": 34, "b": 8},
+        margin=theme.margin(34),
         xaxis=theme.rank_axis(int(ranks[-1]), title="true rank (log scale)"),
         yaxis=theme.percent_axis(title="of relevant items up to it"),
     )
 
 
-def errors_over_gamma(
-    table: pd.DataFrame, *, suggested: float, best: float, dark: bool = False
-) -> go.Figure:
-    """What a corrected mean is off by, over γ (increasing, above 0): bias, scatter, and both.
-
-    ``suggested``, ``best``: values of γ to mark, 1/|D| and that of the least error.
-    """
+def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
+    """What a corrected mean is off by, over γ: bias, scatter, and both; 1/|D| is the first row."""
     c = theme.look(dark)
+    suggested, best = table["gamma"].iloc[[0, int(table["mse"].argmin())]].tolist()
+    table = table.sort_values("gamma")
     bias, scatter, error = table["bias"].abs(), table["variance"] ** 0.5, table["mse"] ** 0.5
     gammas = table["gamma"].to_numpy()
     data = [
@@ -128,7 +113,6 @@ def errors_over_gamma(
     digits = {"nticks": 5, "hoverformat": ".3g"}
     log, ends = {"type": "log"}, [float(np.log10(100 * x)) for x in (low, top)]
     marks = [(suggested, "1/|D|", c.muted), (best, "best", c.ink)]
-    name = {"y": 1, "yref": "paper", "showarrow": False, "yanchor": "bottom"}
     return theme.figure(
         data,
         dark=dark,
@@ -136,12 +120,11 @@ def errors_over_gamma(
         showlegend=True,
         revision="errors-over-gamma",
         legend={"orientation": "h", "x": 0, "y": 1.08, "yanchor": "bottom"},
-        margin={"l": 8, "r": 12, "t": 48, "b": 8},
+        margin=theme.margin(48),
         shapes=[theme.upright(at, color) for at, _, color in marks],
         annotations=[
-            name
-            | {"x": float(np.log10(at)), "text": text, "font": {"color": color, "size": 13}}
-            | {"yshift": 2 + 14 * place}
+            theme.note(float(np.log10(at)), 1, text, yref="paper", yanchor="bottom")
+            | {"font": {"color": color, "size": 13}, "yshift": 2 + 14 * place}
             for place, (at, text, color) in enumerate(marks)
         ],
         xaxis=log | {"title": {"text": "γ (log scale)"}, "nticks": 7, "exponentformat": "power"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, combinations_with_replacement
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -25,9 +26,10 @@ from sampledash.estimation import (
     interval,
     point,
 )
+from sampledash.estimation.bounds import difference
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
-from sampledash.readers import PrintedRow, PrintedTable, example, read_printed
+from sampledash.readers import PrintedTable, example, read_printed
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints, Progress
@@ -64,8 +66,7 @@ class Sampled:
     """Sampled ranks to estimate from, one set per system."""
 
     sets: tuple[SampledRankSet, ...]
-    bundled: bool = False  # results may serve other sessions
-    true: tuple[RankSet, ...] = ()  # the ranks behind them, where they are known
+    true: tuple[RankSet, ...] = ()  # the ranks behind them, known of the bundled ones
     whole: tuple[SampledRankSet, ...] = ()  # all that were given, where these are some of them
 
 
@@ -107,42 +108,37 @@ class Question:
 
     def value(self, place: int, method: str) -> float:
         """Estimate of one system by one of :data:`METHODS`."""
+
+        def together() -> list[float]:
+            return [float(x.expected(self.metric)) for x in fitted_side_by_side(self.sets)]
+
         one, name = self.sets[place], METHODS[method]
         if name == TOGETHER:  # from one distribution, learned from all systems together
-            return self.cached((name, self.sets), self._side_by_side)[place]
-        if name != "BV":
-            return self.cached((name, one), lambda: point(self.metric, one, name))
-        recipe = correction("bias-variance", gamma=self.gamma)
-        return self.cached((recipe, one), lambda: point(self.metric, one, recipe))
+            return self.cached((name, self.sets), together)[place]
+        asked = correction("bias-variance", gamma=self.gamma) if name == "BV" else name
+        return self.cached((asked, one), lambda: point(self.metric, one, asked))
 
-    def _side_by_side(self) -> list[float]:
-        return [float(each.expected(self.metric)) for each in fitted_side_by_side(self.sets)]
+    def span(self, i: int, j: int, shape: Any = None) -> Any:
+        """Range that the samples of one system allow, or those of two for their difference.
 
-    def free(self, i: int, j: int) -> Range:
-        """What one system's samples allow, or those of two of their difference."""
-        return self.cached(("free", self.sets[i], self.sets[j]), lambda: self._span(i, j, None))
-
-    def falling(self, i: int, j: int) -> Range | None:
-        """The same if no rank is more frequent than a better one.
-
-        None if they contradict it, or if what was drawn decided m.
+        With a shape None where they contradict it, or what was drawn decided m.
         """
-        if self.sets[i].is_adaptive or self.sets[j].is_adaptive:
-            return None
+        one, other = self.sets[i], self.sets[j]
 
         def make() -> Range | None:
             try:
-                return self._span(i, j, FALLING)
+                if i == j:
+                    return interval(self.metric, one, shape=shape)
+                told = compare(self.metric, one, other, shape)
             except ValueError:
+                if shape is None:
+                    raise
                 return None
+            return told.low, told.high
 
-        return self.cached(("falling", self.sets[i], self.sets[j]), make)
-
-    def _span(self, i: int, j: int, shape: Any) -> Range:
-        if i == j:
-            return interval(self.metric, self.sets[i], shape=shape)
-        told = compare(self.metric, self.sets[i], self.sets[j], shape)
-        return told.low, told.high
+        if shape is not None and (one.is_adaptive or other.is_adaptive):
+            return None
+        return self.cached((shape, one, other), make)
 
     def gammas(self, one: SampledRankSet) -> pd.DataFrame:
         """What γ costs the mean over as many instances as this system has."""
@@ -159,14 +155,14 @@ class Question:
             raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
         grid = rank_grid(n)
 
-        def make() -> dict[str, Floats]:
-            found = {}
-            for one in self.sets:
-                shares = np.cumsum(fitted(one, "monotone-mle").probabilities())
-                found[one.system] = shares[np.minimum(grid, len(shares)) - 1]
-            return found
+        def below(one: SampledRankSet) -> Floats:
+            shares = np.cumsum(fitted(one, "monotone-mle").probabilities())
+            return np.asarray(shares[np.minimum(grid, len(shares)) - 1])
 
-        return grid, self.cached(("below", self.sets), make)
+        each = {
+            one.system: self.cached(("below", one, n), partial(below, one)) for one in self.sets
+        }
+        return grid, each
 
     def cached(self, name: tuple[object, ...], make: Callable[[], T]) -> T:
         """A result about this metric, kept.
@@ -175,7 +171,7 @@ class Question:
         than the cache has entries, and with one entry each they would push one another out.
         """
         key = ("estimate", self.metric, self.source.whole or self.sets)
-        held: dict[tuple[object, ...], Any] = cache.cached(key, dict, shared=self.source.bundled)
+        held: dict[tuple[object, ...], Any] = cache.cached(key, dict, shared=bool(self.source.true))
         if name not in held:
             held[name] = make()
         found: T = held[name]
@@ -202,48 +198,49 @@ def decided(spans: Iterable[Range | None]) -> int:
 
 def compute(q: Question, report: Progress) -> Result[Question]:
     """What sampled ranks tell; results come from the cache where they are there."""
-    sets, size = q.sets, len(q.sets)
-    notes = list(_to_know(q))
-    spans: dict[tuple[int, int], tuple[Range, Range | None]] = {}
-    for i, j in combinations_with_replacement(range(size), 2):
-        free = q.free(i, j)
-        report((len(spans) + 0.5) / (size * (size + 1) // 2))
-        spans[i, j] = free, q.falling(i, j)
-        report(len(spans) / (size * (size + 1) // 2))
-        if i == j and spans[i, j][1] is None and not sets[i].is_adaptive:
-            notes.append(words.contradicts(sets[i].system))
-    method, why = _allowed_method(q, [spans[i, i] for i in range(size)])
-    if method != q.method and (size > 1 or method != SHAPED):
+    names = [one.system for one in q.sets]
+    places = list(combinations_with_replacement(range(len(names)), 2))
+    rows: list[Row] = []
+    pairs: list[Row] = []
+    for done, (i, j) in enumerate(places):
+        free = q.span(i, j)
+        report((done + 0.5) / len(places))
+        other, of = ("", rows) if i == j else (names[j], pairs)
+        of.append(Row(names[i], other, free, q.span(i, j, FALLING)))
+        report((done + 1) / len(places))
+    notes = [*_to_know(q), *map(words.contradicts, _contradicted(q, rows))]
+    method, why = _allowed_method(q, rows)
+    if method != q.method and (len(names) > 1 or method != SHAPED):
         notes.append(words.instead(q.method, method, why))
-    values = [q.value(i, method) for i in range(size)]
-    names = [one.system for one in sets]
+    values = [q.value(i, method) for i in range(len(names))]
     notes += outside({name: [value] for name, value in zip(names, values, strict=True)}, method)
-    exact: list[Any] = [mean(q.metric, ranks) for ranks in q.source.true] or [None] * size
-    rows = [Row(names[i], "", *spans[i, i], values[i], exact[i]) for i in range(size)]
-    pairs = [Row(names[i], names[j], *spans[i, j]) for i, j in combinations(range(size), 2)]
+    exact: list[Any] = [mean(q.metric, ranks) for ranks in q.source.true] or [None] * len(names)
+    known = zip(rows, values, exact, strict=True)
+    rows = [row._replace(value=value, exact=on_all) for row, value, on_all in known]
     found = (decided(x.free for x in pairs), decided(x.falling for x in pairs))
     word = words.verdict(*found, len(pairs))
     shown = list(map(system_name, names))
     sentence = words.sentence(str(q.metric), word, shown, values, method, rows[0].free)
-    legend = words.LEGEND if any(row.falling for row in rows) else words.WIDE
+    legend = words.WIDE + (words.NARROW if any(row.falling for row in rows) else "")
     legend += words.DOT + (words.TICK if q.source.true else "")
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
 
 
-def _allowed_method(
-    q: Question, spans: Sequence[tuple[Range, Range | None]]
-) -> tuple[str, words.Reason]:
+def _contradicted(q: Question, rows: Sequence[Row]) -> list[str]:
+    """Systems that contradict that ranks fall off."""
+    both = zip(q.sets, rows, strict=True)
+    return [row.name for one, row in both if row.falling is None and not one.is_adaptive]
+
+
+def _allowed_method(q: Question, rows: Sequence[Row]) -> tuple[str, words.Reason]:
     """The estimator asked for or, where it assumes too much, a plainer one; and why."""
-    why: words.Reason = "range"
     method, plainest = q.method, PLAINER[-1]
+    why: words.Reason = "range"
     if method not in PLAINER:
         if not q.adaptive:
             return method, why
         method, why = PLAINER[0], "adaptive"
-    elif any(
-        falling is None and not one.is_adaptive
-        for one, (_, falling) in zip(q.sets, spans, strict=True)
-    ):
+    elif _contradicted(q, rows):
         return plainest, "contradicted"
     n = [one.population for one in q.sets]
     plainer = list(PLAINER[PLAINER.index(method) : -1])
@@ -252,10 +249,9 @@ def _allowed_method(
         why = "n" if why == "range" else why
     off = 1e-9  # of rounding, where a range is a single value
     for method in plainer:
-        values = [q.value(i, method) for i in range(len(spans))]
-        ranges = [free if falling is None else falling for free, falling in spans]
-        inside = zip(values, ranges, strict=True)
-        if all(low - off <= value <= high + off for value, (low, high) in inside):
+        ranges = [row.free if row.falling is None else row.falling for row in rows]
+        inside = ((q.value(i, method), *span) for i, span in enumerate(ranges))
+        if all(low - off <= value <= high + off for value, low, high in inside):
             return method, why
     return plainest, why if why == "adaptive" else "range"
 
@@ -318,11 +314,9 @@ def example_table() -> str:
     """Sampled metrics of X, Y, Z as a paper would print them."""
     lines = [", ".join(["system", *PRINTED])]
     for ranks in example(DATA):
-        values = [
-            expected_mean(name.replace("HR", "Recall"), ranks, 100, scheme="without-replacement")
-            for name in PRINTED
-        ]
-        lines.append(", ".join([ranks.system, *(f"{value:.4f}" for value in values)]))
+        drawn: Any = {"m": 100, "scheme": "without-replacement"}
+        values = [f"{expected_mean(name, ranks, **drawn):.4f}" for name in PRINTED]
+        lines.append(", ".join([ranks.system, *values]))
     return "\n".join(lines)
 
 
@@ -356,31 +350,26 @@ def compute_table(q: TableQuestion, report: Progress) -> Result[TableQuestion]:
     note = words.cutoff_holds_all(metric, s.n, s.m)
     notes = [*q.table.notes, *([note] if note else [])]
     rows: list[Row] = []
-
-    def span(one: PrintedRow, shape: Any) -> Range:
-        how = {"shape": shape, "scheme": s.scheme, "instances": q.instances or None}
-        return cache.cached(
-            ("table", metric, repr(one), shape, s, q.instances),
-            lambda: bounds_from_table(metric, one.values, s.n, s.m, one.decimals, **how),
-            shared=False,
-        )
-
     for one in table:
-        try:
-            free, falling = span(one, None), None
-        except ValueError as error:
-            raise ValueError(f"{one.system}: {str(error).removeprefix('observed ')}") from None
-        report((len(rows) + 0.5) / len(table))
-        try:
-            falling = span(one, FALLING)
-        except ValueError:
-            notes.append(words.contradicts(one.system))
-        rows.append(Row(one.system, "", free, falling))
-        report(len(rows) / len(table))
+        spans: list[Any] = []
+        for shape in (None, FALLING):
+            how: Any = {"shape": shape, "scheme": s.scheme, "instances": q.instances or None}
+            key = ("table", metric, repr(one), shape, s, q.instances)
+            make = partial(bounds_from_table, metric, one.values, s.n, s.m, one.decimals, **how)
+            try:
+                spans.append(cache.cached(key, make, shared=False))
+            except ValueError as error:
+                if shape is None:
+                    said = str(error).removeprefix("observed ")
+                    raise ValueError(f"{one.system}: {said}") from None
+                spans.append(None)
+                notes.append(words.contradicts(one.system))
+            report((len(rows) + len(spans) / 2) / len(table))
+        rows.append(Row(one.system, "", *spans))
     pairs = []
     for a, b in combinations(rows, 2):
-        falling = a.falling and b.falling and _minus(a.falling, b.falling)
-        pairs.append(Row(a.name, b.name, _minus(a.free, b.free), falling))
+        falling = a.falling and b.falling and difference([a.falling, b.falling])
+        pairs.append(Row(a.name, b.name, difference([a.free, b.free]), falling))
     sure, likely = _ahead([row.free for row in rows]), _ahead([row.falling for row in rows])
     best = likely if sure is None else sure
     word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
@@ -390,10 +379,6 @@ def compute_table(q: TableQuestion, report: Progress) -> Result[TableQuestion]:
         sentence = words.alone(str(metric), system_name(rows[0].name), rows[0].free)
     legend = words.printed(q.instances, s)
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
-
-
-def _minus(a: Range, b: Range) -> Range:
-    return a[0] - b[1], a[1] - b[0]
 
 
 def _ahead(spans: Sequence[Range | None]) -> int | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
+
+import pandas as pd
 
 from sampledash.dashboard.words import MOST_NAMED, listed, ranking
 from sampledash.metrics import Metric
@@ -20,10 +22,7 @@ VERDICTS = {
 WIDE = (
     "Wide bar: every value for these instances that the data allow at 95 %, without an assumption."
 )
-LEGEND = (
-    f"{WIDE} Narrow bar: if ranks fall off, that is, no rank is more frequent than a better one."
-)
-Figures = Mapping[Hashable, float]  # a row of the table over γ
+NARROW = " Narrow bar: if ranks fall off, that is, no rank is more frequent than a better one."
 Reason = Literal["contradicted", "n", "range", "adaptive"]  # why another estimator is shown
 DOT = " Dot: the estimate."
 TICK = " Upright line: the value on all items, known here."
@@ -39,8 +38,7 @@ def printed(instances: int, sampling: Sampling) -> str:
     )
     return (
         f"Wide bar: every value that the printed numbers allow, {off}, with {count(sampling.m)} of "
-        f"{count(sampling.n - 1)} negatives drawn. Narrow bar: if ranks fall off, that is, no rank "
-        "is more frequent than a better one."
+        f"{count(sampling.n - 1)} negatives drawn.{NARROW}"
     )
 
 
@@ -51,16 +49,14 @@ def contradicts(system: str) -> str:
 
 def instead(asked: str, shown: str, why: Reason) -> str:
     """Another estimator than the one that was asked for, and why."""
-    if why == "contradicted":
-        said = f"These numbers contradict what {asked} assumes"
-    elif why == "n":
-        said = f"{asked.capitalize()} takes systems with the same candidates, but n differs"
-    elif why == "adaptive":
-        said = f"What was drawn decided m, where {asked} is not valid"
-    else:
-        how = asked if asked == "side by side" else f"by {asked}"
-        said = f"Estimated {how}, a system would lie outside its range"
-    return f"{said}: shown is {'' if shown == 'side by side' else 'the '}{shown}."
+    how = asked if asked == "side by side" else f"by {asked}"
+    said = {
+        "contradicted": f"These numbers contradict what {asked} assumes",
+        "n": f"{asked.capitalize()} takes systems with the same candidates, but n differs",
+        "adaptive": f"What was drawn decided m, where {asked} is not valid",
+        "range": f"Estimated {how}, a system would lie outside its range",
+    }
+    return f"{said[why]}: shown is {'' if shown == 'side by side' else 'the '}{shown}."
 
 
 def understood(systems: Sequence[str], entries: int) -> str:
@@ -91,28 +87,16 @@ def cutoff_holds_all(metric: Metric, n: int, m: int) -> str:
     return ""
 
 
-def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> list[str]:
+def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[str]:
     """What to know where candidates ``n`` or negatives ``m`` differ between systems."""
-    found = []
-    if between := _from_to(n):
-        found.append(
-            f"n differs, {between}: {metric} is then over different candidate sets, and a "
-            "difference is not one of the systems alone."
-        )
-    if between := _from_to(m):
-        found.append(
-            f"m differs, {between}: uncorrected values are then over candidate sets of different "
-            "size and do not compare; ranges and estimates take m into account."
-        )
-    return found
-
-
-def _from_to(sizes: Mapping[str, int]) -> str:
-    """The smallest and the largest with their systems; nothing where all are equal."""
-    low, high = (pick(sizes, key=lambda name: sizes[name]) for pick in (min, max))
-    if sizes[low] == sizes[high]:
-        return ""
-    return f"from {count(sizes[low])} ({low}) to {count(sizes[high])} ({high})"
+    of_n = f"{metric} is then over different candidate sets, and a difference is not one of the "
+    of_m = "uncorrected values are then over candidate sets of different size and do not compare; "
+    then = (of_n + "systems alone.", of_m + "ranges and estimates take m into account.")
+    for symbol, sizes, follows in zip("nm", (n, m), then, strict=True):
+        low, high = (pick(sizes, key=lambda name: sizes[name]) for pick in (min, max))
+        if sizes[low] != sizes[high]:
+            between = f"from {count(sizes[low])} ({low}) to {count(sizes[high])} ({high})"
+            yield f"{symbol} differs, {between}: {follows}"
 
 
 def verdict(free: int, falling: int, pairs: int) -> str:
@@ -178,24 +162,23 @@ def told(first: str, second: str, low: float, high: float) -> str:
     return f"{first} is better" if low > 0 else f"{second} is better" if high < 0 else "cannot tell"
 
 
-def best_gamma(
-    best: Mapping[Hashable, float], suggested: Mapping[Hashable, float], metric: str
-) -> str:
-    """Which γ serves best, and how 1/|D| compares: rows of the table over γ."""
-    least, there = (float(row["mse"]) ** 0.5 for row in (best, suggested))
+def best_gamma(table: pd.DataFrame, metric: str) -> str:
+    """Which γ of the table serves best, and how 1/|D| compares, its first."""
+    suggested, best = table.iloc[0], table.iloc[int(table["mse"].argmin())]
     return (
-        f"The mean {metric} is off by least, {percent(least)}, at γ = {float(best['gamma']):.2g}; "
-        f"at γ = 1/|D| = {float(suggested['gamma']):.2g} by {percent(there)}."
+        f"The mean {metric} is off by least, {percent(best['mse'] ** 0.5)}, at γ = "
+        f"{best['gamma']:.2g}; at γ = 1/|D| = {suggested['gamma']:.2g} by "
+        f"{percent(suggested['mse'] ** 0.5)}."
     )
 
 
-def price_of_gamma(smallest: Figures) -> str:
-    """What the smallest γ costs."""
+def price_of_gamma(table: pd.DataFrame) -> str:
+    """What the smallest γ of the table costs."""
+    smallest = table.iloc[int(table["gamma"].argmin())]
     return (
         "For ranks distributed as estimated here (shape-constrained MLE); vectors fitted to "
         f"equally likely ranks. The price at γ = {gamma(smallest['gamma'])}: a largest entry of "
-        f"{float(smallest['largest']):,.3g} and a condition number of "
-        f"{float(smallest['condition']):.1e}."
+        f"{smallest['largest']:,.3g} and a condition number of {smallest['condition']:.1e}."
     )
 
 
