@@ -4,7 +4,7 @@ paper needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
@@ -81,14 +81,10 @@ def _one_run(focus: Focus) -> None:
     said = words.one_run(*names, r.m, chances[here], low[here], high[here])
     with picture:
         st.markdown(words.tied(focus) or said)
-        page.picture(
-            pictures.chances(_labels(focus, pairs), chances, low, high, dark=page.is_dark()),
-            key="consistency_chances",
-            alt="; ".join(
-                f"{focus.label(pair)}: {in_runs(chance)}"
-                for pair, chance in zip(pairs, chances, strict=True)
-            ),
-        )
+        labels, dark = [plain(focus.label(pair)) for pair in pairs], page.is_dark()
+        fig = pictures.chances(labels, chances, low, high, dark=dark)
+        told = zip(map(focus.label, pairs), map(in_runs, chances), strict=True)
+        page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, told)))
     shared = words.SHARED if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
     printed = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -101,10 +97,6 @@ def _one_run(focus: Focus) -> None:
             ]
     whole = partial(chances_table, focus, bounds)
     page.table(pd.DataFrame(printed), whole, "chances", rows=r.pairs)
-
-
-def _labels(focus: Focus, pairs: Sequence[int]) -> list[str]:
-    return [plain(focus.label(pair)) for pair in pairs]
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
@@ -151,11 +143,8 @@ def _over_instances(focus: Focus) -> None:
     labels = (head["better"].map(plain) + " − " + head["worse"].map(plain)).tolist()
     sizes, (lows, highs) = head["difference"].tolist(), zip(*head["interval"], strict=True)
     told = zip(labels, map(points, sizes), strict=True)
-    page.picture(
-        pictures.differences(labels, sizes, lows, highs, dark=page.is_dark()),
-        key="consistency_differences",
-        alt="; ".join(f"{label}: {size}" for label, size in told),
-    )
+    fig = pictures.differences(labels, sizes, lows, highs, dark=page.is_dark())
+    page.picture(fig, key="consistency_differences", alt="; ".join(map(": ".join, told)))
     bare = words.bare_points
     printed = {
         "Pair": list(map(" − ".join, zip(better, worse, strict=True))),
@@ -178,13 +167,10 @@ def _plan(focus: Focus) -> None:
     sentence = st.empty()
     with page.progress("The chance over m") as report:
         ms, series = focus.over_m(progress=report)
-    pairs = focus.pairs[:MOST_OVER_M]
-    curves = {label: series[pair] for label, pair in zip(_labels(focus, pairs), pairs, strict=True)}
-    page.picture(
-        pictures.chance_over_m(ms, curves, at=r.m, target=probability, dark=page.is_dark()),
-        key="consistency_over_m",
-        alt=f"Chance of the true order over m, up to {count(ms[-1])}, of {len(pairs)} pairs.",
-    )
+    curves = {plain(focus.label(pair)): series[pair] for pair in focus.pairs[:MOST_OVER_M]}
+    fig = pictures.chance_over_m(ms, curves, at=r.m, target=probability, dark=page.is_dark())
+    alt = f"Chance of the true order over m, up to {count(ms[-1])}, of {len(curves)} pairs."
+    page.picture(fig, key="consistency_over_m", alt=alt)
     # The picture stands while the numbers, which take longer, are looked for.
     with page.progress("Looking for the number of negatives") as report:
         needed = focus.needed(probability, progress=report)

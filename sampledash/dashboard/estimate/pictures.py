@@ -58,13 +58,7 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
         hovermode="closest",
         margin={"l": 8, "r": 16, "t": 8, "b": 8},
         xaxis=axis | {"showgrid": True, "gridcolor": c.grid},
-        yaxis={
-            "tickvals": list(range(len(rows))),
-            "ticktext": [plain(row.name) for row in rows],
-            "showgrid": False,
-            "range": [len(rows) - 0.5, -0.5],
-            "tickfont": {"size": 15, "color": c.ink},
-        },
+        yaxis=theme.rows_axis([plain(row.name) for row in rows], c.ink, 15) | {"showgrid": False},
     )
 
 

@@ -147,15 +147,15 @@ def _panel(result: Result, metric: Metric, dim: bool) -> None:
 def _numbers(result: Result) -> None:
     q = result.question
     exact, mean, std = result.at_rank(q.focus)
-    seen = 1 + q.sampling.m * float(q.sampling.share_above(q.rank))
-    page.strip(
-        [
-            (f"{q.focus}, exact", percent(exact), "Over all candidates."),
-            (f"{q.focus}, sampled", percent(mean), "Expectation over the draw of negatives."),
-            ("Scatter of one draw", percent(std), "Standard deviation over the draw."),
-            ("Sampled rank, mean", decimal(seen), "Expected rank among the drawn negatives."),
-        ]
+    values = *map(percent, (exact, mean, std)), decimal(q.seen)
+    labels = f"{q.focus}, exact", f"{q.focus}, sampled", "Scatter of one draw", "Sampled rank, mean"
+    about = (
+        "Over all candidates.",
+        "Expectation over the draw of negatives.",
+        "Standard deviation over the draw.",
+        "Expected rank among the drawn negatives.",
     )
+    page.strip(list(zip(labels, values, about, strict=True)))
 
 
 def _why(result: Result) -> None:
@@ -209,26 +209,20 @@ def _one_draw(result: Result) -> None:
         expected = result.at_rank(focus)[1]
         st.markdown(words.many_draws(focus, float(values.mean()), expected, done))
     st.caption("Bars: the sampled ranks drawn so far. Dots: their law.")
-    p, k = results.law(sampling, rank), focus.cut(sampling.m)
-    mean = float(seen.mean())
-    page.picture(
-        pictures.law(p, k=k, mean=mean, observed=seen, dark=page.is_dark()),
-        key="explore_histogram",
-        alt=f"Shares of the sampled ranks in {count(done)} draws as bars, their law as dots.",
-    )
+    p, k, mean = results.law(sampling, rank), focus.cut(sampling.m), float(seen.mean())
+    fig = pictures.law(p, k=k, mean=mean, observed=seen, dark=page.is_dark())
+    alt = f"Shares of the sampled ranks in {count(done)} draws as bars, their law as dots."
+    page.picture(fig, key="explore_histogram", alt=alt)
 
 
 def _law(result: Result) -> None:
     """Law of the sampled rank; on demand what a sampled rank says about the true one."""
     q, s = result.question, result.question.sampling
     p = results.law(s, q.rank)
-    mean = 1 + s.m * float(s.share_above(q.rank))
     st.markdown(words.law(q.focus, q.rank, s, p.tolist()))
-    page.picture(
-        pictures.law(p, k=q.focus.cut(s.m), mean=mean, dark=page.is_dark()),
-        key="explore_law",
-        alt=f"Law of the sampled rank of true rank {count(q.rank)}, mean {mean:.2f}.",
-    )
+    fig = pictures.law(p, k=q.focus.cut(s.m), mean=q.seen, dark=page.is_dark())
+    alt = f"Law of the sampled rank of true rank {count(q.rank)}, mean {q.seen:.2f}."
+    page.picture(fig, key="explore_law", alt=alt)
     if s.n > LARGEST_POSTERIOR:
         most = count(LARGEST_POSTERIOR)
         st.caption(f"Turning it round (which true rank?) is shown up to n = {most}.")
@@ -241,11 +235,9 @@ def _law(result: Result) -> None:
     low, high = (int(np.searchsorted(below, share)) + 1 for share in (0.05, 0.95))
     st.markdown(words.turned_round(seen, low, high))
     grid = rank_grid(s.n, keep=[q.rank])
-    page.picture(
-        pictures.posterior(grid, below[grid - 1], at=q.rank, dark=page.is_dark()),
-        key="explore_posterior",
-        alt=f"Probability that the true rank is at most r, given sampled rank {count(seen)}.",
-    )
+    fig = pictures.posterior(grid, below[grid - 1], at=q.rank, dark=page.is_dark())
+    alt = f"Probability that the true rank is at most r, given sampled rank {count(seen)}."
+    page.picture(fig, key="explore_posterior", alt=alt)
 
 
 def _family(result: Result) -> None:

@@ -34,6 +34,11 @@ class Question:
     focus: Metric
     note: str = ""
 
+    @property
+    def seen(self) -> float:
+        """The sampled rank on average."""
+        return 1 + self.sampling.m * float(self.sampling.share_above(self.rank))
+
     @cached_property
     def ranks(self) -> Ints:
         """Where the curves are evaluated."""
