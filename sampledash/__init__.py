@@ -19,7 +19,6 @@ from sampledash.comparison import (
     verdict,
 )
 from sampledash.correction import Correction, Fit, correction, parse_correction
-from sampledash.correction.spectral import eigenvalues, resolution, retained
 from sampledash.estimation import (
     Estimate,
     bounds,
@@ -41,6 +40,7 @@ from sampledash.report.vectors import read_vector_json, vector_json
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling, parse_sampling
 from sampledash.simulation import sample_ranks, simulate
+from sampledash.spectral import eigenvalues, resolution, retained
 
 __version__ = "0.1.0"
 

@@ -51,16 +51,8 @@ class RankCounts:
         return columns if self.mass is None else [*columns, self.mass]
 
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
-        size = int(np.count_nonzero(keep)) if keep.dtype == bool else len(keep)
-
-        def kept(column: NDArray[Any]) -> NDArray[Any]:
-            # One value for all rows needs no room of its own.
-            if not len(column) or column.strides != (0,):
-                return np.asarray(column[keep])
-            return column[:size] if size <= len(column) else np.broadcast_to(column[0], size)
-
-        fields: dict[str, Any] = {x: v if v is None else kept(v) for x, v in vars(self).items()}
-        return RankCounts(**fields)
+        columns: dict[str, Any] = {x: v if v is None else v[keep] for x, v in vars(self).items()}
+        return RankCounts(**columns)
 
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampledash import checks, laws
-from sampledash.correction import Correction, as_correction, vector, with_prior_for
+from sampledash.correction import Correction, as_correction, vector
 from sampledash.counts import RankCounts, Ties, one_item_per_instance, rounded_mean
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet, require_ranks
@@ -114,11 +114,10 @@ class Protocol:
             return atoms.mass, 1 - atoms.mass
         a = np.asarray(atoms.above if above is None else above, dtype=np.float64)
         high, low = laws.weights(self.scheme, a, atoms.negatives - a, self.odds)
-        if self.scheme != "popularity":
-            return high, low
         # As shares, which compare between the relevant items of one instance: what is drawn from
         # above the first is above the second too, and each keeps the chance its odds give.
-        return high / (high + low), low / (high + low)
+        whole = high + low if self.scheme == "popularity" else 1.0
+        return high / whole, low / whole
 
     def instance_weights(self, atoms: RankCounts) -> Floats:
         """Weight in the mean of the instance that each atom belongs to: 1, or its |R|."""
@@ -154,8 +153,7 @@ class Protocol:
     def _vector(
         self, metric: Metric, atoms: RankCounts, m: int, position: int
     ) -> tuple[Floats, str | None]:
-        sampling = self._fitted(atoms, m, position)
-        return vector(with_prior_for(self.correction, sampling.n), metric, sampling, position)
+        return vector(self.correction, metric, self._fitted(atoms, m, position), position)
 
     def _fitted(self, atoms: RankCounts, m: int, position: int) -> Sampling:
         """One sampling for all instances: the population at its rounded mean."""

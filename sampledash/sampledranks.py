@@ -13,7 +13,7 @@ from sampledash import checks
 from sampledash.adaptivity import LEVEL, chance_if_set
 from sampledash.counts import rounded_mean
 from sampledash.identity import ByDigest, digest_of
-from sampledash.sampling import Sampling, Scheme
+from sampledash.sampling import SCHEMES, Sampling, Scheme
 from sampledash.types import Floats, Ints
 
 #: Most places 1..m+1 that are counted, for each m that occurs.
@@ -129,7 +129,7 @@ class SampledRankSet(ByDigest):
         rows = checks.array_of(f"sampled_ranks {where}", sampled_ranks).size
         if rows == 0:
             raise ValueError(f"sampled_ranks {where} is empty: give at least one sampled rank")
-        checks.choice("scheme", scheme, ("with-replacement", "without-replacement", "popularity"))
+        checks.choice("scheme", scheme, SCHEMES)
         if scheme == "popularity":
             raise ValueError(
                 f"scheme {where} is 'popularity': what is above the relevant item decides how "

@@ -22,6 +22,8 @@ checks
 laws metrics counts identity adaptivity
 sampling ranksets
 expectation sampledranks quadrature
+least_squares
+spectral
 correction
 protocol
 simulation

@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 
 from sampledash import checks, laws
 from sampledash.correction import Fit, correction
-from sampledash.correction.spectral import eigenvalues
 from sampledash.estimation.nodes import exact_at
 from sampledash.estimation.rank_distribution import (
     DistributionMethod,
@@ -39,6 +38,7 @@ from sampledash.expectation import mean_and_variance, prior_weights
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
+from sampledash.spectral import eigenvalues
 from sampledash.types import Floats
 
 VectorMethod = Literal["bv-mle", "bv-mes", "bv-monotone-mle", "mn"]

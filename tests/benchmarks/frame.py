@@ -70,9 +70,9 @@ def timed(run: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
 
 def fresh() -> None:
     """Forget fitted vectors, so that a second run is not a look-up."""
-    from sampledash.correction import recipes
+    from sampledash.correction import vector
 
-    recipes.vector.cache_clear()
+    vector.cache_clear()
 
 
 #: Builds the data of a job, then times its work, which may tell its progress.

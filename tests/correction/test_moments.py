@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.correction.least_squares import nodes
+from sampledash.least_squares import nodes
 from sampledash.quadrature import panels
 from tests.oracles import (
     POPULARITY,
@@ -122,7 +122,7 @@ def test_large_samples_take_fewer_nodes_than_unknowns(m: int, scheme: str) -> No
     sampling = sd.Sampling(3541, m, scheme)
     at = nodes(sd.parse_metric("AP"), sampling)
     assert len(at.grid.above) < m + 1
-    gram, moment = at.grid.gram, at.moment()
+    gram, moment = at.grid.gram, at.grid.mean_with(at.target)
     law, target = dense_law(3541, m, scheme), dense_target("ap", None, 3541)
     np.testing.assert_allclose(gram, law.T @ law / 3541, atol=2e-14 / m)
     np.testing.assert_allclose(moment, target @ law / 3541, atol=2e-15 / m)
@@ -144,7 +144,7 @@ def test_most_of_all_items_drawn(m: int) -> None:
     sampling = sd.Sampling(1501, m, "without-replacement")
     for metric in ("NDCG", "Recall@10"):
         at = nodes(sd.parse_metric(metric), sampling)
-        gram, marginal, moment = at.grid.gram, at.grid.marginal, at.moment()
+        gram, marginal, moment = at.grid.gram, at.grid.marginal, at.grid.mean_with(at.target)
         law = sampling.pmf(np.arange(1, 1502))
         target = sd.parse_metric(metric)(np.arange(1, 1502), 1501)
         np.testing.assert_allclose(gram, law.T @ law / 1501, atol=1e-15)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.correction.spectral import rows
+from sampledash.spectral import rows
 from tests.oracles import WITHOUT, dense_bias_variance, dense_law, dense_target
 
 

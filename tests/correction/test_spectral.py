@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.correction import spectral
+from sampledash import spectral
 from tests.oracles import UNIFORM, WITHOUT, dense_law
 
 J0 = 2.404825557695773  # first zero of the Bessel function J_0

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from sampledash.comparison.order import true_order
 from sampledash.correction import Correction, Fit, correction
-from sampledash.correction.spectral import retained
 from sampledash.dashboard import cache, grid, state
 from sampledash.dashboard.explore.result import LIVE, MOST
 from sampledash.expectation import resize_prior
@@ -22,6 +21,7 @@ from sampledash.ranksets import RankSet
 from sampledash.readers import example
 from sampledash.report.numbers import count, gamma
 from sampledash.sampling import Sampling
+from sampledash.spectral import retained
 from sampledash.types import Floats, Ints, Progress
 
 # As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.

@@ -10,7 +10,6 @@ from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import mean
 from sampledash.comparison.order import Orders, largest_m
 from sampledash.correction import Correction
-from sampledash.correction.spectral import resolution
 from sampledash.dashboard import cache, page
 from sampledash.dashboard.consistency import pictures as over_m
 from sampledash.dashboard.correct import pictures, result, words
@@ -23,6 +22,7 @@ from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
 from sampledash.readers import example
 from sampledash.report.numbers import count, gamma
+from sampledash.spectral import resolution
 
 NAMES = ("Vector", "What it costs", "What a sample can see")
 COSTS = ("Bias and variance", "On real ranks")

@@ -61,8 +61,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from sampledash import checks
-from sampledash.correction import least_squares
+from sampledash import checks, least_squares
 from sampledash.metrics import Metric
 from sampledash.quadrature import off_diagonal
 from sampledash.sampling import Sampling, require_sampling

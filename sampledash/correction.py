@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sampledash import checks
-from sampledash.correction import least_squares, spectral
+from sampledash import checks, least_squares, spectral
 from sampledash.expectation import (
     mean_and_variance,
     moments,
@@ -126,6 +125,8 @@ class Correction:
         """
         metric = as_metric(metric)
         require_sampling(sampling)
+        if self.prior is not None:
+            prior_weights(self.prior, sampling.n)  # of these ranks
         values, note = vector(self, metric, sampling, 1)
         return Fit(self, metric, sampling, _read_only(values * metric.scale(1)), note)
 
@@ -181,14 +182,6 @@ class Fit:
         return bias2, variance
 
 
-@lru_cache(maxsize=64)
-def with_prior_for(recipe: Correction, n: int) -> Correction:
-    """The same correction for lists of ``n`` candidates: its prior, if any, is fitted to them."""
-    if recipe.prior is None or len(recipe.prior) == n:
-        return recipe
-    return replace(recipe, prior=resize_prior(recipe.prior, n))
-
-
 @lru_cache(maxsize=1024)
 def vector(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
@@ -196,7 +189,8 @@ def vector(
     """Read-only vector (m + 1,) before ``metric.scale``, and a note on what to beware of.
 
     ``position`` j is that of a relevant item among several: its count above takes the part of
-    the rank, in a population without the other relevant items.
+    the rank, in a population without the other relevant items. A prior for lists of another
+    length is fitted to these.
     """
     values, note = _vector(recipe, metric, sampling, position)
     return _read_only(values), note
@@ -216,7 +210,7 @@ def _vector(
             return low, None
         high = metric.of_above(np.minimum(above + 1, n - 1), n - 1, position)
         return low + (high - low) * rest / m, None
-    prior = None if recipe.prior is None else prior_weights(recipe.prior, n)
+    prior = None if recipe.prior is None else resize_prior(recipe.prior, n)
     distinct = prior is None and sampling.scheme == "without-replacement"
     # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
     unbiased = metric.linear and sampling.scheme != "popularity" and not gamma

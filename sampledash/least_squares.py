@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,12 @@ class Grid:
     @cached_property
     def marginal(self) -> Floats:
         """Probability of each sampled rank, c of eq. 23-25: shape (m+1,)."""
-        return np.asarray(np.sum([self.weights[rows] @ p for rows, p in self.laws()], axis=0))
+        return self.mean_with(np.ones(len(self.weights)))
+
+    def mean_with(self, target: Floats) -> Floats:
+        """Mean over true ranks of the law times a target, Aᵀb of eq. 23-25: shape (m+1,)."""
+        share = self.weights * target
+        return np.asarray(np.sum([share[rows] @ p for rows, p in self.laws()], axis=0))
 
     @property
     def seen(self) -> Flags:
@@ -107,21 +113,10 @@ class Nodes:
     metric: Metric
     position: int
 
-    def extended_target(self) -> NDArray[np.longdouble]:
-        """The exact metric at each node, before ``scale``, in extended precision."""
-        above = self.grid.above.astype(np.longdouble)
-        found = self.metric.of_above(above, self.grid.sampling.n - 1, self.position)
-        return found.astype(np.longdouble, copy=False)
-
     @cached_property
     def target(self) -> Floats:
         """The exact metric at each node, before ``scale``."""
         return self.metric.of_above(self.grid.above, self.grid.sampling.n - 1, self.position)
-
-    def moment(self) -> Floats:
-        """Aᵀb of eq. 23-25: shape (m+1,)."""
-        weighted = self.grid.weights * self.target
-        return np.asarray(np.sum([weighted[rows] @ p for rows, p in self.grid.laws()], axis=0))
 
 
 def nodes(
@@ -149,7 +144,7 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
         return _by_triangle(at, gamma)
     marginal = grid.marginal[seen]
     if gamma == 1:
-        return _filled(at.moment()[seen] / marginal, seen)  # eq. 26
+        return _filled(grid.mean_with(at.target)[seen] / marginal, seen)  # eq. 26
     # Not scipy's Cholesky: its BLAS has a thread pool of its own, which fights with numpy's.
     if len(grid.above) < len(seen):  # ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹
         rows, kernel = grid.scaled
@@ -162,7 +157,7 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     gram *= scale
     gram.flat[:: len(gram) + 1] += gamma
     if marginal.min() > _RARE * marginal.max():
-        return _filled(scale * np.linalg.solve(gram, scale * at.moment()[seen]), seen)
+        return _filled(scale * np.linalg.solve(gram, scale * grid.mean_with(at.target)[seen]), seen)
     return _filled(_refined(at, gamma, np.asarray(np.linalg.inv(gram)), scale), seen)
 
 
@@ -175,11 +170,11 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling
     extended: list[tuple[slice, NDArray[np.longdouble]]] | None = None
-    target: NDArray[np.float64] | NDArray[np.longdouble] = at.target
+    target: NDArray[Any] = at.target
     if len(grid.above) * s.m**2 <= _EXTENDED:
         above, below = laws.weights(s.scheme, grid.above, s.n - 1 - grid.above, s.odds)
         extended = [(slice(None), laws.pmf_longdouble(s.scheme, s.m, above, below))]
-        target = at.extended_target()
+        target = at.metric.of_above(grid.above.astype(np.longdouble), s.n - 1, at.position)
     for _ in range(_ROUNDS):
         rest = np.zeros(len(scale), dtype=np.longdouble)
         marginal = np.zeros(len(scale), dtype=np.longdouble)
@@ -259,13 +254,8 @@ def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]
         root = np.sqrt(at.grid.weights[rows])[:, None]
         blocks.append(np.column_stack([columns, at.target[rows]]) * root)
         if sum(map(len, blocks)) > 4 * (size + 1):
-            blocks = [_upper(blocks)]
+            blocks = [np.asarray(np.linalg.qr(np.vstack(blocks), mode="r"))]
     r = np.vstack(blocks)
     if len(r) > 2 * size:
-        r = _upper([r])
-        r = r[:size]
+        r = np.asarray(np.linalg.qr(r, mode="r"))[:size]
     return r[:, :size], r[:, size]
-
-
-def _upper(blocks: list[Floats]) -> Floats:
-    return np.asarray(np.linalg.qr(np.vstack(blocks), mode="r"))
