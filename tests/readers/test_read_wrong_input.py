@@ -13,49 +13,39 @@ from tests.readers.reading import complaint, read
 HEADER = "system,user,rank,n\n"
 
 
-@pytest.mark.parametrize(
-    ("row", "facts"),
-    [
-        ("A,u,-3,9", "column 'rank' … -3 … below 1 … correct it"),
-        ("A,u,2.5,9", "column 'rank' … 2.5 … not a whole number … from 1"),
-        ("A,u,12,9", "column 'rank' … rank 12 … n = 9 … correct the rank or the n"),
-        ("A,u,NaN,9", "column 'rank' … 'NaN' is not a number … from 1"),
-        ("A,u,,9", "column 'rank' … blank … from 1"),
-        ("A,u,first,9", "column 'rank' … 'first' is not a number … from 1"),
-        ("A,u,inf,9", "column 'rank' … inf … not a whole number"),
-        ('A,u,"1,000",9', "column 'rank' … '1,000' is not a number"),
-        ("A,u,True,9", "column 'rank' … True"),
-        ("A,u,99999999999999999999,9", "column 'rank' … 1e+20 is too large"),
-        ("A,u,3,", "column 'n' … blank … number of candidates"),
-        ("A,u,3,many", "column 'n' … 'many' is not a number … number of candidates"),
-        ("A,u,1,1", "column 'n' … at least 2 … got 1"),
-        ("A,,3,9", "column 'user' … blank … label of the user"),
-        (",u,3,9", "column 'system' … blank … name of the system"),
-        ("A,u,3,9,7", "5 cells … 4 columns … quote"),
-    ],
-)
-def test_bad_cells(row, facts):
+BAD_CELLS = {
+    "A,u,-3,9": "column 'rank' … -3 … below 1 … correct it",
+    "A,u,2.5,9": "column 'rank' … 2.5 … not a whole number … from 1",
+    "A,u,12,9": "column 'rank' … rank 12 … n = 9 … correct the rank or the n",
+    "A,u,NaN,9": "column 'rank' … 'NaN' is not a number … from 1",
+    "A,u,,9": "column 'rank' … blank … from 1",
+    "A,u,first,9": "column 'rank' … 'first' is not a number … from 1",
+    "A,u,inf,9": "column 'rank' … inf … not a whole number",
+    'A,u,"1,000",9': "column 'rank' … '1,000' is not a number",
+    "A,u,True,9": "column 'rank' … True",
+    "A,u,99999999999999999999,9": "column 'rank' … 1e+20 is too large",
+    "A,u,3,": "column 'n' … blank … number of candidates",
+    "A,u,3,many": "column 'n' … 'many' is not a number … number of candidates",
+    "A,u,1,1": "column 'n' … at least 2 … got 1",
+    "A,,3,9": "column 'user' … blank … label of the user",
+    ",u,3,9": "column 'system' … blank … name of the system",
+    "A,u,3,9,7": "5 cells … 4 columns … quote",
+}
+
+
+@pytest.mark.parametrize("row", BAD_CELLS)
+def test_bad_cells(row):
     # header, a blank line, one good row, the bad one: line 4
-    complaint(f"{HEADER}\nA,t,1,9\n{row}\n", facts=f"ranks.csv, line 4 … {facts}")
+    complaint(f"{HEADER}\nA,t,1,9\n{row}\n", facts=f"ranks.csv, line 4 … {BAD_CELLS[row]}")
 
 
-@pytest.mark.parametrize(
-    ("column", "fact"),
-    [
-        ([1.0, 2.5], "row 2, column 'rank': 2.5 is not a whole number"),
-        ([1.0, None], "row 2, column 'rank': the cell is blank"),
-        (["1", "x"], "row 2, column 'rank': 'x' is not a number"),
-        ([True, False], "row 1, column 'rank': True is not a number"),
-        ([[1], [2]], "row 1, column 'rank'"),
-        ([1, 12], "ranks.parquet, row 2, column 'rank': rank 12"),
-    ],
-)
-def test_parquet_bad_cells(column, fact):
-    complaint(saved({"user": ["a", "b"], "rank": column, "n": [9, 9]}), "ranks.parquet", fact)
+def column(*values):
+    """A Parquet file with these ranks."""
+    return saved({"user": ["a", "b"], "rank": values, "n": [9, 9]})
 
 
 NO_RANKS = "has no rank column … rank, ranks, position, true_rank, best_rank … "
-NINE = {"n": 9}
+NINE, PARQUET, THOUSAND = {"n": 9}, {"name": "x.parquet"}, saved({"rank": range(1000)})
 ZEROS = NINE | {"zero_based": True}
 DIFFER = {"kind": DifferentInstances}
 WRONG = [
@@ -119,58 +109,42 @@ WRONG = [
     ),
     ("user,A,B\nu,1,2\nv,,\nw,3,\n", NINE | DIFFER, "'B' lacks 'w'. All share 1 of 2"),
     ("run,rank\n" + "".join(f"u{i},3\n" for i in range(1001)), NINE, "1,001 systems … instance"),
+    (column(1.0, 2.5), PARQUET, "row 2, column 'rank': 2.5 is not a whole number"),
+    (column(1.0, None), PARQUET, "row 2, column 'rank': the cell is blank"),
+    (column("1", "x"), PARQUET, "row 2, column 'rank': 'x' is not a number"),
+    (column(True, False), PARQUET, "row 1, column 'rank': True is not a number"),
+    (column([1], [2]), PARQUET, "row 1, column 'rank'"),
+    (column(1, 12), PARQUET, "x.parquet, row 2, column 'rank': rank 12"),
+    (b"rank\n3\n", PARQUET, "x.parquet is not what its name says … plain text … .csv"),
+    (b"PK\x03\x04....", PARQUET, "zip archive"),
+    (b"ab\0\0cd", PARQUET, "not Parquet"),
+    (THOUSAND[:-200], PARQUET, "x.parquet cannot be read as Parquet"),
+    (THOUSAND[:4] + b"\xff" * 60 + THOUSAND[64:], PARQUET, "x.parquet cannot be read as Parquet"),
+    (saved({"rank": [], "n": []}), PARQUET, "x.parquet has columns but no rows"),
+    (b"PAR1....PAR1", {}, "Parquet file; rename it"),
+    (b"PK\x03\x04....", {}, "Excel workbook; save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0....", {}, "old Excel workbook"),
+    (b"\x89PNG\r\n\x1a\n", {}, "PNG picture"),
+    (b"%PDF-1.7", {}, "PDF document"),
+    (b"\x1f\x8b\x08", {}, "gzip but cut off; copy or download"),
+    ("\ufeffrank\n3\n".encode("utf-16-le"), {}, "UTF-16; save it as UTF-8"),
+    (b'{"rank": [1]}', {}, "JSON"),
+    (b"<!DOCTYPE html><html>", {}, "web page"),
+    (b"rank\n\0\0\0\n", {}, "zero bytes"),
+    (b"BZh91AY&SY", {}, "bzip2; unpack it, or use gzip"),
+    (b"\xfd7zXZ\0\0", {}, "xz; unpack it"),
+    (b"\x28\xb5\x2f\xfd....", {}, "zstd; unpack it"),
+]
+WRONG += [
+    (data, {"name": name}, f"{name} is empty … header")
+    for name in ("x.parquet", "r.csv", "r")
+    for data in (b"", b"\n", b" \r\n \n")
 ]
 
 
-@pytest.mark.parametrize(("content", "options", "facts"), WRONG)
+@pytest.mark.parametrize(("content", "options", "facts"), WRONG, ids=range(len(WRONG)))
 def test_wrong_files(content, options, facts):
     complaint(content, facts=facts, **options)
-
-
-@pytest.mark.parametrize("data", [b"", b"\n", b" \r\n \n"])
-@pytest.mark.parametrize("name", ["ranks.csv", "ranks.parquet", "ranks"])
-def test_empty(data, name):
-    complaint(data, name, f"{name} is empty … header")
-
-
-@pytest.mark.parametrize(
-    ("data", "fact"),
-    [
-        (b"PAR1....PAR1", "Parquet file; rename it"),
-        (b"PK\x03\x04....", "Excel workbook; save the sheet as CSV"),
-        (b"\xd0\xcf\x11\xe0....", "old Excel workbook"),
-        (b"\x89PNG\r\n\x1a\n", "PNG picture"),
-        (b"%PDF-1.7", "PDF document"),
-        (b"\x1f\x8b\x08", "gzip but cut off; copy or download"),
-        ("\ufeffrank\n3\n".encode("utf-16-le"), "UTF-16; save it as UTF-8"),
-        (b'{"rank": [1]}', "JSON"),
-        (b"<!DOCTYPE html><html>", "web page"),
-        (b"rank\n\0\0\0\n", "zero bytes"),
-        (b"BZh91AY&SY", "bzip2; unpack it, or use gzip"),
-        (b"\xfd7zXZ\0\0", "xz; unpack it"),
-        (b"\x28\xb5\x2f\xfd....", "zstd; unpack it"),
-    ],
-)
-def test_not_what_its_name_says(data, fact):
-    complaint(data, facts=fact)
-
-
-THOUSAND = saved({"rank": range(1000)})
-
-
-@pytest.mark.parametrize(
-    ("data", "facts"),
-    [
-        (b"rank\n3\n", "x.parquet is not what its name says … plain text … .csv"),
-        (b"PK\x03\x04....", "zip archive"),
-        (b"ab\0\0cd", "not Parquet"),
-        (THOUSAND[:-200], "x.parquet cannot be read as Parquet"),
-        (THOUSAND[:4] + b"\xff" * 60 + THOUSAND[64:], "x.parquet cannot be read as Parquet"),
-        (saved({"rank": [], "n": []}), "x.parquet has columns but no rows"),
-    ],
-)
-def test_not_parquet(data, facts):
-    complaint(data, "x.parquet", facts)
 
 
 def test_no_such_file(tmp_path):
