@@ -72,8 +72,8 @@ def test_region_against_a_general_solver(shape, name) -> None:
     rng = np.random.default_rng(3)
     parts = []
     for power in (2.0, 1.5):
-        rank = 1 + (24 * rng.random(150) ** power).astype(int)
-        parts.append(least_misfit(parse_metric(name), drawn(rank, 24, 6, rng).outcomes, shape))
+        rank = 1 + (16 * rng.random(150) ** power).astype(int)
+        parts.append(least_misfit(parse_metric(name), drawn(rank, 16, 5, rng).outcomes, shape))
     for some, signs in (([parts[0]], [1.0]), (parts, [1.0, -1.0])):
         found = profile_interval(some, 0.95)
         spans = [sorted(s * e for e in p.extremes) for s, p in zip(signs, some, strict=True)]
