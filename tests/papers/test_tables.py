@@ -7,6 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import gammaln
 
 import sampledash as sd
 from sampledash.papers import Match, match, matches_as_table
@@ -91,8 +92,14 @@ def test_unmatched_cells_by_name(tables: dict[int, list[Match]]) -> None:
 
 def hypergeometric(ranks: sd.RankSet) -> np.ndarray:
     """Law of the sampled count above, m = 100, averaged over the ranks."""
-    above, total = (ranks.ranks - 1)[:, None], (ranks.n - 1)[:, None]
-    return np.mean(stats.hypergeom.pmf(np.arange(101), total, above, 100), axis=0)
+    above, total, s = (ranks.ranks - 1)[:, None], (ranks.n - 1)[:, None], np.arange(101)
+
+    def log_ways(of, some):
+        left = gammaln(of + 1) - gammaln(some + 1) - gammaln(np.maximum(of - some, 0) + 1)
+        return np.where(some <= of, left, -np.inf)
+
+    logs = log_ways(above, s) + log_ways(total - above, 100 - s) - log_ways(total, 100)
+    return np.mean(np.exp(logs), axis=0)
 
 
 def test_auc_of_the_rank_estimate(xyz: list[sd.RankSet]) -> None:
