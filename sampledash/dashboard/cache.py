@@ -83,19 +83,11 @@ _OWN = {True: 6, False: 96}
 
 
 def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False) -> T:
-    """Look a result up by its key, or make it.
+    """Look a result up by its key, which holds everything it depends on, or make it.
 
     Unlike Streamlit's caches ``make`` may write to the page, such as a progress bar, and may be
-    stopped by a change of mind.
-
-    Parameters
-    ----------
-    key
-        What it is, and everything it depends on: ranks (by digest), metrics, protocol ...
-    shared
-        Whether the ranks are bundled, so that the result may serve other sessions.
-    large
-        Whether few of these are to be held.
+    stopped by a change of mind. ``shared``: the ranks are bundled, the result may serve other
+    sessions; ``large``: few of these are to be held.
     """
     if shared:
         store = _SHARED[large]

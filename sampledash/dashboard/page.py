@@ -156,18 +156,10 @@ def picture(
     dim: bool = False,
     on_select: Callable[[], None] | None = None,
 ) -> None:
-    """Draw a figure.
+    """Draw a figure, dimmed where it is the last good one behind an error.
 
-    Parameters
-    ----------
-    key
-        The same from run to run, so that the picture changes instead of blinking.
-    alt
-        What it shows, for a screen reader.
-    dim
-        Whether it is the last good picture behind an error.
-    on_select
-        Called when the reader clicks on a point; ``st.session_state[key]`` tells which.
+    The same ``key`` from run to run lets it change instead of blinking; ``alt`` is for a screen
+    reader; ``on_select`` is called on a click on a point, which ``st.session_state[key]`` tells.
     """
     # A picture that hears no clicks is drawn without a word to the server.
     chosen: dict[str, Any] = {}

@@ -82,23 +82,13 @@ _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_readin
 
 @dataclass(frozen=True)
 class Source:
-    """Rank sets to look at, what to call them, and how a script reads them.
-
-    Attributes
-    ----------
-    bundled
-        Whether they come with the package, so that computations may be shared by all users.
-    python
-        The expression that reads them in a script: ``sd.read_rank_sets("ranks.csv", n=3706)``.
-    averaged
-        Whether several rankings of one instance, such as seeds, are instances of their own here.
-    """
+    """Rank sets to look at, what to call them, and how a script reads them."""
 
     sets: tuple[RankSet, ...]
     name: str
-    bundled: bool
-    python: str = ""
-    averaged: bool = False
+    bundled: bool  # with the package: computations may be shared by all users
+    python: str = ""  # the expression that reads them: sd.read_rank_sets("ranks.csv", n=3706)
+    averaged: bool = False  # several rankings of an instance, such as seeds, count as instances
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -65,16 +65,9 @@ def sliding(
 ) -> go.Figure:
     """Put a figure together whose moving traces follow a slider.
 
-    Parameters
-    ----------
-    fixed
-        Traces that stay.
-    steps, active
-        The places of the slider, with the same traces in the same order, and where it begins.
-    prefix
-        Before the value over the slider: ``"m = "``.
-    gap
-        Pixels between the plot and the slider, for the labels of the axis.
+    ``fixed`` traces stay; each of the ``steps``, begun at ``active``, has the same traces in the
+    same order. ``prefix`` stands before the value over the slider (``"m = "``), ``gap`` pixels are
+    between it and the plot, for the labels of the axis.
     """
     c, begun = theme.look(dark), steps[active]
     moving = list(range(len(fixed), len(fixed) + len(begun.data)))

@@ -91,13 +91,7 @@ def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
 
 
 def current() -> Settings:
-    """The choices as they stand; call it after the controls are drawn.
-
-    Raises
-    ------
-    ValueError
-        If the cutoff is below 1.
-    """
+    """The choices as they stand once the controls are drawn; ValueError for a cutoff below 1."""
     locked = st.session_state.get(_LOCK)
     k, n = int(value("k")), int(value("n")) if locked is None else locked
     return Settings(

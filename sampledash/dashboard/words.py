@@ -72,8 +72,6 @@ def adaptive(systems: Sequence[str], chance: float | None) -> str:
     >>> adaptive(["A"], None)
     'The data say that what was drawn decided m (A). Only maximum likelihood is valid then, where \
 the rule cancels; other estimators, and ranges with an assumption, are left out.'
-    >>> adaptive(["A", "B"], 0.0001)[61:136]
-    'fewer, as m set beforehand shows less often than once in 10,000 evaluations'
     """
     names = listed(systems)
     if chance is None:

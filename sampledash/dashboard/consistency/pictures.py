@@ -82,18 +82,9 @@ def curves(
 ) -> go.Figure:
     """Expected sampled metric of each system over m (Figures 2 and 6).
 
-    Parameters
-    ----------
-    means
-        Of shape (m_values, systems).
-    exact
-        Exact mean of each system; NaN leaves its line out.
-    at
-        The present m, marked.
-    wrong
-        Stretches of m, first and last, in which the pair in question is in the wrong order.
-    flips
-        Values of m at which it changes, drawn as ticks.
+    ``means`` are of shape (m_values, systems); NaN in ``exact`` leaves a line out. The present m is
+    marked, ``at``, and of the pair in question the ``wrong`` stretches of m, first and last, and
+    the ``flips``, drawn as ticks.
     """
     c = theme.look(dark)
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
@@ -186,15 +177,9 @@ def tiles(
 ) -> go.Figure:
     """Tile map: pairs down, metrics across; colour, sign and text say the same.
 
-    Parameters
-    ----------
-    verdict
-        Rows metric by metric, in each the pairs in one order; ``pair`` is what a click on the tile
-        is to tell, ``right_from`` is None where there is no such m.
-    pairs
-        Names of the pairs, one per row of the map.
-    focus
-        Metric and pair, as places in the map, whose tile is marked.
+    ``verdict`` has rows metric by metric, in each the ``pairs`` in one order; ``pair`` is what a
+    click on the tile is to tell, ``right_from`` is None where there is no such m. ``focus``: metric
+    and pair, as places in the map, whose tile is marked.
     """
     c = theme.look(dark)
     color = {"right": c.green, "wrong": c.vermillion, "undecided": c.orange, "tied": c.muted}

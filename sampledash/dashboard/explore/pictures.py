@@ -35,16 +35,8 @@ def expected_curve(
 ) -> go.Figure:
     """Expected sampled metric against the true rank, with the exact one and a band of one std.
 
-    Parameters
-    ----------
-    ranks, exact, mean, std
-        Curves over increasing ranks, as shares; at most 400 points.
-    at
-        The rank that is marked; must be one of ``ranks`` to be drawn.
-    log
-        Whether the rank axis is logarithmic.
-    narrow
-        Whether the panel shares its row: labels are then broken in two lines.
+    Curves over increasing ranks are shares, at most 400 points; the rank ``at`` is marked if it is
+    one of them; ``log``: a logarithmic rank axis; ``narrow``: labels break in two lines.
     """
     # Alone in its panel the sampled line needs no dash to be told apart.
     c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
