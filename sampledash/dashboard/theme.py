@@ -354,9 +354,10 @@ def name_at(
 ) -> dict[str, Any]:
     """A name written beside a point of a line, in its colour, instead of a legend."""
     away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
-    place = dict(zip(("xanchor", "xshift"), away[side], strict=True))
-    font = {"color": color, "size": 14}
-    return note(float(np.log10(x)) if log else x, y, text, font=font, yanchor="middle", **place)
+    anchor, by = away[side]
+    look = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
+    at = float(np.log10(x)) if log else x
+    return note(at, y, text, xanchor=anchor, xshift=by, **look)
 
 
 def names_at(

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from sampledash.dashboard.cache import LruStore
+from sampledash.dashboard.cache import LruStore, remembered
 
 
 def test_thirty_at_once_make_a_result_once():
@@ -70,3 +70,26 @@ def test_who_waits_can_be_stopped():
         store.get(("orders",), make, stop)
     over.set()
     thread.join()
+
+
+def test_what_a_method_found_is_remembered_by_what_it_was_asked():
+    class Question:
+        shared = True
+
+        def __init__(self, key):
+            self.key, self.made = (key,), []
+
+        @remembered
+        def double(self, x, *, progress=None):
+            self.made.append((x, progress is None))
+            return 2 * x
+
+    one, same, other = map(Question, ("this test", "this test", "another"))
+    assert [one.double(3), one.double(3, progress=print), same.double(3), one.double(4)] == [
+        6,
+        6,
+        6,
+        8,
+    ]
+    assert other.double(5, progress=print) == 10
+    assert (one.made, same.made, other.made) == ([(3, True), (4, True)], [], [(5, False)])
