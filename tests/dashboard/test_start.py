@@ -1,7 +1,6 @@
 """The first page: the order on all movies beside the order on sampled negatives."""
 
-import json
-from pathlib import Path
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ import sampledash as sd
 from sampledash.dashboard.start import pictures as figures
 from sampledash.dashboard.start import words
 from sampledash.report.numbers import percent
+from tests.dashboard.driver import APP, specs
 
-APP = str(Path(__file__).parents[2] / "app.py")
 HOW = {"scheme": "without-replacement"}
 
 
@@ -21,10 +20,6 @@ def start():
     at = AppTest.from_file(APP, default_timeout=30).run()
     assert not at.exception
     return at
-
-
-def drawn(at):
-    return json.loads(at.get("plotly_chart")[0].proto.spec)
 
 
 def labels(traces):
@@ -44,7 +39,7 @@ def test_says_what_sampling_does_and_from_where_on_it_is_right(start):
 
 
 def test_both_sides_are_those_of_the_core_and_of_table_3(start):
-    spec, sets = drawn(start), sd.example("movielens-xyz")
+    spec, sets = specs(start)[0], sd.example("movielens-xyz")
     text = labels(spec["data"])
     exact = {rs.system: sd.mean("Recall@10", rs) for rs in sets}
     for rs in sets:
@@ -58,18 +53,13 @@ def test_both_sides_are_those_of_the_core_and_of_table_3(start):
 
 
 def test_the_slider_uncrosses_the_lines_at_970(start):
-    spec = drawn(start)
+    spec = specs(start)[0]
     (slider,) = spec["layout"]["sliders"]
     assert slider["steps"][slider["active"]]["label"] == "100"
-    frames = {
-        step["label"]: frame for step, frame in zip(slider["steps"], spec["frames"], strict=True)
-    }
-    for m, frame in frames.items():
+    for step, frame in zip(slider["steps"], spec["frames"], strict=True):
         ends = [t["y"] for t in frame["data"] if t["mode"] == "lines+markers"]
-        crossed = any(
-            (a[0] - b[0]) * (a[1] - b[1]) < 0 for i, a in enumerate(ends) for b in ends[:i]
-        )
-        right = int(m.replace(",", "")) >= 970
+        crossed = any((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in combinations(ends, 2))
+        right = int(step["label"].replace(",", "")) >= 970
         assert crossed != right
         assert ("right" in frame["layout"]["title"]["text"]) == right
 

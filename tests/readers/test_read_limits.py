@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sampledash.readers import ReadError, parse_rank_text, read_rank_sets
+from sampledash.readers import parse_rank_text, read_rank_sets
 from sampledash.readers import upload_limits as limits
 from tests.hostile import npy, saved
 from tests.readers.reading import complaint, read, refused
@@ -179,19 +179,18 @@ def test_what_is_left_out_leaves_the_rest_in_its_place():
 
 
 def test_files_together(monkeypatch):
+    part, known = b"rank\n3\n4\n5\n", b"user,rank\n1,3\n2,4\n"
+
+    def refuses(second: bytes, said: str) -> None:
+        files = {"source": [io.BytesIO(part), io.BytesIO(second)], "name": ["a.csv", "b.csv"]}
+        refused(lambda: read_rank_sets(**files, n=9), said)
+
     monkeypatch.setattr(limits.ROWS, "most", 5)
-    part = b"rank\n3\n4\n5\n"
-    with pytest.raises(ReadError, match=r"b\.csv with the files before it holds 6 rows"):
-        read_rank_sets([io.BytesIO(part), io.BytesIO(part)], name=["a.csv", "b.csv"], n=9)
+    refuses(part, "b.csv with the files before it holds 6 rows")
     monkeypatch.setattr(limits.LABELLED, "most", 4)
-    known = b"user,rank\n1,3\n2,4\n"
-    with pytest.raises(
-        ReadError, match=r"b\.csv with the files before it holds 5 rows, more than 4"
-    ):
-        read_rank_sets([io.BytesIO(part), io.BytesIO(known)], name=["a.csv", "b.csv"], n=9)
+    refuses(known, "b.csv with the files before it holds 5 rows, more than 4")
     monkeypatch.setattr(limits.FILES, "most", 1)
-    with pytest.raises(ReadError, match="holds 2 files, more than 1"):
-        read_rank_sets([io.BytesIO(part), io.BytesIO(part)], name=["a.csv", "b.csv"], n=9)
+    refuses(part, "holds 2 files, more than 1")
 
 
 def test_wide_cells(monkeypatch):
