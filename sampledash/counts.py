@@ -98,19 +98,8 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
     return replace(whole[first], count=count), np.split(inverse, ends)
 
 
-def resolve_ties(counts: RankCounts, ties: Ties) -> RankCounts:
-    """Keep the tied blocks ("expected"), or put the relevant item first or last in them."""
-    if ties == "expected":
-        return counts
-    above = counts.above + counts.tied if ties == "pessimistic" else counts.above
-    return replace(counts, above=above, tied=np.zeros_like(counts.tied))
-
-
 def one_item_per_instance(counts: RankCounts) -> RankCounts:
-    """Every relevant item as an instance of its own, the other relevant ones among its negatives.
-
-    So TOPK and ATOP are defined, and so Steck draws: from all other items.
-    """
+    """Every relevant item alone, the others among its negatives: so TOPK and ATOP are defined."""
     alone = np.ones_like(counts.position)
     return replace(
         counts,
@@ -119,9 +108,3 @@ def one_item_per_instance(counts: RankCounts) -> RankCounts:
         position=alone,
         relevant=alone,
     )
-
-
-def counted(rows: RankCounts) -> RankCounts:
-    """Join equal rows, adding their counts."""
-    first, inverse = unique_rows(rows.columns)
-    return replace(rows[first], count=np.bincount(inverse, rows.count).astype(np.float64))

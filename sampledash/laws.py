@@ -173,10 +173,7 @@ def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: 
 
 
 def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
-    """Multiply the ratios p(s+1)/p(s) = up/down away from the mode, along the last axis.
-
-    ``rising``: whether s is at the mode or beyond. One entry more than ratios, 1 at the mode.
-    """
+    """Multiply p(s+1)/p(s) = up/down away from the mode (``rising`` from it on), where it is 1."""
     numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
     ratio = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
     p = np.ones((*ratio.shape[:-1], ratio.shape[-1] + 1))
@@ -186,16 +183,12 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """:func:`_outward` of many rows: one count after the other, for all rows at once.
-
-    Rows are in the order of their modes, so those that a step concerns are neighbours. The result
-    holds each count's probabilities side by side (``result.T`` is contiguous).
-    """
+    """:func:`_outward` of many rows: one count after the other; ``result.T`` is contiguous."""
+    # In the order of their modes, the rows that a step concerns are neighbours.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        return _by_count(scheme, m, a[order], b[order], mode[order]).T[:, back].T
+        sorted_rows = _by_count(scheme, m, a[order], b[order], mode[order])
+        return sorted_rows.T[:, np.argsort(order)].T
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if scheme == "without-replacement" else 0

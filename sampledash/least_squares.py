@@ -35,17 +35,11 @@ SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Where the sums over true ranks are taken: all of it that does not depend on the metric.
-
-    Attributes
-    ----------
-    above, weights
-        Irrelevant items above and the prior probability a node stands for; weights sum to 1.
-    """
+    """Where the sums over true ranks are taken: all of it that does not depend on the metric."""
 
     sampling: Sampling
-    above: Floats
-    weights: Floats
+    above: Floats  # irrelevant items above, of each node
+    weights: Floats  # the prior probability it stands for
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
         """Blocks of rows of P(sampled rank | true rank), A of eq. 23-25, at the nodes."""

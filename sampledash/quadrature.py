@@ -44,10 +44,7 @@ DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for a distribution that is itself
 
 
 def off_diagonal(length: int, size: int) -> Floats:
-    """Of the matrix whose eigenvalues are the zeros, about the middle, of the polynomial ``size``.
-
-    The rest of it is 0. Orthogonal are the polynomials for a sum over ``length`` integers.
-    """
+    """Of the Jacobi matrix, 0 elsewhere, of the polynomials for sums over ``length`` integers."""
     k = np.arange(1.0, size)
     return k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.counts import RankCounts, Ties, codes_of, counted, resolve_ties
+from sampledash.counts import RankCounts, Ties, codes_of, unique_rows
 from sampledash.identity import ByDigest, digest_of
 from sampledash.types import Floats, Ints
 
@@ -204,13 +204,16 @@ class RankSet(ByDigest):
         order, position, relevant = self._order
         above, negatives = self.ranks[order] - position, self.n[order] - relevant
         tied, mass = self.ties[order], None if self.mass_above is None else self.mass_above[order]
-        each = RankCounts(above, negatives, tied, position, relevant, mass, self.counts[order])
-        return resolve_ties(each, ties)
+        if ties != "expected":
+            above, tied = above + tied * (ties == "pessimistic"), np.zeros_like(tied)
+        return RankCounts(above, negatives, tied, position, relevant, mass, self.counts[order])
 
 
 @lru_cache(maxsize=64)
 def _atoms(ranks: RankSet, ties: Ties) -> RankCounts:
-    return counted(ranks.rows(ties))
+    rows = ranks.rows(ties)
+    first, inverse = unique_rows(rows.columns)
+    return replace(rows[first], count=np.bincount(inverse, rows.count).astype(np.float64))
 
 
 def require_ranks(value: object) -> None:

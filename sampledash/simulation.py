@@ -119,10 +119,7 @@ def run_sums(
     protocol: Protocol,
     rng: np.random.Generator,
 ) -> Floats:
-    """Sums of all contributions in each run, (runs, metrics).
-
-    ``rows`` are sorted by instance and position.
-    """
+    """Sums of all contributions in each run, (runs, metrics); ``rows`` by instance and position."""
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
