@@ -41,25 +41,18 @@ from sampledash.types import Ints
 
 Kind = Literal["run", "qrels"]
 Censored = Literal["refuse", "tied", "left-out"]
-# The fields of a line: how they are read, what they hold, and what to write; None: not read.
-_Field = tuple[Callable[..., Any], Holds, str] | None
-_QUERY: _Field = labels, "few", "the query"
-_DOCUMENT: _Field = labels, "many", "the document"
-FIELDS: dict[Kind, dict[str, _Field]] = {
-    "run": {
-        "query": _QUERY,
-        "Q0": None,
-        "document": _DOCUMENT,
-        "rank": (whole, "whole", "a whole number"),
-        "score": (numbers, "real", "a number"),
-        "tag": (labels, "few", "the tag of the system"),
-    },
-    "qrels": {
-        "query": _QUERY,
-        "iteration": None,
-        "document": _DOCUMENT,
-        "relevance": (whole, "whole", "a whole number"),
-    },
+FIELDS: dict[Kind, list[str]] = {
+    "run": ["query", "Q0", "document", "rank", "score", "tag"],
+    "qrels": ["query", "iteration", "document", "relevance"],
+}
+# How a field is read, what it holds, and what to write; the others are not read.
+_READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
+    "tag": (labels, "few", "the tag of the system"),
+    "query": (labels, "few", "the query"),
+    "document": (labels, "many", "the document"),
+    "rank": (whole, "whole", "a whole number"),
+    "score": (numbers, "real", "a number"),
+    "relevance": (whole, "whole", "a whole number"),
 }
 # Of which fields a table would hold other names in its header.
 _NUMBERS: dict[Kind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
@@ -125,9 +118,9 @@ def read_trec(data: bytes, name: str, kind: Kind) -> Trec:
         return f"{name}, line {number}, {field}"
 
     found = {
-        field: how[0](cells[field], partial(place, field=field), how[2])
-        for field, how in FIELDS[kind].items()
-        if how is not None
+        field: read(cells[field], partial(place, field=field), what)
+        for field, (read, _, what) in _READ.items()
+        if field in cells
     }
     if kind == "run":
         SYSTEMS.check(len(found["tag"].categories), name)
@@ -156,7 +149,7 @@ def _cells(data: bytes, name: str, kind: Kind) -> pd.DataFrame:
     start = next(line for line in io.BytesIO(data) if line.strip())
     for delimiter in " \t" if len(data) >= SMALL else "":
         if start.count(delimiter.encode()) == len(fields) - 1:
-            holds = {field: None if how is None else how[1] for field, how in fields.items()}
+            holds = {field: _READ[field][1] if field in _READ else None for field in fields}
             frame = arrow_frame(data, delimiter, holds, quoted=False)
             if frame is not None:
                 return frame
@@ -172,7 +165,7 @@ def _cells(data: bytes, name: str, kind: Kind) -> pd.DataFrame:
             io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig"),
             sep=r"\s+",
             header=None,
-            names=list(fields),
+            names=fields,
             dtype=str,
             keep_default_na=False,
             na_values=[""],
@@ -210,32 +203,25 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
             "together?"
         )
     RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
-    ranked = pd.DataFrame(
-        {
-            "system": ordered["tag"].cat.codes,
-            "query": theirs,
-            "document": _codes_in(good["document"].cat.categories, ordered["document"]),
-            "rank": ordered["place"],
-            "depth": ordered["depth"],
-        }
+    found = _codes_in(good["document"].cat.categories, ordered["document"])
+    ranked = ordered[["place", "depth"]].assign(
+        tag=ordered["tag"].cat.codes, query=theirs, document=found
     )[inside]
-    items = pd.DataFrame(
-        {
-            "system": np.repeat(np.arange(len(systems)), len(good)),
-            "query": np.tile(query.cat.codes, len(systems)),
-            "document": np.tile(good["document"].cat.codes, len(systems)),
-        }
-    )
-    place, depth = ["system", "query", "document"], ["system", "query"]
-    items = items.merge(ranked[[*place, "rank"]], how="left", on=place)
-    items = items.merge(ranked[[*depth, "depth"]].drop_duplicates(depth), how="left", on=depth)
-    items = items.fillna(0).astype(np.int64)
+    wanted = pd.DataFrame({"query": query.cat.codes, "document": good["document"].cat.codes})
+    items = pd.DataFrame({"tag": range(len(systems))}).merge(wanted, how="cross")
+    item, of_list = ["tag", "query", "document"], ["tag", "query"]
+    items = items.merge(ranked[[*item, "place"]], how="left", on=item)
+    lists = ranked[[*of_list, "depth"]].drop_duplicates()
+    items = items.merge(lists, how="left", on=of_list).fillna(0).astype(np.int64)
     absent = items.loc[items["depth"] == 0, "query"].nunique()
+    frame = {
+        "system": categories(items["tag"].to_numpy(), systems.astype(str)),
+        "instance": pd.Categorical.from_codes(items["query"], queries),
+        "rank": items["place"],
+        "depth": items["depth"],
+    }
     facts = _facts(run, qrels, ordered, absent, queries)
-    items["instance"] = pd.Categorical.from_codes(items["query"], queries)
-    items["system"] = categories(items["system"].to_numpy(), systems.astype(str))
-    items = items[["system", "instance", "rank", "depth"]]
-    return Ranks(Source(run.name), items, facts, shifts=False)
+    return Ranks(Source(run.name), pd.DataFrame(frame), facts, shifts=False)
 
 
 def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
@@ -284,8 +270,8 @@ def _facts(
         f"The rank column of {run.name} contradicts the scores in {several(odd, 'ranking')}: "
         "the scores count, as in trec_eval."
     )
-    used, doubts = ("Q0", "rank"), (doubt,) * bool(odd)
-    return Facts(run.name, "a TREC run", _MEANS, used, tuple(notes), doubts)
+    doubts = (doubt,) * bool(odd)
+    return Facts(run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), doubts)
 
 
 def missing(found: list[Ranks]) -> CensoredItems | None:
@@ -293,18 +279,17 @@ def missing(found: list[Ranks]) -> CensoredItems | None:
     censored = sum(int((each.frame["rank"] == 0).sum()) for each in found)
     if not censored:
         return None
-    relevant = sum(len(each.frame) for each in found)
-    instances, queries = int(_lacking(found).sum()), len(_lacking(found))
+    relevant, lacking = sum(len(each.frame) for each in found), _lacking(found)
     names = " and ".join(each.name for each in found)
     return CensoredItems(
-        f"{names}: {censored:,} of {relevant:,} relevant items, in {instances:,} of "
-        f"{queries:,} queries, are missing, so their rank is only known to lie beyond the end of "
-        "the run; rank all candidates, read them as tied behind the ranked ones (in Python: "
+        f"{names}: {censored:,} of {relevant:,} relevant items, in {lacking.sum():,} of "
+        f"{len(lacking):,} queries, are missing, so their rank is only known to lie beyond the end "
+        "of the run; rank all candidates, read them as tied behind the ranked ones (in Python: "
         'censored="tied") or leave those queries out (in Python: censored="left-out")',
         censored,
         relevant,
-        instances,
-        queries,
+        int(lacking.sum()),
+        len(lacking),
     )
 
 
