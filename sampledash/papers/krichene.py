@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
@@ -13,16 +14,8 @@ from sampledash.comparison.order import right_from
 from sampledash.correction import correction
 from sampledash.expectation import expected, posterior
 from sampledash.metrics import parse_metric
-from sampledash.papers.findings import Finding, Values, statements
-from sampledash.papers.printed import (
-    CORRECTIONS,
-    METRICS_12,
-    METRICS_34,
-    MOVIELENS,
-    TABLE_3,
-    TABLE_4,
-)
-from sampledash.papers.tables import RERUN, Load, Match, match
+from sampledash.papers.printed import CORRECTIONS, METRICS_12, MOVIELENS, Values, statements
+from sampledash.papers.tables import RERUN, Load, match
 from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
 from sampledash.sampling import Sampling, Scheme
@@ -184,17 +177,16 @@ TEXT = """
 _WITH: Scheme = "with-replacement"
 _WITHOUT: Scheme = "without-replacement"
 _N = 10_000  # candidates in Figures 1, 3 and 4
-_TOP_HEAVY = METRICS_34[:3]
+_TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
 _DRAWN = 99  # negatives in section 4.2
 _CLOSE = 0.005  # what a reader of Figure 2 cannot tell apart
-Means = Mapping[tuple[str, str, str], float]
 
 
 def check_text(
     load: Load,
-    tables: Mapping[int, Sequence[Match]] | None = None,
+    tables: Mapping[int, pd.DataFrame] | None = None,
     progress: Progress | None = None,
-) -> list[Finding]:
+) -> pd.DataFrame:
     """Check the statements about the figures, the toy example and the experiment.
 
     Parameters
@@ -209,23 +201,20 @@ def check_text(
 
     Returns
     -------
-    One :class:`~sampledash.papers.Finding` per statement.
+    The frame of :func:`~sampledash.papers.printed.statements`.
     """
     report = progress or (lambda share: None)
     known = dict(tables or {})
     for done, table in enumerate((3, 4), start=1):
-        known[table] = known.get(table) or match(table, load)
+        if table not in known:
+            known[table] = match(table, load)
         report(0.4 * done)
     values = {**_metrics(), **_sampled(), **_one_negative(), **_corrections(), **_sizes()}
     values |= _toy(load("paper-abc"))
     report(0.9)
     by = {ranks.system: ranks for ranks in load(MOVIELENS)}
-    means = {(f.cell.metric, f.cell.row, f.cell.column): f.ours for f in known[3]}
-    chances = {(f.cell.row, f.cell.metric, f.cell.column): f.ours for f in known[4]}
-    scatter = [f for f in known[3] if f.cell.column == "uncorrected" and f.cell.metric != "AUC"]
-    spread = max(f.our_spread or 0.0 for f in scatter)
-    values |= {**_ranks(by, means), **_experiment(means, spread), **_corrected(means)}
-    values |= {"rerun": RERUN, **_figure_6(by), **_table_4(chances)}
+    values |= {**_ranks(by, _by_column(known[3])["exact"]), **_experiment(known[3])}
+    values |= {**_figure_6(by), **_table_4(known[4]), "rerun": RERUN}
     report(1.0)
     return statements(TEXT, values)
 
@@ -318,8 +307,8 @@ def _corrections() -> Values:
         "rising": (rising, rising <= 1e-12),
         "eq_26": (eq_26, eq_26 < 1e-9),
         "turns": (turns[0.001], turns[0.001] > turns[0.1] > turns[1.0]),
-        "turns_some": str(turns[0.1]),
-        "turns_few": str(turns[1.0]),
+        "turns_some": turns[0.1],
+        "turns_few": turns[1.0],
         "worst": (worst, worst < raw),
         "raw_error": f"{raw:.4f}",
         "caption": (_N, False),
@@ -387,7 +376,7 @@ def _toy(abc: Sequence[RankSet]) -> Values:
         "alike": (abs(a - b), abs(a - b) < 0.0005),
         "two_times": (two, round(two) == 2),
         "shift": (shift, shift < 1e-12 and kept == 0),
-        "kept": str(kept),
+        "kept": kept,
         "first": (first, first >= 50),
         "at_200": (200, orders[199] == "ABC"),
         "order_200": " > ".join(orders[199]),
@@ -402,11 +391,11 @@ def _toy(abc: Sequence[RankSet]) -> Values:
     }
 
 
-def _order(means: Means, metric: str, column: str) -> str:
-    return "".join(sorted("XYZ", key=lambda system: -means[metric, system, column]))
+def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
+    return table.pivot(index=["metric", "row"], columns="column", values=what)
 
 
-def _ranks(by: Mapping[str, RankSet], means: Means) -> Values:
+def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Section 6.1 and Figure 5."""
     x, z = by["X"], by["Z"]
     top, bottom = int(np.sum(x.ranks <= 100)), int(np.sum(2 * x.ranks > x.n))
@@ -414,15 +403,11 @@ def _ranks(by: Mapping[str, RankSet], means: Means) -> Values:
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]
-    y_first, y_overall = (
-        means[metric, "Y", "exact"] - means[metric, "X", "exact"] for metric in ("Recall@10", "AUC")
-    )
+    y_first, y_overall = (exact[name, "Y"] - exact[name, "X"] for name in ("Recall@10", "AUC"))
+    first = exact["Recall@10", "Z"]
     return {
         "users": (min(sizes), set(sizes) == {6040}),
-        "z_first": (
-            means["Recall@10", "Z", "exact"],
-            _order(means, "Recall@10", "exact")[0] == "Z",
-        ),
+        "z_first": (first, first == max(exact["Recall@10", x] for x in "XYZ")),
         "z_worst": (worst, worst > 1600),
         "drawn": f"{drawn:.0f}",
         "x_top": (top, top == 2310),
@@ -432,55 +417,41 @@ def _ranks(by: Mapping[str, RankSet], means: Means) -> Values:
     }
 
 
-def _experiment(means: Means, spread: float) -> Values:
-    """Section 6.2."""
-    exact, raw = (
-        {metric: _order(means, metric, column) for metric in METRICS_34}
-        for column in ("exact", "uncorrected")
-    )
-    bias = min(
-        means[metric, system, "uncorrected"] - means[metric, system, "exact"]
-        for metric in _TOP_HEAVY
-        for system in "XYZ"
-    )
-    ahead = means["Recall@10", "X", "uncorrected"] - means["Recall@10", "Y", "uncorrected"]
-    right = sum(exact[metric] == "ZYX" for metric in _TOP_HEAVY)
-    worst_first = sum(raw[metric] == "XZY" for metric in ("NDCG@10", "AP"))
-    return {
-        "true_order": (right, right == 3),
-        "reversed": (ahead, raw["Recall@10"] == "XYZ"),
-        "x_first": (worst_first, worst_first == 2),
-        "auc_order": (raw["AUC"] == exact["AUC"], raw["AUC"] == exact["AUC"] == "XYZ"),
-        "bias": (bias / spread, bias > 10 * spread),
-    }
+def _best_first(means: pd.Series[float]) -> str:
+    return "".join(system for _, system in means.sort_values(ascending=False).index)
 
 
-def _corrected(means: Means) -> Values:
-    """Section 6.3 up to Figure 6."""
-
-    def closer(metrics: Sequence[str]) -> tuple[int, int]:
-        found = [
-            abs(means[x, s, c] - means[x, s, "exact"])
-            < abs(means[x, s, "uncorrected"] - means[x, s, "exact"])
-            for x in metrics
-            for s in "XYZ"
-            for c in CORRECTIONS[1:]
-        ]
-        return sum(found), len(found)
-
-    (top, top_cells), (auc, auc_cells) = closer(_TOP_HEAVY), closer(["AUC"])
-    z_first = sum(_order(means, x, c)[0] == "Z" for x in _TOP_HEAVY for c in CORRECTIONS[1:])
-    low = sum(all(_order(means, x, c) == "ZYX" for x in _TOP_HEAVY) for c in CORRECTIONS[4:])
+def _experiment(table: pd.DataFrame) -> Values:
+    """Sections 6.2 and 6.3 up to Figure 6."""
+    ours, printed = _by_column(table), _by_column(table, "printed")
+    exact, raw, fitted = ours["exact"], ours["uncorrected"], list(CORRECTIONS[1:])
+    orders = ours.groupby("metric").agg(_best_first)
+    true, sampled = orders["exact"], orders["uncorrected"]
+    right = (true[_TOP_HEAVY] == "ZYX").sum()
+    worst_first = (sampled[["NDCG@10", "AP"]] == "XZY").sum()
+    bias = (raw - exact)[_TOP_HEAVY].min()
+    spread = _by_column(table, "our_std")["uncorrected"][_TOP_HEAVY].max()
+    off = ours.sub(exact, axis=0).abs()
+    closer = off[fitted].lt(off["uncorrected"], axis=0)
+    top, auc = closer.loc[_TOP_HEAVY].to_numpy(), closer.loc[["AUC"]].to_numpy()
+    corrected = orders.loc[_TOP_HEAVY, fitted]
+    z_first = corrected.isin(["ZXY", "ZYX"]).to_numpy().sum()
+    low = (corrected[fitted[-3:]] == "ZYX").all().sum()
     sampling, estimate = Sampling(3_541, 100), correction("rank-estimate")
     recall, ndcg = (estimate.fit(name, sampling).values for name in ("Recall@10", "NDCG@10"))
     apart = _most(recall - ndcg)
-    (*_, before, end) = TABLE_3["Recall@10", "X"][1]
+    before, end = (printed[name]["Recall@10", "X"] for name in CORRECTIONS[-2:])
     return {
-        "list_end": (end[0] - before[0], end[0] == before[0]),
-        "closer": (top, top == top_cells),
-        "top_cells": str(top_cells),
-        "closer_auc": (auc, auc == auc_cells),
-        "auc_cells": str(auc_cells),
+        "true_order": (right, right == 3),
+        "reversed": (raw["Recall@10", "X"] - raw["Recall@10", "Y"], sampled["Recall@10"] == "XYZ"),
+        "x_first": (worst_first, worst_first == 2),
+        "auc_order": (sampled["AUC"] == true["AUC"], sampled["AUC"] == true["AUC"] == "XYZ"),
+        "bias": (bias / spread, bias > 10 * spread),
+        "list_end": (end - before, end == before),
+        "closer": (top.sum(), top.all()),
+        "top_cells": top.size,
+        "closer_auc": (auc.sum(), auc.all()),
+        "auc_cells": auc.size,
         "z_best": (z_first, z_first == 18),
         "low_gamma": (low, low == 3),
         "identical": (apart, apart == 0),
@@ -503,12 +474,12 @@ def _figure_6(by: Mapping[str, RankSet]) -> Values:
     }
 
 
-def _table_4(chances: Means) -> Values:
-    cells = {key[:2] for key in chances}
-    likely = sum(chances[*cell, "BV 0.1"] > 90 for cell in cells)
-    better = sum(chances[*c, "rank estimate"] > chances[*c, "uncorrected"] + 0.5 for c in cells)
+def _table_4(table: pd.DataFrame) -> Values:
+    printed, chances = _by_column(table, "printed"), _by_column(table)
+    likely = (chances["BV 0.1"] > 90).sum()
+    better = (chances["rank estimate"] > chances["uncorrected"] + 0.5).sum()
     return {
         "likely": (likely, likely == 11),
         "better": (better, better == 12),
-        "printed_better": str(sum(row[1] > row[0] for row in TABLE_4.values())),
+        "printed_better": (printed["rank estimate"] > printed["uncorrected"]).sum(),
     }

@@ -13,7 +13,7 @@ from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.dashboard.consistency.result import SEED
-from sampledash.papers.printed import TABLE_2, TABLE_3
+from sampledash.papers import cells
 from sampledash.report.numbers import in_runs, percent
 from tests.dashboard.driver import captions, headline, open_page, pick, put, run, said, upload
 
@@ -125,9 +125,10 @@ def test_repeating_it_gives_table_3_and_the_exact_law():
         exact, scatter = (float(x) for x in shown.loc[system, "Exact law"][:-2].split(" ± "))
         assert abs(mean - exact) < 4 * scatter / 10 + 0.01
         assert abs(std / scatter - 1) < 4 / np.sqrt(198) + 0.03
-        printed = TABLE_3["Recall@10", system][1][0]
         if system == "Y":  # the paper redrew Z's ties in every run
-            assert abs(mean - printed[0]) < 4 * np.hypot(scatter, printed[1]) / 10
+            (printed,) = cells(3).query("text == '56.51±0.22'").itertuples()
+            error = np.hypot(scatter, printed.printed_std) / 10
+            assert abs(mean - printed.printed) < 4 * error
     assert "of 100 runs show" in said(at)
     before = table(at)
     # The runs stay until the question changes.
@@ -143,9 +144,11 @@ def test_repeated_runs_of_the_toy_recommenders_are_those_of_table_2():
     shown = table(at).set_index("System")
     for system in "ABC":
         mean, std = (float(x) / 100 for x in shown.loc[system, "1,000 runs"][:-2].split(" ± "))
-        printed = TABLE_2[system][1]
-        assert abs(mean - printed[0]) < 4 * np.hypot(std, printed[1]) / np.sqrt(1000) + 0.0005
-        assert abs(std - printed[1]) < 4 * printed[1] / np.sqrt(2 * 999) * 1.5 + 0.0005
+        (printed,) = cells(2).query("metric == 'AP' and row == @system").itertuples()
+        error = np.hypot(std, printed.printed_std) / np.sqrt(1000)
+        assert abs(mean - printed.printed) < 4 * error + 0.0005
+        error = 1.5 * printed.printed_std / np.sqrt(2 * 999)
+        assert abs(std - printed.printed_std) < 4 * error + 0.0005
     orders = table(at, 1).set_index("True order")
     exact = sd.probability_of_order("AP", sd.example("paper-abc"), 99, **OPTIONS)
     for pair in ("C > B", "C > A"):

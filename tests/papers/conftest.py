@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
-from sampledash.papers import Match, match
+from sampledash.papers import match
 from sampledash.readers import example
 
 
 @pytest.fixture(scope="session")
-def tables() -> dict[int, list[Match]]:
+def tables() -> dict[int, pd.DataFrame]:
     """Every cell by table."""
     return {table: match(table, example) for table in (1, 2, 3, 4)}

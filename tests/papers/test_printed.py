@@ -7,7 +7,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.papers import cells
-from sampledash.papers.printed import CORRECTIONS, METRICS_34
+from sampledash.papers.printed import CORRECTIONS, METRICS_34, SETTINGS
 
 # Krichene & Rendle 2020, Table 1 and 2: AUC, AP, NDCG, Recall@10.
 ROWS_1 = """
@@ -55,8 +55,9 @@ AUC 100 100 100 100 100 100 100
 @pytest.mark.parametrize(("table", "printed"), [(1, ROWS_1), (2, ROWS_2), (3, ROWS_3), (4, ROWS_4)])
 def test_cells_are_the_print(table: int, printed: str) -> None:
     rows = [line.split() for line in printed.split("\n") if line]
-    assert [cell.text for cell in cells(table)] == [text for row in rows for text in row[1:]]
-    first = [cell for cell in cells(table) if cell.column in ("exact", "uncorrected")]
+    found = list(cells(table).itertuples())
+    assert [cell.text for cell in found] == [text for row in rows for text in row[1:]]
+    first = [cell for cell in found if cell.column in ("exact", "uncorrected")]
     if table == 4:  # four metrics of each pair
         labels = dict(zip(("Recall", "NDCG", "AP", "AUC"), METRICS_34, strict=True))
         expected = [(("XY", "XZ", "YZ")[i // 4], labels[row[0]]) for i, row in enumerate(rows)]
@@ -70,23 +71,25 @@ def test_cells_are_the_print(table: int, printed: str) -> None:
 
 
 def test_every_cell_has_a_name_and_a_setting() -> None:
-    everything = cells()
-    assert len(everything) == 12 + 12 + 96 + 84
-    assert len({cell.name for cell in everything}) == len(everything)
-    assert cells(4)[4].name == "Table 4, Recall@10, X vs Y, BV 0.1"
-    assert cells(2)[0].name == "Table 2, AUC, A"
-    for cell in everything:
-        assert str(sd.parse_metric(cell.metric)) == cell.metric
-        systems = [ranks.system for ranks in sd.example(cell.example)]
-        assert set(cell.row) <= set(systems)
-        assert (cell.m is None) == (cell.column == "exact")
+    found = {table: cells(table) for table in (1, 2, 3, 4)}
+    assert [len(each) for each in found.values()] == [12, 12, 96, 84]
+    assert len({name for each in found.values() for name in each["cell"]}) == 204
+    assert found[4]["cell"][4] == "Table 4, Recall@10, X vs Y, BV 0.1"
+    assert found[2]["cell"][0] == "Table 2, AUC, A"
+    for table, each in found.items():
+        systems = {ranks.system for ranks in sd.example(SETTINGS[table].example)}
+        for metric, row in zip(each["metric"], each["row"], strict=True):
+            assert str(sd.parse_metric(metric)) == metric
+            assert set(row) <= systems
     for column in CORRECTIONS:
         assert str(sd.parse_correction(column)) == column
 
 
 def test_settings_quote_the_paper() -> None:
     # Section 4.2: m = 99, n = 10,000, repeated 1000 times; section 6: m = 100, 100 times.
-    assert {(cell.m, cell.n, cell.runs) for cell in cells(2)} == {(99, 10_000, 1000)}
-    assert {(cell.m, cell.runs) for cell in cells(4)} == {(100, 100)}
-    for ranks in sd.example(cells(3)[0].example):  # corrections at one n: the mean of all
-        assert round(float(np.mean(ranks.n))) == cells(3)[0].n
+    assert (SETTINGS[2].m, SETTINGS[2].runs) == (99, 1000)
+    assert {int(n) for ranks in sd.example(SETTINGS[2].example) for n in ranks.n} == {10_000}
+    for table in (3, 4):
+        assert (SETTINGS[table].m, SETTINGS[table].runs) == (100, 100)
+    for ranks in sd.example(SETTINGS[3].example):  # corrections at one n: the mean of all
+        assert round(float(np.mean(ranks.n))) == 3541

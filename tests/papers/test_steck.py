@@ -9,7 +9,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.papers import check_steck
-from sampledash.papers.steck import observed_measures, theorem
+from sampledash.papers.steck import observed_means, theorem
 from tests.oracles import WITHOUT
 
 RANKS, N, SHARE = [1, 4, 5, 9, 30], 41, 0.1  # rank 5 is exactly at the share
@@ -44,23 +44,24 @@ def test_theorem_by_enumeration() -> None:
 @pytest.mark.parametrize("chance", [[0.3] * 5, [0.9, 0.5, 0.4, 0.2, 0.1]])
 def test_simulation_is_the_enumeration(chance: list[float]) -> None:
     rng = np.random.default_rng(6)
-    found = observed_measures(RANKS, N, chance, SHARE, 20_000, rng)
-    for values, mean in zip(found, by_subsets(chance), strict=True):
+    measures = np.array([sd.parse_metric(name)(RANKS, N) for name in (f"TOPK@{SHARE}", "ATOP")])
+    found = observed_means(measures, chance, 20_000, rng)
+    for values, mean in zip(found.T, by_subsets(chance), strict=True):
         kept = values[~np.isnan(values)]
         assert abs(kept.mean() - mean) <= 4 * kept.std(ddof=1) / np.sqrt(len(kept))
     nothing = np.prod([1 - c for c in chance])
-    share = np.isnan(found[0]).mean()
+    share = np.isnan(found[:, 0]).mean()
     assert abs(share - nothing) <= 4 * np.sqrt(nothing * (1 - nothing) / 20_000) + 1e-12
 
 
 def test_the_small_world() -> None:
     fair, unfair = (theorem(times, np.random.default_rng(1), repeats=2000) for times in (1, 9))
-    assert all(abs(found.off) <= 4 for found in fair)
-    assert all(found.off > 10 for found in unfair)
+    assert (fair["off"].abs() <= 4).all()
+    assert (unfair["off"] > 10).all()
     # Ranks 1, 3, 7, 13, 21, 31, 43 of 1,000 are in the top 5 %: 7 of 20.
-    assert fair[0].complete == unfair[0].complete == 7 / 20
+    assert fair["complete"][0] == unfair["complete"][0] == 7 / 20
     # The rank 1 + i + i², i = 0..19, is 1 + 190/20 + 2470/20 = 134 on average.
-    assert fair[1].complete == pytest.approx(1 - 133 / 999)
+    assert fair["complete"][1] == pytest.approx(1 - 133 / 999)
 
 
 @pytest.mark.parametrize(("n", "m"), [(n, m) for n in range(2, 11) for m in range(1, n)])
@@ -94,7 +95,7 @@ WRONG = [
 
 
 def test_what_the_text_states(xyz: list[sd.RankSet]) -> None:
-    findings = check_steck(sd.example)
+    findings = list(check_steck(sd.example).itertuples())
     assert len(findings) == 19
     wrong = [f for f in findings if not f.holds]
     assert len(wrong) == len(WRONG)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from scipy.special import gammaln
 
 import sampledash as sd
-from sampledash.papers import Match, match, matches_as_table
-from sampledash.papers.printed import CORRECTIONS, METRICS_34, TABLE_1, TABLE_2, TABLE_3
+from sampledash.papers import match
+from sampledash.papers.printed import CORRECTIONS, METRICS_34, SETTINGS, cells
 from sampledash.papers.tables import RANK_ESTIMATE, RERUN, SCALED_AND_TIED, TIES_OF_Z
 from tests.oracles import WITH, WITHOUT
 
@@ -41,53 +42,52 @@ def by_name(sets: list[sd.RankSet]) -> dict[str, sd.RankSet]:
     return {ranks.system: ranks for ranks in sets}
 
 
-def test_192_of_204_cells_match(tables: dict[int, list[Match]]) -> None:
-    counts = {table: (sum(m.matched for m in found), len(found)) for table, found in tables.items()}
+def test_192_of_204_cells_match(tables: dict[int, pd.DataFrame]) -> None:
+    counts = {table: (found["matched"].sum(), len(found)) for table, found in tables.items()}
     assert counts == {1: (12, 12), 2: (12, 12), 3: (84, 96), 4: (84, 84)}
 
 
-def test_matched_cells_lie_within_the_printed_uncertainty(tables: dict[int, list[Match]]) -> None:
-    for found in tables[1]:
-        assert f"{found.ours:.3f}" == found.cell.text
-    for found in tables[2] + tables[3]:
-        cell = found.cell
-        if cell.name in UNMATCHED or cell.runs is None:
-            continue
-        # Two standard errors of the printed mean, and half a unit of the last place.
-        within = 2 * cell.spread / np.sqrt(cell.runs) + 0.5 * 10**-cell.decimals
-        assert abs(found.ours - cell.value) <= within + 1e-9, cell.name
-    for found in tables[3][:: len(CORRECTIONS) + 1]:
-        cell = found.cell
+def test_matched_cells_lie_within_the_printed_uncertainty(tables: dict[int, pd.DataFrame]) -> None:
+    for cell in tables[1].itertuples():
+        assert f"{cell.ours:.3f}" == cell.text
+    for table, rounding in ((2, 0.0005), (3, 0.005)):
+        for cell in tables[table].itertuples():
+            if cell.cell in UNMATCHED or cell.column == "exact":
+                continue
+            # Two standard errors of the printed mean, and half a unit of the last place.
+            within = 2 * cell.printed_std / np.sqrt(SETTINGS[table].runs) + rounding
+            assert abs(cell.ours - cell.printed) <= within + 1e-9, cell.cell
+    for cell in tables[3][:: len(CORRECTIONS) + 1].itertuples():
         assert cell.column == "exact"
         if cell.row == "Y":
-            assert f"{found.ours:.2f}" == cell.text
+            assert f"{cell.ours:.2f}" == cell.text
         elif cell.row == "Z":  # one random order of its ties: AUC scatters by 0.23
-            assert abs(found.ours - cell.value) <= 0.005 + 2 * (0.23 if cell.metric == "AUC" else 0)
-    for found in tables[4]:
-        p = found.ours / 100
+            within = 0.005 + 2 * (0.23 if cell.metric == "AUC" else 0)
+            assert abs(cell.ours - cell.printed) <= within
+    for cell in tables[4].itertuples():
+        p = cell.ours / 100
         within = 2 * np.sqrt(p * (1 - p) / 100) + 0.005
-        assert abs(p - found.cell.value / 100) <= within + 1e-9, found.cell.name
+        assert abs(p - cell.printed / 100) <= within + 1e-9, cell.cell
 
 
-def test_scatter_matches_everywhere(tables: dict[int, list[Match]]) -> None:
+def test_scatter_matches_everywhere(tables: dict[int, pd.DataFrame]) -> None:
     # A standard deviation from 1,000 or 100 runs is good to s / sqrt(2 (runs - 1)).
-    for found in tables[2] + tables[3]:
-        cell = found.cell
-        if cell.runs is None:
-            continue
-        error = found.our_spread / np.sqrt(2 * (cell.runs - 1))
-        rounding = 0.5 * 10**-cell.decimals
-        assert abs(found.our_spread - cell.spread) <= 2 * error + rounding, cell.name
-        assert found.spread_matched
+    for table, rounding in ((2, 0.0005), (3, 0.005)):
+        sampled = tables[table][tables[table]["column"] != "exact"]
+        error = sampled["our_std"] / np.sqrt(2 * (SETTINGS[table].runs - 1))
+        off = (sampled["our_std"] - sampled["printed_std"]).abs()
+        assert (off <= 2 * error + rounding).all()
 
 
-def test_unmatched_cells_by_name(tables: dict[int, list[Match]]) -> None:
-    left = {m.cell.name: m for found in tables.values() for m in found if not m.matched}
-    assert set(left) == set(UNMATCHED)
+def test_unmatched_cells_by_name(tables: dict[int, pd.DataFrame]) -> None:
+    found = pd.concat(tables.values()).set_index("cell")
+    left = found[~found["matched"]]
+    assert set(left.index) == set(UNMATCHED)
     for name, (value, reason) in UNMATCHED.items():
-        assert left[name].ours == pytest.approx(value, abs=0.0006)
-        assert left[name].reason == reason
-    assert not any(m.reason for found in tables.values() for m in found if m.matched)
+        assert left.loc[name, "ours"] == pytest.approx(value, abs=0.0006)
+        assert left.loc[name, "reason"] == reason
+    assert ((found["reason"] == "") == found["matched"]).all()
+    assert (found["difference"] == found["ours"] - found["printed"]).all()
 
 
 def hypergeometric(ranks: sd.RankSet) -> np.ndarray:
@@ -140,15 +140,16 @@ def test_every_auc_column_of_tied_items(xyz_ties: list[sd.RankSet]) -> None:
         places = np.maximum(tied, 1)  # 0 .. tied - 1 of the tied above it
         runs[run] = 100 * np.mean((sums[:, over + places] - sums[:, over]) / places, axis=1)
     error = runs.std(axis=0, ddof=1) / np.sqrt(60)
-    printed = np.array(TABLE_3["AUC", "Z"][1])
-    within = 2.6 * printed[:, 1] / 10 + 0.005 + 4 * error
-    assert np.all(np.abs(runs.mean(axis=0) - printed[:, 0]) <= within)
+    printed = cells(3).query("metric == 'AUC' and row == 'Z' and column != 'exact'")
+    within = 2.6 * printed["printed_std"] / 10 + 0.005 + 4 * error
+    assert np.all(np.abs(runs.mean(axis=0) - printed["printed"]) <= within)
 
 
 def test_ties_drawn_once_miss_three_more_cells(xyz: list[sd.RankSet]) -> None:
     """With the ties broken by one draw twelve sampled cells are left over instead of nine."""
     found = match(3, lambda name: xyz)
-    left = {(m.cell.metric, m.cell.row, m.cell.column) for m in found if not m.mean_matched}
+    off = found[found["difference"].abs() > found["allowed"]]
+    left = set(zip(off["metric"], off["row"], off["column"], strict=True))
     sampled = {cell for cell in left if cell[2] != "exact"}
     rank_estimate = {("AUC", system, "rank estimate") for system in "XYZ"}
     ties_of_z = {("AUC", "Z", column) for column in CORRECTIONS}
@@ -166,10 +167,11 @@ def test_the_toy_ranks_are_those_of_table_1(abc: list[sd.RankSet]) -> None:
         r = np.array(ranks)
         values = (10_000 - r) / 9_999, 1 / r, 1 / np.log2(r + 1), r <= 10
         by_hand = [float(np.mean(value)) for value in values]
-        assert [round(value, 3) for value in by_hand] == list(TABLE_1[system])
+        printed = cells(1)["printed"][cells(1)["row"] == system]
+        assert [round(value, 3) for value in by_hand] == printed.tolist()
 
 
-def test_table_2_by_binomial_laws(tables: dict[int, list[Match]]) -> None:
+def test_table_2_by_binomial_laws(tables: dict[int, pd.DataFrame]) -> None:
     place = np.arange(1, 101)
     values = {
         "AUC": (100 - place) / 99,
@@ -177,35 +179,32 @@ def test_table_2_by_binomial_laws(tables: dict[int, list[Match]]) -> None:
         "NDCG": 1 / np.log2(place + 1),
         "Recall@10": 1.0 * (place <= 10),
     }
-    ours = {(m.cell.row, m.cell.metric): m for m in tables[2]}
-    for (system, metric), found in ours.items():
-        law = stats.binom.pmf(place - 1, 99, (np.array(TOY[system])[:, None] - 1) / 9_999)
-        mean = law @ values[metric]
-        spread = law @ values[metric] ** 2 - mean**2
-        assert found.ours == pytest.approx(mean.mean(), abs=1e-12)
-        assert found.our_spread**2 == pytest.approx(spread.sum() / 25, abs=1e-12)
-    assert set(ours) == {(system, metric) for system in TABLE_2 for metric in values}
+    for cell in tables[2].itertuples():
+        law = stats.binom.pmf(place - 1, 99, (np.array(TOY[cell.row])[:, None] - 1) / 9_999)
+        mean = law @ values[cell.metric]
+        spread = law @ values[cell.metric] ** 2 - mean**2
+        assert cell.ours == pytest.approx(mean.mean(), abs=1e-12)
+        assert cell.our_std**2 == pytest.approx(spread.sum() / 25, abs=1e-12)
+    assert len(tables[2]) == len(TOY) * len(values)
 
 
 def test_the_public_functions_say_the_same(
-    tables: dict[int, list[Match]], xyz_ties: list[sd.RankSet]
+    tables: dict[int, pd.DataFrame], xyz_ties: list[sd.RankSet]
 ) -> None:
     sets = by_name(xyz_ties)
-    for found in tables[3][4::9]:
-        cell = found.cell
-        if cell.m is None:
-            assert found.ours == pytest.approx(100 * sd.mean(cell.metric, sets[cell.row]))
+    for cell in tables[3][4::9].itertuples():
+        if cell.column == "exact":
+            assert cell.ours == pytest.approx(100 * sd.mean(cell.metric, sets[cell.row]))
             continue
         options = {**AS_PAPER, "correction": cell.column}
         mean = sd.expected_mean(cell.metric, sets[cell.row], 100, **options)
         spread = sd.std_of_mean(cell.metric, sets[cell.row], 100, **options)
-        assert (found.ours, found.our_spread) == pytest.approx((100 * mean, 100 * spread))
-    for found in tables[4][3::29]:
-        cell = found.cell
+        assert (cell.ours, cell.our_std) == pytest.approx((100 * mean, 100 * spread))
+    for cell in tables[4][3::29].itertuples():
         table = sd.probability_of_order(
             cell.metric, [sets[s] for s in cell.row], 100, correction=cell.column, **AS_PAPER
         )
-        assert found.ours == pytest.approx(100 * table.probability[0], abs=1e-9)
+        assert cell.ours == pytest.approx(100 * table.probability[0], abs=1e-9)
 
 
 def test_exact_values_to_three_decimals(xyz: list[sd.RankSet], xyz_ties: list[sd.RankSet]) -> None:
@@ -232,16 +231,7 @@ def test_recall_after_the_monotone_correction(xyz: list[sd.RankSet]) -> None:
         for text in ("CLS", "CLS (any sign)")
     ]
     assert [f"{v:.2f}" for v in values] == ["8.43", "8.29"]
-    assert TABLE_3["Recall@10", "Y"][1][2][0] == 8.42
-
-
-def test_as_a_table(tables: dict[int, list[Match]]) -> None:
-    table = matches_as_table(tables[3])
-    assert len(table) == 96
-    assert int(table.matched.sum()) == 84
-    assert set(table.cell[~table.matched]) == set(UNMATCHED)
-    assert ((table.reason == "") == table.matched).all()
-    assert (table.difference == table.ours - table.printed).all()
+    assert "8.42±0.14" in cells(3).query("metric == 'Recall@10' and row == 'Y'")["text"].tolist()
 
 
 def test_progress_reaches_the_end() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 import sampledash as sd
-from sampledash.papers import Finding, Match, check_text, findings_as_table
+from sampledash.papers import check_text
 from tests.oracles import WITH, dense_law, dense_target
 
 A, B, C = ([100] * 5, [40, 40, 8437, 9266, 4482], [212, 2, 743, 5342, 1548])
@@ -31,41 +32,40 @@ SEEN: list[float] = []  # progress told
 
 
 @pytest.fixture(scope="module")
-def findings(tables: dict[int, list[Match]]) -> list[Finding]:
+def findings(tables: dict[int, pd.DataFrame]) -> pd.DataFrame:
     return check_text(sd.example, tables, SEEN.append)
 
 
-def ours(findings: list[Finding], start: str, where: str = "") -> float:
-    found = [f for f in findings if f.quote.startswith(start) and f.where.startswith(where)]
+def the(findings: pd.DataFrame, start: str) -> pd.Series:
+    found = findings[findings["quote"].str.startswith(start)]
     assert len(found) == 1, (start, len(found))
-    return found[0].ours
+    return found.iloc[0]
 
 
-def test_what_holds_and_what_does_not(findings: list[Finding]) -> None:
+def ours(findings: pd.DataFrame, start: str) -> float:
+    return the(findings, start)["ours"]
+
+
+def test_what_holds_and_what_does_not(findings: pd.DataFrame) -> None:
     assert len(findings) == 60
-    wrong = [(f.where, f.quote) for f in findings if not f.holds]
+    assert list(findings.columns) == ["where", "quote", "ours", "what", "holds", "note"]
+    assert (findings["ours"].dtype, findings["holds"].dtype) == (float, bool)
+    wrong = findings[~findings["holds"]]
     assert len(wrong) == len(WRONG)
-    for (where, quote), (section, start) in zip(wrong, WRONG, strict=True):
+    for where, quote, (section, start) in zip(wrong["where"], wrong["quote"], WRONG, strict=True):
         assert (where, quote[: len(start)]) == (section, start)
-    assert all(f.note for f in findings if not f.holds)
-    assert {(type(f.holds), type(f.ours)) for f in findings} == {(bool, float)}
-    assert len({(f.where, f.quote) for f in findings}) == len(findings)
-    closer = [f for f in findings if f.quote.startswith("all methods are closer")]
-    assert [f.quote.endswith("(AUC)") for f in closer] == [f.holds is False for f in closer]
+    assert all(wrong["note"])
+    assert not findings.duplicated(["where", "quote"]).any()
+    closer = findings[findings["quote"].str.startswith("all methods are closer")]
+    assert closer["quote"].str.endswith("(AUC)").tolist() == (~closer["holds"]).tolist()
 
 
-def test_as_a_table(findings: list[Finding]) -> None:
-    table = findings_as_table(findings)
-    assert list(table.columns) == ["where", "quote", "ours", "what", "holds", "note"]
-    assert int((~table.holds).sum()) == len(WRONG)
-
-
-def test_progress_reaches_the_end(findings: list[Finding]) -> None:
+def test_progress_reaches_the_end(findings: pd.DataFrame) -> None:
     assert sorted(SEEN) == SEEN
     assert SEEN[-1] == 1.0
 
 
-def test_numbers_of_figure_1(findings: list[Finding]) -> None:
+def test_numbers_of_figure_1(findings: pd.DataFrame) -> None:
     assert ours(findings, "rank 1 is twice") == 2.0
     assert ours(findings, "for NDCG, rank 1") == pytest.approx(np.log2(3))
     # NDCG loses most of the three: log2(5001) and log2(10001).
@@ -79,7 +79,7 @@ def ap_under_sampling(ranks: list[int], m: int) -> float:
     return float(np.mean((1 - (1 - p) ** (m + 1)) / (p * (m + 1))))
 
 
-def test_orders_of_figure_2(findings: list[Finding]) -> None:
+def test_orders_of_figure_2(findings: pd.DataFrame) -> None:
     def order(m: int) -> str:
         values = {s: ap_under_sampling(x, m) for s, x in zip("ABC", (A, B, C), strict=True)}
         return "".join(sorted(values, key=lambda s: -values[s]))
@@ -98,7 +98,7 @@ def test_orders_of_figure_2(findings: list[Finding]) -> None:
     assert ours(findings, "C is clearly the best") == pytest.approx(ten)
 
 
-def test_recall_settles_near_5000(findings: list[Finding]) -> None:
+def test_recall_settles_near_5000(findings: pd.DataFrame) -> None:
     m = np.arange(1, 10_000)
     a, b, c = (
         np.mean([stats.binom.cdf(9, m, (r - 1) / 9_999) for r in x], axis=0) for x in (A, B, C)
@@ -117,7 +117,7 @@ def test_one_negative_orders_all_metrics_alike(abc: list[sd.RankSet]) -> None:
     assert len(orders) == 1
 
 
-def test_numbers_of_figure_3(findings: list[Finding]) -> None:
+def test_numbers_of_figure_3(findings: pd.DataFrame) -> None:
     p = np.arange(0, 1000) / 9_999
     with np.errstate(invalid="ignore", divide="ignore"):
         expected = np.where(p == 0, 1, (1 - (1 - p) ** 1001) / (p * 1001))
@@ -127,14 +127,14 @@ def test_numbers_of_figure_3(findings: list[Finding]) -> None:
     assert ours(findings, "even sharp metrics") == pytest.approx(np.max(-np.diff(recall)))
 
 
-def test_the_sampled_rank_may_be_larger(findings: list[Finding]) -> None:
+def test_the_sampled_rank_may_be_larger(findings: pd.DataFrame) -> None:
     # Two or more of 100 draws are the one item above rank 2, of 9,999.
     q = 1 / 9_999
     twice = 1 - (1 - q) ** 100 - 100 * q * (1 - q) ** 99
     assert ours(findings, "the sampled rank always") == pytest.approx(twice, rel=1e-9)
 
 
-def test_least_bias_by_dense_least_squares(findings: list[Finding]) -> None:
+def test_least_bias_by_dense_least_squares(findings: pd.DataFrame) -> None:
     def bias(n: int, m: int) -> float:
         target = dense_target("ap", None, n)
         left = np.linalg.lstsq(dense_law(n, m, WITH), target, rcond=None)[1]
@@ -153,7 +153,7 @@ def test_6040_users_each(xyz: list[sd.RankSet], xyz_ties: list[sd.RankSet]) -> N
         assert rs.n.max() <= 3706
 
 
-def test_x_is_balanced(findings: list[Finding], xyz: list[sd.RankSet]) -> None:
+def test_x_is_balanced(findings: pd.DataFrame, xyz: list[sd.RankSet]) -> None:
     # Section 6.1: X has "2310 items in the top 100 and less than 300 are in the bottom half"; ours
     # is another run of the same recommender: 2,298.
     assert ours(findings, "2310 items") == 2298
@@ -163,7 +163,7 @@ def test_x_is_balanced(findings: list[Finding], xyz: list[sd.RankSet]) -> None:
     assert 6040 * sd.mean("Recall@100", x) == pytest.approx(2298)
 
 
-def test_z_puts_many_users_last(findings: list[Finding], xyz_ties: list[sd.RankSet]) -> None:
+def test_z_puts_many_users_last(findings: pd.DataFrame, xyz_ties: list[sd.RankSet]) -> None:
     # Section 6.1: Z "puts the relevant items of over 1600 users in the worst bucket" - its ties
     # read pessimistically, which puts 2,609 at the very end; in random order few are there.
     z = next(rs for rs in xyz_ties if rs.system == "Z")
@@ -173,22 +173,22 @@ def test_z_puts_many_users_last(findings: list[Finding], xyz_ties: list[sd.RankS
     rng = np.random.default_rng(0)
     runs = [int(np.sum(z.ranks + rng.integers(0, z.ties + 1) > 0.9 * z.n)) for _ in range(200)]
     error = np.std(runs) / np.sqrt(len(runs))
-    worst = next(f for f in findings if f.quote.startswith("Z puts the relevant items"))
-    assert worst.ours > 1600
-    expected = float(worst.note.split(" are expected")[0].split()[-1])
+    worst = the(findings, "Z puts the relevant items")
+    assert worst["ours"] > 1600
+    expected = float(worst["note"].split(" are expected")[0].split()[-1])
     assert abs(expected - np.mean(runs)) <= 4 * error + 0.5
 
 
-def test_figure_6(findings: list[Finding]) -> None:
+def test_figure_6(findings: pd.DataFrame) -> None:
     # The last flip of X and Y without replacement, at every m: see test_flips.
     assert ours(findings, "the uncorrected metric needs m = 1000") == 970
     assert ours(findings, "BV 0.1 already has") == 52
 
 
-def test_statements_about_the_print(findings: list[Finding]) -> None:
+def test_statements_about_the_print(findings: pd.DataFrame) -> None:
     # Counted by hand in Table 4: strictly better for X-Y and X-Z on three metrics, Y-Z on Recall.
-    strict = next(f for f in findings if f.quote.startswith("rank estimate is strictly"))
-    assert strict.note.startswith("7 by the print")
+    strict = the(findings, "rank estimate is strictly")
+    assert strict["note"].startswith("7 by the print")
     # Table 3, Recall of X: 7.32 under BV 0.001 and 7.18 under BV 0.01.
     assert ours(findings, "γ ∈ {1.0") == pytest.approx(7.32 - 7.18)
     # Of Table 4's column BV 0.1 only X-Y on AP (68) is not above 90.

@@ -16,8 +16,7 @@ from sampledash.dashboard.correct.tabs import movielens_curves
 from sampledash.dashboard.paper import pictures, result, words
 from sampledash.dashboard.paper.pictures import Panel
 from sampledash.metrics import parse_metric
-from sampledash.papers import Finding, Match, findings_as_table, matches_as_table
-from sampledash.papers.printed import METRICS_34
+from sampledash.papers.printed import METRICS_34, SETTINGS
 
 FIGURES = tuple(f"Figure {i}" for i in range(1, 7))
 ITEMS = (*(f"Table {t}" for t in result.TABLES), *FIGURES, "The text", "Steck 2010")
@@ -28,11 +27,11 @@ def show() -> None:
     """Draw the page."""
     state.stamp({"item": (ITEMS, DEFAULTS["item"])})
     page.link_notes()
-    cells = [match for table in result.tables().values() for match in table]
-    said = result.statements()
+    matched = pd.concat([table["matched"] for table in result.tables().values()])
+    holds = result.statements()["holds"]
     st.markdown(
-        f"### {words.matched(sum(m.matched for m in cells), len(cells))} "
-        f"{words.holding(sum(f.holds for f in said), len(said))}"
+        f"### {matched.sum()} of {len(matched)} printed cells match, "
+        f"and {holds.sum()} of {len(holds)} statements of the text hold."
     )
     st.caption(words.RULE)
     item = st.pills(
@@ -49,13 +48,14 @@ def show() -> None:
 
 
 def _item(item: str) -> None:
+    said = result.statements()
     if item.startswith("Table"):
         _table(int(item[-1]))
     elif item in FIGURES:
         _figure(item)
-        _findings([f for f in result.statements() if f.where == item], item)
+        _findings(said[said["where"] == item], item)
     elif item == "The text":
-        _findings([f for f in result.statements() if not f.where.startswith("Fig")], item)
+        _findings(said[~said["where"].str.startswith("Fig")], item)
     else:
         st.markdown(words.STECK)
         _missing()
@@ -109,50 +109,37 @@ def _missing() -> None:
         help="1: ratings are missing at random, as the theorem assumes.",
     )
     found = result.missing()
-    st.markdown(words.missing(times, found[times]))
+    st.markdown(words.missing(times, found[found["times"] == times]))
     _panels(pictures.missing(times, found, page.is_dark()))
 
 
 def _table(number: int) -> None:
     """Printed and ours, cell by cell; of Tables 3 and 4 one metric at a time."""
     found = result.tables()[number]
-    st.markdown(f"**{words.matched(sum(m.matched for m in found), len(found), short=True)}**")
-    here = found
+    st.markdown(f"**{found['matched'].sum()} of {len(found)} cells match.**")
+    here, down, across = found, "row", "metric"
     if number >= 3:
         metric = page.segments("Metric", METRICS_34, "cell_metric")
-        here = [m for m in found if m.cell.metric == metric]
-    st.table(_cells(here, across="metric" if number < 3 else "row"), hide_index=True)
+        here, down, across = found[found["metric"] == metric], "column", "row"
+    said = [words.cell(x, SETTINGS[number].decimals) for x in here.itertuples()]
+    here = here.assign(said=said, row=here["row"].map(", ".join))  # of a pair
+    shown = here.pivot(index=down, columns=across, values="said")
+    shown = shown.loc[here[down].unique(), here[across].unique()].rename_axis(columns=None)
+    st.table(shown.reset_index(names="" if down == "row" else "Column"), hide_index=True)
     st.caption(words.CELL[number])
-    left: dict[str, list[str]] = {}
-    for m in found:
-        if not m.matched:
-            left.setdefault(m.reason, []).append(words.unmatched(m.cell.name, m.cell.text, m.ours))
-    for reason, names in left.items():
-        st.markdown(f"- {words.why(reason, names)}")
-    page.take(matches_as_table(found), f"table-{number}")
+    for reason, cells in found[~found["matched"]].groupby("reason", sort=False):
+        names = "; ".join(map(words.unmatched, cells["cell"], cells["text"], cells["ours"]))
+        st.markdown(f"- {names}: **{str(reason) or 'not explained'}**.")
+    page.take(found.drop(columns=["metric", "row", "column", "text"]), f"table-{number}")
 
 
-def _cells(found: Sequence[Match], *, across: str) -> pd.DataFrame:
-    """One line per system and one column per metric, or a line per column of the paper."""
-    down = "row" if across == "metric" else "column"
-    rows: dict[str, dict[str, str]] = {}
-    for m in found:
-        head = getattr(m.cell, across)
-        head = head if across == "metric" else ", ".join(head)  # of a pair
-        rows.setdefault(getattr(m.cell, down), {})[head] = words.cell(
-            m.cell.text, m.ours, m.our_spread, m.cell.decimals, matched=m.matched
-        )
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    return frame.rename_axis("" if across == "metric" else "Column").reset_index()
-
-
-def _findings(found: Sequence[Finding], name: str) -> None:
+def _findings(found: pd.DataFrame, name: str) -> None:
     """Statements, ours, and whether they hold."""
     lines = {
-        "Where": [f.where for f in found],
-        "Statement": [f"“{f.quote}”" for f in found],
-        "Ours": [words.ours(f.ours, f.what) for f in found],
-        "": [words.verdict(f.holds, f.note) for f in found],
+        "Where": found["where"],
+        "Statement": [f"“{quote}”" for quote in found["quote"]],
+        "Ours": list(map(words.ours, found["ours"], found["what"])),
+        "": list(map(words.verdict, found["holds"], found["note"])),
     }
     st.table(pd.DataFrame(lines), hide_index=True)
-    page.take(findings_as_table(found), name.lower().replace(" ", "-"))
+    page.take(found.reset_index(drop=True), name.lower().replace(" ", "-"))

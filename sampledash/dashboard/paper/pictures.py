@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from sampledash.comparison.means import mean
@@ -21,7 +22,6 @@ from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.paper.result import MOST_TIMES, load
 from sampledash.dashboard.sliding import scatter
 from sampledash.metrics import parse_metric
-from sampledash.papers.steck import Watched
 from sampledash.protocol import Protocol
 from sampledash.sampling import Sampling
 
@@ -124,21 +124,21 @@ FIGURES: Mapping[str, Callable[[bool], list[Panel]]] = {
 }
 
 
-def missing(times: int, found: Mapping[int, list[Watched]], dark: bool) -> list[Panel]:
+def missing(times: int, found: pd.DataFrame, dark: bool) -> list[Panel]:
     """TOPK and ATOP of all relevant items and of the observed ones."""
     panels = []
-    for row, watched in enumerate(found[times]):
-        measure = watched.measure
-        line = theme.metric_line(parse_metric(measure), dark)
+    for row, measure in enumerate(found["measure"].unique()):
+        each, line = (
+            found[found["measure"] == measure],
+            theme.metric_line(parse_metric(measure), dark),
+        )
         color, ink = line["color"], theme.look(dark).ink
-        complete = 100 * np.array([each[row].complete for each in found.values()])
-        seen = 100 * np.array([each[row].observed for each in found.values()])
+        at = each["times"].to_numpy()
+        complete, seen = (100 * each[name].to_numpy() for name in ("complete", "observed"))
         marker = {"size": 11, "color": color}
         data = [
-            theme.curve(
-                np.array(list(found)), complete, theme.exact_line(dark), "all relevant items"
-            ),
-            theme.curve(np.array(list(found)), seen, {**line, "dash": "solid"}, "observed ones"),
+            theme.curve(at, complete, theme.exact_line(dark), "all relevant items"),
+            theme.curve(at, seen, {**line, "dash": "solid"}, "observed ones"),
             scatter("markers", [times], [float(seen[times - 1])], marker=marker, showlegend=False),
         ]
         names = [

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from sampledash.dashboard import cache, page
-from sampledash.papers import Finding, Match, check_steck, check_text, match
-from sampledash.papers.steck import Watched, theorem
+from sampledash.papers import check_steck, check_text, match
+from sampledash.papers.steck import theorem
 from sampledash.ranksets import RankSet
 from sampledash.readers import example
 from sampledash.types import Progress
@@ -24,39 +25,40 @@ def load(name: str) -> Sequence[RankSet]:
     return sets
 
 
-def tables() -> dict[int, list[Match]]:
+def tables() -> dict[int, pd.DataFrame]:
     """Every printed cell of Tables 1-4 with ours."""
 
     def part(report: Progress, table: int, share: float) -> None:
         report((table - 1 + share) / len(TABLES))
 
-    def make() -> dict[int, list[Match]]:
+    def make() -> dict[int, pd.DataFrame]:
         with page.progress("Computing every cell of the tables") as report:
             return {table: match(table, load, partial(part, report, table)) for table in TABLES}
 
     return cache.cached(("paper", "tables"), make, shared=True)
 
 
-def statements() -> list[Finding]:
+def statements() -> pd.DataFrame:
     """What the text and the figures state, each with ours."""
 
-    def make() -> list[Finding]:
+    def make() -> pd.DataFrame:
         with page.progress("Checking what the text states") as report:
             return check_text(load, tables(), report)
 
     return cache.cached(("paper", "text"), make, shared=True)
 
 
-def steck() -> list[Finding]:
+def steck() -> pd.DataFrame:
     """The same of Steck's paper."""
     return cache.cached(("paper", "steck"), lambda: check_steck(load), shared=True)
 
 
-def missing() -> dict[int, list[Watched]]:
+def missing() -> pd.DataFrame:
     """His theorem at work, and violated: TOPK and ATOP by how unevenly items are observed."""
 
-    def make() -> dict[int, list[Watched]]:
+    def make() -> pd.DataFrame:
         times = range(1, MOST_TIMES + 1)
-        return {t: theorem(t, np.random.default_rng(2010)) for t in times}
+        parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]
+        return pd.concat(parts, ignore_index=True)
 
     return cache.cached(("paper", "missing"), make, shared=True)

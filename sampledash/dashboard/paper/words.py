@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
-from sampledash.papers.steck import Watched
+import pandas as pd
+
 from sampledash.report.numbers import count, percent
 
 RULE = (
@@ -52,12 +54,13 @@ OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
 }
 
 
-def missing(times: int, found: Sequence[Watched]) -> str:
+def missing(times: int, found: pd.DataFrame) -> str:
     """What the observed ratings say of all."""
+    columns = (found[name] for name in ("measure", "observed", "complete", "off"))
     parts = [
-        f"{one.measure} reads {percent(one.observed)} instead of {percent(one.complete)}, "
-        f"{abs(one.off):.1f} standard errors off"
-        for one in found
+        f"{measure} reads {percent(observed)} instead of {percent(complete)}, "
+        f"{abs(off):.1f} standard errors off"
+        for measure, observed, complete, off in zip(*columns, strict=True)
     ]
     said = "; ".join(parts)
     if times == 1:
@@ -68,45 +71,17 @@ def missing(times: int, found: Sequence[Watched]) -> str:
     )
 
 
-def matched(number: int, total: int, *, short: bool = False) -> str:
-    """How many printed cells match.
-
-    Examples
-    --------
-    >>> matched(192, 204), matched(12, 12, short=True)
-    ('192 of 204 printed cells match,', '12 of 12 cells match.')
-    """
-    said = f"{number} of {total}"
-    return f"{said} cells match." if short else f"{said} printed cells match,"
-
-
-def holding(number: int, total: int) -> str:
-    """How many statements hold; the end of the sentence begun by :func:`matched`."""
-    return f"and {number} of {total} statements of the text hold."
-
-
-def cell(printed: str, value: float, spread: float | None, decimals: int, *, matched: bool) -> str:
-    """Printed and ours.
-
-    Examples
-    --------
-    >>> cell("66.19±0.25", 66.222, 0.256, 2, matched=True)
-    '66.19±0.25 → 66.22±0.26 ✓'
-    """
-    own = f"{value:.{decimals}f}"
-    if spread is not None:
-        own += f"±{spread:.{decimals}f}"
-    return f"{printed} → {own} ✓" if matched else f"**{printed} → {own} ≠**"
+def cell(found: Any, decimals: int) -> str:
+    """Printed and ours, of a row of :func:`sampledash.papers.match`."""
+    own = f"{found.ours:.{decimals}f}"
+    if pd.notna(found.our_std):
+        own += f"±{found.our_std:.{decimals}f}"
+    return f"{found.text} → {own} ✓" if found.matched else f"**{found.text} → {own} ≠**"
 
 
 def unmatched(name: str, printed: str, value: float) -> str:
     """A cell that does not match."""
     return f"{name.partition(', ')[2]} ({printed}, ours {value:.2f})"
-
-
-def why(reason: str, cells: Sequence[str]) -> str:
-    """Which cells do not match, and why."""
-    return f"{'; '.join(cells)}: **{reason or 'not explained'}**."
 
 
 def ours(value: float, what: str) -> str:
