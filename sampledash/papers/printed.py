@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import product
+from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
@@ -118,14 +119,15 @@ def cells(table: int) -> pd.DataFrame:
 Values = Mapping[str, Any]
 
 
-def statements(text: str, values: Values) -> pd.DataFrame:
-    """Put our numbers to the statements of a text.
+def statements(paper: str, values: Values) -> pd.DataFrame:
+    """Put our numbers to the statements of a paper.
 
     Parameters
     ----------
-    text
-        ``[name] where: quote``, then what our number is after ``ours:``, then perhaps ``note:``;
-        wrapped lines are indented, and ``$x`` stands for the number x.
+    paper
+        Name of the text beside this module. It holds ``[name] where: quote``, then what our number
+        is after ``ours:``, then perhaps ``note:``; wrapped lines are indented, and ``$x`` stands
+        for the number x.
     values
         By the names of the statements and of the numbers in the text.
 
@@ -135,7 +137,7 @@ def statements(text: str, values: Values) -> pd.DataFrame:
     words), ``ours`` and ``what`` that number is, ``holds``, and ``note``: under which reading it
     holds, or why it does not.
     """
-    found = []
+    found, text = [], Path(__file__).with_name(f"{paper}.txt").read_text(encoding="utf-8")
     for block in re.split(r"\n(?=\[)", text.strip()):
         line = Template(re.sub(r"\n +", " ", block)).substitute(values)
         head, _, rest = line.partition(" ours: ")

@@ -28,64 +28,6 @@ from sampledash.ranksets import RankSet
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats
 
-TEXT = """
-[useless] Table 1: a (useless) recommender predicts 5 stars for all movies and users
-    ours: its ATOP, ties in the middle; its RMSE is 0
-    note: 1 with optimistic and 0 with pessimistic ties; one that knows the genre gets $genre,
-        with the same RMSE
-[proportional] section 2.1: precision and recall are proportional, with factor k'/N⁺
-    ours: Recall@10 over Precision@10 for 4 relevant items
-[area] eq. 3-4: the area under the TOPK curve is the average normalized rank
-    ours: area minus average, for ranks 2, 5, 6, 19 of 30
-[highest] section 2.1: the maximum value of ATOP is 1 - (N⁺ - 1)/(N - 1)/2
-    ours: ATOP of a perfect list, 4 relevant of 30
-[fair] theorem: measures from the observed MNAR data provide unbiased estimates
-    ours: standard errors off, the larger of TOPK and ATOP, 4,000 runs
-    note: the second assumption is not needed: ranks are among all items
-[unfair] section 2.2: we assume that the relevant rating values are missing at random
-    ours: standard errors off, the smaller of TOPK and ATOP, the best item observed 9 times as often
-        as the worst
-    note: without it the theorem fails: the estimates are too high
-[unbiased] section 2.3: a random subsample allows efficient estimation of ATOP
-    ours: largest bias of sampled ATOP, N = 30, every Ñ
-    note: none at any size of the subsample
-[small] section 2.3: this may result in a small positive bias, especially for TOPK at small k
-    (small)
-    ours: expected TOPK(0 %) of X with Ñ = 1001 over the exact one ($exact);
-        $few times with Ñ = 101
-    note: another measure, not a small bias
-[positive] section 2.3: this may result in a small positive bias, especially for TOPK at small k
-    (positive)
-    ours: bias of TOPK(2 %) of an item at rank $at of 1,001, Ñ = 101
-    note: its sign depends on the ranks
-[eq_8] eq. 8: AUC = [ΣRank⁺ + C(N⁺ + 1, 2)] / (N⁺N⁻)
-    ours: AUC of a perfect list, 4 relevant of 30
-    note: the sign before the binomial is a minus: $perfect
-[eq_9] eq. 9: AUC = (1 + (N⁺ - 1)/N⁻) ATOP + (N⁺ + 3)/(2N⁻)
-    ours: AUC of one relevant item at rank 7 of 30; it is $one
-    note: follows from eq. 8: the last term is -(N⁺ - 1)/(2N⁻), and AUC = ATOP for one item
-[negligible] eq. 9: the difference between AUC and ATOP becomes negligible if N⁺ ≪ N
-    ours: difference at ATOP 0.9, 3 relevant of 3,883
-[first_place] Table 3: TOPK(0%): none of the 1000 other, randomly chosen items ranks higher
-    ours: place that TOPK(0 %) looks at on average, of 17,770; TOPK(0.2 %) at $place_2,
-        TOPK(2 %) at $place_20
-    note: by name it is the first place alone
-[top] section 6.2: 39% more relevant items are ranked at the very top
-    ours: gain in % from the printed TOPK(0 %)
-[top_few] section 6.2: 48% more relevant items are ranked in the top 0.2%
-    ours: gain in % from the printed TOPK(0.2 %)
-[top_2] section 6.2: and 50% more in the top 2%
-    ours: gain in % from the printed TOPK(2 %)
-    note: 43 % is rounded: from $low % up
-[observed] section 6.1: about 4% of all possible ratings are observed
-    ours: 1 million of 3,900 × 6,040 in %
-[weight] section 6.1: with w_m ≈ 0.05 all the missing ratings together have about the same weight as
-    all the observed ones
-    ours: weight of the missing over that of the observed
-[half_weight] section 6.2: at w_m ≈ 0.005 all the observed ratings together have twice the weight of
-    the unobserved ones
-    ours: weight of the observed over that of the missing, 1 % observed
-"""
 WITHOUT: Scheme = "without-replacement"
 
 
@@ -160,7 +102,7 @@ def check_steck(load: Load) -> pd.DataFrame:
     """
     x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
     values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
-    return statements(TEXT, values)
+    return statements("steck", values)
 
 
 def _measures() -> Values:

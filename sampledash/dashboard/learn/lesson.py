@@ -1,11 +1,10 @@
 """What a lesson is: a text with named numbers, what computes them, and a picture.
 
-Each file in the folder ``lessons`` is a lesson; their names give the order. It holds
+A lesson is two files in the folder ``lessons``, whose names give the order. Its text holds lines of
+``name: text``, wrapped lines indented. ``$x`` stands for the number x. A ``choice`` and an
+``exercise`` have two parts, answer and reply or task and solution, with `` | `` between; a ``link``
+is a page, its query and the label. ``right`` names the choice that is. Its module holds
 
-``TEXT``
-    Lines of ``name: text``, wrapped lines indented. ``$x`` stands for the number x. A ``choice``
-    and an ``exercise`` have two parts, answer and reply or task and solution, with `` | `` between;
-    a ``link`` is a page, its query and the label. ``right`` names the choice that is.
 ``numbers(look)``, ``picture(look, revealed, dark)``
     The numbers by name, as they are written (several lines as a tuple), and the Plotly figure.
 ``LOOKS``, ``OFFER``
@@ -24,11 +23,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
+from pathlib import Path
 from string import Template
+from types import ModuleType
 from typing import NamedTuple
 from urllib.parse import parse_qs
-
-import plotly.graph_objects as go
 
 from sampledash.dashboard.learn import lessons
 from sampledash.dashboard.words import ranking
@@ -87,28 +86,10 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a lesson says.
+    """What a lesson says; exactly one of the choices is right.
 
-    Attributes
-    ----------
-    title
-        What is learnt.
-    setup, question, choices
-        What is given, and what is asked before anything is shown; exactly one choice is right.
-    sentence, formula
-        The answer with its numbers, and why, as TeX.
-    why
-        Why it matters, in two lines.
-    source
-        Where it is in the paper.
-    link
-        The same state on another page.
-    minutes, misconceptions, exercises
-        For the teacher.
-    points
-        A list to take away, where there is one.
-    most
-        Where the answer is a number: the largest one that can be guessed, from 0 on.
+    ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher, ``points`` a list to take
+    away, and where the answer is a number, ``most`` is the largest that can be guessed, from 0 on.
     """
 
     title: str
@@ -142,41 +123,28 @@ class Lesson:
         return Choice(count(guess), False, said)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One file of the course."""
-
-    text: str
-    numbers: Callable[[str], Numbers]
-    picture: Callable[[str, bool, bool], go.Figure]
-    looks: tuple[str, ...]
-    offer: Offer | None
-
-    def look(self, chosen: str = "") -> str:
-        """The metric that is looked at: the one of the question where none is chosen."""
-        return chosen or next(iter(self.looks), "")
-
-
 def names() -> list[str]:
-    """Of the files, in order."""
+    """Of the lessons, in order."""
     return sorted(found.name for found in pkgutil.iter_modules(lessons.__path__))
 
 
 @cache
-def course() -> tuple[Entry, ...]:
+def course() -> tuple[ModuleType, ...]:
     """All lessons, in order."""
-    files = [import_module(f"{lessons.__name__}.{name}") for name in names()]
-    return tuple(
-        Entry(x.TEXT, x.numbers, x.picture, getattr(x, "LOOKS", ()), getattr(x, "OFFER", None))
-        for x in files
-    )
+    return tuple(import_module(f"{lessons.__name__}.{name}") for name in names())
+
+
+def looks(number: int) -> tuple[str, ...]:
+    """Metrics that lesson 1, 2, ... can be looked at with, that of the question first."""
+    return getattr(course()[number - 1], "LOOKS", ("",))
 
 
 @lru_cache(maxsize=64)
 def words(number: int, look: str = "") -> Lesson:
     """What lesson 1, 2, ... says; computed once, as it is the same for everybody."""
-    entry = course()[number - 1]
-    return read(entry.text, {**COMMON, **entry.numbers(entry.look(look))})
+    module = course()[number - 1]
+    text = Path(str(module.__file__)).with_suffix(".txt").read_text(encoding="utf-8")
+    return read(text, {**COMMON, **module.numbers(look or looks(number)[0])})
 
 
 _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
@@ -189,8 +157,8 @@ def ahead(number: int) -> Future[object]:
     That is the picture of its answer, which the result waits for, and the words of the lesson
     after it. Both leave their numbers in the caches of the lessons.
     """
-    entry = course()[number - 1]
-    drawn: Future[object] = _BESIDE.submit(entry.picture, entry.look(), True, False)
+    picture = course()[number - 1].picture
+    drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)
     _BESIDE.submit(words, min(number + 1, len(course())))
     return drawn
 
@@ -206,29 +174,22 @@ def read(text: str, numbers: Numbers) -> Lesson:
         else:
             found.setdefault(name, []).append(Template(said).substitute(numbers))
 
-    def one(name: str) -> str:
-        (said,) = found[name]
-        return said
-
     def parts(name: str) -> list[list[str]]:
         return [said.split(" | ") for said in found[name]]
 
     page, query, label = parts("link")[0]
+    alone = ("title", "setup", "question", "sentence", "why", "source")
+    (right,), (minutes,), most = found["right"], found["minutes"], found.get("most")
     return Lesson(
-        title=one("title"),
-        setup=one("setup"),
-        question=one("question"),
-        choices=tuple(Choice(text, text == one("right"), why) for text, why in parts("choice")),
-        sentence=one("sentence"),
+        **{name: found[name][0] for name in alone},
+        choices=tuple(Choice(text, text == right, why) for text, why in parts("choice")),
         formula=tuple(found["formula"]),
-        why=one("why"),
-        source=one("source"),
         link=Link(page, parse_qs(query), label),
-        minutes=int(one("minutes")),
+        minutes=int(minutes),
         misconceptions=tuple(found["misconception"]),
         exercises=tuple(Exercise(task, solution) for task, solution in parts("exercise")),
         points=tuple(found.get("point", ())),
-        most=int(one("most")) if "most" in found else None,
+        most=int(most[0]) if most else None,
     )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from sampledash.dashboard import page, sliding, state
 from sampledash.dashboard.learn import lesson as lessons
-from sampledash.dashboard.learn.lesson import PAPER, Choice, Entry, Lesson, Link, Offer
+from sampledash.dashboard.learn.lesson import PAPER, Choice, Lesson, Link, Offer
 
 LESSON, PRESENT, LOOK, EXAMPLE = "lesson", "present", "look", "example_m"
 NUMBERS = tuple(str(number) for number in range(1, len(lessons.course()) + 1))
@@ -31,7 +31,7 @@ def show() -> None:
     )
     with st.container(key="projected" if present else "lesson_page"):
         number = _way()
-        entry, lesson = lessons.course()[number - 1], lessons.words(number)
+        lesson = lessons.words(number)
         asked = st.container()
         # Side by side where there is room: the picture stays on the screen.
         with st.container(horizontal=True, vertical_alignment="center", key="answer"):
@@ -40,7 +40,7 @@ def show() -> None:
                 _reply(chosen)
         with asked:
             _head(number, lesson, revealed=chosen is not None, present=present)
-        _body(number, entry, revealed=chosen is not None, present=present)
+        _body(number, revealed=chosen is not None, present=present)
     _foot(lesson, present)
     lessons.ahead(number)
 
@@ -102,20 +102,20 @@ def _reply(chosen: Choice) -> None:
         st.info(f"Not quite. {said}", icon=":material/lightbulb:")
 
 
-def _body(number: int, entry: Entry, *, revealed: bool, present: bool) -> None:
+def _body(number: int, *, revealed: bool, present: bool) -> None:
     if not revealed:
         _picture(number, "", revealed=False, present=present)
         st.caption("Answer first: then the picture can be moved.")
         return
     if present:
         above = st.container()  # the picture is to be seen without scrolling
-        look = _look(number, entry)
+        look = _look(number)
         with above:
             _picture(number, look, revealed=True, present=True)
         return
     left, right = st.columns([7, 5], gap="medium")
     with left:
-        look = _look(number, entry)
+        look = _look(number)
         _picture(number, look, revealed=True, present=False)
     lesson = lessons.words(number, look)
     with right:
@@ -126,8 +126,8 @@ def _body(number: int, entry: Entry, *, revealed: bool, present: bool) -> None:
         if lesson.points:
             st.markdown("\n".join(f"{i}. {said}" for i, said in enumerate(lesson.points, 1)))
         st.markdown(f"*Why it matters.* {_unbroken(lesson.why)}")
-        if entry.offer is not None:
-            _offer(entry.offer, look)
+        if offer := getattr(lessons.course()[number - 1], "OFFER", None):
+            _offer(offer, look)
         _link(lesson.link)
         st.caption(f"{PAPER}: {lesson.source}.")
 
@@ -164,18 +164,18 @@ def _link(link: Link) -> None:
     )
 
 
-def _look(number: int, entry: Entry) -> str:
-    if not entry.looks:
-        return ""
-    first, key = entry.look(), f"{LOOK}{number}"
+def _look(number: int) -> str:
+    first, *more = looks = lessons.looks(number)
+    if not more:
+        return first
     chosen = st.segmented_control(
-        "Metric", entry.looks, default=first, required=True, key=key, **_CHOICE
+        "Metric", looks, default=first, required=True, key=f"{LOOK}{number}", **_CHOICE
     )
     return chosen or first
 
 
 def _picture(number: int, look: str, *, revealed: bool, present: bool) -> None:
-    look = look or lessons.course()[number - 1].look()
+    look = look or lessons.looks(number)[0]
     lesson = lessons.words(number, look)
     page.moving(
         _made(number, look, revealed, page.is_dark(), present),
