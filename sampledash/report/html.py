@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import pandas as pd
@@ -30,47 +31,6 @@ _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:"
 )
-
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1c2530; --muted: #5d6975; --line: #d5dbe1;
-  --page: #ffffff; --soft: #f4f6f8; --right: #00694c; --wrong: #a84300; --undecided: #805700; }
-@media (prefers-color-scheme: dark) { :root { --ink: #f0f4f8; --muted: #a5b0bb; --line: #37424d;
-  --page: #11161c; --soft: #1a2129; --right: #35c79b; --wrong: #ff8a4c; --undecided: #f0b429; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 52rem; color: var(--ink);
-  background: var(--page); overflow-wrap: anywhere;
-  font: 1rem/1.5 "Source Sans 3", "Segoe UI", Roboto, Helvetica, Arial, sans-serif; }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; }
-h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
-h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
-p { margin: .5rem 0; }
-.note { color: var(--muted); font-size: .9rem; }
-figure { margin: 1rem 0 1.5rem; }
-figcaption { font-weight: 600; margin-bottom: .25rem; }
-.picture { background: #ffffff; color: #1c2530; color-scheme: light; border: 1px solid var(--line);
-  border-radius: 6px; padding: .5rem; overflow: hidden; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .9rem; min-width: 60%; }
-th, td { padding: .3rem .5rem; text-align: left; vertical-align: top;
-  border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
-thead th { border-bottom: 2px solid var(--muted); vertical-align: bottom; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-thead .number { white-space: normal; }
-td.name { min-width: 4rem; max-width: 16rem; }
-td.right { color: var(--right); } td.wrong { color: var(--wrong); font-weight: 600; }
-td.undecided { color: var(--undecided); }
-pre { background: var(--soft); border: 1px solid var(--line); border-radius: 6px; padding: .75rem;
-  font: .82rem/1.45 ui-monospace, Menlo, Consolas, monospace; white-space: pre-wrap; }
-@page { margin: 14mm; }
-@media print {
-  :root { --ink: #000000; --muted: #444444; --line: #bbbbbb; --page: #ffffff; --soft: #ffffff;
-    --right: #00593f; --wrong: #8a3700; --undecided: #6b4900; }
-  body { padding: 0; max-width: none; font-size: 10.5pt; }
-  figure, tr, h2, h3 { break-inside: avoid; } h2, h3, figcaption { break-after: avoid; }
-  thead { display: table-header-group; } .scroll { overflow: visible; }
-  .picture > * { zoom: .86; }  /* drawn for the screen's width, which paper does not have */
-}
-"""
 
 
 class Picture(Protocol):
@@ -137,12 +97,13 @@ def html_report(
         _block(python_script(findings)),
     ]
     body = "\n".join(parts)
+    style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<link rel="icon" href="data:,">\n<title>{html_text(title)}</title>\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<style>\n{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -174,17 +135,17 @@ def _figures(figures: Sequence[tuple[str, Picture]], legend: str) -> list[str]:
 
 
 def _table(table: pd.DataFrame) -> str:
-    made = printed(table.head(MOST_ROWS))
-    kinds = ["number" if number else "name" for number in made.numbers]
+    columns = printed(table.head(MOST_ROWS))
+    kinds = ["number" if column.number else "name" for column in columns]
     head = "".join(
-        f'<th scope="col" class="{kind}">{html_text(header)}</th>'
-        for header, kind in zip(made.headers, kinds, strict=True)
+        f'<th scope="col" class="{kind}">{html_text(column.header)}</th>'
+        for column, kind in zip(columns, kinds, strict=True)
     )
     lines = []
-    for row in made.rows:
+    for row in zip(*(column.cells for column in columns), strict=True):
         cells = []
-        for cell, kind, name in zip(row, kinds, made.names, strict=True):
-            known = f" {cell}" if name == "state" and cell in _STATES else ""
+        for cell, column, kind in zip(row, columns, kinds, strict=True):
+            known = f" {cell}" if column.name == "state" and cell in _STATES else ""
             cells.append(f'<td class="{kind}{known}">{html_text(cell) or "–"}</td>')
         lines.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(lines)

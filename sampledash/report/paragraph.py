@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import Template
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,8 +41,6 @@ _CORRECTIONS = {
 # Up to so many are named one by one: systems with their values, values in all, systems that are
 # best together, pairs, metrics; and characters of a name.
 _NAMED, _VALUES, _TIED, _PAIRS, _METRICS, _LONGEST = 4, 6, 3, 3, 5, 60
-K = TypeVar("K")
-T = TypeVar("T")
 
 
 def paragraph(findings: Findings, *, latex: bool = False) -> str:
@@ -99,8 +97,6 @@ class _Writer:
     f: Findings
     latex: bool
 
-    # Names, numbers and citations.
-
     def name(self, text: str) -> str:
         """What a user wrote, on one line and not too long."""
         line = one_line(text) or "(no name)"
@@ -147,8 +143,6 @@ class _Writer:
             return f" by {'both metrics' if every.startswith('all') else 'either metric'}"
         return f" by {every.format(len(places))}"
 
-    # The setting and the values that a paper should report.
-
     def instances(self) -> str:
         sizes = [ranks.n_instances for ranks in self.f.sets]
         low, high = min(sizes), max(sizes)
@@ -172,17 +166,13 @@ class _Writer:
         """Every value from the best to the worst, or only the best; two verbs for the metrics."""
         if not self.listing:
             return self.best(means)
-        f, parts = self.f, []
-        for metric, column, verb in zip(
-            f.metrics, means.T, [first] + [then] * (len(f.metrics) - 1), strict=True
-        ):
-            if np.ptp(column) <= TIED:
-                who = "both systems" if len(f.sets) == 2 else f"all {len(f.sets)} systems"
-                parts.append(f"{metric} {verb} {self.share(column[0])} for {who}")
-                continue
+        f, parts = self.f, list[str]()
+        for metric, column in zip(f.metrics, means.T, strict=True):
             order = np.argsort(-column, kind="stable")
             each = [f"{self.share(column[i])} for {self.name(f.systems[i])}" for i in order]
-            parts.append(f"{metric} {verb} {listed(each)}")
+            if np.ptp(column) <= TIED:
+                each = [f"{self.share(column[0])} for {all_of(len(f.sets), 'systems')}"]
+            parts.append(f"{metric} {then if parts else first} {listed(each)}")
         return phrases(parts)
 
     def best(self, means: Floats) -> str:
@@ -205,8 +195,6 @@ class _Writer:
             parts.append(f"{who}{'' if parts else verb} by {listed(metrics)}")
         best = phrases(parts)
         return f"{best}; by {listed(equal)} the systems are equal" if equal else best
-
-    # What the sampled metric is in expectation, and the pairs that it orders otherwise.
 
     def drawn(self) -> str:
         protocol = self.f.protocol
@@ -294,11 +282,11 @@ class _Writer:
         return " and ".join(said)
 
     def turned_by_metrics(self, turned: pd.Series, level: int) -> str:
-        parts: list[tuple[str, int]] = []
+        parts = []
         for place, back in turned.groupby(self.rows["place"]):
             number, pairs = int(back.sum()), len(back)
             some = f"{count(number)} of {count(pairs)} pairs" if number else "none"
-            parts.append((all_of(pairs, "pairs") if number == pairs else some, int(place)))
+            parts.append((all_of(pairs, "pairs") if number == pairs else some, place))
         groups = _grouped(sorted(parts, key=lambda part: part[0] == "none"))
         tie = f"tie {count(level)} {'pair' if level == 1 else 'pairs'}"
         if set(groups) == {"none"}:
@@ -311,8 +299,6 @@ class _Writer:
         ends = zip(rows["better"], rows["worse"], strict=True)
         return [(self.name(better), self.name(worse)) for better, worse in ends]
 
-    # The order over m, and in one run.
-
     def order(self) -> str:
         if self.rows.empty:
             return "As the systems are equal on the full ranking, there is no order to compare."
@@ -321,15 +307,13 @@ class _Writer:
     def right_from(self) -> str:
         """From which m on the expected order is that of the full ranking."""
         f, parts = self.f, self.rows.groupby("place")["right_from"]
-        last = {
-            x: None if parts.get_group(x).isna().any() else int(parts.get_group(x).max())
-            for x in self.compared
-        }
-        late = [place for place, m in last.items() if m is None]
+        ends = {place: parts.get_group(place).max(skipna=False) for place in self.compared}
+        late = [place for place, m in ends.items() if pd.isna(m)]
+        last = {place: int(m) for place, m in ends.items() if place not in late}
         end, selected = self.symbol("m", f.m_max), not f.every_m
         largest = f"the largest {'of the values ' if selected else ''}evaluated"
         one_pair = len(f.sets) == 2 or int(parts.size().max()) == 1
-        if len(late) == len(last):
+        if not last:
             return f"Even at {end}, {largest}, {self.never(late)}."
         start = "Their order is that" if one_pair else "All pairs are in the order"
         said = f"{start} of the full ranking {self.since(last)}"
@@ -339,10 +323,10 @@ class _Writer:
         still = "it is" if one_pair else "some pairs are"
         return f"{said}; by {names} {still} not even at {end}, {largest}."
 
-    def since(self, last: Mapping[int, int | None]) -> str:
+    def since(self, last: dict[int, int]) -> str:
         """``from m = 12 on by AP and from m = 7 on by AUC``; the values of m differ or are one."""
-        f, there = self.f, {place: m for place, m in last.items() if m is not None}
-        groups = _grouped((m, place) for place, m in sorted(there.items(), key=lambda x: x[1]))
+        f = self.f
+        groups = _grouped((m, place) for place, m in sorted(last.items(), key=lambda x: x[1]))
 
         def start(m: int) -> str:
             if m == 1 < f.m_max:
@@ -353,9 +337,9 @@ class _Writer:
             return f"{only}from {self.symbol('m', m)} on"
 
         if len(groups) == 1:
-            return f"{start(min(groups))}{self.by(sorted(there))}"
+            return f"{start(min(groups))}{self.by(sorted(last))}"
         if len(groups) > _METRICS:
-            return f"by {len(there)} metrics {start(max(groups))}"
+            return f"by {len(last)} metrics {start(max(groups))}"
         return phrases([f"{start(m)} by {self.metrics(places)}" for m, places in groups.items()])
 
     def never(self, late: Sequence[int]) -> str:
@@ -384,12 +368,9 @@ class _Writer:
             f"between {low} and {high}": (chance > 1 - CONFIDENT) & (chance < CONFIDENT),
             f"at most {low}": chance <= 1 - CONFIDENT,
         }
-        start = (
-            f"At {self.symbol('m', f.m)} a single run would show the true order with a probability "
-            "of "
-        )
+        run = f"At {self.symbol('m', f.m)} a single run would show the true order with a"
         if len(rows) > _PAIRS:
-            return f"{start}{self.three_ways(chance, bounds)}."
+            return f"{run} probability of {self.three_ways(chance, bounds)}."
         said = [self.share(p, chance=True) for p in chance]
         groups = _grouped(zip(said, self.comparisons(rows), strict=True))
         if len(rows) == 1:
@@ -404,9 +385,10 @@ class _Writer:
             told = phrases([f"{p} {listed(who)}" for p, who in groups.items()])
         open_ = bounds[f"between {low} and {high}"]
         if not open_.any():
-            return f"{start}{told}."
+            return f"{run} probability of {told}."
         where = ", so" if open_.all() else f"; where it is between {low} and {high},"
-        return f"{start}{told}{where} the order in one run is a matter of chance."
+        end = "the order in one run is a matter of chance."
+        return f"{run} probability of {told}{where} {end}"
 
     def comparisons(self, rows: pd.DataFrame) -> list[str]:
         """``for Y over X``, ``by AP`` or both."""
@@ -418,7 +400,7 @@ class _Writer:
             return metrics
         return [f"{pair} {metric}" for pair, metric in zip(pairs, metrics, strict=True)]
 
-    def three_ways(self, chance: Floats, bounds: Mapping[str, np.ndarray]) -> str:
+    def three_ways(self, chance: Floats, bounds: dict[str, np.ndarray]) -> str:
         """How many comparisons one run shows rightly, wrongly, or as chance has it."""
         f, rows = self.f, self.rows
         kind = "pairs" if len(f.metrics) == 1 else "metrics" if len(f.sets) == 2 else "comparisons"
@@ -435,33 +417,21 @@ class _Writer:
         return f"{said}; it is lowest {self.comparisons(lowest)[0]} ({least})"
 
 
-def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
     """What has the same first part together, in the order of their first occurrence."""
-    groups: dict[K, list[T]] = {}
+    groups: dict[Any, list[Any]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
     return groups
 
 
 def listed(parts: Sequence[str]) -> str:
-    """Join with commas and "and".
-
-    Examples
-    --------
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
-    """
+    """``a``, ``a and b``, ``a, b and c``."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def phrases(parts: Sequence[str]) -> str:
-    """Join phrases; where one of them has an "and" of its own, a comma sets the last apart.
-
-    Examples
-    --------
-    >>> phrases(["one by AP", "none by AUC"]), phrases(["one by AP and RR", "none by AUC"])
-    ('one by AP and none by AUC', 'one by AP and RR, and none by AUC')
-    """
+    """The same of phrases; where one has an "and" of its own, a comma sets the last apart."""
     if len(parts) == 1 or not any(" and " in part for part in parts):
         return listed(parts)
     return f"{', '.join(parts[:-1])}, and {parts[-1]}"

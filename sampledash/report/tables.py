@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -54,27 +53,18 @@ _FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # a spreadsheet runs what begin
 _SYMBOL = re.compile(r"(?<!\w)[mnkp](?!\w)")
 
 
-@dataclass(frozen=True)
-class Printed:
-    """A table as a paper prints it, before it is put into a language.
+class Column(NamedTuple):
+    """A column as a paper prints it, before it is put into a language.
 
-    Attributes
-    ----------
-    headers
-        With units; ``ours`` tells which are written by sampledash and not by a user.
-    rows
-        Cells as text: numbers with a plain minus sign, ``""`` where there is no value.
-    numbers
-        Which columns hold numbers.
-    names
-        Names of the columns in the table.
+    ``header``, with its unit, is written by sampledash where it is ``ours``, else by a user;
+    ``cells`` hold numbers with a plain minus sign, ``""`` where there is no value.
     """
 
-    headers: list[str]
-    ours: list[bool]
-    rows: list[list[str]]
-    numbers: list[bool]
-    names: list[str]
+    name: str
+    header: str
+    ours: bool
+    number: bool
+    cells: list[str]
 
 
 def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
@@ -82,13 +72,10 @@ def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
 
     A column of intervals becomes two, ``_low`` and ``_high``.
     """
-    found: list[tuple[str, list[Any]]] = []
     if not isinstance(table.index, pd.RangeIndex):
-        for level in range(table.index.nlevels):
-            name = table.index.names[level]
-            found.append(
-                ("" if name is None else str(name), table.index.get_level_values(level).tolist())
-            )
+        named = ["" if name is None else str(name) for name in table.index.names]
+        table = table.reset_index(names=named, allow_duplicates=True)
+    found: list[tuple[str, list[Any]]] = []
     for place, label in enumerate(table.columns):
         name, values = str(label), table.iloc[:, place].tolist()
         if any(isinstance(value, tuple) for value in values):
@@ -106,10 +93,8 @@ def as_csv(table: pd.DataFrame) -> str:
     Floats have all their digits, missing values are empty. A text that a spreadsheet would run as
     a formula gets an apostrophe in front.
     """
-    found = columns_of(table)
-    lines = [[_guarded(name) for name, _ in found]]
-    lines += [[_guarded(value) for value in row] for row in _rows(found)]
-    return "".join(",".join(map(_field, line)) + "\n" for line in lines)
+    columns = [[_guarded(value) for value in (name, *each)] for name, each in columns_of(table)]
+    return "".join(",".join(map(_field, line)) + "\n" for line in zip(*columns, strict=True))
 
 
 def _guarded(value: Any) -> str:
@@ -126,28 +111,25 @@ def _field(text: str) -> str:
     return text if plain else '"' + text.replace('"', '""') + '"'
 
 
-def printed(table: pd.DataFrame) -> Printed:
+def printed(table: pd.DataFrame) -> list[Column]:
     """Round a table for print: shares in percent with two decimals, whole numbers plain.
 
     Columns are told by name; an unknown column of numbers counts as shares when none of them is
     beyond 1, else as whole numbers or numbers with two decimals.
     """
     found = columns_of(table)
-    names = [name for name, _ in found]
-    paired = {"better", "worse"} <= set(names)
-    headers, ours, cells, numbers = [], [], [], []
+    names, made = {name for name, _ in found}, []
+    paired = {"better", "worse"} <= names
     for name, values in found:
         header, kind = _COLUMNS.get(name, (name, _kind(values)))
         if paired and name in ("exact", "sampled"):  # of a pair: better - worse
             header, kind = f"{header} difference", "points"
         if name == "probability" and paired and "state" not in names:
             header = "Probability"
-        ours.append(name in _COLUMNS)
-        headers.append(header + _UNIT.get(kind, ""))
-        cells.append([_cell(value, kind) for value in values])
-        numbers.append(kind != "text")
-    rows = [list(row) for row in zip(*cells, strict=True)] if cells else []
-    return Printed(headers, ours, rows, numbers, names)
+        cells = [_cell(value, kind) for value in values]
+        header += _UNIT.get(kind, "")
+        made.append(Column(name, header, name in _COLUMNS, kind != "text", cells))
+    return made
 
 
 def _kind(values: Sequence[Any]) -> Kind:
@@ -187,26 +169,17 @@ def _real(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating))
 
 
-def _rows(found: Sequence[tuple[str, list[Any]]]) -> list[tuple[Any, ...]]:
-    return list(zip(*(values for _, values in found), strict=True))
-
-
 def as_markdown(table: pd.DataFrame) -> str:
     """Write a table as Markdown (pipes), rounded for print; missing values are an en dash."""
-    made = printed(table)
-    head = [escape.markdown(header) for header in made.headers]
-    rows = [[escape.markdown(cell) or "–" for cell in row] for row in made.rows]
-    width = [max(3, *(len(row[i]) for row in [head, *rows])) for i in range(len(head))]
-
-    def line(row: Sequence[str]) -> str:
-        padded = (
-            cell.rjust(width[i]) if made.numbers[i] else cell.ljust(width[i])
-            for i, cell in enumerate(row)
-        )
-        return f"| {' | '.join(padded)} |\n"
-
-    rule = ["-" * (w - 1) + ":" if n else "-" * w for w, n in zip(width, made.numbers, strict=True)]
-    return "".join(map(line, [head, rule, *rows]))
+    columns = []
+    for column in printed(table):
+        head, *cells = (escape.markdown(text) for text in (column.header, *column.cells))
+        cells = [cell or "–" for cell in cells]
+        width = max(3, *map(len, (head, *cells)))
+        rule = "-" * (width - 1) + ":" if column.number else "-" * width
+        padded = str.rjust if column.number else str.ljust
+        columns.append([padded(text, width) for text in (head, rule, *cells)])
+    return "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
 
 
 def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
@@ -220,33 +193,30 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
         With either of them the ``tabular`` stands in a ``table``. The caption is plain text; of
         the label letters, digits and ``: - _`` are kept.
     """
-    made = printed(table)
-    head = [
-        _SYMBOL.sub(r"$\g<0>$", escape.tex(header)) if ours else escape.tex(header)
-        for header, ours in zip(made.headers, made.ours, strict=True)
-    ]
-    rows = [
-        [
-            (_tex_number(cell) if number else escape.tex(cell)) or MISSING_TEX
-            for cell, number in zip(row, made.numbers, strict=True)
-        ]
-        for row in made.rows
+    columns = printed(table)
+    heads = []
+    for column in columns:
+        head = escape.tex(column.header)
+        heads.append(_SYMBOL.sub(r"$\g<0>$", head) if column.ours else head)
+    cells = [
+        [(_tex_number(x) if column.number else escape.tex(x)) or MISSING_TEX for x in column.cells]
+        for column in columns
     ]
     lines = [
-        rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in made.numbers)}}}",
+        rf"\begin{{tabular}}{{{''.join('r' if column.number else 'l' for column in columns)}}}",
         r"  \toprule",
-        f"  {' & '.join(head)} \\\\",
+        f"  {' & '.join(heads)} \\\\",
         r"  \midrule",
-        *(f"  {' & '.join(row)} \\\\" for row in rows),
+        *(f"  {' & '.join(row)} \\\\" for row in zip(*cells, strict=True)),
         r"  \bottomrule",
         r"\end{tabular}",
     ]
     if caption or label:
         key = re.sub(r"[^A-Za-z0-9:_-]", "", label)
-        head = [r"\begin{table}", r"  \centering"]
-        head += [rf"  \caption{{{escape.tex(caption)}}}"] if caption else []
-        head += [rf"  \label{{{key}}}"] if key else []
-        lines = [*head, *(f"  {line}" for line in lines), r"\end{table}"]
+        above = [r"\begin{table}", r"  \centering"]
+        above += [rf"  \caption{{{escape.tex(caption)}}}"] if caption else []
+        above += [rf"  \label{{{key}}}"] if key else []
+        lines = [*above, *(f"  {line}" for line in lines), r"\end{table}"]
     return "\n".join([r"% \usepackage{booktabs}", *lines]) + "\n"
 
 
