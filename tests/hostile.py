@@ -484,7 +484,7 @@ def read(case: Case, data: bytes) -> Any:
         return read_printed(text) if case.reader == "printed" else parse_rank_text(text, n=N)
     stream = io.BytesIO(data)
     if case.reader == "weights":
-        return weights_of_file(data, case.name, 3)
+        return weights_of_file(data, 3, case.name)
     if case.reader == "sampled":
         known = {} if b"," in data and b"m" in data[:99] else {"n": N, "m": 20}
         sets = read_sampled_ranks(stream, name=case.name, **known)

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampledash.comparison.chance import probability_of_order
+from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means, variances_of_means
+from sampledash.comparison.order import true_order
 from sampledash.metrics import parse_metric
 from sampledash.papers.printed import SETTINGS, cells
 from sampledash.protocol import Options, Protocol
@@ -74,8 +75,9 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
             options["correction"] = str(column)
         protocol, std = Protocol.of(options), np.full(len(cell), np.nan)
         if table == 4:
-            chances = [probability_of_order(x, sets, m, **options) for x in metrics]
-            chance = np.column_stack([table["probability"] for table in chances]).ravel()
+            pairs = [true_order(metric, sets, protocol) for metric in metrics]
+            means = expected_means(metrics, sets, [m], protocol)[0]
+            chance = np.ravel(pair_chances(metrics, sets, m, pairs, means, protocol), order="F")
             ours, error = runs * chance, np.sqrt(runs * chance * (1 - chance))
         else:
             at = [systems.index(x) for x in cell["row"]], [names.index(x) for x in cell["metric"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -59,7 +59,7 @@ def choose() -> Given | None:
     def weights(n: int) -> Floats:
         if isinstance(data, str):
             return weights_of_text(data, n)
-        return weights_of_file(data, name, n)
+        return weights_of_file(data, n, name)
 
     return lambda n: cache.cached(("weights", data, name, n), lambda: weights(n), shared=False)
 
@@ -94,22 +94,22 @@ _APART = re.compile(r"[,;\s]+")
 _HEADERS = {"rank", "ranks", "r", "weight", "weights", "prior", "p", "probability", "count"}
 
 
-def weights_of_file(source: bytes, name: str, n: int) -> Floats:
+def weights_of_file(source: bytes, n: int, name: str) -> Floats:
     """Weights of the ranks 1..n from a file: text, or a numpy array of one dimension."""
     data, _ = load(BytesIO(source), name)
     kind = kind_of(data, name)
     if kind == "text":
         check_utf8(data, name)
-        return weights_of_text(data.decode().removeprefix("\ufeff"), n, name=name)
+        return weights_of_text(data.decode().removeprefix("\ufeff"), n, name)
     if kind == "parquet":
         raise ReadError(f"{name} is a Parquet file: save the weights as CSV")
     array = load_array(data, name)
     if array.dtype.names is not None or array.ndim != 1:
         raise ReadError(f"{name} has shape {array.shape}: save one weight for each rank 1..{n}")
-    return _checked(array.astype(np.float64), n, name, range(1, len(array) + 1), "value")
+    return _of_ranks(None, array.astype(np.float64), n, name, lambda i: f"{name}, value {i + 1}")
 
 
-def weights_of_text(text: str, n: int, *, name: str = "pasted text") -> Floats:
+def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     """Weights of the ranks 1..n, the largest of them 1: shape (n,).
 
     One number for each rank, in order, apart by commas, semicolons, spaces or lines; or a line
@@ -124,75 +124,59 @@ def weights_of_text(text: str, n: int, *, name: str = "pasted text") -> Floats:
     if len(text) > _LONGEST:
         raise ReadError(f"{name} is longer than {_LONGEST} characters: round the weights")
     split = ([x for x in _APART.split(line) if x] for line in text.splitlines())
-    lines = [(place, cells) for place, cells in enumerate(split, start=1) if cells]
+    lines = [(f"{name}, line {i}", cells) for i, cells in enumerate(split, start=1) if cells]
     header = {cell.lower() for cell in lines[0][1]} if lines else {""}
     paired = False
     if header <= _HEADERS:
         paired = len(lines.pop(0)[1]) == 2
     cells = [(place, cell) for place, cells in lines for cell in cells]
-    if len(cells) > _MOST:
-        raise ReadError(
-            f"{name} holds more than {_MOST:,} numbers: give a weight for each rank 1..{n}"
-        )
-    if not cells:
-        raise ReadError(f"{name} holds no number: give a weight for each rank 1..{n}")
-    values = np.array([_number(cell, place, name) for place, cell in cells], dtype=np.float64)
+    if not 0 < len(cells) <= _MOST:
+        holds = f"more than {_MOST:,} numbers" if cells else "no number"
+        raise ReadError(f"{name} holds {holds}: give a weight for each rank 1..{n}")
+    values = np.array([_number(cell, place) for place, cell in cells], dtype=np.float64)
     odd = next((place for place, cells in lines if len(cells) != 2), None)
     if not paired and (odd is not None or len(lines) == 1):
-        return _checked(values, n, name, [place for place, _ in cells], "line")
+        return _of_ranks(None, values, n, name, lambda i: cells[i][0])
     if odd is not None:
-        raise ReadError(
-            f"{name}, line {odd}: write two numbers, a rank and its weight, such as 12,0.5"
-        )
-    return _by_rank(values[::2], values[1::2], n, name, [place for place, _ in lines])
+        raise ReadError(f"{odd}: write two numbers, a rank and its weight, such as 12,0.5")
+    return _of_ranks(values[::2], values[1::2], n, name, lambda i: lines[i][0])
 
 
-def _number(cell: str, place: int, name: str) -> float:
+def _number(cell: str, place: str) -> float:
     if not is_numeral(cell):
-        raise ReadError(f"{name}, line {place}: {not_a_number(cell)}; write weights as 0.5 or 2e-3")
+        raise ReadError(f"{place}: {not_a_number(cell)}; write weights as 0.5 or 2e-3")
     return float(cell)
 
 
-def _by_rank(ranks: Floats, given: Floats, n: int, name: str, places: Sequence[int]) -> Floats:
-    off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
-    if np.any(off):
-        i = int(np.argmax(off))
-        raise ReadError(
-            f"{name}, line {places[i]}: {shown(float(ranks[i]))} is not a rank; write a whole "
-            f"number in 1..{n}, or change n"
-        )
-    whole = ranks.astype(np.int64)
-    _, first, times = np.unique(whole, return_index=True, return_counts=True)
-    if np.any(times > 1):
-        again = int(whole[first[times > 1][0]])
-        raise ReadError(f"{name} gives rank {again} twice: keep one")
-    _refuse(given, name, places, "line")
-    found = np.zeros(n)
-    found[whole - 1] = given
-    return _scaled(found, name)
-
-
-def _checked(values: Floats, n: int, name: str, places: Sequence[int], what: str) -> Floats:
-    _refuse(values, name, places, what)
-    if len(values) != n:
-        raise ReadError(
-            f"{name} holds {len(values)} weights, but n = {n} needs {n}, one for each rank: "
-            "complete them, change n, or write a line rank,weight for each rank that has one"
-        )
-    return _scaled(values, name)
-
-
-def _refuse(values: Floats, name: str, places: Sequence[int], what: str) -> None:
+def _of_ranks(
+    ranks: Floats | None, values: Floats, n: int, name: str, place: Callable[[int], str]
+) -> Floats:
+    """The weights by rank, checked; ``None``: one for each rank 1..n."""
+    if ranks is not None:
+        off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
+        if np.any(off):
+            i = int(np.argmax(off))
+            raise ReadError(
+                f"{place(i)}: {shown(float(ranks[i]))} is not a rank; write a whole number in "
+                f"1..{n}, or change n"
+            )
+        _, first, times = np.unique(ranks, return_index=True, return_counts=True)
+        if np.any(times > 1):
+            again = int(ranks[first[times > 1][0]])
+            raise ReadError(f"{name} gives rank {again} twice: keep one")
     bad = ~(np.isfinite(values) & (values >= 0))
     if np.any(bad):
         i = int(np.argmax(bad))
         wrong = "is negative" if values[i] < 0 else "is not a number of usual size"
-        raise ReadError(f"{name}, {what} {places[i]}: {values[i]:g} {wrong}; weights are 0 or more")
-
-
-def _scaled(values: Floats, name: str) -> Floats:
-    """The same with largest weight 1: sums of very large or small ones stay numbers."""
-    largest = float(values.max())
-    if largest == 0:
+        raise ReadError(f"{place(i)}: {values[i]:g} {wrong}; weights are 0 or more")
+    if ranks is None and len(values) != n:
+        raise ReadError(
+            f"{name} holds {len(values)} weights, but n = {n} needs {n}, one for each rank: "
+            "complete them, change n, or write a line rank,weight for each rank that has one"
+        )
+    found = np.zeros(n)
+    found[slice(None) if ranks is None else ranks.astype(np.int64) - 1] = values
+    if not found.any():
         raise ReadError(f"{name} holds only zeros: give weight to the ranks that occur")
-    return values / largest
+    found /= found.max()  # sums of very large or small ones stay numbers
+    return found
