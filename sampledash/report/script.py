@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 import numpy as np
 
@@ -56,18 +57,12 @@ def python_script(findings: Findings) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _options(protocol: Protocol) -> dict[str, object]:
+def _options(protocol: Protocol) -> dict[str, Any]:
     """The scheme, and what is not the default."""
-    options: dict[str, object] = {"scheme": protocol.scheme}
-    if protocol.odds != 1:
-        options["odds"] = protocol.odds
-    if protocol.fit_scheme != protocol.scheme:
-        options["fit_scheme"] = protocol.fit_scheme
-    if protocol.ties != "expected":
-        options["ties"] = protocol.ties
-    if protocol.weighting != "instances":
-        options["weighting"] = protocol.weighting
-    return options
+    default = Protocol.of({"scheme": protocol.scheme})
+    fields = ("odds", "fit_scheme", "ties", "weighting")
+    told = [name for name in fields if getattr(protocol, name) != getattr(default, name)]
+    return {name: getattr(protocol, name) for name in ("scheme", *told)}
 
 
 def _reading(protocol: Protocol) -> str:

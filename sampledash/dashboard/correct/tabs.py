@@ -19,7 +19,6 @@ from sampledash.dashboard.state import spelled
 from sampledash.dashboard.words import escaped, outside
 from sampledash.estimation import full_cutoff
 from sampledash.metrics import Metric
-from sampledash.ranksets import RankSet
 from sampledash.readers import example
 from sampledash.report.numbers import count, gamma
 from sampledash.spectral import resolution
@@ -98,7 +97,7 @@ def movielens(q: Question) -> None:
             icon=":material/info:",
         )
         return
-    sets = _movielens()
+    sets = example(MOVIELENS)
     plain, corrected = _orders(metric, Correction()), _orders(metric, recipe)
     settled = []
     for i, j in result.pairs_in_order(metric, sets):
@@ -129,20 +128,16 @@ def movielens(q: Question) -> None:
         st.caption(note)
 
 
-def _movielens() -> list[RankSet]:
-    return cache.cached(("bundled", MOVIELENS), lambda: example(MOVIELENS), shared=True)
-
-
 def _orders(metric: Metric, recipe: Correction) -> Orders:
     """The orders over every m, or where each m takes a fit, up to ``MOVIELENS_M``."""
-    sets, protocol = _movielens(), result.movielens_protocol(recipe)
+    sets, protocol = example(MOVIELENS), result.movielens_protocol(recipe)
     m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
     return cache.orders((metric,), sets, m_max, protocol, shared=True)
 
 
 def movielens_curves(metric: Metric, recipe: Correction, m: int) -> None:
     """Draw one correction over m, with the present m; shaded where some pair is wrong."""
-    sets, found = _movielens(), _orders(metric, recipe)
+    sets, found = example(MOVIELENS), _orders(metric, recipe)
     pairs = result.pairs_in_order(metric, sets)
     keep = found.m_values <= MOVIELENS_M
     flips = sorted({x for i, j in pairs for x in found.flips(i, j, 0) if x <= MOVIELENS_M})

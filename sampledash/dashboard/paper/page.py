@@ -17,6 +17,7 @@ from sampledash.dashboard.paper import pictures, result, words
 from sampledash.dashboard.paper.pictures import Panel
 from sampledash.metrics import parse_metric
 from sampledash.papers.printed import METRICS_34, SETTINGS
+from sampledash.readers import example
 
 FIGURES = tuple(f"Figure {i}" for i in range(1, 7))
 ITEMS = (*(f"Table {t}" for t in result.TABLES), *FIGURES, "The text", "Steck 2010")
@@ -74,7 +75,7 @@ def _figure(item: str) -> None:
     """Ours of a figure; its systems are told apart by one legend."""
     dark = page.is_dark()
     if item in ("Figure 2", "Figure 6"):
-        sets = result.load(pictures.TOY if item == "Figure 2" else MOVIELENS)
+        sets = example(pictures.TOY if item == "Figure 2" else MOVIELENS)
         st.html(legend([x.system for x in sets], dark=dark))
     if item in pictures.FIGURES:
         _panels(pictures.FIGURES[item](dark))

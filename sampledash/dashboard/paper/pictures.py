@@ -19,10 +19,11 @@ from sampledash.dashboard.correct.result import MOVIELENS, Prior, expected
 from sampledash.dashboard.explore import pictures as explore
 from sampledash.dashboard.explore.result import curves as expected_curves
 from sampledash.dashboard.grid import rank_grid
-from sampledash.dashboard.paper.result import MOST_TIMES, load
+from sampledash.dashboard.paper.result import MOST_TIMES
 from sampledash.dashboard.sliding import scatter
 from sampledash.metrics import parse_metric
 from sampledash.protocol import Protocol
+from sampledash.readers import example
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
@@ -60,7 +61,7 @@ def figure_1(dark: bool) -> list[Panel]:
 
 def figure_2(dark: bool) -> list[Panel]:
     """The toy recommenders over m."""
-    sets, protocol = list(load(TOY)), Protocol.of({"scheme": "with-replacement"})
+    sets, protocol = example(TOY), Protocol.of({"scheme": "with-replacement"})
     grid = consistency.m_grid(N - 1, [DRAWN])
     panels = []
     for metric in _METRICS:
@@ -108,7 +109,7 @@ def figure_4(dark: bool) -> list[Panel]:
 
 def figure_5(dark: bool) -> list[Panel]:
     """Where the relevant items of X, Y and Z stand."""
-    sets = load(MOVIELENS)
+    sets = example(MOVIELENS)
     edges = consistency.rank_edges(max(int(x.n.max()) for x in sets), top=False)
     up_to = np.column_stack([rank_distribution_at(x, edges, ties="expected") for x in sets])
     shares = np.diff(up_to, axis=0, prepend=0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -11,18 +10,11 @@ import pandas as pd
 from sampledash.dashboard import cache, page
 from sampledash.papers import check_steck, check_text, match
 from sampledash.papers.steck import theorem
-from sampledash.ranksets import RankSet
 from sampledash.readers import example
 from sampledash.types import Progress
 
 TABLES = (1, 2, 3, 4)
 MOST_TIMES = 20  # the best-ranked relevant item is observed as often as the worst
-
-
-def load(name: str) -> Sequence[RankSet]:
-    """Bundled rank sets by name, read once."""
-    sets: Sequence[RankSet] = cache.cached(("bundled", name), lambda: example(name), shared=True)
-    return sets
 
 
 def tables() -> dict[int, pd.DataFrame]:
@@ -33,7 +25,7 @@ def tables() -> dict[int, pd.DataFrame]:
 
     def make() -> dict[int, pd.DataFrame]:
         with page.progress("Computing every cell of the tables") as report:
-            return {table: match(table, load, partial(part, report, table)) for table in TABLES}
+            return {table: match(table, example, partial(part, report, table)) for table in TABLES}
 
     return cache.cached(("paper", "tables"), make, shared=True)
 
@@ -43,14 +35,14 @@ def statements() -> pd.DataFrame:
 
     def make() -> pd.DataFrame:
         with page.progress("Checking what the text states") as report:
-            return check_text(load, tables(), report)
+            return check_text(example, tables(), report)
 
     return cache.cached(("paper", "text"), make, shared=True)
 
 
 def steck() -> pd.DataFrame:
     """The same of Steck's paper."""
-    return cache.cached(("paper", "steck"), lambda: check_steck(load), shared=True)
+    return cache.cached(("paper", "steck"), lambda: check_steck(example), shared=True)
 
 
 def missing() -> pd.DataFrame:
