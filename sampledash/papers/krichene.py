@@ -30,9 +30,7 @@ _CLOSE = 0.005  # what a reader of Figure 2 cannot tell apart
 
 
 def check_text(
-    load: Load,
-    tables: Mapping[int, pd.DataFrame] | None = None,
-    progress: Progress | None = None,
+    load: Load, tables: Mapping[int, pd.DataFrame] | None = None, progress: Progress | None = None
 ) -> pd.DataFrame:
     """Check the statements about the figures, the toy example and the experiment.
 

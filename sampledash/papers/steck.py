@@ -41,22 +41,10 @@ def observed_means(
 ) -> Floats:
     """Means of a user's measures over the relevant items that happen to be observed.
 
-    Parameters
-    ----------
-    values
-        Each measure of each relevant item, among all items: shape (measures, items).
-    chance
-        Chance that the rating of each relevant item is observed, above 0.
-    repeats, rng
-        How often the ratings go missing anew, and the source of randomness.
+    ``values`` are those of each relevant item, shape (measures, items), whose rating is observed
+    with a ``chance`` above 0. The means have shape (repeats, measures), NaN where nothing was
+    observed: such a user is not in the test set.
 
-    Returns
-    -------
-    Shape (repeats, measures); NaN where nothing was observed, for such a user is not in the test
-    set.
-
-    Notes
-    -----
     Whether irrelevant ratings are observed plays no part: ranks are among all items. So his second
     assumption, that they go missing more often, is not needed for the theorem.
     """

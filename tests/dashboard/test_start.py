@@ -69,7 +69,13 @@ def test_the_headline_follows_the_data():
     assert words.headline("ABC", exact, exact, 5) == "With 5 negatives the order is right"
     swapped = np.array([0.2, 0.1, 0.3])
     assert words.headline("ABC", exact, swapped, 1) == "With 1 negative the order is wrong"
-    assert "3.00" not in figures.spread(np.array([0.0, 0.0]), 0.2).tolist()
+    first = np.array([0.1, 0.3, 0.2])
+    not_best = "With 10 negatives the best of three does not look best"
+    assert words.headline("ABC", exact, first, 10) == not_best
+    assert words.step_title("ABC", exact, first) == "⇅ <b>wrong</b>: B > C > A"
+    assert figures.heights(first).tolist() == pytest.approx([0.0, 1.0, 0.5])
+    spread = figures.spread(np.array([0.0, 0.02, 1.0]), 0.2)
+    assert spread.tolist() == pytest.approx([-0.09, 0.11, 1.0])
 
 
 def test_four_doors(start):

@@ -57,11 +57,7 @@ def expectation(
 
 
 def vector(
-    metric: Metric,
-    vectors: Mapping[Correction, Floats],
-    *,
-    focus: Correction,
-    dark: bool = False,
+    metric: Metric, vectors: Mapping[Correction, Floats], *, focus: Correction, dark: bool = False
 ) -> go.Figure:
     """The vectors over the sampled rank, the one in focus with a dot for each value.
 
@@ -104,18 +100,16 @@ def risks(
     end = min(float((bias2 + variance).max()), 4 * float(bias2.max()) + 1e-9)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
     faded = {"color": [theme.faded(x, 0.25) for x in colors], "line": {"color": colors, "width": 1}}
-    bar = {"type": "bar", "orientation": "h", "width": 0.3, "hoverinfo": "skip"}
-    bar["y"] = np.arange(len(rows), dtype=np.float64)
-    beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7, "showarrow": False}
-    marks = [
-        {"x": 0, "y": i, "font": {"size": 13, "color": colors[i]}, **beside}
-        | {"text": f"<b>{recipe}</b>  {root(bias2[i])}² + {root(variance[i])}²"}
-        for i, recipe in enumerate(rows)
-    ]
+    y, bar = np.arange(len(rows), dtype=np.float64), {"orientation": "h", "width": 0.3}
+    beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
+    marks = []
+    for i, recipe in enumerate(rows):
+        text = f"<b>{recipe}</b>  {root(bias2[i])}² + {root(variance[i])}²"
+        marks.append(theme.note(0, i, text, font={"size": 13, "color": colors[i]}, **beside))
     return theme.figure(
         [
-            bar | {"x": bias2, "marker": {"color": colors}, "name": "bias²"},
-            bar | {"x": variance, "marker": faded, "name": "variance"},
+            theme.bars(bias2, y, "bias²", marker={"color": colors}, hoverinfo="skip", **bar),
+            theme.bars(variance, y, "variance", marker=faded, hoverinfo="skip", **bar),
         ],
         dark=dark,
         height=40 + 40 * len(rows),
@@ -180,7 +174,7 @@ def tradeoff(
         annotations=annotations,
         shapes=shapes,
         revision=f"tradeoff-{symbol}",
-        margin={"l": 8, "r": 12, "t": 24, "b": 8},
+        margin=theme.margin(24),
         xaxis={
             "title": {"text": f"{symbol} (log scale)"},
             "type": "log",
@@ -216,7 +210,7 @@ def spectrum(
         showlegend=True,
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
         revision=f"spectrum-{title}-{most}",
-        margin={"l": 8, "r": 12, "t": 60, "b": 8},
+        margin=theme.margin(60),
         xaxis=theme.rank_axis(most, title="degree of the component (log scale)", most=4),
         yaxis=theme.percent_axis(title="kept"),
     )

@@ -255,11 +255,7 @@ def resolved(sampling: Sampling, weight: float, degree: int, width: float) -> st
 
 
 def reading(metric: str, k: int, sampling: Sampling, linear: float, uniform: float) -> str:
-    """How an uncorrected cutoff reads on all items (Li et al., KDD 2020).
-
-    ``linear``, ``uniform``: cutoffs on all items, of the linear mapping and where all ranks are
-    equally likely.
-    """
+    """How an uncorrected cutoff reads on all items, by two mappings (Li et al., KDD 2020)."""
     name = metric.split("@")[0]
     return (
         f"Read uncorrected, {metric} on {count(sampling.m)} negatives behaves like {name}@"

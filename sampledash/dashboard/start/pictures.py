@@ -18,25 +18,13 @@ GAP = 0.17  # between the heights of two labels
 
 
 def heights(values: Floats) -> Floats:
-    """Places between 0 (worst) and 1 (best); all in the middle if they are equal.
-
-    Examples
-    --------
-    >>> heights(np.array([1.0, 3.0, 2.0])).tolist()
-    [0.0, 1.0, 0.5]
-    """
+    """Places between 0 (worst) and 1 (best); all in the middle if they are equal."""
     span = float(np.ptp(values))
     return np.full(len(values), 0.5) if span == 0 else (values - values.min()) / span
 
 
 def spread(places: Floats, gap: float) -> Floats:
-    """Places moved apart so that no two labels are closer than ``gap``; the order stays.
-
-    Examples
-    --------
-    >>> spread(np.array([0.0, 0.02, 1.0]), 0.2).round(2).tolist()
-    [-0.09, 0.11, 1.0]
-    """
+    """Places moved apart so that no two labels are closer than ``gap``; the order stays."""
     moved, order = places.astype(np.float64), np.argsort(places, kind="stable")
     for _ in range(20):
         for low, high in pairwise(order.tolist()):
@@ -59,18 +47,8 @@ def slopes(
 ) -> go.Figure:
     """Exact metric on the left, expected sampled metric on the right; crossing lines are wrong.
 
-    Parameters
-    ----------
-    systems, exact
-        Names and exact means, as shares.
-    sampled, titles
-        Expected means at each m that the slider visits, and what is said there.
-    everything
-        What the exact metric ranks: ``"all candidates"``.
-    at
-        The m the slider begins at.
-    dark
-        Whether the page is dark.
+    Exact means of ``everything``; expected ones at each m that the slider visits, beginning ``at``
+    one of them, and the ``titles`` there.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]

@@ -34,17 +34,7 @@ def learn(lessons: int) -> str:
 
 
 def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> str:
-    """What sampling does to the order, as a headline.
-
-    Examples
-    --------
-    >>> headline("XYZ", np.array([1, 2, 3]), np.array([3, 2, 1]), 100)
-    'With 100 negatives the worst of three looks best'
-    >>> headline("XYZ", np.array([1, 2, 3]), np.array([1, 3, 2]), 10)
-    'With 10 negatives the best of three does not look best'
-    >>> headline("XYZ", np.array([1, 2, 3]), np.array([4, 5, 6]), 1000)
-    'With 1,000 negatives the order is right'
-    """
+    """What sampling does to the order, as a headline."""
     size, start = number(len(systems)), f"With {negatives(m)}"
     if ranking(systems, sampled) == ranking(systems, exact):
         return f"{start} the order is right"
@@ -56,26 +46,14 @@ def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> 
 
 
 def step_title(systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
-    """The order at one place of the slider, with a sign.
-
-    Examples
-    --------
-    >>> step_title("XY", np.array([1, 2]), np.array([2, 1]))
-    '⇅ <b>wrong</b>: X > Y'
-    """
+    """The order at one place of the slider, with a sign."""
     shown = ranking(systems, sampled)
     right = shown == ranking(systems, exact)
     return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'}: {shown}"
 
 
 def about(metric: str, fewest: int, most: int, right_from: int | None) -> str:
-    """What is drawn, and what to do.
-
-    Examples
-    --------
-    >>> about("AP", 5, 9, 7)[:72]
-    'AP of three recommenders on MovieLens 1M, 5 to 9 candidate movies a user'
-    """
+    """What is drawn, and what to do."""
     end = "the order is never right."
     if right_from is not None:
         end = f"the order is right from m\u00a0=\u00a0{count(right_from)}."
