@@ -34,19 +34,10 @@ def check_text(
 ) -> pd.DataFrame:
     """Check the statements about the figures, the toy example and the experiment.
 
-    Parameters
-    ----------
-    load
-        Gives the bundled rank sets by name: :func:`sampledash.example`.
-    tables
-        Tables 3 and 4 from :func:`~sampledash.papers.match` where they are at hand; the others are
-        computed.
-    progress
-        Called with the share of the work that is done, in 0..1.
-
-    Returns
-    -------
-    The frame of :func:`~sampledash.papers.printed.statements`.
+    ``load`` gives the bundled rank sets by name, :func:`sampledash.example`; ``tables`` are Tables
+    3 and 4 from :func:`~sampledash.papers.match` where they are at hand; ``progress`` is called
+    with the share of the work that is done. The frame is that of
+    :func:`~sampledash.papers.printed.statements`.
     """
     report = progress or (lambda share: None)
     known = dict(tables or {})

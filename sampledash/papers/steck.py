@@ -58,15 +58,8 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
     If the relevant ratings are missing at random, the measures of the observed relevant items,
     ranked among *all* items, estimate those of all relevant items without bias. A user's relevant
-    items stand at the ranks 1, 3, 7, 13, ... of 1,000; on average a third is observed.
-
-    Parameters
-    ----------
-    times
-        How many times as often the best-ranked relevant item is observed as the worst, from 1, at
-        random; in between evenly.
-    rng, repeats
-        Source of randomness, and how often the ratings go missing anew.
+    items stand at the ranks 1, 3, 7, 13, ... of 1,000; on average a third is observed, the
+    best-ranked one so many ``times`` as often as the worst, in between evenly; 1 is at random.
 
     Returns
     -------

@@ -46,14 +46,8 @@ SCALED_AND_TIED = f"{RANK_ESTIMATE}; and {TIES_OF_Z}"
 def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFrame:
     """Compute every cell of a table exactly and hold it against the print.
 
-    Parameters
-    ----------
-    table
-        1 to 4.
-    load
-        Gives the bundled rank sets by name: :func:`sampledash.example`.
-    progress
-        Called with the share of the work that is done, in 0..1.
+    ``load`` gives the bundled rank sets by name, :func:`sampledash.example`; ``progress`` is called
+    with the share of the work that is done, in 0..1.
 
     Returns
     -------

@@ -247,18 +247,17 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Cur
         except ValueError:  # own weights leave a sampled rank impossible there: a gap in the line
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
-    found = {}
-    for symbol, (x, lines) in axes.items():
+
+    def curve(symbol: str, line: list[Point]) -> Curve:
+        bias2, variance = np.array([risks[point] for point in line]).T
         instances = INSTANCES if symbol == "|D|" else q.instances
-        curves = []
-        for line in lines:
-            bias2, variance = np.array([risks[point] for point in line]).T
-            recipe = line[0][0]
-            label = "BV" if line is weighed else str(recipe)
-            scatter = np.sqrt(variance / instances)
-            curves.append(Curve(recipe, label, np.sqrt(bias2), scatter))
-        found[symbol] = np.asarray(x, dtype=np.float64), curves
-    return found
+        label = "BV" if line is weighed else str(line[0][0])
+        return Curve(line[0][0], label, np.sqrt(bias2), np.sqrt(variance / instances))
+
+    return {
+        symbol: (np.asarray(x, dtype=np.float64), [curve(symbol, line) for line in lines])
+        for symbol, (x, lines) in axes.items()
+    }
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
