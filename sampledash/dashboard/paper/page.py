@@ -78,7 +78,7 @@ def _figure(item: str) -> None:
         sets = example(pictures.TOY if item == "Figure 2" else MOVIELENS)
         st.html(legend([x.system for x in sets], dark=dark))
     if item in pictures.FIGURES:
-        _panels(pictures.FIGURES[item](dark))
+        _panels(pictures.panels(item, dark))
         return
     for place, name in zip(st.columns(2), ("uncorrected", "BV 0.1"), strict=True):
         with place:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from sampledash.dashboard.explore.result import curves as expected_curves
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.paper.result import MOST_TIMES
 from sampledash.dashboard.sliding import scatter
-from sampledash.metrics import parse_metric
+from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Protocol
 from sampledash.readers import example
 from sampledash.sampling import Sampling
@@ -40,89 +40,76 @@ class Panel(NamedTuple):
     alt: str
 
 
-def figure_1(dark: bool) -> list[Panel]:
-    """Metrics over the rank."""
+def _exact(_: Metric, dark: bool) -> go.Figure:
     ranks = rank_grid(N, keep=[10, 11])
     data = [
         theme.curve(ranks, theme.in_percent(x(ranks, N)), theme.metric_line(x, dark), str(x))
         for x in _METRICS
     ]
-    fig = theme.figure(
+    return theme.figure(
         data,
         dark=dark,
         showlegend=True,
         revision="paper-1",
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        legend=theme.LEGEND_ABOVE,
         xaxis=theme.rank_axis(N, title="true rank (log scale)"),
         yaxis=theme.percent_axis(),
     )
-    return [Panel(fig, "paper_figure_1", "AUC, AP, NDCG and Recall@10 over the rank.")]
 
 
-def figure_2(dark: bool) -> list[Panel]:
-    """The toy recommenders over m."""
+def _toy(metric: Metric, dark: bool) -> go.Figure:
     sets, protocol = example(TOY), Protocol.of({"scheme": "with-replacement"})
     grid = consistency.m_grid(N - 1, [DRAWN])
-    panels = []
-    for metric in _METRICS:
-        found = cache.orders((metric,), sets, N - 1, protocol, shared=True)
-        means = found.means[np.searchsorted(found.m_values, grid), :, 0]
-        names, exact = [x.system for x in sets], [mean(metric, x) for x in sets]
-        look: dict[str, Any] = {"at": DRAWN, "dark": dark, "height": _HEIGHT}
-        fig = consistency.curves(str(metric), grid, names, means, exact, **look)
-        alt = f"{metric} of {len(sets)} systems over m."
-        panels.append(Panel(fig, f"paper_{TOY}_{metric}", alt))
-    return panels
+    found = cache.orders((metric,), sets, N - 1, protocol, shared=True)
+    means = found.means[np.searchsorted(found.m_values, grid), :, 0]
+    names, exact = [x.system for x in sets], [mean(metric, x) for x in sets]
+    how: dict[str, Any] = {"at": DRAWN, "dark": dark, "height": _HEIGHT}
+    return consistency.curves(str(metric), grid, names, means, exact, **how)
 
 
-def figure_3(dark: bool) -> list[Panel]:
-    """Expected sampled metrics over the rank, for several m."""
-    ranks = rank_grid(N, keep=[10, 11])
-    panels = []
-    for metric in _METRICS:
-        curves = {
-            m: expected_curves((metric,), Sampling(N, m), ranks)[1][0] for m in (1, 10, 100, 1000)
-        }
-        look: dict[str, Any] = {"at": 100, "dark": dark, "height": _HEIGHT}
-        fig = explore.family(metric, ranks, metric(ranks, N), curves, **look)
-        alt = f"Expected {metric} over the rank for four m."
-        panels.append(Panel(fig, f"paper_3_{metric}", alt))
-    return panels
+def _sampled(metric: Metric, dark: bool) -> go.Figure:
+    ranks, negatives = rank_grid(N, keep=[10, 11]), (1, 10, 100, 1000)
+    curves = {m: expected_curves((metric,), Sampling(N, m), ranks)[1][0] for m in negatives}
+    how: dict[str, Any] = {"at": 100, "dark": dark, "height": _HEIGHT}
+    return explore.family(metric, ranks, metric(ranks, N), curves, **how)
 
 
-def figure_4(dark: bool) -> list[Panel]:
-    """Expected corrected metrics over the rank."""
+def _corrected(metric: Metric, dark: bool) -> go.Figure:
     ranks, sampling = rank_grid(N, keep=[10, 11]), Sampling(N, M)
     names = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
-    focus = parse_correction("BV 0.1")
-    panels = []
-    for metric in _METRICS[1:]:
-        found = {
-            x: expected(metric, x, sampling, Prior(), ranks) for x in map(parse_correction, names)
-        }
-        look: dict[str, Any] = {"focus": focus, "dark": dark, "height": _HEIGHT}
-        fig = correct.expectation(metric, ranks, metric(ranks, N), found, **look)
-        alt = f"Expected corrected {metric} over the rank."
-        panels.append(Panel(fig, f"paper_4_{metric}", alt))
-    return panels
+    recipes = [parse_correction(name) for name in names]
+    curves = {x: expected(metric, x, sampling, Prior(), ranks) for x in recipes}
+    how: dict[str, Any] = {"focus": parse_correction("BV 0.1"), "dark": dark, "height": _HEIGHT}
+    return correct.expectation(metric, ranks, metric(ranks, N), curves, **how)
 
 
-def figure_5(dark: bool) -> list[Panel]:
-    """Where the relevant items of X, Y and Z stand."""
+def _ranks(_: Metric, dark: bool) -> go.Figure:
     sets = example(MOVIELENS)
     edges = consistency.rank_edges(max(int(x.n.max()) for x in sets), top=False)
     up_to = np.column_stack([rank_distribution_at(x, edges, ties="expected") for x in sets])
     shares = np.diff(up_to, axis=0, prepend=0.0)
-    fig = consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
-    return [
-        Panel(fig, "paper_5", "Share of relevant items in stretches of ranks, per recommender.")
-    ]
+    return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
 
 
-FIGURES: Mapping[str, Callable[[bool], list[Panel]]] = {
-    f"Figure {number}": draw
-    for number, draw in enumerate((figure_1, figure_2, figure_3, figure_4, figure_5), start=1)
+# What draws a figure, with which metrics; its key and what it shows, of each metric.
+FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric], str, str]] = {
+    "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
+    "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
+    "Figure 3": (_sampled, _METRICS, "3_{}", "Expected {} over the rank for four m."),
+    "Figure 4": (_corrected, _METRICS[1:], "4_{}", "Expected corrected {} over the rank."),
+    "Figure 5": (
+        _ranks,
+        _METRICS[:1],
+        "5",
+        "Share of relevant items in stretches of ranks, per recommender.",
+    ),
 }
+
+
+def panels(item: str, dark: bool) -> list[Panel]:
+    """Ours of a figure of the paper."""
+    draw, metrics, key, alt = FIGURES[item]
+    return [Panel(draw(x, dark), f"paper_{key.format(x)}", alt.format(x)) for x in metrics]
 
 
 def missing(times: int, found: pd.DataFrame, dark: bool) -> list[Panel]:
