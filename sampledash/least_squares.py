@@ -81,11 +81,14 @@ class Grid:
         return total
 
     @cached_property
-    def scaled(self) -> tuple[Floats, Floats]:
-        """S and SSᵀ, S being A with its columns over the root of their sum, (nodes, ...) both."""
-        rows = np.vstack([p for _, p in self.laws()]) * np.sqrt(self.weights)[:, None]
-        rows *= np.where(self.seen, 1 / np.sqrt(np.where(self.seen, self.marginal, 1.0)), 0.0)
-        return rows, rows @ rows.T
+    def scaled(self) -> tuple[Floats, Floats, Floats]:
+        """S, SSᵀ and c, S being A with its columns over the root of their sum, (nodes, m+1)."""
+        root = np.sqrt(self.weights)
+        rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
+        marginal = root @ rows
+        seen = marginal >= _TINY
+        rows *= np.where(seen, 1 / np.sqrt(np.where(seen, marginal, 1.0)), 0.0)
+        return rows, rows @ rows.T, marginal
 
 
 def uniform(sampling: Sampling, cut: int | None = None) -> Grid:
@@ -133,18 +136,19 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     the matrix has eigenvalues in γ..1; with fewer nodes than unknowns, in one unknown per node. For
     small γ from the triangular factor of A, which loses half as many digits.
     """
-    grid, seen = at.grid, at.grid.seen
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
-    marginal = grid.marginal[seen]
-    if gamma == 1:
-        return _filled(grid.mean_with(at.target)[seen] / marginal, seen)  # eq. 26
+    grid = at.grid
     # Not scipy's Cholesky: its BLAS has a thread pool of its own, which fights with numpy's.
-    if len(grid.above) < len(seen):  # ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹
-        rows, kernel = grid.scaled
+    if gamma < 1 and len(grid.above) <= grid.sampling.m:
+        rows, kernel, marginal = grid.scaled  # ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹
+        seen = marginal >= _TINY
         kernel = (1 - gamma) * kernel + gamma * np.eye(len(kernel))
         solution = np.linalg.solve(kernel, np.sqrt(grid.weights) * at.target)
-        return _filled((solution @ rows)[seen] / np.sqrt(marginal), seen)
+        return _filled((solution @ rows)[seen] / np.sqrt(marginal[seen]), seen)
+    seen, marginal = grid.seen, grid.marginal[grid.seen]
+    if gamma == 1:
+        return _filled(grid.mean_with(at.target)[seen] / marginal, seen)  # eq. 26
     scale = 1 / np.sqrt(marginal)
     gram = grid.gram[np.ix_(seen, seen)]
     gram *= (1 - gamma) * scale[:, None]
