@@ -97,13 +97,16 @@ def sliding(
         "activebgcolor": c.vermillion,
         "bordercolor": c.grid,
     }
-    return fig.update_layout(sliders=[slider], title=heading(begun.title, height))
+    # Titles and labels change with the step and grow where the picture is projected.
+    fit = {"xaxis_automargin": True, "yaxis_automargin": True}
+    return fig.update_layout(sliders=[slider], title=heading(begun.title, height), **fit)
 
 
 def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: Any) -> go.Figure:
     """A picture with nothing to drag, under the same kind of title."""
     fig = theme.figure(data, dark=dark, height=height, hovermode=False, **layout)
-    return fig.update_layout(title=heading(title, height), margin={"t": TITLE})
+    top = {"title": heading(title, height), "margin": {"l": 8, "t": TITLE, "b": 8}}
+    return fig.update_layout(**top, xaxis_automargin=True, yaxis_automargin=True)
 
 
 def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:

@@ -8,6 +8,7 @@ exact metric is always the dashed line in ink. Backgrounds are transparent: the 
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -141,7 +142,7 @@ def template(dark: bool) -> dict[str, Any]:
     ticks = {"ticks": "outside", "tickcolor": c.muted, "ticklen": 4}
     lines = {"gridcolor": c.grid, "zeroline": False, "linecolor": c.muted, "showline": True}
     font, title = {"color": c.muted, "size": 13}, {"font": {"size": 14}, "standoff": 8}
-    axis = {**lines, **ticks, "automargin": True, "tickfont": font, "title": title}
+    axis = {**lines, **ticks, "automargin": False, "tickfont": font, "title": title}
     return {
         "layout": {
             "font": {"family": FONT, "size": 14, "color": c.ink},
@@ -154,7 +155,6 @@ def template(dark: bool) -> dict[str, Any]:
                 "bgcolor": c.paper,
                 "font": {"family": FONT, "color": c.ink, "size": 14},
             },
-            "margin": {"l": 8, "r": 12, "t": 34, "b": 8},
             "showlegend": False,
             "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": c.muted, "activecolor": c.ink},
         }
@@ -172,7 +172,7 @@ def figure(
     annotations: list[dict[str, Any]] | None = None,
     shapes: list[dict[str, Any]] | None = None,
     **layout: Any,
-) -> go.Figure:
+) -> Picture:
     """Put traces into a figure with the common look.
 
     ``data`` are traces of SVG types, at most 400 points each; what the reader did by hand lasts as
@@ -181,9 +181,12 @@ def figure(
     at = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container"}
     font = {"size": 16, "color": title_color or look(dark).ink}
     text = f"<b>{title}</b>" if title else ""
+    room = _room(layout.get("xaxis", {}), layout.get("yaxis", {}))
+    margin = {"l": 8, "r": 12, "t": 34, "b": 8} | layout.pop("margin", {})
     return Picture(
         data,
         {
+            "margin": margin | {side: max(margin[side], need) for side, need in room.items()},
             "template": template(dark),
             "height": height,
             "title": {"text": text, **at, "yanchor": "top", "pad": {"t": 4}, "font": font},
@@ -195,6 +198,21 @@ def figure(
             **layout,
         },
     )
+
+
+def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
+    """Pixels that the labels and titles of the axes take: Plotly would draw twice to find out."""
+    labels = up.get("ticktext", ["100.0 %"])
+    longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
+    letter = 0.55 * up.get("tickfont", {}).get("size", 13)
+    titled = [24 * bool(axis.get("title", {}).get("text")) for axis in (across, up)]
+    shown = [axis.get("visible", True) for axis in (across, up)]
+    left = round(letter * longest) + titled[1] if up.get("showticklabels", True) else titled[1]
+    below = 24 + titled[0] if across.get("showticklabels", True) else titled[0]
+    return {
+        "l": (8 + left) * shown[1],
+        "t" if across.get("side") == "top" else "b": (8 + below) * shown[0],
+    }
 
 
 class Picture(go.Figure):
@@ -214,6 +232,10 @@ class Picture(go.Figure):
             raise AttributeError(name)
         super().__init__(**written, _validate=False)
         return getattr(self, name)
+
+    def as_written(self) -> dict[str, Any]:
+        """Its data and layout; only of a figure that nobody has changed."""
+        return dict(self.__dict__["_written"])
 
     def to_dict(self) -> dict[str, Any]:
         """What the browser is sent."""
