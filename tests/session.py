@@ -82,13 +82,13 @@ def texts(shown: list[Any], kind: str) -> list[str]:
     return [x.body.replace("\u00a0", " ") for x in shown if type(x).__name__ == kind]
 
 
-def serve() -> tuple[subprocess.Popen[str], str]:
+def serve(script: str | Path = "app.py") -> tuple[subprocess.Popen[str], str]:
     """A server as the README starts it, on a free port, and its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = {"headless": "true", "address": "127.0.0.1", "port": port, "fileWatcherType": "none"}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script)]
     command += [f"--server.{name}={value}" for name, value in options.items()]
     how = {"cwd": ROOT, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.Popen(command, text=True, **how)

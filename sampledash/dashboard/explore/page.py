@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from sampledash.dashboard import page, sidebar, state
+from sampledash.dashboard import live, page, sidebar, state, theme
 from sampledash.dashboard.explore import pictures, words
 from sampledash.dashboard.explore import result as results
 from sampledash.dashboard.explore.result import LARGEST_POSTERIOR, LIVE, MOST, Question, Result
@@ -30,7 +32,7 @@ def show() -> None:
     """Draw the page."""
     sidebar.draw(unused={"gamma": "corrections"}, page_defaults=DEFAULTS)
     page.link_notes()
-    headline = st.container()
+    headline = st.container(key="headline")
     chips, view = st.columns([7, 3], vertical_alignment="bottom")
     with chips:
         page.metric_chips()
@@ -46,8 +48,7 @@ def show() -> None:
     q = result.question
     with headline:
         if problem is None:
-            numbers = result.at_rank(q.focus)
-            st.markdown(f"### {words.sentence(q.focus, q.rank, q.sampling, *numbers[:2])}")
+            st.markdown(f"### {_sentence(result)}")
         else:
             problem.show()
     with picture:
@@ -57,13 +58,48 @@ def show() -> None:
     if problem is not None:
         return
     with strip:
-        _numbers(result)
+        page.strip(_numbers(result))
     page.why(lambda: _why(result))
     with st.container(horizontal=True):
         focus = next(iter(_chips()), None)  # in words by default
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
         page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
     page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
+    live.follow(_follows(q, page.is_dark()))
+
+
+def _follows(q: Question, dark: bool) -> list[live.Follows]:
+    """What follows the sliders of m and of r: the pictures, the sentence and the numbers."""
+    s = q.sampling
+    most = min(LIVE, s.n - 1) if s.scheme == "without-replacement" else LIVE
+
+    def frames(asked: Mapping[int, Question]) -> dict[str, live.Frame]:
+        return {count(x): _frame(results.compute(one), dark) for x, one in asked.items()}
+
+    def of_m() -> dict[str, live.Frame]:
+        steps = [int(m) for m in sidebar.LADDERS["m"] if m <= most]
+        return frames({m: replace(q, sampling=replace(s, m=m)) for m in steps})
+
+    def of_rank() -> dict[str, live.Frame]:
+        steps = [int(rank) for rank in sidebar.LADDERS["rank"] if rank <= s.n]
+        return frames({rank: replace(q, rank=rank) for rank in steps})
+
+    any_m, any_rank = replace(q, sampling=replace(s, m=1), note=""), replace(q, rank=1, note="")
+    return [
+        live.Follows("m", (any_m, dark), of_m),
+        live.Follows("rank", (any_rank, dark), of_rank, lines=False),
+    ]
+
+
+def _frame(result: Result, dark: bool) -> live.Frame:
+    """What follows the hand."""
+    return live.Frame(
+        {_key(x): _drawn(result, x, dark) for x in result.question.metrics},
+        {
+            ".st-key-headline [data-heading-text]": [_sentence(result)],
+            ".st-key-strip [data-testid=stMetricValue]": [x for _, x, _ in _numbers(result)],
+        },
+    )
 
 
 def _chips() -> list[str]:
@@ -128,23 +164,38 @@ def _compute(q: Question) -> Result:
         return results.compute(q, report)
 
 
+def _sentence(result: Result) -> str:
+    q = result.question
+    return words.sentence(q.focus, q.rank, q.sampling, *result.at_rank(q.focus)[:2])
+
+
+def _key(metric: Metric) -> str:
+    return f"explore_{metric.name}_{metric.k is not None}"
+
+
 def _panel(result: Result, metric: Metric, dim: bool) -> None:
+    q = result.question
+    alt = words.picture(metric, q.rank, q.sampling, *result.at_rank(metric)[:2])
+    fig = _drawn(result, metric, page.is_dark())
+    page.picture(fig, key=_key(metric), alt=alt, dim=dim)
+
+
+def _drawn(result: Result, metric: Metric, dark: bool) -> theme.Picture:
     q, many = result.question, len(result.question.metrics)
-    fig = pictures.expected_curve(
+    return pictures.expected_curve(
         metric,
         *result.drawn(metric),
         m=q.sampling.m,
         at=q.rank,
         log=q.top is None,
         narrow=many > 1,
-        dark=page.is_dark(),
+        dark=dark,
         height=380 if many <= 3 else 280,
     )
-    alt = words.picture(metric, q.rank, q.sampling, *result.at_rank(metric)[:2])
-    page.picture(fig, key=f"explore_{metric.name}_{metric.k is not None}", alt=alt, dim=dim)
 
 
-def _numbers(result: Result) -> None:
+def _numbers(result: Result) -> list[tuple[str, str, str]]:
+    """The strip: label, value and what it means."""
     q = result.question
     exact, mean, std = result.at_rank(q.focus)
     values = *map(percent, (exact, mean, std)), decimal(q.seen)
@@ -155,7 +206,7 @@ def _numbers(result: Result) -> None:
         "Standard deviation over the draw.",
         "Expected rank among the drawn negatives.",
     )
-    page.strip(list(zip(labels, values, about, strict=True)))
+    return list(zip(labels, values, about, strict=True))
 
 
 def _why(result: Result) -> None:

@@ -32,7 +32,7 @@ def expected_curve(
     narrow: bool = False,
     dark: bool = False,
     height: int = theme.HEIGHT,
-) -> go.Figure:
+) -> theme.Picture:
     """Expected sampled metric against the true rank, with the exact one and a band of one std.
 
     Curves over increasing ranks are shares, at most 400 points; the rank ``at`` is marked if it is

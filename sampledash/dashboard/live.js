@@ -1,0 +1,106 @@
+// Puts the frame of a slider's step into the pictures as Plotly drew them; see live.py.
+// One for the window, however often this is loaded. ``followed``: name of a number -> its version
+// and, once asked for, its frames; ``hand``: the number whose slider was touched last.
+const first = !window.sampledashLive;
+const live = window.sampledashLive ??= { followed: new Map(), ask() {}, hand: null };
+const sliders = (name) => `.st-key-${name}_ladder, .st-key-${name}_narrow_ladder`;
+const numberOf = (target) => {
+  for (const name of live.followed.keys())
+    if (target.closest?.(sliders(name))) return name;
+  return null;
+};
+const leaves = (node) => {
+  const found = [], walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) if (walk.currentNode.data) found.push(walk.currentNode);
+  return found;
+};
+// The text nodes stay, so that the page finds them as it left them.
+const write = (node, pieces) => {
+  const all = leaves(node);
+  const fits = all.length === pieces.length;
+  if (fits) all.forEach((leaf, i) => { if (leaf.data !== pieces[i]) leaf.data = pieces[i]; });
+  return fits;
+};
+const line = (X, Y, x, y) =>
+  "M" + x.map((v, i) => `${X(v).toFixed(2)},${Y(y[i]).toFixed(2)}`).join("L");
+const LEFT = { left: 0, center: 0.5, right: 1 }, DOWN = { top: 0, middle: 0.5, bottom: 1 };
+const picture = (graph, frame) => {
+  const { xaxis, yaxis } = graph._fullLayout;
+  const X = (v) => xaxis.d2p(v), Y = (v) => yaxis.d2p(v);
+  const groups = graph.querySelectorAll(".scatterlayer .trace");
+  frame.traces.forEach((moving, i) => {
+    if (!moving) return;
+    const [x, y] = moving;
+    const group = groups[i];
+    const drawn = group?.querySelector(".js-line");
+    if (drawn) drawn.setAttribute("d", line(X, Y, x, y));
+    group?.querySelectorAll(".points .point").forEach((point, j) =>
+      point.setAttribute("transform", `translate(${X(x[j])},${Y(y[j])})`));
+    const fill = graph._fullData[i].fill === "tonexty" && groups[i - 1].querySelector(".js-fill");
+    if (fill) {
+      const [back, low] = frame.traces[i - 1].map((part) => part.toReversed());
+      fill.setAttribute("d", `${line(X, Y, x, y)}L${line(X, Y, back, low).slice(1)}Z`);
+    }
+  });
+  const from = graph.layout;
+  graph.querySelectorAll(".shapelayer path").forEach((path, i) => {
+    path.closest(".shape-group").setAttribute("transform",
+      `translate(${X(frame.shapes[i]) - X(from.shapes[i].x0)},0)`);
+  });
+  graph.querySelectorAll(".annotation").forEach((group, i) => {
+    const was = from.annotations[i], now = frame.names[i];
+    const fits = now && write(group.querySelector("text"), now.text.split(/<[^>]*>/).filter(Boolean));
+    group.style.visibility = fits ? "" : "hidden";
+    if (!fits) return;
+    const box = group.querySelector("text").getBBox();
+    // A logarithmic axis has its names at logarithms.
+    const dx = xaxis.r2p(now.x) - xaxis.r2p(was.x) + now.xshift - (was.xshift ?? 0)
+      - (LEFT[now.xanchor] - LEFT[was.xanchor]) * box.width;
+    const dy = yaxis.r2p(now.y) - yaxis.r2p(was.y) - now.yshift + (was.yshift ?? 0)
+      - (DOWN[now.yanchor] - DOWN[was.yanchor]) * box.height;
+    group.setAttribute("transform", `translate(${dx},${dy})`);
+  });
+};
+const draw = (slider) => {
+  const frame = live.followed.get(live.hand)?.frames?.[slider.getAttribute("aria-valuetext")];
+  if (!frame) return;
+  for (const [key, moving] of Object.entries(frame.pictures)) {
+    const graph = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+    if (graph?._fullLayout) picture(graph, moving);
+  }
+  for (const [where, texts] of Object.entries(frame.texts))
+    document.querySelectorAll(where).forEach((node, i) => write(node, [texts[i]]));
+};
+const want = (name) => {
+  const wanted = live.followed.get(name);
+  if (wanted && !wanted.frames) live.ask({ name, version: wanted.version });
+};
+const near = (event) => {
+  const name = numberOf(event.target);
+  want(name);
+  return name;
+};
+if (first) {
+  for (const kind of ["pointerover", "focusin"]) window.addEventListener(kind, near, true);
+  for (const kind of ["pointerdown", "keydown"])
+    window.addEventListener(kind, (event) => { live.hand = near(event); }, true);
+  let moved = null;
+  new MutationObserver((changes) => {
+    const last = changes.findLast((one) => live.hand !== null && numberOf(one.target) === live.hand);
+    if (!last) return;
+    if (moved === null) requestAnimationFrame(() => { draw(moved); moved = null; });
+    moved = last.target;
+  }).observe(document.body, { subtree: true, attributeFilter: ["aria-valuetext"] });
+}
+export default function ({ data, setStateValue }) {
+  live.followed.clear();
+  for (const { name, version, frames } of data) live.followed.set(name, { version, frames });
+  let asked = null;
+  live.ask = (wanted) => {
+    if (asked === wanted.version) return;
+    asked = wanted.version;
+    setStateValue("asked", wanted);
+  };
+  for (const { name } of data) if (document.querySelector(`:is(${sliders(name)}):hover`)) want(name);
+  return () => live.followed.clear();
+}

@@ -1,0 +1,110 @@
+"""Pictures that follow the hand: what they show at every step of a slider is sent ahead.
+
+While a slider is dragged, a script in the browser puts the lines, points, names and numbers of
+its step into the pictures as Plotly drew them, which takes a few milliseconds where drawing them
+anew takes a hundred. The frames are made when a hand comes near the slider. When it is let go the
+page runs as ever, and holds the value in its address. A step without a frame moves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from sampledash.dashboard import cache
+
+_SCRIPT = Path(__file__).with_suffix(".js").read_text()
+_KEY = "live"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One step: pictures by the key of their element, and texts by a CSS selector.
+
+    The texts of a selector are those of the elements it finds, in their order.
+    """
+
+    pictures: Mapping[str, go.Figure]
+    texts: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Follows:
+    """What follows the sliders of one number.
+
+    Parameters
+    ----------
+    name
+        Key of the number.
+    depends
+        What the frames depend on besides that number.
+    frames
+        Makes them: by what the slider says at their step.
+    lines
+        Whether lines of many points move too.
+    shared
+        Whether they may serve other sessions.
+    """
+
+    name: str
+    depends: Hashable
+    frames: Callable[[], Mapping[str, Frame]]
+    lines: bool = True
+    shared: bool = True
+
+    @property
+    def version(self) -> str:
+        return f"{hash((self.name, self.depends)):x}"
+
+    def packed(self) -> dict[str, Any]:
+        """The frames as they are sent."""
+
+        def make() -> dict[str, Any]:
+            return {
+                said: {
+                    "pictures": {key: _moving(x, self.lines) for key, x in frame.pictures.items()},
+                    "texts": dict(frame.texts),
+                }
+                for said, frame in self.frames().items()
+            }
+
+        return cache.cached((_KEY, self.name, self.depends), make, shared=self.shared)
+
+
+@st.fragment
+def follow(every: Sequence[Follows]) -> None:
+    """Let the page follow its sliders."""
+    asked = (st.session_state.get(_KEY) or {}).get("asked") or {}
+    data = []
+    for one in every:
+        wanted = asked.get("version") == one.version
+        frames = one.packed() if wanted else None
+        data.append({"name": one.name, "version": one.version, "frames": frames})
+    script = st.components.v2.component("sampledash_live", js=_SCRIPT)
+    script(key=_KEY, data=data, on_asked_change=lambda: None, height=1)
+
+
+def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
+    """What moves in a picture: traces, shapes over the whole height, and names at the lines."""
+    written = fig.as_written()
+    data, layout = written["data"], written["layout"]
+    places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text")
+    return {
+        "traces": [
+            [_short(trace["x"]), _short(trace["y"])] if lines or len(trace["x"]) < 3 else None
+            for trace in data
+        ],
+        "shapes": [shape["x0"] for shape in layout["shapes"]],
+        "names": [{key: note.get(key, 0) for key in places} for note in layout["annotations"]],
+    }
+
+
+def _short(values: Iterable[float]) -> list[float]:
+    """Numbers to the precision a screen has."""
+    return [float(f"{value:.6g}") for value in np.asarray(values, dtype=float)]

@@ -1,0 +1,59 @@
+"""Pictures that follow the hand: what is drawn while a slider is dragged is what the core says."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import sampledash as sd
+from sampledash.report.numbers import percent
+from tests.browser.test_pages import headline, strip, visit
+
+# Value under the last point of a picture that belongs to the metric, as its axis reads the pixel.
+POINT = """([key, place]) => {
+  const graph = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+  const point = graph.querySelectorAll(".points .point")[place];
+  const [, x, y] = point.getAttribute("transform").match(/translate\\(([^,]+),([^)]+)\\)/);
+  const { xaxis, yaxis } = graph._fullLayout;
+  return [xaxis.p2d(+x), yaxis.p2d(+y)];
+}"""
+
+
+def dragged(page, name, end, stops=10):
+    """Drag the slider of a number over a part of its rail; yields what it says at each stop."""
+    row = page.locator(f".st-key-{name}_ladder")
+    slider, rail = row.locator("input[type=range]"), row.locator("[role=group]").bounding_box()
+    thumb = slider.locator("xpath=../..").bounding_box()
+    middle = thumb["y"] + thumb["height"] / 2
+    page.mouse.move(thumb["x"] + thumb["width"] / 2, middle)
+    live = "([name]) => window.sampledashLive?.followed.get(name)?.frames"
+    page.wait_for_function(live, arg=[name])
+    page.mouse.down()
+    said = None
+    for stop in range(1, stops + 1):
+        page.mouse.move(rail["x"] + rail["width"] * end * stop / stops, middle)
+        expect(slider).not_to_have_attribute("aria-valuetext", said or "")
+        said = slider.get_attribute("aria-valuetext")
+        yield int(said.replace(",", ""))
+    page.mouse.up()
+
+
+@pytest.mark.parametrize(("name", "end"), [("m", 0.8), ("rank", 0.42)])
+def test_what_follows_the_hand_is_what_the_core_says(page, name, end):
+    visit(page, "explore")
+    shown, where = strip(page, "Recall@10, sampled"), {"m": 100, "rank": 100}
+    for value in dragged(page, name, end):
+        where[name] = value
+        sampling = sd.Sampling(10_000, where["m"], "without-replacement")
+        mean = float(sd.expected("Recall@10", where["rank"], sampling))
+        expect(shown).to_contain_text(percent(mean))
+        said = f"With {where['m']:,} of 9,999 negatives, rank {where['rank']:,} scores"
+        expect(headline(page)).to_contain_text(said)
+        for key, metric in (("recall_True", "Recall@10"), ("ndcg_False", "NDCG")):
+            x, y = page.evaluate(POINT, [f"explore_{key}", 0])
+            assert x == pytest.approx(where["rank"], rel=1e-3)
+            expected = 100 * float(sd.expected(metric, where["rank"], sampling))
+            assert y == pytest.approx(expected, abs=0.01)
+    # Let go, the page holds what the hand chose.
+    expect(page).to_have_url(re.compile(f"{name}={where[name]}"))
+    expect(shown).to_contain_text(percent(mean))
