@@ -136,6 +136,7 @@ def _table(number: int) -> None:
 
 def _findings(found: pd.DataFrame, name: str) -> None:
     """Statements, ours, and whether they hold."""
+    found = found.reset_index(drop=True)
     lines = {
         "Where": found["where"],
         "Statement": [f"“{quote}”" for quote in found["quote"]],
@@ -143,4 +144,4 @@ def _findings(found: pd.DataFrame, name: str) -> None:
         "": list(map(words.verdict, found["holds"], found["note"])),
     }
     st.table(pd.DataFrame(lines), hide_index=True)
-    page.take(found.reset_index(drop=True), name.lower().replace(" ", "-"))
+    page.take(found, name.lower().replace(" ", "-"))
