@@ -113,8 +113,8 @@ def test_sentences_about_being_sure():
     assert "**31.42 %**; with shared negatives between 20.00 % and 48.00 %" in told
     assert words.one_run("Y", "X", 100, 0.3142, nan, nan).endswith("**31.42 %**.")
     assert words.one_run("Y", "X", 100, 0.3, 0.3, 0.3).endswith("also with shared negatives.")
-    assert "something to order" in words.anything_to_order("Y", "X", 0.01, 0.005, 0.02, 0.01, 3)
-    said = words.anything_to_order("Y", "X", 0.001, -0.005, 0.02, 0.3, 3)
+    assert "something to order" in words.anything_to_order("Y", "X", 0.01, (0.005, 0.02), 0.01, 3)
+    said = words.anything_to_order("Y", "X", 0.001, (-0.005, 0.02), 0.3, 3)
     assert "Nothing to order beyond chance" in said
     assert "−0.50 to 2.00 points" in said
     assert "not reachable" in words.plan("Y", "X", 0.95, 100, None, None, 60)
