@@ -24,6 +24,7 @@ const write = (node, pieces) => {
 const line = (X, Y, x, y) =>
   "M" + x.map((v, i) => `${X(v).toFixed(2)},${Y(y[i]).toFixed(2)}`).join("L");
 const LEFT = { left: 0, center: 0.5, right: 1 }, DOWN = { top: 0, middle: 0.5, bottom: 1 };
+const share = (of, anchor) => of[anchor] ?? 0.5;
 const picture = (graph, frame) => {
   const { xaxis, yaxis } = graph._fullLayout;
   const X = (v) => xaxis.d2p(v), Y = (v) => yaxis.d2p(v);
@@ -43,9 +44,12 @@ const picture = (graph, frame) => {
     }
   });
   const from = graph.layout;
-  graph.querySelectorAll(".shapelayer path").forEach((path, i) => {
+  graph.querySelectorAll(".shapelayer path").forEach((path) => {
+    const i = path.dataset.index, [x, fill, edge] = frame.shapes[i];
     path.closest(".shape-group").setAttribute("transform",
-      `translate(${X(frame.shapes[i]) - X(from.shapes[i].x0)},0)`);
+      `translate(${X(x) - X(from.shapes[i].x0)},0)`);
+    if (fill) Object.assign(path.style, { fill, fillOpacity: 1 });
+    if (edge) path.style.stroke = edge;
   });
   graph.querySelectorAll(".annotation").forEach((group, i) => {
     const was = from.annotations[i], now = frame.names[i];
@@ -55,9 +59,9 @@ const picture = (graph, frame) => {
     const box = group.querySelector("text").getBBox();
     // A logarithmic axis has its names at logarithms.
     const dx = xaxis.r2p(now.x) - xaxis.r2p(was.x) + now.xshift - (was.xshift ?? 0)
-      - (LEFT[now.xanchor] - LEFT[was.xanchor]) * box.width;
+      - (share(LEFT, now.xanchor) - share(LEFT, was.xanchor)) * box.width;
     const dy = yaxis.r2p(now.y) - yaxis.r2p(was.y) - now.yshift + (was.yshift ?? 0)
-      - (DOWN[now.yanchor] - DOWN[was.yanchor]) * box.height;
+      - (share(DOWN, now.yanchor) - share(DOWN, was.yanchor)) * box.height;
     group.setAttribute("transform", `translate(${dx},${dy})`);
   });
 };
@@ -65,11 +69,14 @@ const draw = (slider) => {
   const frame = live.followed.get(live.hand)?.frames?.[slider.getAttribute("aria-valuetext")];
   if (!frame) return;
   for (const [key, moving] of Object.entries(frame.pictures)) {
-    const graph = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+    const at = key.replace(/[^\w-]/g, "-");  // as Streamlit writes it
+    const graph = document.querySelector(`.st-key-${at} .js-plotly-plot`);
     if (graph?._fullLayout) picture(graph, moving);
   }
   for (const [where, texts] of Object.entries(frame.texts))
-    document.querySelectorAll(where).forEach((node, i) => write(node, [texts[i]]));
+    document.querySelectorAll(where).forEach((node, i) => write(node, [texts[i]].flat()));
+  for (const [where, style] of Object.entries(frame.styles))
+    document.querySelectorAll(where).forEach((node) => Object.assign(node.style, style));
 };
 const want = (name) => {
   const wanted = live.followed.get(name);

@@ -9,7 +9,7 @@ page runs as ever, and holds the value in its address. A step without a frame mo
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,15 @@ _KEY = "live"
 
 @dataclass(frozen=True)
 class Frame:
-    """One step: pictures by the key of their element, and texts by a CSS selector.
+    """One step: pictures by the key of their element, texts and styles by a CSS selector.
 
-    The texts of a selector are those of the elements it finds, in their order.
+    The texts of a selector are those of the elements it finds, in their order; of an element in
+    parts, such as a badge and a sentence, there is a list. Styles are properties of an element.
     """
 
     pictures: Mapping[str, go.Figure]
-    texts: Mapping[str, Sequence[str]]
+    texts: Mapping[str, Sequence[str | Sequence[str]]]
+    styles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ class Follows:
             return {
                 said: {
                     "pictures": {key: _moving(x, self.lines) for key, x in frame.pictures.items()},
-                    "texts": dict(frame.texts),
+                    "texts": frame.texts,
+                    "styles": frame.styles,
                 }
                 for said, frame in self.frames().items()
             }
@@ -100,7 +103,10 @@ def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
             [_short(trace["x"]), _short(trace["y"])] if lines or len(trace["x"]) < 3 else None
             for trace in data
         ],
-        "shapes": [shape["x0"] for shape in layout["shapes"]],
+        "shapes": [
+            [shape["x0"], shape.get("fillcolor"), shape["line"].get("color")]
+            for shape in layout["shapes"]
+        ],
         "names": [{key: note.get(key, 0) for key in places} for note in layout["annotations"]],
     }
 

@@ -30,7 +30,12 @@ def escaped(text: str) -> str:
 
 def system_name(name: str) -> str:
     """A system's name in a sentence: short, and as it is."""
-    return escaped(shortened(name, LONGEST_NAME))
+    return escaped(short_name(name))
+
+
+def short_name(name: str) -> str:
+    """The same as text that is not Markdown."""
+    return shortened(name, LONGEST_NAME)
 
 
 def plain(name: str, longest: int = 24) -> str:

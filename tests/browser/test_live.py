@@ -57,3 +57,18 @@ def test_what_follows_the_hand_is_what_the_core_says(page, name, end):
     # Let go, the page holds what the hand chose.
     expect(page).to_have_url(re.compile(f"{name}={where[name]}"))
     expect(shown).to_contain_text(percent(mean))
+
+
+def test_the_tile_map_follows_m(page):
+    visit(page, "consistency")
+    sets, metrics = sd.example("movielens-xyz"), ["Recall@10", "NDCG", "AP"]
+    shown, tiles = strip(page, "Pairs in true order"), page.locator(".st-key-consistency_tiles")
+    for m in dragged(page, "m", 0.78, stops=6):
+        rows = sd.verdict(metrics, sets, m, scheme="without-replacement")
+        recall = rows[rows["metric"] == "Recall@10"]
+        expect(shown).to_contain_text(f"{(recall['sampled'] > 0).sum()} of 3")
+        expect(headline(page)).to_contain_text(f"With {m:,} negatives")
+        for state, sign in (("right", "✓"), ("wrong", "⇅"), ("undecided", "?")):
+            shown_so = tiles.locator(".annotation").filter(has_text=f"{sign} {state}")
+            expect(shown_so).to_have_count(int((rows["state"] == state).sum()))
+    expect(page).to_have_url(re.compile(f"m={m}"))

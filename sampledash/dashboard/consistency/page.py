@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import M_CAP, TIED, quick_ladder
-from sampledash.dashboard import cache, page, ranks, sidebar, state
+from sampledash.dashboard import cache, live, page, ranks, sidebar, state
 from sampledash.dashboard.consistency import pictures, tabs, words
 from sampledash.dashboard.consistency.result import (
     CODES,
@@ -30,7 +31,7 @@ from sampledash.dashboard.consistency.result import (
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import Source
-from sampledash.dashboard.words import MOST_NAMED, escaped, system_name
+from sampledash.dashboard.words import MOST_NAMED, escaped, short_name, system_name
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.ranksets import RankSet
@@ -56,7 +57,7 @@ def show() -> None:
     """Draw the page."""
     state.stamp(ranks.OFFERED)
     # The choice of ranks comes first in the code: it decides n in the sidebar.
-    headline = st.container()
+    headline = st.container(key="headline")
     with st.container():
         source, problem = ranks.choose()
     page.metric_chips()
@@ -90,7 +91,7 @@ def show() -> None:
     _curves(focus, dim)
     if dim:
         return
-    _numbers(focus)
+    page.strip(_numbers(focus))
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
         page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "pair": ""})
@@ -102,6 +103,8 @@ def show() -> None:
                 page.take(lambda: result.verdict, "verdict")
         tabs.paper_button(focus)
     tabs.show(focus)
+    if not result.question.fits:  # a fit at every step would take too long
+        live.follow([_follows(focus, page.is_dark())])
 
 
 # ----------------------------------------------------------------------------------- the question
@@ -310,9 +313,8 @@ def _follow(
 def _headline(result: Result) -> None:
     """The verdict on the worst case."""
     q, x = result.question, result.worst_metric
-    word = CODES[result.states[x].min()]
-    icon, color, _ = words.STATES[word]
-    st.markdown(f"### :{color}-badge[{icon} {word}] {_sentence(result, x)}")
+    word, icon, color = _verdict(result)
+    st.markdown(f"### :{color}-badge[:material/{icon}: {word}] {_sentence(result, x)}")
     values = len(quick_ladder(result.m_max)) if q.fits else 0
     notes = [words.beware(result), words.looked_at(values, result.m_max, result.capped)]
     if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
@@ -321,17 +323,17 @@ def _headline(result: Result) -> None:
         st.caption(note)
 
 
-def _sentence(result: Result, x: int) -> str:
+def _sentence(result: Result, x: int, name: Callable[[str], str] = system_name) -> str:
     correction = str(result.question.protocol.correction)
     metric, m_max = words.metric_name(str(result.metrics[x]), correction), result.m_max
     few = len(result.systems) <= MOST_NAMED
     pairs = range(result.pairs) if few else [result.worst_pair(x)]
     rows = [
-        {**row, "better": system_name(row["better"]), "worse": system_name(row["worse"])}
+        {**row, "better": name(row["better"]), "worse": name(row["worse"])}
         for row in result.rows(x, pairs)
     ]
     if few:
-        names = [system_name(name) for name in result.systems]
+        names = [name(system) for system in result.systems]
         means = result.exact[:, x], result.sampled[:, x]
         return words.sentence(metric, result.m, names, *means, rows, m_max)
     states = Counter(CODES[code] for code in result.states[x].tolist())
@@ -343,14 +345,10 @@ def _sentence(result: Result, x: int) -> str:
 def _tiles(focus: Focus, dim: bool) -> None:
     """Pairs by metrics; of many pairs the worst. A click on a tile puts the focus there."""
     result, metrics = focus.result, focus.result.metrics
-    pairs = result.few_pairs()
+    pairs = focus.tile_pairs
     if len(pairs) < result.pairs:
-        st.caption(f"The {len(pairs)} worst of {count(result.pairs)} pairs.")
-        if focus.pair not in pairs:
-            pairs.append(focus.pair)
-    rows = [row for x in range(len(metrics)) for row in result.rows(x, pairs)]
-    names = [pictures.pair_name(*result.names(pair)) for pair in pairs]
-    marked = focus.x, pairs.index(focus.pair)
+        worst = len(result.few_pairs())
+        st.caption(f"The {worst} worst of {count(result.pairs)} pairs.")
 
     def clicked() -> None:
         if points := st.session_state[TILES].selection.points:
@@ -360,7 +358,8 @@ def _tiles(focus: Focus, dim: bool) -> None:
                     st.session_state["shown"] = metric
                 _put_pair(result, int(pair))
 
-    fig = pictures.tiles(rows, names, m_max=result.m_max, focus=marked, dark=page.is_dark())
+    rows = [row for x in range(len(metrics)) for row in result.rows(x, pairs)]
+    fig = pictures.tile_map(focus, pairs, dark=page.is_dark())
     told = (f"{x['metric']}: {x['better']} over {x['worse']}: {x['state']}" for x in rows[:12])
     on_select = None if dim else clicked
     page.picture(fig, key=TILES, dim=dim, on_select=on_select, alt="; ".join(told))
@@ -381,13 +380,56 @@ def _curves(focus: Focus, dim: bool) -> None:
 def _panel(focus: Focus, x: int, systems: list[int], dim: bool) -> None:
     said = words.marked_flips(focus, x)
     fig = pictures.panel(focus, x, systems, dark=page.is_dark())
-    page.picture(fig, key=f"consistency_{focus.result.metrics[x]}", dim=dim, alt=said)
+    page.picture(fig, key=_key(focus.result.metrics[x]), dim=dim, alt=said)
     if not dim:
         st.caption(words.marked_flips(focus, x, system_name))
 
 
-def _numbers(focus: Focus) -> None:
-    """Four numbers of the metric in focus."""
+def _key(metric: Metric) -> str:
+    return f"consistency_{metric}"
+
+
+def _follows(focus: Focus, dark: bool) -> live.Follows:
+    """What follows the slider of m; the marked pair stays, even if another becomes the worst."""
+    q = focus.result.question
+    steps = [int(m) for m in sidebar.LADDERS["m"] if m <= focus.result.m_max]
+
+    def frames() -> dict[str, live.Frame]:
+        every = {m: replace(focus, result=compute(replace(q, m=m))) for m in steps}
+        return {count(m): _frame(one, focus.tile_pairs, dark) for m, one in every.items()}
+
+    depends = q.key, focus.x, focus.pair, dark
+    return live.Follows("m", depends, frames, lines=False, shared=q.shared)
+
+
+def _frame(focus: Focus, pairs: Sequence[int], dark: bool) -> live.Frame:
+    """The verdict, the tile map, the mark in the curves and the numbers at one m."""
+    result, systems = focus.result, focus.result.drawn(focus.pair)
+    drawn = {
+        _key(one): pictures.panel(focus, x, systems, dark=dark)
+        for x, one in enumerate(result.metrics)
+    }
+    word, icon, _ = _verdict(result)
+    said = [icon, f" {word}", f" {_sentence(result, result.worst_metric, short_name)}"]
+    return live.Frame(
+        {TILES: pictures.tile_map(focus, pairs, dark=dark), **drawn},
+        {
+            ".st-key-headline [data-heading-text]": [said],
+            ".st-key-strip [data-testid=stMetricValue]": [x for _, x, _ in _numbers(focus)],
+        },
+        {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)},
+    )
+
+
+def _verdict(result: Result) -> tuple[str, str, str]:
+    """The state of the worst case, with its icon and colour."""
+    word = CODES[result.states[result.worst_metric].min()]
+    icon, color, _ = words.STATES[word]
+    return word, icon, color
+
+
+def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
+    """The strip: four numbers of the metric in focus."""
     result, x, metric = focus.result, focus.x, focus.metric
     ordered = np.flatnonzero(result.states[x] != CODES.index("tied"))
     last, lowest, least = result.last_right(x), float("nan"), "any pair"
@@ -409,7 +451,7 @@ def _numbers(focus: Focus) -> None:
     )
     labels = "Pairs in true order", "All right from m", "Lowest chance", "Instances"
     values = share, late, in_runs(lowest), instances
-    page.strip(list(zip(labels, values, about, strict=True)))
+    return list(zip(labels, values, about, strict=True))
 
 
 # --------------------------------------------------------------------------------------- the why

@@ -28,6 +28,9 @@ _BARS = 30  # of a histogram
 _PAIR_DASH = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _QUARTERS = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [f"{q} %" for q in range(0, 101, 25)]}
 
+# What a verdict looks like.
+_STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
+
 
 def m_grid(m_max: int, keep: Sequence[int] = ()) -> Ints:
     """Values of m for a curve: a log ladder from 1 to m_max with those to keep."""
@@ -167,6 +170,21 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
     return '<div style="display:flex;flex-wrap:wrap;gap:0 1.4em">' + "".join(parts) + "</div>"
 
 
+def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
+    """The tiles of some pairs in every metric, that of the marked pair in focus among them."""
+    r = focus.result
+    rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
+    names = [pair_name(*r.names(pair)) for pair in pairs]
+    marked = focus.x, list(pairs).index(focus.pair)
+    return tiles(rows, names, m_max=r.m_max, focus=marked, dark=dark)
+
+
+def badge(state: str, dark: bool) -> dict[str, str]:
+    """The colours of a verdict as CSS."""
+    hue = getattr(theme.look(dark), _STATE[state])
+    return {"color": hue, "backgroundColor": theme.faded(hue, 0.1)}
+
+
 def tiles(
     verdict: Sequence[Mapping[str, Any]],
     pairs: Sequence[str],
@@ -182,13 +200,12 @@ def tiles(
     and pair, as places in the map, whose tile is marked.
     """
     c = theme.look(dark)
-    color = {"right": c.green, "wrong": c.vermillion, "undecided": c.orange, "tied": c.muted}
     metrics = list(dict.fromkeys(row["metric"] for row in verdict))
     narrow = len(metrics) > WIDE
     places = [divmod(place, len(pairs)) for place in range(len(verdict))]
     shapes, annotations = [], []
     for (x, y), row in zip(places, verdict, strict=True):
-        hue, marked = color[row["state"]], focus == (x, y)
+        hue, marked = getattr(c, _STATE[row["state"]]), focus == (x, y)
         edge = {"color": c.ink if marked else hue, "width": 2.5 if marked else 1.5}
         fill = theme.faded(hue, 0.34 if marked else 0.2)
         tile_at = x - 0.48, x + 0.48, y - 0.46, y + 0.46

@@ -322,6 +322,12 @@ class Focus:
         return self.result.metrics[self.x]
 
     @property
+    def tile_pairs(self) -> list[int]:
+        """The pairs of the tile map: all, or the worst and the marked one."""
+        pairs = self.result.few_pairs()
+        return pairs if self.pair in pairs else [*pairs, self.pair]
+
+    @property
     def tied(self) -> bool:
         """Whether the marked pair is tied on all items."""
         return not self.result.truths[self.x][self.pair][2]

@@ -19,10 +19,10 @@ from sampledash.types import Floats, Ints
 
 MOST_FLIPS = 6  # flips that a sentence can name one by one
 STATES = {  # state -> icon, colour name, sign
-    "right": (":material/check_circle:", "green", "✓"),
-    "wrong": (":material/cancel:", "red", "⇅"),
-    "undecided": (":material/help:", "orange", "?"),
-    "tied": (":material/drag_handle:", "gray", "="),
+    "right": ("check_circle", "green", "✓"),
+    "wrong": ("cancel", "red", "⇅"),
+    "undecided": ("help", "orange", "?"),
+    "tied": ("drag_handle", "gray", "="),
 }
 OWN = "Dot: every system is ranked against negatives of its own, as in the paper. "
 SHARED = (
