@@ -132,6 +132,7 @@ WRONG = {
         "true.csv|line 3|2,500|m + 1 = 101|true ranks|Consistency",
     ),
     "other.csv": ("system,true_rank\nA,1\nA,7", "sampled_rank"),
+    "numbers.csv": ("1,2\nA,1\nA,7", "sampled_rank"),
     "many.csv": (
         f"{HEAD},n_candidates,m\nA,5,50000,20000\nA,2,50000,20000",
         "m = 20,000 is more than this page estimates from: take m <= 2,000",
