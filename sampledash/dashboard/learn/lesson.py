@@ -1,10 +1,12 @@
 """What a lesson is: a text with named numbers, what computes them, and a picture.
 
-A lesson is two files in the folder ``lessons``, whose names give the order. Its text holds lines of
-``name: text``, wrapped lines indented. ``$x`` stands for the number x. A ``choice`` and an
-``exercise`` have two parts, answer and reply or task and solution, with `` | `` between; a ``link``
-is a page, its query and the label. ``right`` names the choice that is. Its module holds
+A lesson is one file in the folder ``lessons``, whose names give the order. Adding a tenth is adding
+a file. It holds
 
+``TEXT``
+    Lines of ``name: text``, wrapped lines indented. ``$x`` stands for the number x. A ``choice``
+    and an ``exercise`` have two parts, answer and reply or task and solution, with `` | `` between;
+    a ``link`` is a page, its query and the label. ``right`` names the choice that is.
 ``numbers(look)``, ``picture(look, revealed, dark)``
     The numbers by name, as they are written (several lines as a tuple), and the Plotly figure.
 ``LOOKS``, ``OFFER``
@@ -23,7 +25,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
-from pathlib import Path
 from string import Template
 from types import ModuleType
 from typing import NamedTuple
@@ -143,8 +144,7 @@ def looks(number: int) -> tuple[str, ...]:
 def words(number: int, look: str = "") -> Lesson:
     """What lesson 1, 2, ... says; computed once, as it is the same for everybody."""
     module = course()[number - 1]
-    text = Path(str(module.__file__)).with_suffix(".txt").read_text(encoding="utf-8")
-    return read(text, {**COMMON, **module.numbers(look or looks(number)[0])})
+    return read(module.TEXT, {**COMMON, **module.numbers(look or looks(number)[0])})
 
 
 _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")

@@ -16,6 +16,35 @@ from sampledash.metrics import parse_metric
 from sampledash.report.numbers import count, decimal, in_runs, tex_count, tex_number
 from sampledash.sampling import Sampling
 
+TEXT = r"""
+title: A sampled rank is not a rank
+setup: The relevant item has rank $rank among all $n candidates. Now it is ranked among $m
+    negatives drawn at random.
+question: Which sampled rank does the item at rank $rank get, on average?
+choice: about 2 | About $mean: of the $above items above it, one in $one_in is drawn.
+choice: about 10 | About $mean: that would take $for_ten items above it; it has $above.
+choice: about $rank | About $mean: that is its rank among all $n. Only $m of its competitors are
+    drawn, and hardly any of those above it.
+right: about $right
+sentence: True rank $rank gets sampled rank $mean on average. In $first of the draws it is first,
+    in $top_ten among the first ten.
+formula: p = \frac{r-1}{n-1} = \frac{$above}{$tex_others} = $share
+formula: \tilde r - 1 \sim \mathrm{Hypergeometric}($tex_others,\,$above,\,$m),\qquad
+    E[\tilde r] = 1 + $m\,p = $tex_mean
+why: A metric at a sampled rank is a metric at another rank, much too good. Up to true rank
+    $half_way an item is in the top ten of its sample more often than not.
+source: Section 4.3, eq. 15-16
+link: explore | rank=$rank&tab=One draw | Draw once, then a hundred times, in Explore
+minutes: 8
+misconception: “The sample is fair, so the rank is about right.” The share of items above is right
+    on average; the rank is that share of a much shorter list.
+misconception: “A larger catalogue does not matter.” With m fixed it makes every rank look better.
+exercise: The same item with m = $ten_m negatives: which sampled rank on average? | $ten_mean.
+exercise: Draw 100 negatives of your own for a rank you choose (Explore, One draw) and compare the
+    average with 1 + m(r − 1)/(n − 1).
+    | The average of 100 draws lies within about two of its standard errors.
+"""
+
 RANK = 100
 SIZES = (1, 2, 5, 10, 100, 1_000, 10_000)
 SEED, WIDEST = 3, 8
