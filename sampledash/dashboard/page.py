@@ -37,7 +37,7 @@ _CONFIG: dict[str, Any] = {
     "modeBarButtons": [["toImage"]],
     "toImageButtonOptions": {"format": "svg", "filename": "sampledash"},
 }
-_SLIDERS = Path(__file__).parent / "sliders.js"
+_SLIDING = Path(__file__).parent / "sliding.js"
 _PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
 
 
@@ -177,7 +177,7 @@ def moving(fig: go.Figure, *, key: str, alt: str) -> None:
     turns lessons by the keys of a clicker, PageUp and PageDown.
     """
     picture(fig, key=key, alt=alt)
-    st.html(f"<script>\n{_SLIDERS.read_text()}</script>", unsafe_allow_javascript=True)
+    st.html(f"<script>\n{_SLIDING.read_text()}</script>", unsafe_allow_javascript=True)
 
 
 def panels(draws: Sequence[Callable[[], None]]) -> None:

@@ -1,8 +1,8 @@
 """What two papers print, as data, and each number held against the core."""
 
-from sampledash.papers.krichene import check_text
+from sampledash.papers.krichene_tables import match
+from sampledash.papers.krichene_text import check_text
 from sampledash.papers.printed import cells
 from sampledash.papers.steck import check_steck
-from sampledash.papers.tables import match
 
 __all__ = ["cells", "check_steck", "check_text", "match"]

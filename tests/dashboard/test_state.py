@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sampledash import Sampling
-from sampledash.dashboard import sidebar, state
+from sampledash.dashboard import sliders, state
 from sampledash.dashboard.explore import result as draws
 
 
@@ -29,9 +29,9 @@ def test_the_negatives_of_a_draw_give_its_sampled_rank(scheme, rank, seen):
 
 def test_ladders_hold_the_promised_steps():
     for key in ("n", "m"):
-        assert {50, 100, 200, 1000} <= set(sidebar.LADDERS[key])
-    assert 99 in sidebar.LADDERS["m"]
-    gamma = sidebar.LADDERS["gamma"]
+        assert {50, 100, 200, 1000} <= set(sliders.LADDERS[key])
+    assert 99 in sliders.LADDERS["m"]
+    gamma = sliders.LADDERS["gamma"]
     assert gamma[0] == 1
     assert gamma[-2:] == (1e-6, 0)
     assert list(gamma) == sorted(gamma, reverse=True)
@@ -41,7 +41,7 @@ def test_ladders_hold_the_promised_steps():
     ("value", "step"), [(10_000, 10_000), (3706, 5000), (1, 10), (10**12, 10**9), (-3, 10)]
 )
 def test_the_slider_stands_at_the_nearest_step(value, step):
-    assert sidebar._nearest(sidebar.LADDERS["n"], value) == step
+    assert sliders._nearest(sliders.LADDERS["n"], value) == step
 
 
 def test_a_good_link_has_no_complaints():
@@ -94,13 +94,13 @@ def test_what_a_browser_still_shows_is_nobodys_choice(monkeypatch):
     # the one slider, and what the field and the other slider still show.
     heard = {"m": 500, "m_ladder": 500, "m_narrow_ladder": 1_000}
     session = {"m": 970, "m_ladder": 200, "m_narrow_ladder": 1_000, "_heard": heard}
-    monkeypatch.setattr(sidebar.st, "session_state", session)
-    sidebar._follow("m", "m_narrow_ladder")
+    monkeypatch.setattr(sliders.st, "session_state", session)
+    sliders._follow("m", "m_narrow_ladder")
     assert session["m"] == 970
-    sidebar._follow("m", "m_ladder")
+    sliders._follow("m", "m_ladder")
     assert session["m"] == 200
     # Once it has heard, going back to what was chosen before is a choice.
     heard["m"] = session["m"] = 50
     session["m_narrow_ladder"] = 1_000
-    sidebar._follow("m", "m_narrow_ladder")
+    sliders._follow("m", "m_narrow_ladder")
     assert session["m"] == 1_000

@@ -16,7 +16,7 @@ from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.curves import expected_means
 from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import M_CAP, TIED, quick_ladder
-from sampledash.dashboard import cache, live, page, ranks, sidebar, state
+from sampledash.dashboard import cache, live, page, ranks, sliders, state
 from sampledash.dashboard.consistency import pictures, tabs, words
 from sampledash.dashboard.consistency.result import (
     CODES,
@@ -62,7 +62,7 @@ def show() -> None:
         source, problem = ranks.choose()
     page.metric_chips()
     correction = _choices(source)
-    sidebar.draw(
+    sliders.draw(
         lock_n=None if source is None else _locked_n(source),
         unused={} if correction == "BV" else {"gamma": "BV only"},
         page_defaults=DEFAULTS,
@@ -83,7 +83,7 @@ def show() -> None:
         return
     if dim:
         st.caption(f"Dimmed below: {escaped(result.question.source.name)}.")
-    sidebar.narrow_m()
+    sliders.narrow_m()
     tile_map = st.container()
     focus = _focus(result)
     with tile_map:
@@ -392,7 +392,7 @@ def _key(metric: Metric) -> str:
 def _follows(focus: Focus, dark: bool) -> live.Follows:
     """What follows the slider of m; the marked pair stays, even if another becomes the worst."""
     q = focus.result.question
-    steps = [int(m) for m in sidebar.LADDERS["m"] if m <= focus.result.m_max]
+    steps = [int(m) for m in sliders.LADDERS["m"] if m <= focus.result.m_max]
 
     def frames() -> dict[str, live.Frame]:
         every = {m: replace(focus, result=compute(replace(q, m=m))) for m in steps}

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.correction import Correction
-from sampledash.dashboard import page, sidebar, state
+from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.correct import custom_prior, pictures, result, tabs, words
 from sampledash.dashboard.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
 from sampledash.dashboard.estimate.words import cutoff_holds_all
@@ -50,11 +50,11 @@ def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     given = _choices()
     understood, strip = st.container(), st.container()
     # After the page's own choices: only what is known then can be undone.
-    sidebar.draw(page_defaults={**defaults, **DEFAULTS, custom_prior.KEY: ""})
+    sliders.draw(page_defaults={**defaults, **DEFAULTS, custom_prior.KEY: ""})
     with notes:
         page.link_notes()
     with narrow:
-        sidebar.narrow_m()
+        sliders.narrow_m()
     q, problem = page.answer(
         "correct", partial(_question, given), _fitted, first=lambda: check(state.DEFAULTS, DEFAULTS)
     )

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.comparison.run_distribution import rank_distribution_at
-from sampledash.dashboard import cache, page, sidebar, state
+from sampledash.dashboard import cache, page, sliders, state
 from sampledash.dashboard.correct.page import metric_choice
 from sampledash.dashboard.estimate import pictures, result, words
 from sampledash.dashboard.estimate.result import (
@@ -139,7 +139,7 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     right.selectbox("Estimate by", list(METHODS), **_linked("estimator"))
     gamma = {} if state.value("estimator", CHOICES) == "BV" else {"gamma": "BV only"}
     n, m = _of_ranks(given)
-    sidebar.draw(lock_n=n, unused={**gamma, **m}, page_defaults=own)
+    sliders.draw(lock_n=n, unused={**gamma, **m}, page_defaults=own)
     page.link_notes()
 
     def check() -> Question:
@@ -170,7 +170,7 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if found is None:
         return
     if given is None or given.lacks[1]:
-        sidebar.narrow_m()
+        sliders.narrow_m()
     page.strip(_numbers(found))
     typed = {_IN_LINK: ""} if _IN_LINK in st.query_params else {}
     page.copy_link({**own, **IN_TABS, **typed})
@@ -449,7 +449,7 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         lock = table.n, f"{count(table.n)}, from the table"
     if table is not None and table.m is not None:
         unused["m"] = f"{count(table.m)}, from the table"
-    sidebar.draw(lock_n=lock, unused=unused, page_defaults=own)
+    sliders.draw(lock_n=lock, unused=unused, page_defaults=own)
     page.link_notes()
 
     def check() -> TableQuestion:
@@ -464,7 +464,7 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     found = _answered(headline, "table", check, result.compute_table, doing)
     if found is None:
         return
-    sidebar.narrow_m()
+    sliders.narrow_m()
     rows = (*found.rows, *found.pairs)
     printed = pd.DataFrame(
         {

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from sampledash.dashboard import live, page, sidebar, state, theme
+from sampledash.dashboard import live, page, sliders, state, theme
 from sampledash.dashboard.explore import pictures, words
 from sampledash.dashboard.explore import result as results
 from sampledash.dashboard.explore.result import LARGEST_POSTERIOR, LIVE, MOST, Question, Result
@@ -30,7 +30,7 @@ MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1,
 
 def show() -> None:
     """Draw the page."""
-    sidebar.draw(unused={"gamma": "corrections"}, page_defaults=DEFAULTS)
+    sliders.draw(unused={"gamma": "corrections"}, page_defaults=DEFAULTS)
     page.link_notes()
     headline = st.container(key="headline")
     chips, view = st.columns([7, 3], vertical_alignment="bottom")
@@ -40,7 +40,7 @@ def show() -> None:
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
         page.segments("Ranks", VIEWS, "view", help=about)
     picture = st.container()
-    sidebar.narrow_m()
+    sliders.narrow_m()
     _rank_control()
     strip = st.container()
     result, problem = page.answer("explore", _check, _compute, first=_first)
@@ -77,11 +77,11 @@ def _follows(q: Question, dark: bool) -> list[live.Follows]:
         return {count(x): _frame(results.compute(one), dark) for x, one in asked.items()}
 
     def of_m() -> dict[str, live.Frame]:
-        steps = [int(m) for m in sidebar.LADDERS["m"] if m <= most]
+        steps = [int(m) for m in sliders.LADDERS["m"] if m <= most]
         return frames({m: replace(q, sampling=replace(s, m=m)) for m in steps})
 
     def of_rank() -> dict[str, live.Frame]:
-        steps = [int(rank) for rank in sidebar.LADDERS["rank"] if rank <= s.n]
+        steps = [int(rank) for rank in sliders.LADDERS["rank"] if rank <= s.n]
         return frames({rank: replace(q, rank=rank) for rank in steps})
 
     any_m, any_rank = replace(q, sampling=replace(s, m=1), note=""), replace(q, rank=1, note="")
@@ -110,7 +110,7 @@ def _rank_control() -> None:
     """The rank the numbers are about, and the metric."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
-        sidebar.ladder("rank", "r, true rank", default=DEFAULTS["rank"])
+        sliders.ladder("rank", "r, true rank", default=DEFAULTS["rank"])
     if len(chips := _chips()) > 1:
         right.selectbox(
             "In words and numbers",

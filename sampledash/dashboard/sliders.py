@@ -1,4 +1,4 @@
-"""The sidebar: n, m, k, γ and how negatives are drawn, in the same order on every page.
+"""The sliders of the sidebar: n, m, k, γ and how negatives are drawn, in one order on every page.
 
 A number has two faces: a slider on a fixed ladder, to explore, and a field, to be exact. The field
 holds the value and is bound to the address; the slider follows it. Bounds never change (a changed

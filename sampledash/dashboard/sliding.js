@@ -1,3 +1,4 @@
+// Keys and roles for the sliders that Plotly draws; see page.moving.
 (() => {
   if (window.sampledashSliders) return;
   const RAIL = ".slider-rail-touch-rect";

@@ -14,8 +14,8 @@ from sampledash.comparison.order import right_from
 from sampledash.correction import correction
 from sampledash.expectation import expected, posterior
 from sampledash.metrics import parse_metric
+from sampledash.papers.krichene_tables import RERUN, Load, match
 from sampledash.papers.printed import CORRECTIONS, METRICS_12, MOVIELENS, Values, statements
-from sampledash.papers.tables import RERUN, Load, match
 from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
 from sampledash.sampling import Sampling, Scheme
