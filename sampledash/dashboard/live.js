@@ -45,7 +45,9 @@ const picture = (graph, frame) => {
   });
   const from = graph.layout;
   graph.querySelectorAll(".shapelayer path").forEach((path) => {
-    const i = path.dataset.index, [x, fill, edge] = frame.shapes[i];
+    const i = path.dataset.index;
+    if (!frame.shapes[i]) return;
+    const [x, fill, edge] = frame.shapes[i];
     path.closest(".shape-group").setAttribute("transform",
       `translate(${X(x) - X(from.shapes[i].x0)},0)`);
     if (fill) Object.assign(path.style, { fill, fillOpacity: 1 });
@@ -76,21 +78,31 @@ const draw = (slider) => {
   for (const [where, texts] of Object.entries(frame.texts))
     document.querySelectorAll(where).forEach((node, i) => write(node, [texts[i]].flat()));
   for (const [where, style] of Object.entries(frame.styles))
-    document.querySelectorAll(where).forEach((node) => Object.assign(node.style, style));
+    document.querySelectorAll(where).forEach((node) => {
+      if (!styled.has(node)) styled.set(node, node.style.cssText);
+      Object.assign(node.style, style);
+    });
 };
-const want = (name) => {
-  const wanted = live.followed.get(name);
+const styled = new Map();  // elements whose style the hand has changed -> what it was
+const lift = () => {
+  live.hand = null;
+  for (const [node, was] of styled) node.style.cssText = was;
+  styled.clear();
+};
+// Frames are asked for while the hand is near and does nothing yet: a run of a fragment that came
+// together with a change would have both in one message.
+const near = (event) => {
+  if (event.buttons || live.hand !== null) return;
+  const name = numberOf(event.target), wanted = live.followed.get(name);
   if (wanted && !wanted.frames) live.ask({ name, version: wanted.version });
 };
-const near = (event) => {
-  const name = numberOf(event.target);
-  want(name);
-  return name;
-};
 if (first) {
-  for (const kind of ["pointerover", "focusin"]) window.addEventListener(kind, near, true);
+  for (const kind of ["pointermove", "focusin"]) window.addEventListener(kind, near, true);
   for (const kind of ["pointerdown", "keydown"])
-    window.addEventListener(kind, (event) => { live.hand = near(event); }, true);
+    window.addEventListener(kind, (event) => { live.hand = numberOf(event.target); }, true);
+  // What the hand did last is drawn before it counts as lifted.
+  for (const kind of ["pointerup", "pointercancel", "keyup"])
+    window.addEventListener(kind, () => requestAnimationFrame(() => requestAnimationFrame(lift)), true);
   let moved = null;
   new MutationObserver((changes) => {
     const last = changes.findLast((one) => live.hand !== null && numberOf(one.target) === live.hand);
@@ -108,6 +120,5 @@ export default function ({ data, setStateValue }) {
     asked = wanted.version;
     setStateValue("asked", wanted);
   };
-  for (const { name } of data) if (document.querySelector(`:is(${sliders(name)}):hover`)) want(name);
   return () => live.followed.clear();
 }

@@ -112,6 +112,8 @@ def ladder(
     slider, field = row.columns(2, gap="small", vertical_alignment="bottom")
     default = state.DEFAULTS[key] if default is None else default
     look: dict[str, Any] = {"label_visibility": "collapsed", "disabled": bool(unused)}
+    if key in _late():
+        st.session_state[key] = _late().pop(key)
     with field:
         exact = _field(key, f"{label}, exact value", default, **look)
     _heard()[key] = exact
@@ -156,6 +158,15 @@ def _heard() -> dict[str, Any]:
     return held
 
 
+def _late() -> dict[str, Any]:
+    """Values of sliders that a run of a fragment brought along.
+
+    It draws no fields, so the browser would not hear of them and send the old value next.
+    """
+    held: dict[str, Any] = st.session_state.setdefault("_late", {})
+    return held
+
+
 def _follow(key: str, twin: str) -> None:
     """Give a field the value of its slider.
 
@@ -165,7 +176,12 @@ def _follow(key: str, twin: str) -> None:
     heard, chosen = _heard(), st.session_state[twin]
     if st.session_state.get(key) != heard.get(key) and chosen == heard.get(twin):
         return
-    st.session_state[key] = heard[key] = float(chosen) if key == "gamma" else int(chosen)
+    value = float(chosen) if key == "gamma" else int(chosen)
+    if state.in_fragment():
+        _late()[key] = value
+        return
+    st.session_state[key] = heard[key] = value
+    _late().pop(key, None)
 
 
 def _nearest(steps: Sequence[float], value: float) -> float:

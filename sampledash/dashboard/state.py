@@ -208,6 +208,12 @@ def stamp(offered: Offered | None = None) -> None:
         st.query_params["v"] = VERSION
 
 
+def in_fragment() -> bool:
+    """Whether only a part of the page runs."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
 def complaints() -> list[str]:
     """What the followed link asked for in vain; gone with the first change."""
     return [] if can_undo() else cast(list[str], st.session_state.get(_LINK, []))

@@ -65,10 +65,15 @@ def test_the_tile_map_follows_m(page):
     shown, tiles = strip(page, "Pairs in true order"), page.locator(".st-key-consistency_tiles")
     for m in dragged(page, "m", 0.78, stops=6):
         rows = sd.verdict(metrics, sets, m, scheme="without-replacement")
-        recall = rows[rows["metric"] == "Recall@10"]
-        expect(shown).to_contain_text(f"{(recall['sampled'] > 0).sum()} of 3")
         expect(headline(page)).to_contain_text(f"With {m:,} negatives")
+        said = headline(page).inner_text()
+        worst = rows[rows["metric"] == next(x for x in metrics if f" {x} " in said)]
+        expect(shown).to_contain_text(f"{(worst['sampled'] > 0).sum()} of 3")
         for state, sign in (("right", "✓"), ("wrong", "⇅"), ("undecided", "?")):
             shown_so = tiles.locator(".annotation").filter(has_text=f"{sign} {state}")
             expect(shown_so).to_have_count(int((rows["state"] == state).sum()))
+    # Let go, the page stays at what the hand showed last.
     expect(page).to_have_url(re.compile(f"m={m}"))
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    assert headline(page).inner_text() == said
+    expect(shown).to_contain_text(f"{(worst['sampled'] > 0).sum()} of 3")

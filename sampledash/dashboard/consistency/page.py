@@ -391,31 +391,36 @@ def _key(metric: Metric) -> str:
 
 def _follows(focus: Focus, dark: bool) -> live.Follows:
     """What follows the slider of m; the marked pair stays, even if another becomes the worst."""
-    q = focus.result.question
+    q, follows = focus.result.question, focus.x == focus.result.worst_metric
     steps = [int(m) for m in sliders.LADDERS["m"] if m <= focus.result.m_max]
 
     def frames() -> dict[str, live.Frame]:
         every = {m: replace(focus, result=compute(replace(q, m=m))) for m in steps}
-        return {count(m): _frame(one, focus.tile_pairs, dark) for m, one in every.items()}
+        return {count(m): _frame(one, focus.tile_pairs, follows, dark) for m, one in every.items()}
 
     depends = q.key, focus.x, focus.pair, dark
     return live.Follows("m", depends, frames, lines=False, shared=q.shared)
 
 
-def _frame(focus: Focus, pairs: Sequence[int], dark: bool) -> live.Frame:
-    """The verdict, the tile map, the mark in the curves and the numbers at one m."""
+def _frame(focus: Focus, pairs: Sequence[int], follows: bool, dark: bool) -> live.Frame:
+    """The verdict, the tile map, the mark in the curves and the numbers at one m.
+
+    ``follows``: whether the numbers are those of the worst metric.
+    """
     result, systems = focus.result, focus.result.drawn(focus.pair)
     drawn = {
         _key(one): pictures.panel(focus, x, systems, dark=dark)
         for x, one in enumerate(result.metrics)
     }
     word, icon, _ = _verdict(result)
-    said = [icon, f" {word}", f" {_sentence(result, result.worst_metric, short_name)}"]
+    x = result.worst_metric
+    said = [icon, f" {word}", f" {_sentence(result, x, short_name)}"]
+    numbers = _numbers(Focus(result, x, result.worst_pair(x)) if follows else focus)
     return live.Frame(
         {TILES: pictures.tile_map(focus, pairs, dark=dark), **drawn},
         {
             ".st-key-headline [data-heading-text]": [said],
-            ".st-key-strip [data-testid=stMetricValue]": [x for _, x, _ in _numbers(focus)],
+            ".st-key-strip [data-testid=stMetricValue]": [value for _, value, _ in numbers],
         },
         {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)},
     )
