@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ class Follows:
 
     @property
     def version(self) -> str:
-        return f"{hash((self.name, self.depends)):x}"
+        return sha1(repr((self.name, self.depends)).encode()).hexdigest()
 
     def packed(self) -> dict[str, Any]:
         """The frames as they are sent."""
