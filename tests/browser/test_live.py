@@ -25,9 +25,10 @@ def dragged(page, name, end, stops=10):
     slider, rail = row.locator("input[type=range]"), row.locator("[role=group]").bounding_box()
     thumb = slider.locator("xpath=../..").bounding_box()
     middle = thumb["y"] + thumb["height"] / 2
-    page.mouse.move(thumb["x"] + thumb["width"] / 2, middle)
-    live = "([name]) => window.sampledashLive?.followed.get(name)?.frames"
+    live = "([name]) => window.sampledashLive?.followed.get(name)"
     page.wait_for_function(live, arg=[name])
+    page.mouse.move(thumb["x"] + thumb["width"] / 2, middle)  # a hand comes near
+    page.wait_for_function(f"{live}?.frames", arg=[name])
     page.mouse.down()
     said = None
     for stop in range(1, stops + 1):
