@@ -896,6 +896,8 @@ UNSAID = {
 }  # fmt: skip
 SHOWN = ("markdown", "caption", "metric", "code", "table", "dataframe", "html", "plotly_chart",
          "download_button")  # fmt: skip
+SCRIPT = re.compile(r"<script>.*?</script>", re.DOTALL)
+UNSEEN = ("empty", "html_empty", "bidi_component")  # scripts: tests/browser sees what they do
 HOLDS = ("expander", "popover", "tab", "dialog")
 
 
@@ -981,7 +983,7 @@ def _element(node: Any, path: str, into: Record) -> None:
         message.pop("data", None)
     for name in ("label", "body", "help"):
         if text := message.pop(name, ""):
-            into[f"{path} {name}"] = said_text(text)
+            into[f"{path} {name}"] = said_text(SCRIPT.sub("", text))
     if hasattr(node, "value") and node.type not in SHOWN:
         said(node.value, f"{path} value", into)
     rest = {k: v for k, v in message.items() if k not in UNSAID}
@@ -997,7 +999,7 @@ def screen(at: Any) -> Record:
     def walk(node: Any) -> None:
         kind, proto = str(getattr(node, "type", "")), getattr(node, "proto", None)
         children = getattr(node, "children", None)
-        shown = proto is not None and kind not in ("empty", "html_empty")
+        shown = proto is not None and kind not in UNSEEN
         if shown and (children is None or kind in HOLDS):
             counts[kind] = counts.get(kind, 0) + 1
             key = _key(str(getattr(proto, "id", "") or "")).removesuffix("None")

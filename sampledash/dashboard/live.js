@@ -1,6 +1,6 @@
 // Puts the frame of a slider's step into the pictures as Plotly drew them; see live.py.
 // One for the window, however often this is loaded. ``followed``: name of a number -> its version
-// and, once asked for, its frames; ``hand``: the number whose slider was touched last.
+// and, once asked for, its frames; ``hand``: the number whose slider is under the hand.
 const first = !window.sampledashLive;
 const live = window.sampledashLive ??= { followed: new Map(), ask() {}, hand: null };
 const sliders = (name) => `.st-key-${name}_ladder, .st-key-${name}_narrow_ladder`;
@@ -67,6 +67,7 @@ const picture = (graph, frame) => {
     group.setAttribute("transform", `translate(${dx},${dy})`);
   });
 };
+const styled = new Map();  // elements whose style the hand has changed -> what it was
 const draw = (slider) => {
   const frame = live.followed.get(live.hand)?.frames?.[slider.getAttribute("aria-valuetext")];
   if (!frame) return;
@@ -83,7 +84,6 @@ const draw = (slider) => {
       Object.assign(node.style, style);
     });
 };
-const styled = new Map();  // elements whose style the hand has changed -> what it was
 const lift = () => {
   live.hand = null;
   for (const [node, was] of styled) node.style.cssText = was;

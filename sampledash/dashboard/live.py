@@ -20,8 +20,9 @@ import streamlit as st
 
 from sampledash.dashboard import cache
 
-_SCRIPT = Path(__file__).with_suffix(".js").read_text()
 _KEY = "live"
+_SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+_COMPONENT = st.components.v2.component("sampledash_live", js=_SCRIPT)
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,7 @@ def follow(every: Sequence[Follows]) -> None:
         wanted = asked.get("version") == one.version
         frames = one.packed() if wanted else None
         data.append({"name": one.name, "version": one.version, "frames": frames})
-    script = st.components.v2.component("sampledash_live", js=_SCRIPT)
-    script(key=_KEY, data=data, on_asked_change=lambda: None, height=1)
+    _COMPONENT(key=_KEY, data=data, on_asked_change=lambda: None, height=1)
 
 
 def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:

@@ -5,7 +5,11 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard import live
+from sampledash.dashboard.consistency import page as consistency
+from sampledash.dashboard.consistency import pictures
+from sampledash.dashboard.consistency.result import Focus, Question, compute
 from sampledash.dashboard.explore import page
+from sampledash.dashboard.ranks import Source
 from sampledash.report.numbers import percent
 
 
@@ -42,3 +46,30 @@ def test_frames_of_the_rank_move_points_alone():
 def test_frames_are_of_one_question():
     one, other = (live.Follows("m", depends, dict).version for depends in (("n", 10), ("n", 11)))
     assert one != other
+
+
+def many(systems):
+    """Systems whose order over m differs, so that other pairs are the worst at other m."""
+    rng = np.random.default_rng(3)
+    powers = rng.uniform(1, 5, systems)
+    ranks = [(1 + rng.random(20) ** power * 899).astype(int) for power in powers]
+    return [sd.RankSet(f"S{place}", each, n=900) for place, each in enumerate(ranks)]
+
+
+def test_what_follows_is_of_the_picture_it_moves():
+    # Of many systems the tiles and curves are those of the worst pairs, which depend on m.
+    source, drawn = Source(tuple(many(14)), "pasted", False), set()
+    asked = (sd.parse_metric("Recall@10"),)
+    for m in (5, 50, 500):
+        result = compute(Question(source, asked, m, {"scheme": "without-replacement"}))
+        focus = Focus(result, 0, result.worst_pair(0))
+        follows = consistency._follows(focus, dark=False)
+        drawn.add(follows.depends)
+        frame = follows.frames()["100"]
+        own = pictures.tile_map(focus, focus.tile_pairs, dark=False).as_written()["layout"]
+        moved = frame.pictures[consistency.TILES].as_written()["layout"]
+        assert moved["yaxis"]["ticktext"] == own["yaxis"]["ticktext"]
+        lines = pictures.panel(focus, 0, result.drawn(focus.pair), dark=False).as_written()["data"]
+        live_lines = frame.pictures[consistency._key(asked[0])].as_written()["data"]
+        assert [x["name"] for x in live_lines] == [x["name"] for x in lines]
+    assert len(drawn) > 1

@@ -390,39 +390,37 @@ def _key(metric: Metric) -> str:
 
 
 def _follows(focus: Focus, dark: bool) -> live.Follows:
-    """What follows the slider of m; the marked pair stays, even if another becomes the worst."""
-    q, follows = focus.result.question, focus.x == focus.result.worst_metric
-    steps = [int(m) for m in sliders.LADDERS["m"] if m <= focus.result.m_max]
+    """What follows the slider of m: verdict, tile map, the marks in the curves, and numbers.
 
-    def frames() -> dict[str, live.Frame]:
-        every = {m: replace(focus, result=compute(replace(q, m=m))) for m in steps}
-        return {count(m): _frame(one, focus.tile_pairs, follows, dark) for m, one in every.items()}
-
-    depends = q.key, focus.x, focus.pair, dark
-    return live.Follows("m", depends, frames, lines=False, shared=q.shared)
-
-
-def _frame(focus: Focus, pairs: Sequence[int], follows: bool, dark: bool) -> live.Frame:
-    """The verdict, the tile map, the mark in the curves and the numbers at one m.
-
-    ``follows``: whether the numbers are those of the worst metric.
+    The tiles, curves and the marked pair stay as drawn, even if others become the worst; the
+    numbers are those of the worst metric where they are so now.
     """
-    result, systems = focus.result, focus.result.drawn(focus.pair)
-    drawn = {
-        _key(one): pictures.panel(focus, x, systems, dark=dark)
-        for x, one in enumerate(result.metrics)
-    }
-    word, icon, _ = _verdict(result)
-    x = result.worst_metric
-    said = [icon, f" {word}", f" {_sentence(result, x, short_name)}"]
-    numbers = _numbers(Focus(result, x, result.worst_pair(x)) if follows else focus)
-    return live.Frame(
-        {TILES: pictures.tile_map(focus, pairs, dark=dark), **drawn},
-        {
-            ".st-key-headline [data-heading-text]": [said],
-            ".st-key-strip [data-testid=stMetricValue]": [value for _, value, _ in numbers],
-        },
-        {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)},
+    q, result = focus.result.question, focus.result
+    pairs, systems = focus.tile_pairs, result.drawn(focus.pair)
+    worst = focus.x == result.worst_metric
+    steps = [int(m) for m in sliders.LADDERS["m"] if m <= result.m_max]
+
+    def at(m: int) -> live.Frame:
+        there = compute(replace(q, m=m))
+        x, now = there.worst_metric, replace(focus, result=there)
+        word, icon, _ = _verdict(there)
+        numbers = _numbers(Focus(there, x, there.worst_pair(x)) if worst else now)
+        curves = enumerate(there.metrics)
+        return live.Frame(
+            {TILES: pictures.tile_map(now, pairs, dark=dark)}
+            | {_key(one): pictures.panel(now, y, systems, dark=dark) for y, one in curves},
+            {
+                ".st-key-headline [data-heading-text]": [
+                    [icon, f" {word}", f" {_sentence(there, x, short_name)}"]
+                ],
+                ".st-key-strip [data-testid=stMetricValue]": [said for _, said, _ in numbers],
+            },
+            {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)},
+        )
+
+    drawn = q.key, result.m_max, focus.x, focus.pair, tuple(pairs), tuple(systems), worst, dark
+    return live.Follows(
+        "m", drawn, lambda: {count(m): at(m) for m in steps}, lines=False, shared=q.shared
     )
 
 
