@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -154,6 +155,24 @@ def length(name: str, array: NDArray[Any], rows: int, each: str) -> None:
     """Refuse all but ``rows`` values: give ``each``."""
     if array.shape != (rows,):
         raise ValueError(f"{name} has shape {array.shape}: give {each}")
+
+
+def rows(name: str, values: ArrayLike, what: str) -> int:
+    """How many ``values`` there are: at least one."""
+    size = array_of(name, values).size
+    if size == 0:
+        raise ValueError(f"{name} is empty: give at least one {what}")
+    return size
+
+
+def column(
+    name: str, values: ArrayLike, check: Callable[..., NDArray[Any]], rows: int, each: str
+) -> NDArray[Any]:
+    """Checked values, one for each row; a single one stands for all: give ``each``."""
+    array = array_of(name, values)
+    if array.ndim:
+        length(name, array, rows, each)
+    return np.broadcast_to(check(name, values), rows)
 
 
 def labels(name: str, values: ArrayLike) -> NDArray[Any]:

@@ -11,9 +11,15 @@ from numpy.typing import ArrayLike
 
 from sampledash import checks, laws
 from sampledash.correction import Correction, as_correction, vector
-from sampledash.counts import RankCounts, Ties, one_item_per_instance, rounded_mean
 from sampledash.metrics import Metric
-from sampledash.ranksets import RankSet, require_ranks
+from sampledash.ranksets import (
+    RankCounts,
+    RankSet,
+    Ties,
+    one_item_per_instance,
+    require_ranks,
+    rounded_mean,
+)
 from sampledash.sampling import SCHEMES, Sampling, Scheme
 from sampledash.types import Floats
 
@@ -80,7 +86,7 @@ class Protocol:
         """Refuse what cannot be sampled or corrected."""
         require_ranks(ranks)
         checks.integer("m", m, low=1)
-        negatives = ranks.atoms().negatives
+        negatives = ranks.counted().negatives
         if self.without and m > negatives[0] and np.all(negatives == negatives[0]):
             raise ValueError(
                 f"m = {m} is too large without replacement: system {ranks.system!r} has "
@@ -88,7 +94,7 @@ class Protocol:
             )
         prior = self.correction.prior
         if prior is not None:
-            first = ranks.atoms()[ranks.atoms().position == 1]
+            first = ranks.counted()[ranks.counted().position == 1]
             n = rounded_mean(first.negatives + first.relevant, first.count)
             if len(prior) != n:
                 raise ValueError(
@@ -108,57 +114,57 @@ class Protocol:
                     "mass_above does not give; read them as ties='optimistic'"
                 )
 
-    def weights(self, atoms: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Sampling weight above and below each atom; ``above`` replaces the atoms' own counts."""
-        if self.scheme == "popularity" and atoms.mass is not None:
-            return atoms.mass, 1 - atoms.mass
-        a = np.asarray(atoms.above if above is None else above, dtype=np.float64)
-        high, low = laws.weights(self.scheme, a, atoms.negatives - a, self.odds)
+    def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
+        """Sampling weight above and below each item; ``above`` in place of their own."""
+        if self.scheme == "popularity" and counts.mass is not None:
+            return counts.mass, 1 - counts.mass
+        a = np.asarray(counts.above if above is None else above, dtype=np.float64)
+        high, low = laws.weights(self.scheme, a, counts.negatives - a, self.odds)
         # As shares, which compare between the relevant items of one instance: what is drawn from
         # above the first is above the second too, and each keeps the chance its odds give.
         whole = high + low if self.scheme == "popularity" else 1.0
         return high / whole, low / whole
 
-    def instance_weights(self, atoms: RankCounts) -> Floats:
-        """Weight in the mean of the instance that each atom belongs to: 1, or its |R|."""
+    def instance_weights(self, counts: RankCounts) -> Floats:
+        """Weight in the mean of the instance that each item belongs to: 1, or its |R|."""
         if self.weighting == "relevant-items":
-            return atoms.relevant.astype(np.float64)
-        return np.ones(len(atoms))
+            return counts.relevant.astype(np.float64)
+        return np.ones(len(counts))
 
-    def shares(self, atoms: RankCounts) -> Floats:
-        """Share in the mean of one instance of each atom."""
-        weights, first = self.instance_weights(atoms), atoms.position == 1
-        return np.asarray(weights / (weights[first] @ atoms.count[first]))
+    def shares(self, counts: RankCounts) -> Floats:
+        """Share in the mean of one instance of each item."""
+        weights, first = self.instance_weights(counts), counts.position == 1
+        return np.asarray(weights / (weights[first] @ counts.count[first]))
 
-    def vector(self, metric: Metric, atoms: RankCounts, m: int, position: int) -> Floats:
+    def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
         """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""
-        if metric.of_others and len(atoms.positions) > 1:
+        if metric.of_others and len(counts.positions) > 1:
             raise ValueError(
                 f"{metric} is not available here for several relevant items of one instance: take "
                 "AUC or Recall, or give each relevant item an instance of its own"
             )
-        return self._vector(metric, atoms, m, position)[0]
+        return self._vector(metric, counts, m, position)[0]
 
-    def law_key(self, atoms: RankCounts, m: int) -> object:
-        """Equal for atoms of rank sets of which equal ones have the same law and vector."""
+    def law_key(self, counts: RankCounts, m: int) -> object:
+        """Equal for counts of which equal items have the same law and vector."""
         if not self.correction.by_rank:
-            return atoms.mass is None
-        fitted = {j: self._fitted(atoms, m, j) for j in atoms.positions}
-        return atoms.mass is None, tuple(fitted.items())
+            return counts.mass is None
+        fitted = {j: self._fitted(counts, m, j) for j in counts.positions}
+        return counts.mass is None, tuple(fitted.items())
 
     def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
         """What to beware of in the correction of these ranks, or None."""
-        return self._vector(metric, ranks.atoms(), m, 1)[1]
+        return self._vector(metric, ranks.counted(), m, 1)[1]
 
     def _vector(
-        self, metric: Metric, atoms: RankCounts, m: int, position: int
+        self, metric: Metric, counts: RankCounts, m: int, position: int
     ) -> tuple[Floats, str | None]:
-        return vector(self.correction, metric, self._fitted(atoms, m, position), position)
+        return vector(self.correction, metric, self._fitted(counts, m, position), position)
 
-    def _fitted(self, atoms: RankCounts, m: int, position: int) -> Sampling:
+    def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
         """One sampling for all instances: the population at its rounded mean."""
-        here = atoms.position == position
-        n = rounded_mean(atoms.negatives[here], atoms.count[here]) + 1
+        here = counts.position == position
+        n = rounded_mean(counts.negatives[here], counts.count[here]) + 1
         if self.fit_scheme == "without-replacement":
             n = max(n, m + 1)
         return Sampling(
@@ -166,9 +172,9 @@ class Protocol:
         )
 
 
-def as_ranked_by(metric: Metric, atoms: RankCounts) -> RankCounts:
+def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
     """The relevant items as the metric ranks them: TOPK and ATOP each on its own."""
-    return one_item_per_instance(atoms) if metric.of_others else atoms
+    return one_item_per_instance(counts) if metric.of_others else counts
 
 
 def group_by_candidate_set(metrics: Sequence[Metric]) -> list[list[int]]:

@@ -2,18 +2,160 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import hashlib
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.counts import RankCounts, Ties, codes_of, unique_rows
-from sampledash.identity import ByDigest, digest_of
 from sampledash.types import Floats, Ints
+
+Ties = Literal["expected", "optimistic", "pessimistic"]
+
+
+@dataclass(frozen=True, eq=False)
+class ByDigest:
+    """Equality and hash by a ``digest`` of the contents."""
+
+    def _hold(self, *values: object) -> None:
+        """Set the fields in their order; arrays are read-only from here on."""
+        for field, value in zip(fields(self), values, strict=False):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, field.name, value)
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+
+def digest_of(
+    head: str, columns: Iterable[NDArray[Any] | None], labels: NDArray[Any] | None
+) -> str:
+    """SHA-256 of a text, of number columns of one length, and of labels."""
+    state = hashlib.sha256(head.encode())
+    whole = None
+    if labels is not None and labels.dtype.kind in "iu" and labels.max() < 2**63:
+        # Of larger ones, which 64 bits with a sign do not hold, the text counts.
+        whole = labels.astype(np.int64, copy=False)
+    for array in (*columns, whole):
+        if array is None:
+            state.update(b"|")
+        elif np.all(array == array[0]):  # most columns, most of the time
+            state.update(b"=" + array[:1].tobytes())
+        else:
+            state.update(b"#")
+            state.update(np.ascontiguousarray(array).data)
+    if labels is not None and whole is None:
+        state.update(repr(labels.tolist()).encode())
+    return state.hexdigest()
+
+
+@dataclass(frozen=True)
+class RankCounts:
+    """Distinct relevant items of a rank set and how often each occurs: what is computed on.
+
+    One array entry for each: the ``position``-th of ``relevant`` items has ``above`` of
+    ``negatives`` irrelevant ones certainly above it and ``tied`` more tied with it.
+    """
+
+    above: Ints
+    negatives: Ints
+    tied: Ints
+    position: Ints
+    relevant: Ints
+    mass: Floats | None
+    count: Floats
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    @property
+    def instances(self) -> float:
+        """How many instances these are."""
+        return float(self.count[self.position == 1].sum())
+
+    @property
+    def positions(self) -> list[int]:
+        """The positions that occur, 1 first."""
+        return [int(j) for j in np.unique(self.position)]
+
+    @property
+    def columns(self) -> list[NDArray[Any]]:
+        """What tells one from another."""
+        mass = [] if self.mass is None else [self.mass]
+        return [self.position, self.relevant, self.tied, self.negatives, self.above, *mass]
+
+    def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
+        columns: dict[str, Any] = {x: v if v is None else v[keep] for x, v in vars(self).items()}
+        return RankCounts(**columns)
+
+
+def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
+    """Number the labels 0, 1, 2 ... in the order of first appearance."""
+    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):  # nothing to look for
+        return np.arange(len(labels)), len(labels)
+    table: dict[Any, int] = {}
+    listed = labels.tolist()
+    codes = np.fromiter((table.setdefault(x, len(table)) for x in listed), np.int64, len(listed))
+    return codes, len(table)
+
+
+def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int:
+    """The whole number next to a weighted mean, the larger of two."""
+    return int(np.floor(np.average(values, weights=weights) + 0.5))
+
+
+def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
+    """Distinct rows of a table, increasing: the first of each kind, and the kind of every row."""
+    order = np.lexsort(columns[::-1])
+    new = np.arange(len(order)) == 0
+    for column in columns:
+        ordered = column[order]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    inverse = np.empty(len(order), dtype=np.int64)
+    inverse[order] = np.cumsum(new) - 1
+    return order[new], inverse
+
+
+def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
+    """Items that have a law of their own among those of several rank sets, and where they are.
+
+    Their counts are summed; ``relevant`` means nothing.
+    """
+    columns: dict[str, Any] = {
+        name: None if column is None else np.concatenate([vars(part)[name] for part in parts])
+        for name, column in vars(parts[0]).items()
+    }
+    whole = RankCounts(**columns)
+    first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
+    count = np.bincount(inverse, whole.count, len(first)).astype(np.float64)
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return replace(whole[first], count=count), np.split(inverse, ends)
+
+
+def one_item_per_instance(counts: RankCounts) -> RankCounts:
+    """Every relevant item alone, the others among its negatives: so TOPK and ATOP are defined."""
+    alone = np.ones_like(counts.position)
+    return replace(
+        counts,
+        above=counts.above + counts.position - 1,
+        negatives=counts.negatives + counts.relevant - 1,
+        position=alone,
+        relevant=alone,
+    )
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -72,17 +214,11 @@ class RankSet(ByDigest):
         counts: ArrayLike | None = None,
     ) -> None:
         where = f"of system {str(system)!r}"
-        rows = checks.array_of(f"ranks {where}", ranks).size
-        if rows == 0:
-            raise ValueError(f"ranks {where} is empty: give at least one rank")
+        rows = checks.rows(f"ranks {where}", ranks, "rank")
 
         def column(name: str, values: ArrayLike, check: Callable[..., NDArray[Any]]) -> Any:
-            """Checked values; one for all rows takes the place of one."""
-            array = checks.array_of(f"{name} {where}", values)
-            if array.ndim:
-                each = f"one value for each of the {rows} ranks"
-                checks.length(f"{name} {where}", array, rows, each)
-            return np.broadcast_to(check(f"{name} {where}", values), rows)
+            each = f"one value for each of the {rows} ranks"
+            return checks.column(f"{name} {where}", values, check, rows, each)
 
         size = column("n", n, checks.candidates)
         rank = column("ranks", ranks, lambda _, values: checks.ranks(f"rank {where}", values, size))
@@ -106,16 +242,14 @@ class RankSet(ByDigest):
                 bad = mass[(mass < 0) | (mass > 1)][0]
                 raise ValueError(f"mass_above {where} must be a share in 0..1, got {bad:g}")
         self._hold(str(system), rank, size, labels, tied, mass, count)
-        object.__setattr__(self, "_order", self._sorted_rows(instances is not None))
+        object.__setattr__(self, "_order", self._sorted_rows())
 
-    def _sorted_rows(self, labelled: bool) -> tuple[Ints | slice, Ints, Ints]:
+    def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
         """Rows by instance and rank, with the position and number of relevant items of each."""
         rows = len(self.ranks)
-        ones = np.broadcast_to(1, rows)
-        if not labelled:
-            return slice(None), ones, ones
         codes, distinct = codes_of(self.instances)
         if distinct == rows:
+            ones = np.broadcast_to(1, rows)
             return slice(None), ones, ones
         order = np.lexsort((self.ranks, codes))
         code = codes[order]
@@ -129,11 +263,8 @@ class RankSet(ByDigest):
     def _check_instances(self, order: Ints, code: Ints, relevant: Ints) -> None:
         """Rows of one instance must describe one list."""
         same = code[1:] == code[:-1]
-        rank, tied, n = self.ranks[order], self.ties[order], self.n[order]
-        count, mass = (
-            self.counts[order],
-            None if self.mass_above is None else self.mass_above[order],
-        )
+        columns = (self.ranks, self.ties, self.n, self.counts)
+        rank, tied, n, count = (column[order] for column in columns)
         block = "has two relevant items in one block of ties (rank {rank}): break that tie"
         twice = "holds rank {rank} twice: relevant items have distinct ranks; remove the repeat"
         faults = [
@@ -143,7 +274,8 @@ class RankSet(ByDigest):
             (same & (count[1:] != count[:-1]), "has different counts in its rows: give one"),
             (relevant >= n, "has as many relevant items as candidates, n = {n}"),
         ]
-        if mass is not None:
+        if self.mass_above is not None:
+            mass = self.mass_above[order]
             falls = "has a mass_above that falls as the rank grows (rank {rank})"
             faults.append((same & (mass[1:] < mass[:-1]), falls))
         for bad, sentence in faults:
@@ -170,12 +302,12 @@ class RankSet(ByDigest):
     @property
     def n_instances(self) -> float:
         """Number of instances |D|, counts included."""
-        return self.atoms().instances
+        return self.counted().instances
 
     @property
     def max_relevant(self) -> int:
         """Largest number of relevant items of an instance."""
-        return int(self.atoms().relevant.max())
+        return int(self.counted().relevant.max())
 
     @property
     def has_ties(self) -> bool:
@@ -185,9 +317,9 @@ class RankSet(ByDigest):
     @property
     def max_negatives(self) -> int:
         """Largest number of irrelevant candidates of an instance, n - |R|."""
-        return int(self.atoms().negatives.max())
+        return int(self.counted().negatives.max())
 
-    def atoms(self, ties: Ties = "expected") -> RankCounts:
+    def counted(self, ties: Ties = "expected") -> RankCounts:
         """Reduce to counts over (n, rank, ties, position, |R|).
 
         Parameters
@@ -196,8 +328,8 @@ class RankSet(ByDigest):
             ``"expected"`` keeps the tied blocks, ``"optimistic"`` puts the relevant item first,
             ``"pessimistic"`` last.
         """
-        checks.choice("ties", ties, ("expected", "optimistic", "pessimistic"))
-        return _atoms(self, ties if self.has_ties else "expected")
+        checks.choice("ties", ties, get_args(Ties))
+        return _counted(self, ties if self.has_ties else "expected")
 
     def rows(self, ties: Ties = "expected") -> RankCounts:
         """Every relevant item for itself, sorted by instance and position."""
@@ -210,7 +342,7 @@ class RankSet(ByDigest):
 
 
 @lru_cache(maxsize=64)
-def _atoms(ranks: RankSet, ties: Ties) -> RankCounts:
+def _counted(ranks: RankSet, ties: Ties) -> RankCounts:
     rows = ranks.rows(ties)
     first, inverse = unique_rows(rows.columns)
     return replace(rows[first], count=np.bincount(inverse, rows.count).astype(np.float64))

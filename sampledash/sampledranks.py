@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import chdtrc, gammaln
 
 from sampledash import checks
-from sampledash.adaptivity import LEVEL, chance_if_set
-from sampledash.counts import rounded_mean
-from sampledash.identity import ByDigest, digest_of
+from sampledash.ranksets import ByDigest, digest_of, rounded_mean
 from sampledash.sampling import SCHEMES, Sampling, Scheme
 from sampledash.types import Floats, Ints
 
+#: Chance to be flagged as adaptive where m was set beforehand, at most.
+LEVEL = 1e-3
+_STRATUM = 50.0  # instances of neighbouring n that are compared with one another, about
 #: Most places 1..m+1 that are counted, for each m that occurs.
 MOST_PLACES = 10_000_000
 
@@ -91,7 +93,7 @@ class SampledRankSet(ByDigest):
     adaptive
         Whether what was drawn for an instance decided how many negatives it got, as where more are
         drawn until one ranks above the item. ``False``: m was set beforehand, though it may differ
-        between instances. ``None``: not known, and tested (:mod:`sampledash.adaptivity`).
+        between instances. ``None``: not known, and tested: :func:`chance_if_set`.
 
     Raises
     ------
@@ -126,9 +128,7 @@ class SampledRankSet(ByDigest):
         adaptive: bool | None = None,
     ) -> None:
         where = f"of system {str(system)!r}"
-        rows = checks.array_of(f"sampled_ranks {where}", sampled_ranks).size
-        if rows == 0:
-            raise ValueError(f"sampled_ranks {where} is empty: give at least one sampled rank")
+        rows = checks.rows(f"sampled_ranks {where}", sampled_ranks, "sampled rank")
         checks.choice("scheme", scheme, SCHEMES)
         if scheme == "popularity":
             raise ValueError(
@@ -137,14 +137,10 @@ class SampledRankSet(ByDigest):
                 "uniformly drawn negatives can be corrected"
             )
 
-        def column(name: str, array: Ints) -> Ints:
-            if array.ndim:
-                one_each = f"one number, or one for each of the {rows} sampled ranks"
-                checks.length(f"{name} {where}", array, rows, one_each)
-            return np.broadcast_to(array, rows)
-
-        size = column("n", checks.candidates(f"n {where}", n))
-        drawn = column("m", checks.integers(f"m {where}", m, low=1))
+        each = f"each of the {rows} sampled ranks"
+        one = f"one number, or one for {each}"
+        size = checks.column(f"n {where}", n, checks.candidates, rows, one)
+        drawn = checks.column(f"m {where}", m, partial(checks.integers, low=1), rows, one)
         places = int((np.unique(drawn) + 1).sum(dtype=np.float64))
         if places > MOST_PLACES:
             raise ValueError(
@@ -166,11 +162,19 @@ class SampledRankSet(ByDigest):
                 f"m {where} is {drawn[i]}, but without replacement n = {size[i]} leaves "
                 f"{size[i] - 1} negatives: give a smaller m, a larger n or the other scheme"
             )
-        weight = np.ones(rows) if counts is None else _weights(where, counts, rows)
+        weight = checks.numbers(f"counts {where}", np.ones(rows) if counts is None else counts)
+        checks.length(f"counts {where}", weight, rows, f"one weight for {each}")
+        if np.any(weight < 0):
+            raise ValueError(
+                f"counts {where} must be finite and at least 0, got {weight[weight < 0][0]:g}: "
+                "a count is how many instances have this sampled rank"
+            )
+        if not weight.any():
+            raise ValueError(f"counts {where} are all 0: give at least one instance")
+        checks.total(f"counts {where}", weight)
         labels = None if instances is None else checks.labels(f"instances {where}", instances)
         if labels is not None:
-            each = f"one label for each of the {rows} sampled ranks"
-            checks.length(f"instances {where}", labels, rows, each)
+            checks.length(f"instances {where}", labels, rows, f"one label for {each}")
         if adaptive is not None and not isinstance(adaptive, bool | np.bool_):
             raise ValueError(
                 f"adaptive {where} must be True, False or None, got {checks.shown(adaptive)}"
@@ -273,16 +277,93 @@ def population_of(scheme: Scheme, mean: int, m: int) -> int:
     return max(mean, m + 1) if scheme == "without-replacement" else mean
 
 
-def _weights(where: str, counts: ArrayLike, rows: int) -> Floats:
-    array = checks.numbers(f"counts {where}", counts)
-    each = f"one weight for each of the {rows} sampled ranks"
-    checks.length(f"counts {where}", array, rows, each)
-    if np.any(array < 0):
-        raise ValueError(
-            f"counts {where} must be finite and at least 0, got {array[array < 0][0]:g}: "
-            "a count is how many instances have this sampled rank"
-        )
-    if not array.any():
-        raise ValueError(f"counts {where} are all 0: give at least one instance")
-    checks.total(f"counts {where}", array)
-    return array
+def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
+    """Chance of so much dependence of what was drawn on m if m was set beforehand.
+
+    Each instance with n candidates and m negatives, ``above`` of them above its item, stands for
+    ``weight`` instances. 1 where nothing can be tested.
+
+    If m was set beforehand, alike for items that stand high and low, then dropping negatives at
+    random until all instances have as few as the one with the fewest leaves counts above the item
+    that are independent of m. An evaluation that draws on while nothing ranks above the item makes
+    these counts small where m is large.
+
+    The test is that of Cochran, Mantel & Haenszel: two scores of the count above (its mean, and
+    whether it is 0) are correlated with the midrank of m, among instances of the same or
+    neighbouring n, and held against all permutations. Each instance takes its share of every
+    outcome of the dropping, the mean over all of them, so that the answer is the same every time;
+    the scatter allowed for is that of one, which is larger, so that nothing is flagged more often
+    than stated. Where m follows n (all candidates there are, or a share of them) nothing is
+    flagged: m was set by n.
+
+    References
+    ----------
+    Landis, Heyman & Koch, Average partial association in three-way contingency tables,
+    International Statistical Review 1978 (correlation with several mean scores).
+    """
+    if np.ptp(m) == 0 or _follows(n, m):
+        return 1.0
+    stratum = _strata(n, weight)
+    order = np.lexsort((m, stratum))
+    stratum, m, s, w = stratum[order], m[order], above[order], weight[order]
+    first = np.flatnonzero(np.r_[True, np.diff(stratum) > 0])
+    fewest = m[first][stratum]
+    size = np.bincount(stratum, w)
+    kept = size > 1
+    place = _midranks(stratum, m, w, first)
+
+    def mean(values: Floats) -> Floats:
+        return np.asarray(np.bincount(stratum, w * values) / size)
+
+    # After dropping: mean share above, its second moment, and the chance that none is above.
+    share = s / m
+    square = share / fewest
+    square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
+    none = np.exp(_log_binomial(m - s, fewest) - _log_binomial(m, fewest))
+    place = place - mean(place)[stratum]
+    total = np.array([np.sum((w * place * y)[kept[stratum]]) for y in (share, none)])
+    a, b = mean(share), mean(none)
+    apart = mean(place**2) * size**2 / np.maximum(size - 1, 1e-300)
+    covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
+    spread = np.array([[np.sum((apart * c)[kept]) for c in row] for row in covariance])
+    # Where a single negative is left both scores say the same.
+    values, vectors = np.linalg.eigh(spread)
+    told = values > 1e-9 * max(float(values.max()), 1e-300)
+    if not np.any(told):
+        return 1.0
+    along = vectors[:, told].T @ total
+    return float(chdtrc(int(told.sum()), np.sum(along**2 / values[told])))
+
+
+def _follows(n: Ints, m: Ints) -> bool:
+    """Whether each n has one m, which rises or falls with n."""
+    pairs = np.unique(np.stack([n, m]), axis=1)
+    steps = np.diff(pairs[1])
+    alone = bool(np.all(np.diff(pairs[0]) > 0))
+    return alone and bool(np.all(steps >= 0) or np.all(steps <= 0))
+
+
+def _strata(n: Ints, weight: Floats) -> Ints:
+    """Number of the stratum of each instance: equal n together, neighbours up to some size."""
+    _, place = np.unique(n, return_inverse=True)
+    sizes = np.bincount(place, weight)
+    before = np.cumsum(sizes) - sizes
+    _, block = np.unique((before / _STRATUM).astype(np.int64), return_inverse=True)
+    return np.asarray(block[place])
+
+
+def _midranks(stratum: Ints, m: Ints, weight: Floats, first: Ints) -> Floats:
+    """Share of the stratum with a smaller m, and half of those with this one; both are sorted."""
+    new = np.r_[True, (np.diff(stratum) > 0) | (np.diff(m) > 0)]
+    group = np.cumsum(new) - 1
+    sizes = np.bincount(group, weight)
+    middle = np.cumsum(sizes) - sizes / 2
+    start = (np.cumsum(weight) - weight)[first]
+    whole = np.bincount(stratum, weight)
+    return np.asarray((middle[group] - start[stratum]) / whole[stratum])
+
+
+def _log_binomial(n: Ints, k: Ints) -> Floats:
+    """Logarithm of n over k, minus infinity where k is larger."""
+    some = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(np.maximum(n - k, 0) + 1.0)
+    return np.where(k > n, -np.inf, some)

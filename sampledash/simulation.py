@@ -9,11 +9,10 @@ from typing import Unpack
 import numpy as np
 
 from sampledash import checks
-from sampledash.counts import RankCounts, Ties
 from sampledash.laws import draw_above
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
-from sampledash.ranksets import RankSet, require_ranks
+from sampledash.ranksets import RankCounts, RankSet, Ties, require_ranks
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
 from sampledash.types import Floats
@@ -76,8 +75,8 @@ def batches(
     """
     protocol.check(ranks, m)
     checks.generator(rng)
-    atoms, rows = ranks.atoms(protocol.ties), _repeated(ranks, protocol.ties)
-    values = [contributions(metric, rows, atoms, m, protocol) for metric in metrics]
+    counts, rows = ranks.counted(protocol.ties), _repeated(ranks, protocol.ties)
+    values = [contributions(metric, rows, counts, m, protocol) for metric in metrics]
     step = max(1, _BLOCK // len(rows))
     for start in range(0, repeats, step):
         size = min(step, repeats - start)
@@ -102,11 +101,11 @@ def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
 
 
 def contributions(
-    metric: Metric, rows: RankCounts, atoms: RankCounts, m: int, protocol: Protocol
+    metric: Metric, rows: RankCounts, counts: RankCounts, m: int, protocol: Protocol
 ) -> Contributions:
-    """What each of ``rows`` adds to the mean; corrections are fitted to ``atoms``."""
+    """What each of ``rows`` adds to the mean; corrections are fitted to ``counts``."""
     last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
-    ranked = as_ranked_by(metric, atoms)
+    ranked = as_ranked_by(metric, counts)
     vectors = [protocol.vector(metric, ranked, m, j) for j in range(1, last + 1)]
     return metric, vectors, metric.scales(rows.relevant) * protocol.shares(rows)
 

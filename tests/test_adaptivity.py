@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sampledash.adaptivity import chance_if_set
 from sampledash.ranksets import RankSet
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampledranks import SampledRankSet, chance_if_set
 from sampledash.types import Ints
 from tests.estimation.cases import adaptive
 

@@ -19,7 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LINES = """
 types
 checks
-laws metrics counts identity adaptivity
+laws metrics
 sampling ranksets
 expectation sampledranks quadrature
 least_squares
@@ -34,7 +34,7 @@ report
 dashboard
 """
 LEVELS = {part: level for level, line in enumerate(LINES.splitlines()) for part in line.split()}
-CORE = {part for part in LEVELS if LEVELS[part] <= LEVELS["simulation"]} - {"sampledranks"}
+CORE = {part for part in LEVELS if LEVELS[part] <= LEVELS["simulation"]}
 
 #: Of a page, what it computes, says and draws can be read and tested without Streamlit.
 WITHOUT_STREAMLIT = ("words", "pictures", "result", "lesson", "sliding")

@@ -89,7 +89,7 @@ def test_a_correction_is_fitted_once_at_the_rounded_mean_of_n() -> None:
 
 def test_paper_sets_are_fitted_at_3541(xyz: list[sd.RankSet]) -> None:
     # 3,541 is the mean of n_candidates, rounded.
-    atoms = xyz[0].atoms()
+    atoms = xyz[0].counted()
     fitted = Protocol.of({"correction": "BV 0.1"}).vector(sd.parse_metric("AP"), atoms, 100, 1)
     other = sd.correction("BV").fit("AP", sd.Sampling(3541, 100)).values
     assert np.array_equal(fitted, other)

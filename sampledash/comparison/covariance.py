@@ -24,10 +24,9 @@ import numpy as np
 
 from sampledash import laws
 from sampledash.comparison import ties
-from sampledash.counts import RankCounts, unique_rows
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankCounts, RankSet, unique_rows
 from sampledash.types import Floats, Ints
 
 _CHUNK = 1 << 19  # entries of conditional sums held at a time
@@ -44,7 +43,7 @@ def pair_covariances(
 
     Where all negatives are drawn nothing is left to vary together.
     """
-    rows, atoms = ranks.rows(protocol.ties), ranks.atoms(protocol.ties)
+    rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
     wanted = rows.relevant[starts] > 1
     if protocol.without:

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from sampledash import checks, laws
 from sampledash.comparison import ties
-from sampledash.counts import RankCounts
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
-from sampledash.ranksets import RankSet, require_several
+from sampledash.ranksets import RankCounts, RankSet, require_several
 from sampledash.types import Floats, Ints, Progress
 
 _TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
@@ -65,7 +64,7 @@ def expected_means(
     m_max = int(wanted[-1])
     for ranks in sets:
         protocol.check(ranks, m_max)
-    all_atoms = [ranks.atoms(protocol.ties) for ranks in sets]
+    all_atoms = [ranks.counted(protocol.ties) for ranks in sets]
     result = np.zeros((len(wanted), len(sets), len(metrics)))
     # One group of lanes for all metrics that weigh |R| relevant items alike.
     groups: dict[tuple[object, ...], list[int]] = {}

@@ -11,11 +11,10 @@ from sampledash import checks
 from sampledash.comparison import ties
 from sampledash.comparison.covariance import pair_covariances
 from sampledash.comparison.curves import expected_means
-from sampledash.counts import RankCounts, Ties, distinct_over_systems
 from sampledash.expectation import moments
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by, group_by_candidate_set
-from sampledash.ranksets import RankSet, require_ranks
+from sampledash.ranksets import RankCounts, RankSet, Ties, distinct_over_systems, require_ranks
 from sampledash.types import Floats
 
 
@@ -49,7 +48,7 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
     """Exact mean of every metric (eq. 1), shape (systems, metrics)."""
     means = np.empty((len(sets), len(metrics)))
     for i, ranks in enumerate(sets):
-        atoms = ranks.atoms(protocol.ties)
+        atoms = ranks.counted(protocol.ties)
         weight = protocol.shares(atoms) * atoms.count
         for x, metric in enumerate(metrics):
             values = ties.exact_values(metric, atoms) * metric.scales(atoms.relevant)
@@ -114,7 +113,7 @@ def variances_of_means(
     total = np.empty((len(sets), len(metrics)))
     several = [x for x, metric in enumerate(metrics) if metric.sums_items]
     for i, ranks in enumerate(sets):
-        atoms = ranks.atoms(protocol.ties)
+        atoms = ranks.counted(protocol.ties)
         share = protocol.shares(atoms)
         for x, metric in enumerate(metrics):
             weight = (metric.scales(atoms.relevant) * share) ** 2 * atoms.count
@@ -140,7 +139,7 @@ def moments_of_sets(
     """
     for ranks in sets:
         protocol.check(ranks, m)
-    everyone = [ranks.atoms(protocol.ties) for ranks in sets]
+    everyone = [ranks.counted(protocol.ties) for ranks in sets]
     found = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
         some, groups = [metrics[i] for i in x], dict[object, list[int]]()

@@ -46,7 +46,7 @@ def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) ->
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
     if protocol.without:
-        negatives = [ranks.atoms().negatives for ranks in sets]
+        negatives = [ranks.counted().negatives for ranks in sets]
         same = [int(size[0]) for size in negatives if np.all(size == size[0])]
         top = min([max(int(size.max()) for size in negatives), *same])
     if m_max is None:

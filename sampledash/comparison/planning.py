@@ -250,7 +250,7 @@ class _Search:
         if self.every is None or self._few(i, j):
             return self.top + 1
         means = self.every[:, [i, j]]
-        shares = (self.protocol.shares(self.sets[x].atoms(self.protocol.ties)) for x in (i, j))
+        shares = (self.protocol.shares(self.sets[x].counted(self.protocol.ties)) for x in (i, j))
         largest = [float(each.max()) for each in shares]
         bound = np.maximum(means * (1 - means), 0.0) @ largest
         unsure = self._normal(i, j, means[:, 0] - means[:, 1], bound) < self.probability

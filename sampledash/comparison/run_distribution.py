@@ -34,10 +34,9 @@ from sampledash import simulation
 from sampledash.comparison import ties
 from sampledash.comparison.means import atom_moments
 from sampledash.comparison.order import TIED
-from sampledash.counts import RankCounts, Ties, distinct_over_systems
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankCounts, RankSet, Ties, distinct_over_systems
 from sampledash.types import Floats, Ints
 
 Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
@@ -94,12 +93,12 @@ class Run:
     @cached_property
     def atoms(self) -> RankCounts:
         """The relevant items as the metric ranks them."""
-        return as_ranked_by(self.metric, self.ranks.atoms(self.protocol.ties))
+        return as_ranked_by(self.metric, self.ranks.counted(self.protocol.ties))
 
     @cached_property
     def weights(self) -> Floats:
         """Factor on what each atom contributes to the mean."""
-        atoms = self.ranks.atoms(self.protocol.ties)
+        atoms = self.ranks.counted(self.protocol.ties)
         return np.asarray(self.metric.scales(atoms.relevant) * self.protocol.shares(atoms))
 
     @cached_property
@@ -195,7 +194,7 @@ class Run:
         if levels is None:
             return None
         low, gap = levels
-        rows, mean = self.ranks.atoms(self.protocol.ties), self.means
+        rows, mean = self.ranks.counted(self.protocol.ties), self.means
         if self.ranks.max_relevant > 1:
             rows, mean = self.ranks.rows(self.protocol.ties), None
         ranked = as_ranked_by(self.metric, rows)
@@ -580,7 +579,7 @@ def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "exp
     A tied item counts with the share of its orders that put it there.
     """
     at = np.floor(np.asarray(places, dtype=np.float64))
-    atoms = ranks.atoms(ties)
+    atoms = ranks.counted(ties)
     total = np.zeros(len(at))
     step = max(1, _TABLE // max(len(at), 1))
     for start in range(0, len(atoms), step):

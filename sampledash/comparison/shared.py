@@ -28,10 +28,9 @@ from sampledash.comparison.covariance import nested_covariances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
-from sampledash.counts import RankCounts, unique_rows
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankCounts, RankSet, unique_rows
 from sampledash.types import Floats, Ints
 
 _WIDER = 0.2  # half the density of the normal law at 0: half the chance of a tie, in such steps
@@ -156,7 +155,7 @@ def covariance_bounds(
     starts = np.flatnonzero(here.position == 1)
     owner = np.repeat(np.arange(len(starts)), here.relevant[starts])
     low, high = np.zeros((2, len(starts)))
-    atoms = [ranks.atoms(protocol.ties) for ranks in (first.ranks, second.ranks)]
+    atoms = [ranks.counted(protocol.ties) for ranks in (first.ranks, second.ranks)]
     last = 1 if metric.first_only else int(here.relevant.max())
     sampled = here.negatives >= m if protocol.without else np.ones(len(here), dtype=bool)
     if wanted is not None:

@@ -25,10 +25,9 @@ from sampledash.comparison.user_resampling import (
     instance_weights,
     paired_groups,
 )
-from sampledash.counts import Ties, unique_rows
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Protocol, Weighting
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankSet, Ties, unique_rows
 from sampledash.types import Floats, Ints, Progress
 
 _ENUMERATED = 20  # instances with a difference: all 2^20 swaps are counted

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import laws, quadrature
-from sampledash.counts import RankCounts
 from sampledash.metrics import Metric, places_within
 from sampledash.protocol import Protocol, as_ranked_by
+from sampledash.ranksets import RankCounts
 from sampledash.types import Floats
 
 _TABLE = 10_000_000  # longest table of a metric over all counts above

@@ -18,10 +18,9 @@ from sampledash.comparison.covariance import pair_covariances
 from sampledash.comparison.means import atom_moments
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Run, inverted
-from sampledash.counts import RankCounts, Ties, codes_of, distinct_over_systems
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankCounts, RankSet, Ties, codes_of, distinct_over_systems
 from sampledash.types import Floats, Ints
 
 _RUNS = 20_000  # simulated runs of few instances
@@ -269,7 +268,7 @@ def _runs(values: Sampled, system: int) -> Floats:
     drawn = np.random.default_rng([0, values.group]).choice(
         len(values.counts), (_RUNS, size), p=values.counts / values.size
     )
-    atoms = run.ranks.atoms(run.protocol.ties)
+    atoms = run.ranks.counted(run.protocol.ties)
     rows = run.ranks.rows(run.protocol.ties)
     ends = np.r_[_starts(rows), len(rows)]
     total, weight = np.zeros(_RUNS), np.zeros(_RUNS)

@@ -39,11 +39,11 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from sampledash import checks
-from sampledash.counts import rounded_mean
 from sampledash.estimation import nodes
 from sampledash.estimation.nodes import Support, exact_at, worst_and_best
 from sampledash.metrics import Metric, as_metric
 from sampledash.quadrature import panels
+from sampledash.ranksets import rounded_mean
 from sampledash.sampledranks import Outcomes, SampledRankSet, population_of
 from sampledash.sampling import Scheme
 from sampledash.types import Floats, Ints

@@ -65,7 +65,7 @@ def paragraph(findings: Findings, *, latex: bool = False) -> str:
         micro = protocol.weighting == "relevant-items"
         weighted = ", weighted by relevant items," if micro else ", averaged over instances,"
     short = protocol.without and any(
-        np.any(x.atoms().negatives < findings.m) for x in findings.sets
+        np.any(x.counted().negatives < findings.m) for x in findings.sets
     )
     prior = ""
     if protocol.correction.by_rank and protocol.correction.name != "rank-estimate":

@@ -187,7 +187,7 @@ def test_many_rows_keep_line_numbers_and_values():
 
 
 def atoms(ranks):
-    found = ranks.atoms()
+    found = ranks.counted()
     columns = (found.above, found.negatives, found.tied, found.position, found.relevant)
     return sorted(zip(*(c.tolist() for c in (*columns, found.count)), strict=True))
 

@@ -353,7 +353,7 @@ def beware(result: Result) -> str:
                 f"candidates: instance {system_name(str(other.instances[i]))} has "
                 f"n = {count(first.n[i])} and {count(other.n[i])}."
             )
-    atoms = first.atoms()
+    atoms = first.counted()
     short = (atoms.position == 1) & (atoms.negatives < result.m)
     many = float(atoms.count[short].sum())
     if not result.question.protocol.without or not many:
