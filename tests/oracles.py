@@ -171,13 +171,18 @@ def dense_target(name: str, k: int | None, n: int, position: int = 1) -> Floats:
     return np.array([value(a) for a in range(n)])
 
 
+def exact_metric(name: str, k: int | None, n: int) -> Floats:
+    """Eq. 7-13: the metric of one relevant item at the true ranks 1..n."""
+    return dense_target(name, k, n) * item_scale(name, k, 1)
+
+
 def dense_bias_variance(law: Floats, target: Floats, gamma: float, prior: Floats | None) -> Floats:
-    """Eq. 25 as printed, with the n by m+1 matrix."""
+    """Eq. 25 as printed, with the n by m+1 matrix; ``target`` (n,) or (n, metrics)."""
     n = len(target)
     p = np.full(n, 1 / n) if prior is None else np.asarray(prior) / np.sum(prior)
-    a = np.sqrt(p)[:, None] * law
-    c = p @ law
-    left = (1 - gamma) * a.T @ a + gamma * np.diag(c)
+    weighted = law * p[:, None]
+    left = (1 - gamma) * law.T @ weighted + gamma * np.diag(weighted.sum(axis=0))
     # Solved in equilibrated unknowns: the condition number is then at most about 1 / gamma.
     d = 1 / np.sqrt(np.diag(left))
-    return d * np.linalg.solve(left * d[:, None] * d, d * (a.T @ (np.sqrt(p) * target)))
+    right = (weighted.T @ target).T
+    return (d * np.linalg.solve(left * d[:, None] * d, (d * right).T).T).T

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
-from math import inf, nan
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash import estimation, metrics, papers
+from sampledash.estimation.estimate import METHODS
 
 A, B = sd.RankSet("A", [1, 2, 5], 10), sd.RankSet("B", [2, 3, 4], 10)
+
+#: Functions that take the options of a protocol.
+CALLS: dict[str, Callable[..., object]] = {
+    "expected_mean": lambda m=3, **o: sd.expected_mean("AP", A, m, **o),
+    "std_of_mean": lambda m=3, **o: sd.std_of_mean("AP", A, m, **o),
+    "curve": lambda m=3, **o: sd.curve("AP", [A, B], [1, m], **o),
+    "flips": lambda m=3, **o: sd.flips("AP", [A, B], m, **o),
+    "right_from": lambda m=3, **o: sd.right_from("AP", [A, B], m, **o),
+    "probability_of_order": lambda m=3, **o: sd.probability_of_order("AP", [A, B], m, **o),
+    "simulate": lambda m=3, **o: sd.simulate("AP", A, m, 3, np.random.default_rng(0), **o),
+    "verdict": lambda m=3, correction=None, **o: sd.verdict(["AP"], [A, B], m, [correction], **o),
+}
 
 
 def ranks(**changes: object) -> sd.RankSet:
@@ -28,120 +42,133 @@ def law(**changes: object) -> sd.Sampling:
     return sd.Sampling(**{"n": 10, "m": 3, **changes})
 
 
-NAMES = {
-    "sd": sd,
-    "np": np,
-    "nan": nan,
-    "inf": inf,
-    "rng": np.random.default_rng(0),
-    "AP": sd.parse_metric("AP"),
-    "AUC": sd.parse_metric("AUC"),
-    "BV": sd.correction("BV"),
-    "A": A,
-    "BOTH": [A, B],
-    "WITHOUT": "without-replacement",
-    "POPULARITY": "popularity",
-    "ranks": ranks,
-    "sampled": sampled,
-    "law": law,
-    "several": sd.RankSet("S", [1, 5], 10, instances=["a", "a"]),
-    "halves": sd.RankSet("S", [1], 9, counts=[1.5]),
-    "known": sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9]),
-    "tied": sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9], ties=[1, 0]),
-    "many": 10**12 + 1,
-}
+def printed(**changes: object) -> tuple[float, float]:
+    """Bounds from the sampled metrics of X, see test_printed_bounds."""
+    good = {"metric": "Recall@10", "observed": X, "n": 3541, "m": 100, "decimals": 4}
+    return sd.bounds_from_table(**good | changes)
 
-#: A call, the beginning of its sentence, and values that take the place of "?" in both.
+
+X = {"HR@1": 0.1746, "HR@5": 0.4892, "HR@10": 0.6622, "NDCG@10": 0.3921}
+BOTH, AP, AUC, BV = [A, B], sd.parse_metric("AP"), sd.parse_metric("AUC"), sd.correction("BV")
+WITHOUT, POPULARITY, FALLING = "without-replacement", "popularity", "non-increasing"
+RNG, MANY, FIT = np.random.default_rng(0), 10**12 + 1, BV.fit("AP", sd.Sampling(50, 9))
+SEVERAL = sd.RankSet("S", [1, 5], 10, instances=["a", "a"])
+HALVES = sd.RankSet("S", [1], 9, counts=[1.5])
+KNOWN = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9])
+TIED = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9], ties=[1, 0])
+MIXED = sampled(sampled_ranks=[1, 2, 3, 1, 4, 9], m=[5, 5, 5, 20, 20, 20])
+#: As no recommender ranks whose ranks are the rarer the further down.
+MIDDLE = sd.SampledRankSet("A", 1 + np.random.default_rng(8).binomial(100, 0.5, 500), 1000, 100)
+FLAT = estimation.fitted(sd.SampledRankSet("S", [1, 2], 50, 4), "mle")
+SAID = sampled(adaptive=True)
+
+PARTS = (math, metrics, papers, estimation, sd)
+NAMES = {name: value for part in PARTS for name, value in vars(part).items()} | globals()
+
+#: A call, the beginning of its sentence, and values that take the place of "?" in both; of <a/b>
+#: each is called, of EVERY all functions that take the options of a protocol.
 TABLE = r"""
-sd.simulate("AP", A, 3, 2, ?) | rng must be a numpy generator, got ?: numpy | None ; 3
-sd.significance("AP", BOTH, ?) | rng must be a numpy generator, got ?: numpy | None ; 3
-sd.sample_ranks(A, 3, ?) | rng must be a numpy generator, got ?: numpy | None ; 3
+EVERY(<scheme/fit_scheme>="uniform") | (|fit_)scheme must be one of .*got 'uniform'
+EVERY(ties="random") | ties must be one of .*got 'random'
+EVERY(odds=2) | odds = 2 applies to scheme 'popularity' only
+EVERY(scheme=POPULARITY, odds=?) | odds must be above 0, got ? | 0 ; nan
+EVERY(correction="magic") | correction must be one of .*got 'magic'
+EVERY(correction="BV 2") | gamma must be .*at most 1, got
+EVERY(correction="BV -0.1") | gamma must be at least 0.*got
+EVERY(correction="BV x") | gamma must be a number, got 'x'
+EVERY(?) | m(|_max) must be | 0 ; -1 ; 2.5 ; nan ; "ten"
+CALLS["<expected_mean/std_of_mean/curve/probability_of_order/simulate/verdict>"](10, scheme=WITHOUT)
+    | m = 10 is too large without replacement: .* 9 negatives
+
+simulate("AP", A, 3, 2, ?) | rng must be a numpy generator, got ?: numpy | None ; 3
+significance("AP", BOTH, ?) | rng must be a numpy generator, got ?: numpy | None ; 3
+sample_ranks(A, 3, ?) | rng must be a numpy generator, got ?: numpy | None ; 3
 law().draw([1], ?) | rng must be a numpy generator, got ?: numpy | None ; 3
 
-sd.expected("AP", [1], None) | sampling must be a Sampling, got None: make one with
-sd.variance("AP", [1], None) | sampling must be a Sampling, got None: make one with
-sd.posterior(1, None) | sampling must be a Sampling, got None: make one with
-BV.fit("AP", None) | sampling must be a Sampling, got None: make one with
-sd.eigenvalues(None) | sampling must be a Sampling, got None: make one with
-sd.retained(None, 0.1) | sampling must be a Sampling, got None: make one with
-sd.resolution(None, 0.1) | sampling must be a Sampling, got None: make one with
-sd.counterexample("AP", None) | sampling must be a Sampling, got None: make one with
-sd.eigenvalues([10, 3]) | sampling must be a Sampling, got \[10, 3\]
+<expected/variance>("AP", [1], None) | sampling must be a Sampling, got None: make one with
+<posterior(1, None/BV.fit("AP", None/retained(None, 0.1/resolution(None, 0.1>)
+    | sampling must be a Sampling, got None: make one with
+<eigenvalues(None/counterexample("AP", None>) | sampling must be a Sampling, got None: make one with
+eigenvalues([10, 3]) | sampling must be a Sampling, got \[10, 3\]
 
-sd.curve("AP", [], [1]) | sets is empty: give at least one rank set
-sd.flips("AP", []) | sets is empty: give at least one rank set
-sd.curve("AP", None, [1]) | sets must be a list, got None: write \[None\]
-sd.curve("AP", A, [5]) | sets must be a list of rank sets, got the one of 'A'
-sd.flips("AP", A) | sets must be a list of rank sets, got the one of 'A'
-sd.curve("AP", BOTH, 3) | m_values must be a list, got 3: write \[3\]
-sd.curve("AP", BOTH, []) | m_values is empty: give at least one m
-sd.curve("AP", [A, A], [3]) | system 'A' occurs twice: give each rank set
-sd.flips("AP", [A, A]) | system 'A' occurs twice: give each rank set
-sd.verdict(["AP"], BOTH, 3, corrections=[]) | corrections is empty: give at least one correction
-sd.verdict(["AP"], BOTH, 3, corrections="CLS")
-    | corrections must be a list, got 'CLS': write \['CLS'\]
-sd.verdict(["AP"], BOTH, 3, corrections=BV)
+<curve("AP", [], [1]/flips("AP", []>) | sets is empty: give at least one rank set
+curve("AP", None, [1]) | sets must be a list, got None: write \[None\]
+<curve("AP", A, [5]/flips("AP", A>) | sets must be a list of rank sets, got the one of 'A'
+curve("AP", BOTH, 3) | m_values must be a list, got 3: write \[3\]
+curve("AP", BOTH, []) | m_values is empty: give at least one m
+<curve("AP", [A, A], [3]/flips("AP", [A, A]>) | system 'A' occurs twice: give each rank set
+verdict(["AP"], BOTH, 3, corrections=[]) | corrections is empty: give at least one correction
+verdict(["AP"], BOTH, 3, corrections="CLS") | corrections must be a list, got 'CLS': write \['CLS'\]
+verdict(["AP"], BOTH, 3, corrections=BV)
     | corrections must be a list, got 'BV 0\.1': write \['BV 0\.1'\]
-sd.verdict([], BOTH, 3) | metrics is empty: give at least one metric
-sd.verdict("AP", BOTH, 3) | metrics must be a list, got 'AP': write \['AP'\]
-sd.verdict(["AP"], BOTH, 3, ["CLS"], m_values=3) | m_values must be a list, got 3: write \[3\]
+verdict([], BOTH, 3) | metrics is empty: give at least one metric
+verdict("AP", BOTH, 3) | metrics must be a list, got 'AP': write \['AP'\]
+verdict(["AP"], BOTH, 3, ["CLS"], m_values=3) | m_values must be a list, got 3: write \[3\]
 
-sd.mean("AP", [1, 2]) | ranks must be a RankSet, got \[1, 2\]: make one with
-sd.expected_mean("AP", [1, 2], 5) | ranks must be a RankSet, got \[1, 2\]
-sd.std_of_mean("AP", "A", 5) | ranks must be a RankSet, got 'A'
-sd.flips("AP", [A, [1]]) | ranks must be a RankSet, got \[1\]
-sd.mean("AP", A, ties="best") | ties must be one of .*got 'best'
-sd.mean("AP", A, weighting="micro") | weighting must be one of .*'micro'
-sd.mean("foo", A) | unknown metric 'foo'
-sd.expected_mean("foo", A, 3) | unknown metric 'foo'
-sd.std_of_mean("foo", A, 3) | unknown metric 'foo'
-sd.curve("foo", [A], [3]) | unknown metric 'foo'
-sd.simulate("foo", A, 3, 2, rng) | unknown metric 'foo'
-sd.expected_mean("AP", known, 3, scheme=POPULARITY, correction=BV)
+mean("AP", [1, 2]) | ranks must be a RankSet, got \[1, 2\]: make one with
+expected_mean("AP", [1, 2], 5) | ranks must be a RankSet, got \[1, 2\]
+std_of_mean("AP", "A", 5) | ranks must be a RankSet, got 'A'
+flips("AP", [A, [1]]) | ranks must be a RankSet, got \[1\]
+mean("AP", A, ties="best") | ties must be one of .*got 'best'
+mean("AP", A, weighting="micro") | weighting must be one of .*'micro'
+<mean("foo", A/expected_mean("foo", A, 3/std_of_mean("foo", A, 3>) | unknown metric 'foo'
+<curve("foo", [A], [3]/simulate("foo", A, 3, 2, RNG>) | unknown metric 'foo'
+expected_mean("AP", KNOWN, 3, scheme=POPULARITY, correction=BV)
     | correction BV 0\.1 of system 'M' is not defined: with mass_above
-sd.expected_mean("AP", known, 3, scheme=POPULARITY, correction="RE")
+expected_mean("AP", KNOWN, 3, scheme=POPULARITY, correction="RE")
     | correction rank estimate of system 'M' is not defined
-sd.expected_mean("AP", tied, 3, scheme=POPULARITY) | ties of system 'M' need the weight
+expected_mean("AP", TIED, 3, scheme=POPULARITY) | ties of system 'M' need the weight
 
-sd.simulate("AP", A, 5, 0, rng) | repeats must be at least 1, got 0
-sd.simulate("AP", A, 0, 5, rng) | m must be at least 1, got 0
-sd.simulate("AP", halves, 5, 5, rng) | counts of system 'S' must be whole
-sd.simulate("AP", A, 10, 5, rng, scheme=WITHOUT) | m = 10 is too large without replacement
-sd.sample_ranks(several, 3, rng) | .*several relevant items in one instance
-sd.sample_ranks(A, 3, rng, scheme=POPULARITY) | .*popularity has no one sampled rank
-sd.sample_ranks(halves, 3, rng) | .*whole numbers to simulate
+simulate("AP", A, 5, 0, RNG) | repeats must be at least 1, got 0
+simulate("AP", HALVES, 5, 5, RNG) | counts of system 'S' must be whole
+sample_ranks(SEVERAL, 3, RNG) | .*several relevant items in one instance
+sample_ranks(A, 3, RNG, scheme=POPULARITY) | .*popularity has no one sampled rank
+sample_ranks(HALVES, 3, RNG) | .*whole numbers to simulate
 
 AP([1, 2, 3], [3, 4]) | n has shape \(2,\), but rank has shape \(3,\): give one
 AP([[1], [2, 3]], 5) | rank must be one value or rows of one length, got \[\[1
 AP([1, 2], [[5], [6, 7]]) | n must be one value or rows of one length
 AP.of_set([[1], [2, 3]], 5) | ranks must be one value or rows of one length
-sd.expected("AP", [[1], [2, 3]], law()) | rank must be one value or rows of one length
-ranks(ranks=[[1], [2, 3]]) | ranks of system 'S' must be one value or rows of one length
-ranks(ties=[[1], [2, 3]]) | ties of system 'S' must be one value or rows of one length
+expected("AP", [[1], [2, 3]], law()) | rank must be one value or rows of one length
+ranks(<ranks/ties>=[[1], [2, 3]]) | (ranks|ties) of system 'S' must be one value or rows of one
 ranks(ranks=[[1, 2], [3, 4]]) | ranks of system 'S' has shape
 sampled(sampled_ranks=[[1], [2, 3]])
     | sampled_ranks of system 'X' must be one value or rows of one length
-sd.correction("BV", prior=[[1], [2, 3]]) | prior must hold numbers, got
-sd.correction("BV", prior=[]) | prior is empty: give one weight for each rank
-sd.correction("BV", prior=[0, 0]) | prior is zero at every rank: put weight on
-sd.correction("BV", prior=[[1, 1]]) | prior has shape \(1, 2\): give one weight
 
-sd.correction("BV", gamma=?) | gamma must be a number, got
+correction("magic") | correction must be one of .*got 'magic'
+correction("CLS", gamma=0.1) | gamma = 0.1 applies to 'bias-variance'
+correction("BV", rounding="linear") | rounding applies to 'rank-estimate'
+correction("rank-estimate", rounding="up") | rounding must be one of .*got 'up'
+correction("BV", nonnegative=False) | nonnegative applies to 'monotone'
+correction("uncorrected", prior=[1, 2]) | prior has no effect on 'uncorrected'
+correction("BV", prior=?) | prior must hold numbers, got | [[1], [2, 3]] ; "flat"
+correction("BV", prior=[]) | prior is empty: give one weight for each rank
+correction("BV", prior=[0, 0]) | prior is zero at every rank: put weight on
+correction("BV", prior=[[1, 1]]) | prior has shape \(1, 2\): give one weight
+correction("BV", prior=[1, ?]) | prior of rank 2 is ? | -2 ; nan
+correction("<BV/CLS/LS>", prior=[1, 2, 3]).fit("AP", law()) | prior has shape \(3,\)
+correction("BV", prior=[1] + [0] * 8 + [1]).fit("AP", law(m=4))
+    | prior gives sampled rank [234] no probability
+FIT(?) | sampled_rank must be | 0 ; 11 ; 1.5 ; "a" ; nan
+FIT.<expected/variance>(?) | rank | 0 ; 51 ; 1.5 ; "a"
+
+<correction("BV", gamma=/retained(law(), >?) | gamma must be a number, got
     | True ; np.True_ ; "0.5" ; np.str_("2") ; b"1" ; [0.5] ; 10**400
-sd.retained(law(), ?) | gamma must be a number, got
+retained(law(), None) | gamma must be a number, got
+correction("BV", gamma=?) | gamma must be .*got | -0.1 ; 1.1 ; nan ; inf ; "x"
+retained(law(), 1.5) | gamma must be at least 0
+resolution(law(), 0) | gamma must be above 0
+retained(law(scheme=POPULARITY), 0.1) | .*popularity
+Sampling(10, 3, POPULARITY, ?) | odds must be a number, got
     | True ; np.True_ ; "0.5" ; np.str_("2") ; b"1" ; [0.5] ; None ; 10**400
-sd.Sampling(10, 3, POPULARITY, ?) | odds must be a number, got
-    | True ; np.True_ ; "0.5" ; np.str_("2") ; b"1" ; [0.5] ; None ; 10**400
-sd.expected_mean("AP", A, 3, scheme=POPULARITY, odds=?) | odds must be a number, got
+CALLS["curve"](scheme=POPULARITY, odds=?) | odds must be a number, got
     | True ; "0.5" ; [0.5] ; None ; 10**400
-sd.parse_correction("BV x") | gamma must be a number, got 'x'
-sd.parse_sampling("n = 10, m = 3, popularity, odds = x") | odds must be a number
+parse_sampling("n = 10, m = 3, popularity, odds = x") | odds must be a number
 
-law(n=?) | n must be at most 10\^12, got 1000000000001: .*fewer | many
-ranks(n=?) | n .*must be at most 10\^12, got 1000000000001: .*fewer | many ; [5, many]
-sampled(n=?) | n .*must be at most 10\^12, got 1000000000001: .*fewer | many
-AP([1], ?) | n must be at most 10\^12, got 1000000000001: .*fewer | many
-AP.of_set([1], ?) | n must be at most 10\^12, got 1000000000001: .*fewer | many
+law(n=?) | n must be at most 10\^12, got 1000000000001: .*fewer | MANY
+ranks(n=?) | n .*must be at most 10\^12, got 1000000000001: .*fewer | MANY ; [5, MANY]
+sampled(n=?) | n .*must be at most 10\^12, got 1000000000001: .*fewer | MANY
+AP<(/.of_set(>[1], ?) | n must be at most 10\^12, got 1000000000001: .*fewer | MANY
 
 law(n=?) | n must be at least 2, got 1 | 1
 law(n=?) | n must be a whole number, got ? | 2.5 ; 'x'
@@ -152,61 +179,54 @@ law(scheme="uniform") | scheme must be one of .*got 'uniform'
 law(scheme=POPULARITY, odds=?) | odds must be above 0, got ? | 0 ; -1
 law(scheme=POPULARITY, odds=?) | odds must be .*got ? | nan ; inf ; 'two'
 law(odds=2.0) | odds = 2 applies to scheme 'popularity' only
-law().pmf([1, ?]) | rank .*? | 0 ; 11 ; 1.5
-law().share_above([1, ?]) | rank .*? | 0 ; 11 ; 1.5
-law().draw([1, ?], rng) | rank .*? | 0 ; 11 ; 1.5
-sd.parse_sampling("") | \S+ \S+
-sd.parse_sampling("?") | \S+ \S+
+law().<pmf/share_above>([1, ?]) | rank .*? | 0 ; 11 ; 1.5
+law().draw([1, ?], RNG) | rank .*? | 0 ; 11 ; 1.5
+parse_sampling("") | \S+ \S+
+parse_sampling("?") | \S+ \S+
     | 10, 3 ; n = 10, m = 3 ; n = ten, m = 3, with-replacement ; n = 10, m = 3, uniform
-sd.parse_sampling("n = 10, m = ?") | \S+ \S+
-    | 99, without-replacement ; 3, with-replacement, odds = 2
+parse_sampling("n = 10, m = ?") | \S+ \S+ | 99, without-replacement ; 3, with-replacement, odds = 2
 
-sd.parse_metric("") | \S+ \S+
-sd.parse_metric("  ") | \S+ \S+
-sd.parse_metric("?") | \S+ \S+
-    | @10 ; foo ; foo@10 ; NDCG@ ; NDCG@x ; NDCG@1.5 ; AUC@10 ; Recall ; P
-sd.metric("foo") | unknown metric 'foo'.*NDCG
-sd.parse_metric("foo") | unknown metric 'foo'.*NDCG
-sd.Metric("foo") | unknown metric 'foo'
-sd.parse_metric("Recall10") | unknown metric 'Recall10': write Recall@10$
-sd.parse_metric("hr10") | unknown metric 'hr10': write HitRate@10$
-sd.parse_metric("map20") | unknown metric 'map20': write AP@20$
-sd.parse_metric("?") | unknown metric '?': known are AUC | AUC10 ; foo10 ; 10 ; TOPK2
-sd.metric("ndcg", k=?) | k must be | 0 ; -1 ; 1.5 ; nan ; "ten" ; True ; [10]
-sd.parse_metric("NDCG@?") | k must be at least 1, got | 0 ; -3
-sd.metric("?") | .*(cutoff|k =) | precision ; recall ; hit_rate
-sd.metric("auc", k=3) | .*(cutoff|k =)
+parse_metric("") | \S+ \S+
+parse_metric("  ") | \S+ \S+
+parse_metric("?") | \S+ \S+ | @10 ; foo ; foo@10 ; NDCG@ ; NDCG@x ; NDCG@1.5 ; AUC@10 ; Recall ; P
+<metric/parse_metric>("foo") | unknown metric 'foo'.*NDCG
+Metric("foo") | unknown metric 'foo'
+parse_metric("Recall10") | unknown metric 'Recall10': write Recall@10$
+parse_metric("hr10") | unknown metric 'hr10': write HitRate@10$
+parse_metric("map20") | unknown metric 'map20': write AP@20$
+parse_metric("?") | unknown metric '?': known are AUC | AUC10 ; foo10 ; 10 ; TOPK2
+metric("ndcg", k=?) | k must be | 0 ; -1 ; 1.5 ; nan ; "ten" ; True ; [10]
+parse_metric("NDCG@?") | k must be at least 1, got | 0 ; -3
+metric("?") | .*(cutoff|k =) | precision ; recall ; hit_rate
+metric("auc", k=3) | .*(cutoff|k =)
 AP(?, 10) | rank must be at least 1, got | 0 ; -2 ; [1, 0]
 AP(?, 10) | rank 11 is larger than n = 10 | 11 ; [1, 11]
 AP(?, 10) | rank must be a whole number, got
     | 2.5 ; nan ; inf ; "three" ; None ; [1, 2.5] ; [1, "three"] ; [1, None]
-AP(1, ?) | n must be | 1 ; 0 ; -5 ; 2.5 ; nan ; "many"
-AUC(1, ?) | n must be | 1 ; 0 ; -5 ; 2.5 ; nan ; "many"
-AP.of_set([1], ?) | n must be | 1 ; 0 ; -5 ; 2.5 ; nan ; "many"
-AUC.of_set([1], ?) | n must be | 1 ; 0 ; -5 ; 2.5 ; nan ; "many"
+<AP/AUC>(1, ?) | n must be | 1 ; 0 ; -5 ; 2.5 ; nan ; "many"
+<AP/AUC>.of_set([1], ?) | n must be | 1 ; 0 ; -5 ; 2.5 ; nan ; "many"
 AP.of_set([], 5) | .*ranks is empty
 AP.of_set([2, 3, 2], 5) | .*holds 2 twice
 AP.of_set([1, 2, 3], 3) | .*fills all 3
 AP.of_set([6], 5) | .*6 is larger than n = 5
-sd.parse_metric("TOPK") | TOPK needs a share of the list, such as TOPK@0.02; got none
-sd.parse_metric("TOPK@10") | cutoff of 'TOPK@10' is '10': TOPK takes a share .* TOPK@2%
-sd.parse_metric("TOPK@?") | cutoff of 'TOPK@?' is '?' | -0.1 ; ten
-sd.parse_metric("ATOP@5") | ATOP takes no cutoff, got k = 5
-sd.Metric("auc", share=0.1) | AUC takes no share, got 0\.1
-sd.Metric("topk", k=5, share=0.1) | TOPK needs a share .* got k = 5
+parse_metric("TOPK") | TOPK needs a share of the list, such as TOPK@0.02; got none
+parse_metric("TOPK@10") | cutoff of 'TOPK@10' is '10': TOPK takes a share .* TOPK@2%
+parse_metric("TOPK@?") | cutoff of 'TOPK@?' is '?' | -0.1 ; ten
+parse_metric("ATOP@5") | ATOP takes no cutoff, got k = 5
+Metric("auc", share=0.1) | AUC takes no share, got 0\.1
+Metric("topk", k=5, share=0.1) | TOPK needs a share .* got k = 5
+share_of(0, 10) | k must be at least 1, got 0
 
-sd.expected("AP", ?, law()) | rank | 0 ; 11 ; 2.5 ; nan ; "one"
-sd.variance("AP", ?, law()) | rank | 0 ; 11 ; 2.5 ; nan ; "one"
-sd.expected("AUC", [1, ?], law()) | rank | 0 ; 11 ; 2.5 ; nan ; "one"
-sd.variance("AUC", [1, ?], law()) | rank | 0 ; 11 ; 2.5 ; nan ; "one"
-sd.posterior(?, law()) | sampled_rank must be | 0 ; 5 ; 1.5 ; "a"
-sd.posterior(1, law(), []) | prior is empty: give one weight for each rank
-sd.posterior(1, law(), [1] * 9) | prior has shape \(9,\)
-sd.posterior(1, law(), [[1] * 10]) | prior has shape \(1, 10\)
-sd.posterior(1, law(), [-1] + [1] * 9) | prior of rank 1 is -1
-sd.posterior(1, law(), [1] * 9 + [?]) | prior of rank 10 is ? | nan ; inf
-sd.posterior(1, law(), [0] * 10) | prior is zero
-sd.posterior(1, law(), ["a"] * 10) | prior must hold numbers
+<expected/variance>("AP", ?, law()) | rank | 0 ; 11 ; 2.5 ; nan ; "one"
+<expected/variance>("AUC", [1, ?], law()) | rank | 0 ; 11 ; 2.5 ; nan ; "one"
+posterior(?, law()) | sampled_rank must be | 0 ; 5 ; 1.5 ; "a"
+posterior(1, law(), []) | prior is empty: give one weight for each rank
+posterior(1, law(), [1] * 9) | prior has shape \(9,\)
+posterior(1, law(), [[1] * 10]) | prior has shape \(1, 10\)
+posterior(1, law(), [-1] + [1] * 9) | prior of rank 1 is -1
+posterior(1, law(), [1] * 9 + [?]) | prior of rank 10 is ? | nan ; inf
+posterior(1, law(), [0] * 10) | prior is zero
+posterior(1, law(), ["a"] * 10) | prior must hold numbers
 
 ranks(ranks=[]) | ranks of system 'S' is empty
 ranks(ranks=[?, 1]) | rank of system 'S' must be at least 1, got ? | 0 ; -4
@@ -240,8 +260,7 @@ sampled(n=1) | n of system 'X' must be at least 2
 sampled(n=[50, 50, 50]) | n of system 'X' has shape \(3,\): give one number, or one for
 sampled(m=0) | m of system 'X' must be at least 1
 sampled(m=[10]) | m of system 'X' has shape \(1,\)
-sampled(m=None) | m of system 'X' must be a whole number, got None
-sampled(n=None) | n of system 'X' must be a whole number, got None
+sampled(<m/n>=None) | [mn] of system 'X' must be a whole number, got None
 sampled(scheme=POPULARITY) | scheme of system 'X' is 'popularity': what is above
 sampled(scheme="bootstrap") | scheme must be one of
 sampled(scheme=WITHOUT, n=10) | m of system 'X' is 10, but without .* leaves 9
@@ -252,14 +271,106 @@ sampled(counts=[0, 0]) | counts of system 'X' are all 0
 sampled(counts=["a", "b"]) | counts of system 'X' must hold numbers
 sampled(instances=["u"]) | instances of system 'X' has shape \(1,\)
 sampled(adaptive="yes") | adaptive of system 'X' must be True, False or None
+
+rank_distribution([]) | sets is empty
+rank_distribution([sampled(), "x"]) | .*give SampledRankSets
+rank_distribution(sampled(), "ml") | method must be one of mle, mes
+rank_distribution(sampled(), iterations=0) | iterations must be at least
+rank_distribution(sampled(), "mes", iterations=5) | .*no effect on 'mes'
+rank_distribution([sampled(), sampled(scheme=WITHOUT)]) | .*pool sets drawn in the same way
+rank_distribution(sampled(n=10**7 + 1)) | n = 10000001 is too large to write out
+fitted(sampled(sampled_ranks=2, n=2, m=2), "mle") | sampled_rank 2 cannot occur with n = 2 and m = 2
+point("AP", sampled(sampled_ranks=[2, 2], n=2, m=2), "bv-mle") | sampled_rank 2 cannot occur
+<point/interval>("AP", sampled(), "best") | method 'best' is not understood: use mle, mes
+fit_learned("bv", "AP", sampled()) | method must be one of bv-mle
+fit_learned("mn", "AP", sampled(), gamma=0.1) | gamma = 0.1 does not apply to 'mn'
+fit_learned("bv-mle", "AP", sampled(), gamma=0) | gamma must be above 0
+fit_learned("bv-mle", "AP", sampled(n=10**9)) | .*too large
+fit_learned("bv-mle", "AP", MIXED) | .*say which one
+fit_learned("bv-mle", "AP", MIXED, m=7) | m = 7 is not among .* sets: 5, 20
+gamma_table("AP", law(n=60), 10, FLAT) | .*distribution over 50 ranks
+gamma_table("AP", law(n=50), 0, FLAT) | instances must be above 0
+gamma_table("AP", law(n=50), 9, FLAT, gammas=[0]) | gamma must be above
+gamma_table("AP", law(n=50, scheme=POPULARITY), 9, FLAT) | .*popularity
+gamma_table("AP", law(n=50), 5, np.ones(9)) | .*shape \(9,\): give one weight for each
+
+<interval("AUC", MIDDLE/compare("AUC", MIDDLE, sampled()>, confidence=?) | confidence must be
+    | 0 ; 1 ; -0.5 ; 2 ; nan ; "high"
+<interval/bounds>("AP", MIDDLE, shape="flat") | shape must be one of non-increasing
+compare("AP", MIDDLE, MIDDLE, shape="flat") | shape must be one of non-increasing
+bounds("AP", sampled(), tolerance=?) | tolerance must be | -0.1 ; 1.5 ; nan ; "much"
+bounds("AP", A) | srs must be a SampledRankSet
+bounds("AP", sampled(), A) | versus must be a SampledRankSet
+bounds("<Recall@10/AUC>", MIDDLE, shape=FALLING)
+    | shape 'non-increasing' contradicts .* system 'A' .*: leave shape out
+bounds("AUC", sampled(sampled_ranks=[2] * 300, n=10_000, m=100))
+    | no rank distribution shows.*nearly all are 2
+<bounds("AP", SAID/compare("AP", SAID, MIDDLE/bounds("AP", MIDDLE, SAID>, shape=FALLING)
+    | .* not valid for system 'X': .* its m \(as adaptive says\), .*; leave shape out, or give
+<rank_distribution(SAID/rank_distribution([MIDDLE, SAID]>, "mes") | .* its m \(as adaptive says\)
+fit_learned("bv-mle", "AP", SAID, m=10) | .*decided its m \(as adaptive says\)
+bounds("AP", SAID, tolerance=0.1) | .*decided its m \(as adaptive says\)
+<point/interval>("AP", SAID, "LIMITED") | .* not valid for system 'X'.*'mle'.*adaptive=False
+<point/interval>("AP", SAID, "?") | .* not valid for system 'X'.*'mle'.*adaptive=False
+    | BV 0.1 ; CLS ; rank estimate ; uncorrected
+
+full_cutoff(?, 50, 5) | k must be at (least 1|most 6) | 0 ; 7
+full_cutoff(1, 50, 5, beta=0) | beta must be above 0
+matching_cutoff(1, A, 5, scheme=POPULARITY) | scheme must be one of
+matching_cutoff(1, ranks(ties=[3, 0]), 5) | .*has ties
+matching_cutoff(1, SEVERAL, 5) | .*several
+
+printed(observed=X | {"HR@5": 0.9})
+    | observed 'HR@5' is 0.9000, but with n = 3541 and m = 100 the other
+printed(observed=X | {"HR@10": 0.3})
+    | observed 'HR@10' is 0.3000, but .* leave it 0\.\d+ to 0\.\d+: check
+printed(observed=X | {"NDCG@10": 0.7})
+    | observed 'NDCG@10' is 0.7000, but .* leave it 0\.\d+ to 0\.\d+
+printed(observed=X | {"HR@1": 17.46})
+    | .*'HR@1' is 17.46, .*: if the table prints percent, give 0.1746
+printed(observed=X | {"HR@1": ?}) | observed 'HR@1' is ?, but a metric lies in 0..1 | -0.1 ; 170
+printed(observed=X | {"HR@1": 0.17462})
+    | observed 'HR@1' is 0.17462, which has more than decimals = 4
+printed(observed=X | {"HR@1": ?}) | observed 'HR@1' must be | "x" ; nan
+printed(observed=X | {"HR": 0.1}) | .*HitRate needs a cutoff
+printed(observed=X | {"Hits of mine": 0.1}) | .*unknown metric 'Hits of mine'
+printed(observed=X | {"HR@101": 0.5})
+    | observed 'HR@101' is 0.5000, but .* leave it 1.0000 to 1.0000
+printed(observed={"HR@1": 0.3, "HR@5": 0.2, "HR@10": 0.5, "NDCG@10": 0.6})
+    | .*nearest to it without 'HR@\d+' = .* and '
+printed(observed={"HR@5": 0.5, "HR@10": 0.5001}, shape=FALLING)
+    | shape 'non-increasing' contradicts observed 'HR@
+printed(n=1, m=1) | n must be at least 2
+printed(m=0) | m must be at least 1
+printed(n=50, m=60, scheme=WITHOUT) | m = 60 is too large without replacement
+printed(scheme=POPULARITY) | scheme must be one of
+printed(shape="flat") | shape must be one of
+printed(versus={}) | versus must hold printed values
+printed(versus=X | {"HR@10": 0.3}) | versus 'HR@10' is 0\.3000
+printed(observed={}) | observed must hold printed values
+printed(decimals=-1) | decimals of 'HR@1' must be
+printed(decimals={"HR@1": 4, "HR@5": 4, "HR@10": 4}) | decimals has no entry for 'NDCG@10'
+
+match(5, example) | table must be 1, 2, 3 or 4, got 5
 """
 
 
 def rows() -> Iterator[tuple[str, str]]:
-    for line in filter(None, TABLE.replace("\n    |", " |").splitlines()):
-        call, sentence, *values = line.split(" | ")
-        for value in values[0].split(" ; ") if values else [""]:
-            yield call.replace("?", value), "^" + sentence.replace("?", re.escape(value))
+    table = TABLE.replace("\n    |", " |").replace("EVERY", f"CALLS['<{'/'.join(CALLS)}>']")
+    refused = [name for name in METHODS if name not in ("mle", "monotone-mle")]
+    for line in filter(None, table.replace("LIMITED", f"<{'/'.join(refused)}>").splitlines()):
+        calls, sentence, *values = re.split(r" \| (?!{)", line)
+        for call in expanded(calls):
+            for value in values[0].split(" ; ") if values else [""]:
+                yield call.replace("?", value), "^" + sentence.replace("?", re.escape(value))
+
+
+def expanded(text: str) -> Iterator[str]:
+    if found := re.search("<(.*?)>", text):
+        for each in found[1].split("/"):
+            yield from expanded(text.replace(found[0], each, 1))
+    else:
+        yield text
 
 
 @pytest.mark.parametrize(("call", "sentence"), list(rows()))
@@ -271,4 +382,10 @@ def test_what_is_refused(call: str, sentence: str) -> None:
 def test_the_table_is_read_whole() -> None:
     # A row that takes its values more than once would repeat itself.
     every = list(rows())
-    assert len(set(every)) == len(every) > 250
+    assert len(set(every)) == len(every) > 450
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_unknown_option(name: str) -> None:
+    with pytest.raises(TypeError, match="scheem"):
+        CALLS[name](scheem="with-replacement")

@@ -76,20 +76,6 @@ def test_reciprocal_rank_at_full_weight_of_the_variance() -> None:
     assert values[0] == pytest.approx(first, rel=1e-9)
 
 
-@pytest.mark.parametrize("scheme", UNIFORM)
-@pytest.mark.parametrize("m", [50, 1000, 10_000])
-@pytest.mark.parametrize("n", [N, N - 1, 3 * 2**38 + 5])
-def test_rank_estimate(n: int, m: int, scheme: str) -> None:
-    sampling = sd.Sampling(n, m, scheme)
-    floor = sd.correction("rank-estimate").fit("AP", sampling).values
-    assert floor.tolist() == [1 / (1 + (n - 1) * t // m) for t in range(m + 1)]
-    between = sd.correction("rank-estimate", rounding="linear").fit("AP", sampling).values
-    for t in (1, m // 3, m - 1):
-        low, rest = divmod((n - 1) * t, m)
-        one, two = Fraction(1, low + 1), Fraction(1, low + 2)
-        assert between[t] == pytest.approx(float(one + (two - one) * Fraction(rest, m)), rel=1e-14)
-
-
 def test_means_of_rank_sets() -> None:
     ranks = [1, 10**6, N // 3, N]
     rs = sd.RankSet("A", ranks, N)

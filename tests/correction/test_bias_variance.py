@@ -1,0 +1,240 @@
+"""Vectors with any prior and weight of the variance: eq. 25 in floats and in 120 digits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sampledash as sd
+from tests.oracles import (
+    METRICS,
+    POPULARITY,
+    SCHEMES,
+    UNIFORM,
+    WITH,
+    WITHOUT,
+    dense_bias_variance,
+    dense_law,
+    exact_law,
+    exact_metric,
+)
+
+DIGITS = 120
+Metrics = Sequence[tuple[str, int | None]]
+
+
+@cache
+def law_in_digits(n: int, m: int, scheme: str) -> np.ndarray:
+    rows = [exact_law(n, r, m, scheme) for r in range(1, n + 1)]
+    return np.array([[Decimal(p.numerator) / p.denominator for p in row] for row in rows])
+
+
+def gain(name: str, k: int | None, r: int, n: int) -> Decimal:
+    """Eq. 7-13 at true rank r, for one relevant item."""
+    if name == "auc":
+        return Decimal(n - r) / (n - 1)
+    if k is not None and r > k:
+        return Decimal(0)
+    if name in ("ap", "rr"):
+        return Decimal(1) / r
+    if name == "ndcg":
+        return Decimal(2).ln() / Decimal(r + 1).ln()
+    return Decimal(1) / k if name == "precision" else Decimal(1)
+
+
+def solved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Gauss elimination of a positive definite matrix."""
+    left, right = left.copy(), right.copy()
+    for i in range(len(left)):
+        factor = left[i + 1 :, i] / left[i, i]
+        left[i + 1 :] -= np.outer(factor, left[i])
+        right[i + 1 :] -= np.outer(factor, right[i])
+    for i in reversed(range(len(left))):
+        right[i] = (right[i] - left[i, i + 1 :] @ right[i + 1 :]) / left[i, i]
+    return right.astype(float)
+
+
+def in_digits(
+    sampling: sd.Sampling, prior: Sequence[float], gammas: Sequence[str], metrics: Metrics = METRICS
+) -> list[tuple[str, np.ndarray]]:
+    """((1-γ) A'A + γ diag(c)) x = A'b, rows of A and b times sqrt(p): a column for each metric."""
+    with localcontext() as context:
+        context.prec = DIGITS
+        weight = np.array([Decimal(w) for w in prior])
+        seen = weight > 0
+        law = law_in_digits(sampling.n, sampling.m, sampling.scheme)[seen]
+        weighted = law * (weight / weight.sum())[seen, None]
+        ranks = (np.flatnonzero(seen) + 1).tolist()
+        gains = np.array([[gain(*each, r, sampling.n) for each in metrics] for r in ranks])
+        gram, marginal = weighted.T @ law, np.diag(weighted.sum(axis=0))
+        left = [(1 - Decimal(g)) * gram + Decimal(g) * marginal for g in gammas]
+        return [(g, solved(x, weighted.T @ gains)) for g, x in zip(gammas, left, strict=True)]
+
+
+def furthest(
+    gamma: str | float, prior: object, sampling: sd.Sampling, truth: np.ndarray, metrics: Metrics
+) -> float:
+    """Largest error of the vectors of ``metrics``, each relative to its largest entry."""
+    recipe = sd.correction("bias-variance", gamma=float(gamma), prior=prior)
+    fits = [recipe.fit(sd.metric(name, k=k), sampling) for name, k in metrics]
+    assert gamma == "0" or not any(fit.note for fit in fits)
+    off = np.abs(np.stack([fit.values for fit in fits], axis=1) - truth).max(axis=0)
+    return float((off / np.maximum(np.abs(truth).max(axis=0), 1e-300)).max())
+
+
+def priors(n: int) -> dict[str, list[float]]:
+    """Weights of the ranks: as a user or an estimator would give them."""
+    r = np.arange(1, n + 1)
+    weights = {
+        "uniform": np.ones(n),
+        "holes": np.where(r % 3 == 1, 0.0, 1.0 / r),
+        "at the top": np.exp(-30.0 * (r - 1) / n),
+        "in the middle": np.exp(-0.5 * ((r - n / 2) / (n / 25)) ** 2),
+        "very steeply at the top": np.exp(-80.0 * (r - 1) / n),
+        "very steeply at the end": np.exp(-80.0 * (n - r) / n),
+        "three atoms": np.isin(r, [1, n // 2, n]).astype(float),
+    }
+    return {name: each.tolist() for name, each in weights.items()}
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+@pytest.mark.parametrize(("n", "m"), [(211, 17), (40, 17), (10, 9)])
+def test_any_prior(n: int, m: int, scheme: str) -> None:
+    sampling = sd.Sampling(n, m, scheme)
+    for label, prior in priors(n).items():
+        if not np.all(np.asarray(prior) @ law_in_digits(n, m, scheme).astype(float) > 0):
+            with pytest.raises(ValueError, match="no probability"):
+                sd.correction("BV", gamma=0.1, prior=prior).fit("AP", sampling)
+            continue
+        for gamma, truth in in_digits(sampling, prior, ("1", "0.1", "0.001", "0.000001")):
+            assert furthest(gamma, prior, sampling, truth, METRICS) <= 1e-7, (label, gamma)
+
+
+@pytest.mark.parametrize(("n", "m", "steep"), [(200, 30, 0), (200, 30, 2), (20, 30, 0)])
+def test_small_gammas_keep_their_digits(n: int, m: int, steep: int) -> None:
+    prior, metrics = [10**9 // r**steep for r in range(1, n + 1)], [("ap", None), ("recall", 10)]
+    sampling, gammas = sd.Sampling(n, m), ("5e-7", "1e-8", "1e-10", "1e-12", "1e-16")
+    for gamma, truth in in_digits(sampling, prior, gammas, metrics):
+        # Half of the digits that gamma costs: normal equations lose 1e-16 / gamma.
+        error = furthest(gamma, prior if steep else None, sampling, truth, metrics)
+        assert error <= 2e-15 / np.sqrt(float(gamma))
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(2, 1, 1), (12, 5, 3), (40, 30, 4), (60, 45, 10)])
+def test_least_squares_without_replacement(n: int, m: int, k: int) -> None:
+    # Entries to 1e3 times the metric.
+    sampling, metrics = sd.Sampling(n, m, WITHOUT), [("recall", k)]
+    [(_, truth)] = in_digits(sampling, [1] * n, "0", metrics)
+    assert furthest("0", None, sampling, truth, metrics) <= 1e-12
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@given(data=st.data())
+def test_small_cases_and_their_moments(scheme: str, data: st.DataObject) -> None:
+    n = data.draw(st.integers(3, 40))
+    m = data.draw(st.integers(1, min(n - 1, 12) if scheme == WITHOUT else 12))
+    odds = data.draw(st.sampled_from([0.5, 3.0])) if scheme == POPULARITY else 1.0
+    gamma = data.draw(st.sampled_from([1.0, 0.5, 0.1, 0.01, 0.001]))
+    name, k = data.draw(st.sampled_from(METRICS))
+    prior = data.draw(st.none() | st.lists(st.sampled_from([0.5, 1, 3]), min_size=n, max_size=n))
+    recipe, sampling = (
+        sd.correction("BV", gamma=gamma, prior=prior),
+        sd.Sampling(n, m, scheme, odds),
+    )
+    fit, law = recipe.fit(sd.metric(name, k=k), sampling), dense_law(n, m, scheme, odds)
+    dense = dense_bias_variance(law, exact_metric(name, k, n), gamma, prior)
+    np.testing.assert_allclose(fit.values, dense, rtol=0, atol=1e-11 / gamma * np.abs(dense).max())
+    spread = np.einsum("rs,rs->r", law, (dense - (law @ dense)[:, None]) ** 2)
+    rank = np.arange(1, n + 1)
+    np.testing.assert_allclose(fit.expected(rank), law @ dense, rtol=0, atol=1e-10 / gamma)
+    np.testing.assert_allclose(fit.variance(rank), spread, rtol=0, atol=1e-9 / gamma)
+    assert np.array_equal(fit(np.arange(1, m + 2)), fit.values)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "scheme", "odds"),
+    [(10_000, 100, scheme, 1.0) for scheme in UNIFORM]
+    + [(10_000, 100, POPULARITY, odds) for odds in (0.01, 3.0, 100.0)]
+    + [(n, m, scheme, 1.0) for n, m in ((1001, 1000), (20_000, 30)) for scheme in UNIFORM]
+    + [(n, m, POPULARITY, 5.0) for n, m in ((1001, 1000), (1500, 400), (20_000, 30))]
+    + [(1500, 400, WITH, 1.0)]
+    + [(n, m, WITHOUT, 1.0) for n, m in ((2, 1), (9, 4), (300, 299), (301, 250), (1200, 90))],
+)
+def test_large_sizes(n: int, m: int, scheme: str, odds: float) -> None:
+    """Beyond 1,000 ranks not all are summed; and the closed form without replacement."""
+    law, sampling = dense_law(n, m, scheme, odds), sd.Sampling(n, m, scheme, odds)
+    metrics = [("auc", None), ("recall", 1), ("precision", 10), ("recall", 65), ("recall", 100),
+               ("recall", n // 3 + 1), ("ap", None), ("ap", 500), ("ndcg", None), ("ndcg", 10),
+               ("ndcg", n // 3 + 1)]  # fmt: skip
+    targets = np.stack([exact_metric(name, k, n) for name, k in metrics], axis=1)
+    for gamma in (1.0, 0.1, 0.01, 0.001, 1e-5)[:: 1 if m < 400 else 2]:
+        dense = dense_bias_variance(law, targets, gamma, None)
+        if scheme == WITHOUT and m == n - 1:  # all are drawn: the metric is exact as it is
+            dense = targets
+        error = furthest(gamma, None, sampling, dense, metrics)
+        assert error <= 1e-11 + 1e-12 / gamma, gamma
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_prior_is_summed_over_every_rank(scheme: str) -> None:
+    n, m, odds = 10_000, 100, 3.0 if scheme == POPULARITY else 1.0
+    prior = 1 / np.arange(1, n + 1) * (np.arange(n) % 7 != 3)
+    dense = dense_bias_variance(
+        dense_law(n, m, scheme, odds), exact_metric("ndcg", 10, n)[:, None], 0.01, prior
+    )
+    sampling = sd.Sampling(n, m, scheme, odds)
+    assert furthest(0.01, prior, sampling, dense, [("ndcg", 10)]) <= 1e-9
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+def test_marginals_of_a_thousand_million_ranks(scheme: str) -> None:
+    # gamma = 1 and AUC: M-hat = E[AUC | sampled rank], so 1 - E[share above | t of m drawn above].
+    # Without replacement a negative hypergeometric mean, E[a] = (n + 1)(t + 1)/(m + 2) - 1; with
+    # replacement a sum over the grid of shares, which inside 0 < t < m is the mean of a
+    # Beta(t + 1, m - t + 1) but for terms of order (m/n)^2 (Euler and Maclaurin).
+    n, m = 10**9, 200
+    values = sd.correction("BV", gamma=1).fit("AUC", sd.Sampling(n, m, scheme)).values
+    t = np.arange(m + 1)
+    if scheme == WITHOUT:
+        above = ((n + 1) * (t + 1) / (m + 2) - 1) / (n - 1)
+        assert values == pytest.approx(1 - above, rel=1e-12)
+    else:
+        assert values[1:-1] == pytest.approx((1 - (t + 1) / (m + 2))[1:-1], rel=1e-11)
+
+
+@pytest.mark.parametrize(("n", "m"), [(100, 20), (1_000, 100), (9_999, 500)])
+def test_a_mean_of_the_metric_is_never_below_it(n: int, m: int) -> None:
+    """At γ = 1 a value is the mean of the metric given the sampled rank (eq. 26): 0 at least."""
+    for text in ("Recall@10", "AP@10", "NDCG@10"):
+        values = sd.correction("BV", gamma=1).fit(text, sd.Sampling(n, m, WITHOUT)).values
+        assert values.min() >= 0
+        assert (np.diff(values) <= 0).all()
+
+
+def test_what_counts_as_zero_says_so() -> None:
+    zero, fit = (sd.correction("BV", gamma=g).fit("AP", sd.Sampling(200, 30)) for g in (0, 9e-17))
+    assert str(fit.note).startswith("γ = 9e-17 counts as 0 and is ill-conditioned here: ")
+    assert str(zero.note).startswith("γ = 0 is ill-conditioned here: ")
+    assert np.array_equal(fit.values, zero.values)
+
+
+def test_the_two_ways_meet() -> None:
+    gammas = (1e-6 * (1 - 1e-9), 1e-6 * (1 + 1e-9))
+    fits = [sd.correction("BV", gamma=g).fit("NDCG", sd.Sampling(3000, 100)) for g in gammas]
+    low, high = (fit.values for fit in fits)
+    np.testing.assert_allclose(low, high, rtol=0, atol=1e-8 * np.abs(high).max())
+
+
+def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
+    # n = 2 with replacement: all draws are the one other item, so 2 of 3 is never seen. At rank 1
+    # and 2 the metric is then known exactly.
+    for gamma in (1.0, 0.1):
+        fit = sd.correction("BV", gamma=gamma).fit("AP", sd.Sampling(2, 2))
+        np.testing.assert_allclose(fit.values, [1.0, 0.75, 0.5], rtol=0, atol=1e-15)
+    assert np.all(np.isfinite(sd.correction("BV").fit("AP", sd.Sampling(3, 1_100)).values))
