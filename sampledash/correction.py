@@ -11,13 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampledash import checks, least_squares, spectral
-from sampledash.expectation import (
-    mean_and_variance,
-    moments,
-    prior_weights,
-    resize_prior,
-    sampled_values,
-)
+from sampledash.expectation import mean_and_variance, moments, prior_weights, resize_prior
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats
@@ -215,7 +209,7 @@ def _vector(
     # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
     unbiased = metric.linear and sampling.scheme != "popularity" and not gamma
     if recipe.name == "uncorrected" or unbiased or (distinct and m == n - 1):  # all are drawn
-        return sampled_values(metric, m, position), None
+        return metric.of_above(np.arange(m + 1), m, position), None
     gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0
     if distinct and n <= spectral.LARGEST and recipe.name != "monotone":
         cutoff = least_squares.SINGULAR_CUTOFF

@@ -16,11 +16,6 @@ from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats
 
 
-def sampled_values(metric: Metric, m: int, position: int = 1) -> Floats:
-    """Metric of a sampled list with 0..m drawn items above: shape (m + 1,), before ``scale``."""
-    return metric.of_above(np.arange(m + 1), m, position)
-
-
 def mean_and_variance(
     vector: Floats, sampling: Sampling, above: Floats, below: Floats
 ) -> tuple[Floats, Floats]:
@@ -66,18 +61,18 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     metric = as_metric(metric)
     require_sampling(sampling)
     above, below = sampling.weights(rank)
-    m, cut, scale = sampling.m, metric.cut(sampling.m), metric.scale(1)
+    m, cut = sampling.m, metric.cut(sampling.m)
     if metric.linear:
         return below / (above + below)  # eq. 17: linear in the sampled rank, so unbiased
     if cut is None or cut > m:
         if metric.on_lattice:
-            return np.full(above.shape, scale)
+            return np.full(above.shape, metric.scale(1))
         if metric.name in ("ap", "rr") and sampling.scheme != "without-replacement":
             share = above / (above + below)
             with np.errstate(divide="ignore", invalid="ignore"):  # eq. 19; r = 1 apart
                 value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))
             return np.where(share == 0, 1.0, value)
-    return mean_and_variance(sampled_values(metric, m), sampling, above, below)[0] * scale
+    return mean_and_variance(metric.of_one(np.arange(m + 1), m), sampling, above, below)[0]
 
 
 def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
@@ -98,8 +93,8 @@ def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
         if sampling.scheme == "without-replacement":
             spread = spread * ((sampling.n - 1 - sampling.m) / max(sampling.n - 2, 1))
         return np.asarray(spread)
-    vector = sampled_values(metric, sampling.m) * metric.scale(1)
-    return mean_and_variance(vector, sampling, above, below)[1]
+    values = metric.of_one(np.arange(sampling.m + 1), sampling.m)
+    return mean_and_variance(values, sampling, above, below)[1]
 
 
 def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = None) -> Floats:

@@ -258,6 +258,15 @@ class Metric:
         value = KINDS[self.name].gain(place, position)
         return value if self.k is None else np.where(place <= self.k, value, 0.0)
 
+    def of_one(self, above: ArrayLike, others: ArrayLike) -> Floats:
+        """Value of a single relevant item that ``above`` of the ``others`` are ranked above."""
+        return self.of_above(above, others) * self.scale(1)
+
+    def worst_and_best(self, n: int) -> tuple[float, float]:
+        """Exact value of the last of n ranks and of the first."""
+        worst, best = self.of_one([n - 1, 0], n - 1).tolist()
+        return worst, best
+
     def scale(self, relevant: int) -> float:
         """Factor that turns the sum over ``relevant`` relevant items into the metric."""
         return KINDS[self.name].scale(relevant, np.inf if self.k is None else self.k)
@@ -289,7 +298,7 @@ class Metric:
         """
         n_array = checks.candidates("n", n)
         ranks = checks.ranks("rank", rank, n_array)
-        return self.of_above(ranks - 1, n_array - 1) * self.scale(1)
+        return self.of_one(ranks - 1, n_array - 1)
 
     def of_set(self, ranks: ArrayLike, n: int) -> float:
         """Exact value of one instance with several relevant items (eq. 2-6).

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh_tridiagonal
 
 from sampledash.sampling import Sampling
@@ -73,13 +73,6 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
         about, weights[here] = _gauss(int(length[i]), size)
         nodes[here] = about + (2 * int(first[i]) + int(length[i]) - 1) / 2
     return nodes, weights, start
-
-
-def within(ends: Iterable[int] | NDArray[np.int64], size: int = SIZE) -> tuple[Floats, Floats]:
-    """Nodes and weights for a sum over 0..n - 1 in panels with these ends, the last being n."""
-    last = np.fromiter(ends, np.int64)
-    nodes, weights, _ = panels(np.concatenate([[0], last[:-1]]), last, size)
-    return nodes, weights
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
@@ -138,4 +131,6 @@ def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Float
         return np.arange(n, dtype=np.float64), np.ones(n)
     rule = ODDS if sampling.scheme == "popularity" else LAW
     stops = [cut] if cut and cut < n else []
-    return within(panel_ends(sampling, rule, stops), rule.size)
+    ends = panel_ends(sampling, rule, stops)
+    nodes, weights, _ = panels([0, *ends[:-1]], ends, rule.size)
+    return nodes, weights

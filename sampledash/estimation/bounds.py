@@ -16,12 +16,11 @@ from sampledash.estimation.confidence import (
     mean_of_some,
     profile_interval,
 )
-from sampledash.estimation.linear_programme import Columns, Programme, Shape, part_of
-from sampledash.estimation.nodes import clipped, exact_at, worst_and_best
+from sampledash.estimation.linear_programme import Columns, Programme, Shape, clipped
 from sampledash.metrics import Metric, as_metric, parse_metric
 from sampledash.sampledranks import Outcomes, SampledRankSet
 from sampledash.sampling import Sampling, Scheme
-from sampledash.types import Floats, Ints, Progress
+from sampledash.types import Floats, Ints
 
 _CONSTRAINTS = 200  # cumulative shares of one number of negatives that are constrained, at most
 _MOST_DECIMALS = 12
@@ -34,8 +33,6 @@ def bounds(
     versus: SampledRankSet | None = None,
     shape: Shape | None = None,
     tolerance: float | None = None,
-    *,
-    progress: Progress | None = None,
 ) -> tuple[float, float]:
     """Smallest and largest exact metric over all rank distributions that agree with a sample.
 
@@ -54,8 +51,6 @@ def bounds(
         How far the share of sampled ranks up to each t = 1..m may be from the observed one, in
         0..1: what infinitely many instances could tell is at a tolerance near 0. ``None``: as far
         as the sampling error of these instances goes, at 95 %.
-    progress
-        Called with the finished part, rising in 0..1.
 
     Returns
     -------
@@ -85,16 +80,11 @@ def bounds(
     """
     metric, both = _checked(metric, srs, versus, shape)
     if tolerance is None:
-        found = confidence_range(metric, srs, versus, shape, 0.95)
-        if progress is not None:
-            progress(1.0)
-        return found
+        return confidence_range(metric, srs, versus, shape, 0.95)
     allowed = checks.real("tolerance", tolerance, low=0, high=1)
     for one in both:
         one.require_set("a tolerance", "leave it out")
-    told = [part_of(progress, i, len(both)) for i in range(len(both))]
-    pairs = zip(both, told, strict=True)
-    return difference([_at_tolerance(metric, one, shape, allowed, tell) for one, tell in pairs])
+    return difference([_at_tolerance(metric, one, shape, allowed) for one in both])
 
 
 def require_sampled(name: str, value: object) -> None:
@@ -168,7 +158,7 @@ def confidence_range(
         return interval_of_mean([one.outcomes for one in sets], confidence)
     if not any(alike):
         low, high = profile_interval([best_fit(metric, s, shape) for s in sets], confidence)
-        possible = difference([worst_and_best(metric, one.outcomes.n) for one in sets])
+        possible = difference([metric.worst_and_best(one.outcomes.n) for one in sets])
         return clipped(low, high, *possible)
     each = 1 - (1 - confidence) / len(sets)
     return difference(
@@ -202,16 +192,12 @@ def _up_to(
 
 
 def _at_tolerance(
-    metric: Metric,
-    srs: SampledRankSet,
-    shape: Shape | None,
-    tolerance: float,
-    progress: Progress | None,
+    metric: Metric, srs: SampledRankSet, shape: Shape | None, tolerance: float
 ) -> tuple[float, float]:
     columns, each = _up_to(metric, srs.outcomes, shape, lambda counts: constrained(len(counts) - 1))
     shares = np.concatenate(each)
     programme = Programme(columns, shares - tolerance, shares + tolerance)
-    found = programme.mean_range(progress=progress)
+    found = programme.mean_range()
     if found is None:
         off = max(float(np.abs(programme.nearest()[0] - shares).max()), tolerance)
         assumed = "" if shape is None else f" {shape}"
@@ -254,7 +240,7 @@ def _within_limits(
     if shape is None:
         return found
     return clipped(
-        *mean_of_some(metric, observed, *found, half), *worst_and_best(metric, observed.n)
+        *mean_of_some(metric, observed, *found, half), *metric.worst_and_best(observed.n)
     )
 
 
@@ -341,7 +327,7 @@ def _printed_range(
     """
     metrics, values, half = _printed(name, observed, decimals)
     half += _error(values, over)
-    shown = [exact_at(one, np.arange(sampling.m + 1.0), sampling.m + 1) for one in metrics]
+    shown = [one.of_one(np.arange(sampling.m + 1), sampling.m) for one in metrics]
 
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
         """All distributions that show the values, apart from a ``free`` one."""

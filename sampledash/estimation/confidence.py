@@ -78,7 +78,6 @@ from scipy.optimize import brentq, nnls
 from scipy.special import chdtri, ndtri, rel_entr
 
 from sampledash.estimation.linear_programme import Columns, Shape
-from sampledash.estimation.nodes import worst_and_best
 from sampledash.metrics import Metric
 from sampledash.sampledranks import Outcomes, SampledRankSet
 from sampledash.sampling import Sampling
@@ -204,7 +203,7 @@ def best_fit(metric: Metric, srs: SampledRankSet, shape: Shape | None) -> ChiSqu
 
 def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> ChiSquareFit:
     """Fit the rank distribution with the smallest misfit."""
-    cells, extremes = Cells.of(observed), worst_and_best(metric, observed.n)
+    cells, extremes = Cells.of(observed), metric.worst_and_best(observed.n)
     table, lengths = _grid_rows(observed.samplings, metric, shape)
     if shape is None:
         return _of_instances(cells, table, lengths, extremes)
@@ -382,7 +381,7 @@ def mean_of_some(
 ) -> tuple[float, float]:
     """Range of the mean over these instances, where its expectation lies in ``low..high``."""
     # By the inequality of Chernoff and Hoeffding, which holds for any values between two ends.
-    worst, best = worst_and_best(metric, observed.n)
+    worst, best = metric.worst_and_best(observed.n)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
 
     def beyond(expected: float, end: float) -> float:

@@ -22,7 +22,6 @@ from sampledash.correction import Correction, as_correction
 from sampledash.estimation import vectors
 from sampledash.estimation.bounds import confidence_range, require_sampled
 from sampledash.estimation.linear_programme import Shape
-from sampledash.estimation.nodes import exact_at, worst_and_best
 from sampledash.estimation.rank_distribution import (
     DISTRIBUTIONS,
     DistributionMethod,
@@ -246,7 +245,7 @@ def interval(
         checks.generator(rng)
         error = float(np.std(points(metric, _resampled(srs.outcomes, rng), method), ddof=1))
     reach = float(ndtri((1 + confidence) / 2)) * error
-    worst, best = worst_and_best(metric, srs.outcomes.n)
+    worst, best = metric.worst_and_best(srs.outcomes.n)
     return max(min(low, value - reach), worst), min(max(high, value + reach), best)
 
 
@@ -326,7 +325,7 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
         return _corrected(plan, metric, outcomes)
     cut = metric.cut(outcomes.n - 1)
     prior = Model(outcomes, METHODS[plan], cut if cut and cut < outcomes.n else None)
-    target = exact_at(metric, prior.support.above, outcomes.n)
+    target = metric.of_one(prior.support.above, outcomes.n - 1)
     if plan in DISTRIBUTIONS:
         return prior.slopes(target)
     return _through_vectors(prior, target, vectors.default_gamma(plan))

@@ -19,11 +19,10 @@ import numpy as np
 from scipy.optimize import OptimizeResult, linprog
 
 from sampledash import laws
-from sampledash.estimation.nodes import clipped, exact_at, worst_and_best
 from sampledash.metrics import Metric
 from sampledash.quadrature import panels
 from sampledash.sampling import Sampling
-from sampledash.types import Floats, Ints, Progress
+from sampledash.types import Floats, Ints
 
 Shape = Literal["non-increasing"]
 
@@ -84,7 +83,7 @@ class Columns:
         for s, reading in zip(self.samplings, self.readings, strict=True):
             chunks = laws.pmf_chunks(s.scheme, s.m, above, s.n - 1 - above)
             parts.append(np.vstack([p if reading is None else p @ reading for _, p in chunks]))
-        exact = exact_at(self.metric, above, self.n)
+        exact = self.metric.of_one(above, self.n - 1)
         if self.joint:
             parts += [part * exact[:, None] for part in parts] + [exact[:, None] ** 2]
         return np.column_stack([*parts, exact])
@@ -171,26 +170,23 @@ class Programme:
         self._places = columns.grid
         self._rows = columns.at(columns.grid)
 
-    def mean_range(
-        self, entry: int = -1, progress: Progress | None = None
-    ) -> tuple[float, float] | None:
+    def mean_range(self, entry: int = -1) -> tuple[float, float] | None:
         """Smallest and largest mean of one function of the sampled rank, or of the metric.
 
         ``None`` where no distribution is in range.
         """
         cost, ends = np.zeros(len(self.low) + 1), []
-        for side, sign in enumerate((1.0, -1.0)):
+        for sign in (1.0, -1.0):
             cost[entry] = sign
-            told = part_of(progress, side, 2)
-            found = self._column_generation(cost, progress=told)
+            found = self._column_generation(cost)
             if found is None and np.all(self.nearest()[1] == 0):
                 # The first places could not do it, those that came nearest can.
-                found = self._column_generation(cost, progress=told)
+                found = self._column_generation(cost)
             if found is None:
                 return None
             ends.append(sign * found[0])
-        possible = worst_and_best(self.columns.metric, self.columns.n) if entry < 0 else (0, 1)
-        return clipped(*ends, *possible)
+        metric, n = self.columns.metric, self.columns.n
+        return clipped(*ends, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
         """What the distribution shows that leaves the ranges least, in the sum of the distances.
@@ -206,15 +202,13 @@ class Programme:
         return x[:size] @ self._rows[:, :-1], missed
 
     def _column_generation(
-        self, cost: Floats, relaxed: bool = False, progress: Progress | None = None
+        self, cost: Floats, relaxed: bool = False
     ) -> tuple[float, OptimizeResult] | None:
         """Smallest value, not above that over all places, and the solution over some of them."""
         for round_ in range(_ROUNDS):
             result = self._solved(cost, relaxed)
             if result.status != 0:
                 return None
-            if progress is not None:
-                progress(1 - 0.5 ** (round_ + 1))
             dual = result.eqlin.marginals
             # What a place costs beyond what the dual values pay for it.
             beyond = cost - np.append(dual[:-1], 0.0)
@@ -255,9 +249,7 @@ class Programme:
         return result
 
 
-def part_of(progress: Progress | None, done: int, parts: int) -> Progress | None:
-    """Progress of the next of so many parts."""
-    if progress is None:
-        return None
-    whole = progress
-    return lambda share: whole((done + share) / parts)
+def clipped(low: float, high: float, worst: float, best: float) -> tuple[float, float]:
+    """A range, where rounding has put its ends beyond what is possible or each other."""
+    low = min(max(low, worst), best)
+    return low, min(max(high, low), best)

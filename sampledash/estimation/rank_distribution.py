@@ -30,7 +30,7 @@ Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal, get_args
@@ -38,27 +38,106 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.sparse import csc_array
 
-from sampledash import checks
-from sampledash.estimation import nodes
-from sampledash.estimation.nodes import Support, exact_at, worst_and_best
+from sampledash import checks, laws, quadrature
 from sampledash.metrics import Metric, as_metric
-from sampledash.quadrature import panels
 from sampledash.ranksets import rounded_mean
 from sampledash.sampledranks import Outcomes, SampledRankSet, population_of
-from sampledash.sampling import Scheme
+from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Ints
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
 DISTRIBUTIONS: tuple[DistributionMethod, ...] = get_args(DistributionMethod)
 MOST_RANKS = 10**7  # that a probability is written out for
+EVERY_RANK = 4_000  # candidates up to which every rank is a node
+_FINE = 200  # steps of a non-increasing distribution: at every rank up to here
+_STEPS = 300  # and as many beyond
 
 #: Of those in which a rule that stops by what was drawn cancels.
 _ITERATIONS = {"mle": 100, "monotone-mle": 50}
 _OWN_ITERATIONS = 10  # begun from the distribution of all compared systems
 _ETA = 0.01  # weight of the entropy
-_STEPS = 200
+_NEWTON = 200  # steps at most
 _CLOSE = 1e-12  # Newton decrement after which one more step is exact
 _TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The true ranks 1..n as nodes with laws: every rank where n is small, else panels of ranks.
+
+    Where the unknown distribution is smooth between neighbouring ranks, 16 nodes stand for a whole
+    panel of ranks, and what is found at the nodes tells every rank by interpolation.
+    """
+
+    n: int
+    scheme: Scheme
+    ends: Ints  # items above before which each panel ends, the last n
+    starts: Ints  # first node of each panel
+    above: Floats  # irrelevant items above, at each node
+    ranks: Floats  # that the node stands for, n in all
+
+    def panel(self, i: int) -> tuple[int, int, slice]:
+        """Items above at the first rank of a panel and before which it ends, and its nodes."""
+        first, end, start = int(self.ends[i - 1]) if i else 0, int(self.ends[i]), self.starts[i]
+        return first, end, slice(start, start + min(end - first, quadrature.SIZE))
+
+    def law(self, m: int) -> Floats:
+        """P(sampled rank = column + 1) at each node: shape (nodes, m + 1), read-only."""
+        return _law(self, m)
+
+    def law_chunks(self, m: int) -> Iterator[tuple[slice, Floats]]:
+        """The same in blocks of nodes, so that not all of it is held."""
+        return laws.pmf_chunks(self.scheme, m, self.above, self.n - 1 - self.above)
+
+
+@lru_cache(maxsize=2)
+def _law(support: Support, m: int) -> Floats:
+    rows = np.concatenate([p for _, p in support.law_chunks(m)])
+    rows.setflags(write=False)
+    return rows
+
+
+@lru_cache(maxsize=8)
+def support_of(
+    n: int, m: int, scheme: Scheme, *, steps: bool = False, cut: int | None = None
+) -> Support:
+    """Nodes for laws of up to m negatives; panels end at each of ``steps`` and after ``cut``."""
+    stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
+    ends = np.arange(1, n + 1)
+    if n > EVERY_RANK:
+        ends = np.array(quadrature.panel_ends(Sampling(n, m, scheme), quadrature.DENSITY, stops))
+    above, ranks, starts = quadrature.panels(np.concatenate([[0], ends[:-1]]), ends)
+    for array in (ends, above, ranks):
+        array.setflags(write=False)
+    return Support(n, scheme, ends, starts, above, ranks)
+
+
+def step_ends(n: int) -> Ints:
+    """Where a non-increasing distribution may step down: after these many ranks, about 500."""
+    if n <= _FINE + _STEPS:
+        return np.arange(1, n + 1)
+    beyond = np.geomspace(_FINE, n, _STEPS + 1).round().astype(np.int64)
+    return np.union1d(np.arange(1, _FINE + 1), beyond)
+
+
+def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
+    """Probability per rank at (ranks,) ``above``, of the ``density`` (..., nodes) of a panel."""
+    # What is interpolated is its logarithm.
+    middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, 0.5)
+    points = (at - middle) / half
+    apart = points[:, None] - points
+    np.fill_diagonal(apart, 0.5)
+    gap = (above[:, None] - middle) / half - points
+    gap[gap == 0] = 1e-300
+    parts = 1 / np.prod(2 * apart, axis=1) / gap
+    parts /= parts.sum(axis=1, keepdims=True)
+    smooth = np.exp(np.log(np.maximum(density, _TINY)) @ parts.T)
+    lost = np.any(density <= _TINY, axis=-1, keepdims=True)
+    if not np.any(lost):
+        return np.asarray(smooth)
+    # Below the smallest float the logarithm is lost; nothing of weight is there.
+    hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
+    return np.where(lost, density @ hat, smooth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +151,12 @@ class RankDistribution:
         """Nodes that resolve the metric's cutoff: their items above, ranks and mass."""
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
-        panel = int(np.searchsorted(s.ends, cut, side="left"))
-        first, end = int(s.first[panel]), int(s.ends[panel])
+        first, end, here = s.panel(int(np.searchsorted(s.ends, cut)))
         if cut == end:
             return s.above, s.ranks, self.mass
         # The panel that the cutoff divides is summed in two parts, interpolated.
-        here = s.nodes_of(panel)
-        above, ranks, _ = panels([first, cut], [cut, end])
-        inside = nodes.interpolated(s, panel, self.mass[..., here] / s.ranks[here], above) * ranks
+        above, ranks, _ = quadrature.panels([first, cut], [cut, end])
+        inside = interpolated(s.above[here], self.mass[..., here] / s.ranks[here], above) * ranks
 
         def spliced(whole: Floats, part: Floats) -> Floats:
             before, after = whole[..., : here.start], whole[..., here.stop :]
@@ -92,7 +169,8 @@ class RankDistribution:
         metric, n = as_metric(metric), self.support.n
         above, _, mass = self.at(metric)
         # The mass sums to 1 but for rounding.
-        return np.asarray(np.clip(mass @ exact_at(metric, above, n), *worst_and_best(metric, n)))
+        exact = mass @ metric.of_one(above, n - 1)
+        return np.asarray(np.clip(exact, *metric.worst_and_best(n)))
 
     def probabilities(self) -> Floats:
         """Probability of each rank 1..n, at most 10,000,000: shape (n,), for one distribution."""
@@ -104,13 +182,12 @@ class RankDistribution:
             )
         density = self.mass / s.ranks
         result = np.empty(s.n)
-        for panel, (first, end) in enumerate(zip(s.first.tolist(), s.ends.tolist(), strict=True)):
-            here = density[s.nodes_of(panel)]
-            if len(here) == end - first:
-                result[first:end] = here
+        for first, end, here in map(s.panel, range(len(s.ends))):
+            if here.stop - here.start == end - first:
+                result[first:end] = density[here]
             else:
                 above = np.arange(first, end, dtype=np.float64)
-                result[first:end] = nodes.interpolated(s, panel, here, above)
+                result[first:end] = interpolated(s.above[here], density[here], above)
         return np.asarray(result / result.sum())
 
 
@@ -265,7 +342,7 @@ class Model:
     def support(self) -> Support:
         """The nodes: with panels that end where a non-increasing distribution may step down."""
         o = self.outcomes
-        return nodes.support(o.n, o.m[-1], o.scheme, steps=self._stepped, cut=self.cut)
+        return support_of(o.n, o.m[-1], o.scheme, steps=self._stepped, cut=self.cut)
 
     @cached_property
     def _rows(self) -> Floats:
@@ -295,7 +372,7 @@ class Model:
     def _start(self) -> Floats:
         if not self._stepped:
             return self.support.ranks / self.outcomes.n
-        size = len(nodes.step_ends(self.outcomes.n))
+        size = len(step_ends(self.outcomes.n))
         return np.full(size, 1 / size)
 
     def mass(self, weights: Floats) -> Floats:
@@ -345,14 +422,14 @@ class Model:
 
 def _steps(support: Support) -> tuple[Ints, Ints]:
     """Where a non-increasing distribution may step down, and the step of each node."""
-    ends = nodes.step_ends(support.n)
+    ends = step_ends(support.n)
     return ends, np.searchsorted(ends, support.above, side="right")
 
 
 @lru_cache(maxsize=4)
 def _step_rows(n: int, drawn: tuple[int, ...], scheme: Scheme) -> Floats:
     """Law of the outcomes under the uniforms up to each step: shape (steps, outcomes)."""
-    support = nodes.support(n, drawn[-1], scheme, steps=True)
+    support = support_of(n, drawn[-1], scheme, steps=True)
     ends, step = _steps(support)
     share = csc_array((support.ranks, (step, np.arange(len(step)))), (len(ends), len(step)))
     parts = []
@@ -440,7 +517,7 @@ def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats
 
     z = np.zeros(len(root))
     mass, value = gibbs(z)
-    for _ in range(_STEPS):
+    for _ in range(_NEWTON):
         mean = mass @ scaled
         slope = goal - mean - _ETA / 2 * z
         hessian = (scaled * mass[:, None]).T @ scaled - np.outer(mean, mean)

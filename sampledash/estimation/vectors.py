@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 
 from sampledash import checks, laws
 from sampledash.correction import Fit, correction
-from sampledash.estimation.nodes import exact_at
 from sampledash.estimation.rank_distribution import (
     DistributionMethod,
     RankDistribution,
@@ -145,7 +144,7 @@ def learned_values(
     s = prior.support
     rows = s.law(m) if above is s.above else laws.pmf(s.scheme, m, above, s.n - 1 - above)
     variance = ranks / instances if gamma is None else gamma * mass
-    return solver(rows, mass, variance)(rows.T @ (mass * exact_at(metric, above, s.n)))
+    return solver(rows, mass, variance)(rows.T @ (mass * metric.of_one(above, s.n - 1)))
 
 
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
@@ -221,7 +220,7 @@ def gamma_table(
     size = checks.real("instances", instances, low=0, above=True)
     n = sampling.n
     above, mass = _nodes(metric, ranks, n)
-    exact = exact_at(metric, above, n)
+    exact = metric.of_one(above, n - 1)
     smallest = eigenvalues(sampling)[-1]
     rows = []
     for value in (min(1.0, 1 / size), *gammas):

@@ -109,16 +109,6 @@ def test_a_tolerance_that_is_too_small_names_one_that_is_not(averages) -> None:
     assert 0 < low < high < 0.2
 
 
-def test_progress_rises(averages) -> None:
-    seen: list[float] = []
-    bounds("AP", averages["X"], averages["Y"], tolerance=1e-3, progress=seen.append)
-    assert len(seen) > 4
-    assert seen == sorted(seen)
-    assert 0 < seen[0] < seen[-1] <= 1
-    bounds("AP", averages["X"], progress=seen.append)
-    assert seen[-1] == 1
-
-
 def test_refusals(averages, xyz) -> None:
     y, x = averages["Y"], xyz[0]
     for sets, options, words in [

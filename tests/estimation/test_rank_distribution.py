@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.estimation import fitted, fitted_side_by_side, nodes
-from sampledash.estimation.rank_distribution import _ETA, Model, _step_rows
+from sampledash.estimation import fitted, fitted_side_by_side
+from sampledash.estimation.rank_distribution import _ETA, Model, _step_rows, step_ends, support_of
 from sampledash.sampledranks import SampledRankSet
 from tests.estimation.cases import beta_drawn
 from tests.oracles import UNIFORM, WITH, WITHOUT, dense_law, exact_law
@@ -174,11 +176,11 @@ def test_panels_are_as_good_as_every_rank(scheme, method, monkeypatch) -> None:
     observed = beta_drawn(n, m, scheme, 3000).outcomes
     few = Model(observed, method).distribution()
     assert len(few.support.above) < n / 1.9
-    for cached in (nodes.support, _step_rows):
+    for cached in (support_of, _step_rows):
         cached.cache_clear()
-    monkeypatch.setattr(nodes, "EVERY_RANK", 10**6)
+    monkeypatch.setattr(sys.modules[Model.__module__], "EVERY_RANK", 10**6)
     every = Model(observed, method).distribution()
-    for cached in (nodes.support, _step_rows):
+    for cached in (support_of, _step_rows):
         cached.cache_clear()
     assert len(every.support.above) == n
     # One rank a node: nothing is interpolated, the sums are the definition.
@@ -195,7 +197,7 @@ def test_laws_at_nodes_sum_up(scheme: str) -> None:
     # Sum over all ranks of the law: n / (m + 1) for each sampled rank without replacement,
     # and for every polynomial sum with replacement the Gauss rule is exact.
     for n, m in ((10**7, 200), (5_000, 2_000), (4_001, 4_000)):
-        support = nodes.support(n, m, scheme)
+        support = support_of(n, m, scheme)
         assert support.ranks.sum() == pytest.approx(n, rel=1e-13)
         assert support.ranks @ support.above == pytest.approx(n * (n - 1) / 2, rel=1e-13)
         if scheme == "without-replacement":
@@ -205,7 +207,7 @@ def test_laws_at_nodes_sum_up(scheme: str) -> None:
 
 def test_step_ends() -> None:
     for n in (2, 300, 501, 3541, 10**9):
-        ends = nodes.step_ends(n)
+        ends = step_ends(n)
         assert ends[0] == 1
         assert ends[-1] == n
         assert np.all(np.diff(ends) > 0)

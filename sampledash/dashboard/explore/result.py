@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from sampledash.dashboard import cache, grid
-from sampledash.expectation import moments, sampled_values
+from sampledash.expectation import moments
 from sampledash.expectation import posterior as core_posterior
 from sampledash.laws import pmf_chunks
 from sampledash.metrics import Metric
@@ -100,7 +100,7 @@ def curves(
     """Curves of several metrics; the law of the sampled rank, all the work, is evaluated once."""
 
     def make() -> Curves:
-        values = [sampled_values(metric, sampling.m) * metric.scale(1) for metric in metrics]
+        values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
         mean, variance = np.empty((2, len(metrics), len(ranks)))
         for rows, p in pmf_chunks(sampling.scheme, sampling.m, *sampling.weights(ranks)):
             if progress is not None:
