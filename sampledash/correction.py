@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampledash import checks, least_squares, spectral
-from sampledash.expectation import mean_and_variance, moments, prior_weights, resize_prior
+from sampledash.expectation import prior_weights, resize_prior
 from sampledash.metrics import Metric, as_metric
-from sampledash.sampling import Sampling, require_sampling
+from sampledash.sampling import Sampling, mean_and_variance, moments, require_sampling
 from sampledash.types import Floats
 
 CorrectionName = Literal[

@@ -10,31 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from sampledash import checks, laws
+from sampledash import checks
 from sampledash.metrics import Metric, as_metric
-from sampledash.sampling import Sampling, require_sampling
+from sampledash.sampling import Sampling, mean_and_variance, outward, require_sampling
 from sampledash.types import Floats
-
-
-def mean_and_variance(
-    vector: Floats, sampling: Sampling, above: Floats, below: Floats
-) -> tuple[Floats, Floats]:
-    """Expectation and variance of ``vector[sampled rank - 1]``, of the shape of ``above``."""
-    found = np.empty((2, above.size))
-    for rows, p in laws.pmf_chunks(sampling.scheme, sampling.m, above.ravel(), below.ravel()):
-        found[:, rows] = moments(p, vector)
-    mean, variance = found.reshape(2, *above.shape)
-    return mean, variance
-
-
-def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
-    """Mean and variance of ``vector`` (m + 1,) under each row of a law (rows, m + 1)."""
-    mean = p @ vector
-    # Centred: E[v^2] - e^2 would cancel. Laid out in memory as the law is.
-    square = np.subtract(vector, mean[:, None], out=np.empty_like(p))
-    square *= square
-    square *= p
-    return mean, square.sum(axis=1)
 
 
 def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
@@ -125,7 +104,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
         a = np.arange(n - 1, dtype=np.float64)
         up = (a + 1) * (n - 1 - a - (m - s))
         down = (a + 1 - s) * (n - 1 - a)
-        likelihood = laws.outward(up, down, a >= min(s * n // m, n - 1))
+        likelihood = outward(up, down, a >= min(s * n // m, n - 1))
     else:
         above, below = sampling.weights(np.arange(1, n + 1))
         total = above + below

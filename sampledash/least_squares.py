@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from sampledash import laws, quadrature
+from sampledash import quadrature
 from sampledash.metrics import Metric
-from sampledash.sampling import Sampling
+from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats
 
 #: The smallest γ whose vector is right to 1e-5 of its largest entry; what is below counts as 0.
@@ -43,18 +43,14 @@ class Grid:
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
         """Blocks of rows of P(sampled rank | true rank), A of eq. 23-25, at the nodes."""
-        return self._evaluated() if self._kept is None else iter([(slice(None), self._kept)])
-
-    def _evaluated(self) -> Iterator[tuple[slice, Floats]]:
-        s = self.sampling
-        above, below = laws.weights(s.scheme, self.above, s.n - 1 - self.above, s.odds)
-        return laws.pmf_chunks(s.scheme, s.m, above, below)
+        kept = self._kept
+        return self.sampling.laws(self.above) if kept is None else iter([(slice(None), kept)])
 
     @cached_property
     def _kept(self) -> Floats | None:
         if len(self.above) * (self.sampling.m + 1) > _ROOM:
             return None
-        return np.concatenate([p for _, p in self._evaluated()])
+        return np.concatenate([p for _, p in self.sampling.laws(self.above)])
 
     @cached_property
     def marginal(self) -> Floats:
@@ -170,8 +166,8 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
     extended: list[tuple[slice, NDArray[np.longdouble]]] | None = None
     target: NDArray[Any] = at.target
     if len(grid.above) * s.m**2 <= _EXTENDED:
-        above, below = laws.weights(s.scheme, grid.above, s.n - 1 - grid.above, s.odds)
-        extended = [(slice(None), laws.pmf_longdouble(s.scheme, s.m, above, below))]
+        above, below = item_weights(s.scheme, grid.above, s.n - 1 - grid.above, s.odds)
+        extended = [(slice(None), pmf_longdouble(s.scheme, s.m, above, below))]
         target = at.metric.of_above(grid.above.astype(np.longdouble), s.n - 1, at.position)
     for _ in range(_ROUNDS):
         rest = np.zeros(len(scale), dtype=np.longdouble)

@@ -9,7 +9,7 @@ from typing import Literal, TypedDict, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sampledash import checks, laws
+from sampledash import checks
 from sampledash.correction import Correction, as_correction, vector
 from sampledash.metrics import Metric
 from sampledash.ranksets import (
@@ -20,7 +20,7 @@ from sampledash.ranksets import (
     require_ranks,
     rounded_mean,
 )
-from sampledash.sampling import SCHEMES, Sampling, Scheme
+from sampledash.sampling import SCHEMES, Sampling, Scheme, item_weights
 from sampledash.types import Floats
 
 Weighting = Literal["instances", "relevant-items"]
@@ -119,7 +119,7 @@ class Protocol:
         if self.scheme == "popularity" and counts.mass is not None:
             return counts.mass, 1 - counts.mass
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
-        high, low = laws.weights(self.scheme, a, counts.negatives - a, self.odds)
+        high, low = item_weights(self.scheme, a, counts.negatives - a, self.odds)
         # As shares, which compare between the relevant items of one instance: what is drawn from
         # above the first is above the second too, and each keeps the chance its odds give.
         whole = high + low if self.scheme == "popularity" else 1.0

@@ -1,19 +1,42 @@
-"""How negatives are drawn: the sampling as a value, and its law of the sampled rank."""
+r"""How negatives are drawn: the sampling as a value, and laws of what is drawn, exactly.
+
+With ``a`` irrelevant items above the relevant one and ``b`` below it, the number of drawn items
+above, which is the sampled rank minus one, is
+
+* with replacement: Binomial(m, a/(a+b)) (eq. 15 of Krichene & Rendle 2020);
+* without replacement: Hypergeometric(a+b, a, m);
+* popularity-weighted: Binomial(m, q), q the share of the sampling weight that lies above.
+
+Notes
+-----
+Laws are evaluated outward from their mode by multiplying ratios p(s+1)/p(s) and dividing by the
+sum. That is exact to a few units in the last place at any n, where forms with log-gamma functions
+lose digits in proportion to n.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
 
-from sampledash import checks, laws
-from sampledash.types import Floats, Ints
+from sampledash import checks
+from sampledash.types import Flags, Floats, Ints
 
 Scheme = Literal["with-replacement", "without-replacement", "popularity"]
 SCHEMES: tuple[str, ...] = get_args(Scheme)
+
+_CHUNK = 1 << 20  # entries of a law matrix held at a time: a few MiB, so that it stays in cache
+_SIGMAS = 12  # half width of a law's window; beyond lies less than 1e-30
+_POINTS = 24  # interpolation points of a panel of shares
+_NUMPY_URN = 10**9  # numpy's hypergeometric draws refuse larger urns
+_MANY = 400  # rows from which a law is evaluated count by count
+_TINY = 1e-290  # thinner tails are left out: subnormal arithmetic is a hundred times slower
 
 
 @dataclass(frozen=True)
@@ -69,8 +92,14 @@ class Sampling:
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
         """Sampling weight above and below each rank, validated."""
-        ranks = checks.ranks("rank", rank, np.asarray(self.n))
-        return laws.weights(self.scheme, ranks - 1, self.n - ranks, self.odds)
+        return self._weights(checks.ranks("rank", rank, np.asarray(self.n)) - 1)
+
+    def _weights(self, above: ArrayLike) -> tuple[Floats, Floats]:
+        return item_weights(self.scheme, above, self.n - 1 - np.asarray(above), self.odds)
+
+    def laws(self, above: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Blocks of :func:`pmf` at so many items above, which may be fractions."""
+        return pmf_chunks(self.scheme, self.m, *self._weights(above))
 
     def share_above(self, rank: ArrayLike) -> Floats:
         """Chance that one drawn item is ranked above the relevant one (eq. 15), per rank."""
@@ -91,14 +120,14 @@ class Sampling:
         gives shape (m + 1,).
         """
         above, below = self.weights(rank)
-        rows = laws.pmf(self.scheme, self.m, above.ravel(), below.ravel())
+        rows = pmf(self.scheme, self.m, above.ravel(), below.ravel())
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw(self, rank: ArrayLike, rng: np.random.Generator) -> Ints:
         """Draw one sampled rank in 1..m+1 for each true rank; the shape of ``rank``."""
         checks.generator(rng)
         above, below = self.weights(rank)
-        return laws.draw_above(self.scheme, self.m, above, below, rng) + 1
+        return draw_above(self.scheme, self.m, above, below, rng) + 1
 
 
 def require_sampling(value: object) -> None:
@@ -129,3 +158,234 @@ def parse_sampling(text: str) -> Sampling:
     n, m, scheme, odds = match.groups()
     weight = 1.0 if odds is None else checks.written("odds", odds, low=0, above=True)
     return Sampling(int(n), int(m), cast(Scheme, scheme), weight)
+
+
+def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
+    """Probabilities of 0..max(m) drawn items above, one row per (m, above, below).
+
+    Without replacement ``above`` and ``below`` count items, else they are any non-negative weights;
+    they may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
+    """
+    a, b, draws = _columns(m, above, below)
+    mode = modes(scheme, draws, a, b)
+    if len(a) >= _MANY and draws.size == 1:
+        return _by_count(scheme, int(draws[0, 0]), a[:, 0], b[:, 0], mode[:, 0].astype(np.int64))
+    s = np.arange(int(draws.max()), dtype=np.float64)
+    return _outward(scheme, draws, a, b, s, mode)
+
+
+def pmf_window(
+    scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
+) -> tuple[Ints, Floats]:
+    """Where each row's window begins and its law there: shapes (rows,) and (rows, width).
+
+    The window lies about the mode; it must be wide enough that nothing of weight is left out.
+    """
+    a, b, draws = _columns(m, above, below)
+    mode = modes(scheme, draws, a, b)
+    first = np.clip(mode - width // 2, 0, m - width + 1)
+    s = first + np.arange(width - 1, dtype=np.float64)
+    return first[:, 0].astype(np.int64), _outward(scheme, draws, a, b, s, mode)
+
+
+def merge_shares(
+    m: int, above: Floats, below: Floats, weight: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Replace many binomial laws by few with the same weighted sum.
+
+    As a function of t = arcsin(sqrt(p)), p the share above, a Binomial(m, p) probability is a bump
+    of width 1/(2 sqrt(m)). On panels twice as wide, 24 Chebyshev points interpolate it to the last
+    digit; each share hands its weight to the points of its panel by Lagrange's formula, which may
+    be negative. Nothing is replaced where that would not save work.
+    """
+    panels = int(np.ceil(np.pi / 2 * np.sqrt(m)))
+    if len(weight) <= 2 * panels * _POINTS:
+        return above, below, weight
+    half = np.pi / 4 / panels
+    angle = np.arctan2(np.sqrt(above), np.sqrt(below))
+    panel = np.minimum((angle / (2 * half)).astype(np.int64), panels - 1)
+    k = np.arange(_POINTS)
+    points = np.cos(np.pi * (k + 0.5) / _POINTS)
+    sides = (-1.0) ** k * np.sin(np.pi * (k + 0.5) / _POINTS)  # barycentric weights
+    totals = np.zeros((panels, _POINTS))
+    step = _CHUNK // _POINTS
+    for start in range(0, len(weight), step):
+        rows = slice(start, start + step)
+        gap = ((angle[rows] / half - 2 * panel[rows] - 1)[:, None]) - points
+        gap[gap == 0] = 1e-300
+        parts = sides / gap
+        parts *= (weight[rows] / parts.sum(axis=1))[:, None]
+        for i in range(_POINTS):
+            totals[:, i] += np.bincount(panel[rows], weights=parts[:, i], minlength=panels)
+    centres = (2 * np.arange(panels) + 1)[:, None] * half
+    used = np.any(totals != 0, axis=1)
+    angles = (centres + points * half)[used].ravel()
+    return np.sin(angles) ** 2, np.cos(angles) ** 2, totals[used].ravel()
+
+
+def weighted_pmf_sums(
+    scheme: str, m: int, parts: Sequence[tuple[Floats, Floats, Floats]]
+) -> Floats:
+    """Weighted sums of laws, one per part (above, below, weight): shape (parts, m + 1).
+
+    A law that several parts need is evaluated once.
+    """
+    if scheme != "without-replacement":
+        parts = [merge_shares(m, *part) for part in parts]
+    both = np.concatenate([above + 1j * below for above, below, _ in parts])
+    distinct, row = np.unique(both, return_inverse=True)
+    owner = np.repeat(np.arange(len(parts)), [len(weight) for *_, weight in parts])
+    weight = np.concatenate([weight for *_, weight in parts])
+    shape = (len(parts), len(distinct))
+    shares = csc_array((weight, (owner, row)), shape=shape)
+    total = np.zeros((len(parts), m + 1))
+    width = 2 * int(_SIGMAS * np.sqrt(m * 0.25) + 3 * _SIGMAS)
+    step = max(1, _CHUNK // (m + 1))
+    for start in range(0, len(distinct), step):
+        rows = slice(start, start + step)
+        above, below = distinct[rows].real, distinct[rows].imag
+        if width > m / 2:
+            p = pmf(scheme, m, above, below)
+        else:
+            first, window = pmf_window(scheme, m, above, below, width)
+            p = np.zeros((len(above), m + 1))
+            np.put_along_axis(p, first[:, None] + np.arange(width), window, axis=1)
+        total += shares[:, rows] @ p
+    return total
+
+
+def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    a, b = (np.atleast_1d(np.asarray(x, dtype=np.float64))[:, None] for x in (above, below))
+    return a, b, np.asarray(m, dtype=np.float64).reshape(-1, 1)
+
+
+def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
+    """Likeliest count of each row. Rows in the order of their modes are evaluated fastest."""
+    if scheme == "without-replacement":
+        return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
+    return np.minimum(np.floor((draws + 1) * (a / (a + b))), draws)
+
+
+def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
+    """Probabilities of the counts ``s`` and one more; rows sum to 1."""
+    if scheme == "without-replacement":
+        # Fractional counts end where the whole ones do: beyond, ratios would change their sign.
+        up = (draws - s) * np.maximum(a - s, 0)
+        down = (s + 1) * np.maximum(b - draws + s + 1, 0)
+    else:
+        up = (draws - s) * a
+        down = (s + 1) * b
+    p = outward(up, down, s >= mode)
+    p /= p.sum(axis=1, keepdims=True)
+    return p
+
+
+def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
+    """Multiply p(s+1)/p(s) = up/down away from the mode (``rising`` from it on), where it is 1."""
+    numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
+    ratio = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
+    p = np.ones((*ratio.shape[:-1], ratio.shape[-1] + 1))
+    np.cumprod(np.where(rising, 1.0, ratio)[..., ::-1], axis=-1, out=p[..., -2::-1])
+    p[..., 1:] *= np.cumprod(np.where(rising, ratio, 1.0), axis=-1)
+    return p
+
+
+def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
+    """:func:`_outward` of many rows: one count after the other; ``result.T`` is contiguous."""
+    # In the order of their modes, the rows that a step concerns are neighbours.
+    if np.any(mode[1:] < mode[:-1]):
+        order = np.argsort(mode, kind="stable")
+        sorted_rows = _by_count(scheme, m, a[order], b[order], mode[order])
+        return sorted_rows.T[:, np.argsort(order)].T
+    p = np.zeros((m + 1, len(a)))
+    p[mode, np.arange(len(a))] = 1.0
+    taken = 1 if scheme == "without-replacement" else 0
+    # Up from the modes; then down from them, which is up in the number of drawn items below.
+    for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
+        ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()  # rows begun by then
+        rest, low = y - taken * (m - 1), 0
+        for s, end in enumerate(ends):
+            if s % 8 == 0:  # rows that weigh nothing any more are left behind
+                low += int(np.argmax(np.r_[q[s, low:end] > _TINY, True]))
+            if low < end:
+                step = np.maximum(x[low:end] - taken * s, 0) * (m - s)
+                step /= (rest[low:end] + taken * s) * (s + 1)
+                step *= q[s, low:end]
+                q[s + 1, low:end] += step
+    # Sums of sums: adding up one after the other would lose a digit.
+    p /= np.add.reduceat(p, np.arange(0, m + 1, 32), axis=0).sum(axis=0)
+    return p.T
+
+
+def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tuple[slice, Floats]]:
+    """Yield :func:`pmf` in blocks of rows, so that memory does not grow with the rows."""
+    step = max(1, _CHUNK // (m + 1))
+    for start in range(0, len(above), step):
+        rows = slice(start, start + step)
+        yield rows, pmf(scheme, m, above[rows], below[rows])
+
+
+def item_weights(
+    scheme: str, above: ArrayLike, below: ArrayLike, odds: float
+) -> tuple[Floats, Floats]:
+    """Sampling weight above and below the relevant item: every item weighs 1, or has odds."""
+    a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
+    return (a * odds if scheme == "popularity" else a), b
+
+
+def draw_above(
+    scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike, rng: np.random.Generator
+) -> Ints:
+    """Draw the number of sampled items above; all arguments broadcast."""
+    draws, a, b = np.broadcast_arrays(m, above, below)
+    if scheme != "without-replacement":
+        return np.asarray(rng.binomial(draws, a / (a + b)), dtype=np.int64)
+    a, b = a.astype(np.int64), b.astype(np.int64)
+    if np.max(a + b, initial=0) < _NUMPY_URN:
+        return np.asarray(rng.hypergeometric(a, b, draws), dtype=np.int64)
+    # Larger urns: invert the exact law, row by row.
+    result = np.empty(a.shape, dtype=np.int64)
+    for i in np.ndindex(a.shape):
+        steps = np.cumsum(pmf(scheme, draws[i], a[i], b[i])[0])
+        result[i] = np.minimum(np.searchsorted(steps, rng.random(), side="right"), draws[i])
+    return result
+
+
+def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray[np.longdouble]:
+    """Laws in extended precision, shape (rows, m + 1), one draw after the other.
+
+    Sums of positive terms: every probability keeps all its digits, however small. Takes m² steps a
+    row.
+    """
+    a, b = (np.asarray(x, dtype=np.longdouble)[:, None] for x in (above, below))
+    taken = 1 if scheme == "without-replacement" else 0
+    p = np.zeros((len(a), m + 1), dtype=np.longdouble)
+    p[:, 0] = 1
+    for drawn in range(m):
+        s = np.arange(drawn + 1)
+        left = a + b - taken * drawn
+        up = p[:, : drawn + 1] * np.maximum(a - taken * s, 0) / left
+        p[:, : drawn + 1] *= np.maximum(b - taken * (drawn - s), 0) / left
+        p[:, 1 : drawn + 2] += up
+    return p
+
+
+def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance of ``vector`` (m + 1,) under each row of a law (rows, m + 1)."""
+    mean = p @ vector
+    # Centred: E[v^2] - e^2 would cancel. Laid out in memory as the law is.
+    square = np.subtract(vector, mean[:, None], out=np.empty_like(p))
+    square *= square
+    square *= p
+    return mean, square.sum(axis=1)
+
+
+def mean_and_variance(
+    vector: Floats, sampling: Sampling, above: Floats, below: Floats
+) -> tuple[Floats, Floats]:
+    """Expectation and variance of ``vector[sampled rank - 1]``, of the shape of ``above``."""
+    found = np.empty((2, above.size))
+    for rows, p in pmf_chunks(sampling.scheme, sampling.m, above.ravel(), below.ravel()):
+        found[:, rows] = moments(p, vector)
+    mean, variance = found.reshape(2, *above.shape)
+    return mean, variance

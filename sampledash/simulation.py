@@ -9,12 +9,11 @@ from typing import Unpack
 import numpy as np
 
 from sampledash import checks
-from sampledash.laws import draw_above
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
 from sampledash.ranksets import RankCounts, RankSet, Ties, require_ranks
 from sampledash.sampledranks import SampledRankSet
-from sampledash.sampling import Scheme
+from sampledash.sampling import Scheme, draw_above
 from sampledash.types import Floats
 
 #: A metric, its value of each sampled count above by position, and the weight of each row.

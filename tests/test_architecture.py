@@ -19,7 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LINES = """
 types
 checks
-laws metrics
+metrics
 sampling ranksets
 expectation sampledranks quadrature
 least_squares

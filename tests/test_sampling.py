@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.laws import pmf, pmf_window
+from sampledash.sampling import pmf, pmf_window
 from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT, dense_law, exact_law
 
 

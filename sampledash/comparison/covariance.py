@@ -22,11 +22,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from sampledash import laws
 from sampledash.comparison import ties
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 from sampledash.ranksets import RankCounts, RankSet, unique_rows
+from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
 
 _CHUNK = 1 << 19  # entries of conditional sums held at a time
@@ -82,7 +82,7 @@ def pair_covariances(
                 rest = lower.negatives - lower.above
                 block = replace(lower, above=np.zeros_like(lower.above), negatives=rest)
                 values[tied] = _tied_means(protocol, m, block, vectors[j], beyond=True)
-            p = laws.pmf(protocol.scheme, m, above[at], below[at])
+            p = pmf(protocol.scheme, m, above[at], below[at])
             for each in (sums, values):
                 each -= np.einsum("pt,ptc->pc", p, each)[:, None]
             found[chosen[: len(at)]] += np.einsum("pt,ptc,ptc->pc", p, sums, values)
@@ -175,7 +175,7 @@ def nested_covariances(
 def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
     """Laws of all rows, equal ones evaluated once: (rows, m + 1)."""
     first, inverse = unique_rows([above, below])
-    return laws.pmf(scheme, m, above[first], below[first])[inverse]
+    return pmf(scheme, m, above[first], below[first])[inverse]
 
 
 def _conditional_means(

@@ -19,11 +19,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampledash import checks, laws
+from sampledash import checks
 from sampledash.comparison import ties
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.ranksets import RankCounts, RankSet, require_several
+from sampledash.sampling import weighted_pmf_sums
 from sampledash.types import Floats, Ints, Progress
 
 _TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
@@ -187,7 +188,7 @@ def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Pr
             above, below = np.r_[above, tied[0]], np.r_[below, tied[1]]
             weights = np.r_[weights, weight[~plain][owner] * part]
         smooth.append((above, below, weights))
-    return total + laws.weighted_pmf_sums(protocol.scheme, m, smooth)
+    return total + weighted_pmf_sums(protocol.scheme, m, smooth)
 
 
 def _uncorrected(

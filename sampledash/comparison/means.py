@@ -11,10 +11,10 @@ from sampledash import checks
 from sampledash.comparison import ties
 from sampledash.comparison.covariance import pair_covariances
 from sampledash.comparison.curves import expected_means
-from sampledash.expectation import moments
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by, group_by_candidate_set
 from sampledash.ranksets import RankCounts, RankSet, Ties, distinct_over_systems, require_ranks
+from sampledash.sampling import moments
 from sampledash.types import Floats
 
 

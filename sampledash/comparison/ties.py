@@ -11,10 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sampledash import laws, quadrature
+from sampledash import quadrature
 from sampledash.metrics import Metric, places_within
 from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.ranksets import RankCounts
+from sampledash.sampling import modes, pmf, pmf_chunks
 from sampledash.types import Floats
 
 _TABLE = 10_000_000  # longest table of a metric over all counts above
@@ -98,9 +99,9 @@ def atom_laws(
     """
     plain = np.flatnonzero(atoms.tied == 0)
     above, below = protocol.weights(atoms[plain])
-    order = np.argsort(laws.modes(protocol.scheme, m, above, below), kind="stable")
+    order = np.argsort(modes(protocol.scheme, m, above, below), kind="stable")
     plain, above, below = plain[order], above[order], below[order]
-    for rows, p in laws.pmf_chunks(protocol.scheme, m, above, below):
+    for rows, p in pmf_chunks(protocol.scheme, m, above, below):
         yield plain[rows], p
     tied = np.flatnonzero(atoms.tied)
     factor = (atoms.negatives[tied] + 1) / ((m + 1) * (atoms.tied[tied] + 1.0))
@@ -115,7 +116,7 @@ def atom_laws(
         some = tied[~closed][start : start + step]
         owner, above, below, weights = nodes(protocol, m, atoms[some])
         total = np.zeros((len(some), m + 1))
-        for part, p in laws.pmf_chunks(protocol.scheme, m, above, below):
+        for part, p in pmf_chunks(protocol.scheme, m, above, below):
             first = np.flatnonzero(np.r_[True, np.diff(owner[part]) > 0])
             total[owner[part][first]] += np.add.reduceat(p * weights[part, None], first, axis=0)
         yield some, total
@@ -141,7 +142,7 @@ def _tied_hypergeometric(m: int, atoms: RankCounts) -> Floats:
     places = atoms.negatives + 1
 
     def tail(x: NDArray[np.int64]) -> Floats:
-        p = laws.pmf("without-replacement", m + 1, x, places - x)
+        p = pmf("without-replacement", m + 1, x, places - x)
         return np.cumsum(p[:, :0:-1], axis=1)[:, ::-1]
 
     factor = places / ((m + 1) * (atoms.tied + 1.0))

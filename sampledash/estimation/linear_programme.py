@@ -18,7 +18,6 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import OptimizeResult, linprog
 
-from sampledash import laws
 from sampledash.metrics import Metric
 from sampledash.quadrature import panels
 from sampledash.sampling import Sampling
@@ -81,8 +80,8 @@ class Columns:
         """Rows of point masses; ``above`` may lie between the ranks."""
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
-            chunks = laws.pmf_chunks(s.scheme, s.m, above, s.n - 1 - above)
-            parts.append(np.vstack([p if reading is None else p @ reading for _, p in chunks]))
+            rows = [p if reading is None else p @ reading for _, p in s.laws(above)]
+            parts.append(np.vstack(rows))
         exact = self.metric.of_one(above, self.n - 1)
         if self.joint:
             parts += [part * exact[:, None] for part in parts] + [exact[:, None] ** 2]

@@ -38,7 +38,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.sparse import csc_array
 
-from sampledash import checks, laws, quadrature
+from sampledash import checks, quadrature
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import rounded_mean
 from sampledash.sampledranks import Outcomes, SampledRankSet, population_of
@@ -87,7 +87,7 @@ class Support:
 
     def law_chunks(self, m: int) -> Iterator[tuple[slice, Floats]]:
         """The same in blocks of nodes, so that not all of it is held."""
-        return laws.pmf_chunks(self.scheme, m, self.above, self.n - 1 - self.above)
+        return Sampling(self.n, m, self.scheme).laws(self.above)
 
 
 @lru_cache(maxsize=2)

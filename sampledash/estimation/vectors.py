@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from sampledash import checks, laws
+from sampledash import checks
 from sampledash.correction import Fit, correction
 from sampledash.estimation.rank_distribution import (
     DistributionMethod,
@@ -33,10 +33,10 @@ from sampledash.estimation.rank_distribution import (
     require_valid,
     together,
 )
-from sampledash.expectation import mean_and_variance, prior_weights
+from sampledash.expectation import prior_weights
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet
-from sampledash.sampling import Sampling
+from sampledash.sampling import Sampling, mean_and_variance, pmf
 from sampledash.spectral import eigenvalues
 from sampledash.types import Floats
 
@@ -142,7 +142,7 @@ def learned_values(
     """The vector over the sampled rank, (m + 1,); ``gamma`` is ``None`` for MN."""
     above, ranks, mass = prior.at(metric)
     s = prior.support
-    rows = s.law(m) if above is s.above else laws.pmf(s.scheme, m, above, s.n - 1 - above)
+    rows = s.law(m) if above is s.above else pmf(s.scheme, m, above, s.n - 1 - above)
     variance = ranks / instances if gamma is None else gamma * mass
     return solver(rows, mass, variance)(rows.T @ (mass * metric.of_one(above, s.n - 1)))
 

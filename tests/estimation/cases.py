@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 import sampledash as sd
-from sampledash import laws
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
+from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
 from tests.oracles import WITH, dense_law, dense_target, item_scale
 
@@ -17,7 +17,7 @@ def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
     """Mean counts of infinitely many runs without replacement at each instance's own n."""
     own, times = np.unique(np.stack([ranks.n, ranks.ranks]), axis=1, return_counts=True)
     above = own[1].astype(float) - 1
-    p = laws.pmf("without-replacement", m, above, own[0] - 1 - above)
+    p = pmf("without-replacement", m, above, own[0] - 1 - above)
     return SampledRankSet(ranks.system, np.arange(1, m + 2), n, m, counts=times @ p)
 
 

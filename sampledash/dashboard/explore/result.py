@@ -8,11 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from sampledash.dashboard import cache, grid
-from sampledash.expectation import moments
 from sampledash.expectation import posterior as core_posterior
-from sampledash.laws import pmf_chunks
 from sampledash.metrics import Metric
-from sampledash.sampling import Sampling
+from sampledash.sampling import Sampling, moments, pmf_chunks
 from sampledash.types import Floats, Ints, Progress
 
 # Exact value, expectation and standard deviation.
