@@ -4,11 +4,13 @@ A lesson is one file in the folder ``lessons``, whose names give the order. Addi
 a file. It holds
 
 ``TEXT``
-    Lines of ``name: text``, wrapped lines indented. ``$x`` stands for the number x. A ``choice``
-    and an ``exercise`` have two parts, answer and reply or task and solution, with `` | `` between;
-    a ``link`` is a page, its query and the label. ``right`` names the choice that is.
+    Lines of ``name: text``, wrapped lines indented. ``$x`` stands for the number x: a whole one
+    with thousands separated, another in percent, ``$x:points`` and ``$x:2f`` as they say. A
+    ``choice`` and an ``exercise`` have two parts, answer and reply or task and solution, with
+    `` | `` between; a ``link`` is a page, its query and the label. ``right`` names the choice that
+    is.
 ``numbers(look)``, ``picture(look, revealed, dark)``
-    The numbers by name, as they are written (several lines as a tuple), and the Plotly figure.
+    The numbers, and texts, by name (several lines as a tuple), and the Plotly figure.
 ``LOOKS``, ``OFFER``
     Where there are some: metrics to choose from once the answer is out, the one of the question
     first; and what can be tried beside the picture.
@@ -23,16 +25,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
-from string import Template
 from types import ModuleType
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
+from sampledash.comparison import mean, right_from
 from sampledash.dashboard.learn import lessons
 from sampledash.dashboard.words import ranking
-from sampledash.report.numbers import count
+from sampledash.ranksets import RankSet
+from sampledash.readers import example
+from sampledash.report.numbers import count, decimal, in_runs, percent, points, rounded
 from sampledash.sampling import Scheme
 
 PAPER = "Krichene & Rendle, KDD 2020"
@@ -42,8 +46,43 @@ WITHOUT: Scheme = "without-replacement"
 METRIC, DATA = "Recall@10", "movielens-xyz"
 # How the other pages write the metrics.
 CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
-Numbers = Mapping[str, str | tuple[str, ...]]
-COMMON: Numbers = {"n": count(N), "m": count(M), "metric": METRIC}  # unless a lesson says otherwise
+Numbers = Mapping[str, str | float | tuple[str, ...]]
+COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}  # unless a lesson says otherwise
+# How a number is written where it is neither a count nor in percent; else with so many digits.
+WRITTEN: Mapping[str, Callable[[float], str]] = {
+    "points": points,
+    "chance": in_runs,
+    "decimal": decimal,
+    "bare": lambda share: rounded(share)[1],
+}
+
+
+class Recommenders(NamedTuple):
+    """Those on MovieLens 1M, whose true ranks are bundled, and what ``METRIC`` says of them."""
+
+    sets: list[RankSet]
+    names: list[str]
+    exact: list[float]
+    most: int  # negatives that a user has
+    settled: tuple[str, str, int]  # the pair that is right last, the better first, and from which m
+
+    def visited(self, *m_values: int) -> list[int]:
+        """Places of a slider, with those at which something happens to these data."""
+        return sorted({*m_values, self.settled[-1], self.most})
+
+
+@cache
+def movielens() -> Recommenders:
+    """They are the same for everybody."""
+    sets = example(DATA)
+    last = right_from(METRIC, sets, scheme=WITHOUT).nlargest(1, "m").iloc[0]
+    return Recommenders(
+        sets,
+        [rs.system for rs in sets],
+        [mean(METRIC, rs) for rs in sets],
+        max(int(rs.n.max()) for rs in sets) - 1,
+        (last["better"], last["worse"], int(last["m"])),
+    )
 
 
 class Choice(NamedTuple):
@@ -169,10 +208,10 @@ def read(text: str, numbers: Numbers) -> Lesson:
     for line in re.split(r"\n(?! )", text.strip()):
         name, _, said = re.sub(r"\s*\n\s+", " ", line).partition(": ")
         several = numbers.get(said.removeprefix("$"))
-        if isinstance(several, tuple):
-            found.setdefault(name, []).extend(several)
-        else:
-            found.setdefault(name, []).append(Template(said).substitute(numbers))
+        if not isinstance(several, tuple):
+            put = partial(_written, numbers, name == "formula")
+            several = (re.sub(r"\$(\w+)(?::(\w+))?", put, said),)
+        found.setdefault(name, []).extend(several)
 
     def parts(name: str) -> list[list[str]]:
         return [said.split(" | ") for said in found[name]]
@@ -193,7 +232,16 @@ def read(text: str, numbers: Numbers) -> Lesson:
     )
 
 
-# ------------------------------------------------------------------------ how numbers are written
+def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
+    """A number where the text names it, as the text wants it."""
+    value, how = numbers[match[1]], match[2]
+    if isinstance(value, str | tuple):
+        return str(value)
+    if how is None:
+        said = percent(value) if isinstance(value, float) else count(value)
+    else:
+        said = WRITTEN[how](value) if how in WRITTEN else f"{value:.{how}}"
+    return re.sub(r"(?<=\d),", "{,}", said).replace(" %", r"\,\%") if tex else said
 
 
 def order(systems: Sequence[str], means: Sequence[float]) -> str:

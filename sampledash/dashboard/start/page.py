@@ -6,63 +6,45 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from sampledash.comparison import curve, mean, right_from
+from sampledash.comparison import curve
 from sampledash.dashboard import page
-from sampledash.dashboard.learn.lesson import names
+from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, movielens, names
 from sampledash.dashboard.start import pictures, words
 from sampledash.dashboard.words import ranking
-from sampledash.readers import example
-from sampledash.sampling import Scheme
-from sampledash.types import Floats
 
-METRIC, DATA, M = "Recall@10", "movielens-xyz", 100
-SCHEME: Scheme = "without-replacement"
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def numbers() -> tuple[list[str], Floats, dict[int, Floats], int | None, int, int]:
-    """Systems, exact means, expected means by m, where the order is right, candidates of a user."""
-    sets = example(DATA)
-    late = right_from(METRIC, sets, scheme=SCHEME)["m"]
-    settled = None if late.isna().any() else int(late.max())
-    turns = () if settled is None else (settled - 1, settled)
-    n = np.concatenate([rs.n for rs in sets])
-    fewest, most = int(n.min()), int(n.max())
-    ms = sorted({*LADDER, M, *turns, most - 1})
-    sampled = curve(METRIC, sets, ms, scheme=SCHEME).to_numpy()
-    exact = np.array([mean(METRIC, rs) for rs in sets])
-    systems = [rs.system for rs in sets]
-    return systems, exact, dict(zip(ms, sampled, strict=True)), settled, fewest, most
-
-
 @st.cache_resource(max_entries=2, show_spinner=False)
-def picture(dark: bool) -> go.Figure:
-    """The slope chart."""
-    systems, exact, sampled, *_ = numbers()
-    titles = [words.step_title(systems, exact, values) for values in sampled.values()]
-    return pictures.slopes(systems, exact, sampled, titles, everything=words.ALL, at=M, dark=dark)
+def made(dark: bool) -> tuple[str, str, go.Figure, str]:
+    """The headline, what is drawn, the slope chart and what it shows: the same for everybody."""
+    sets, systems, means, _, settled = data = movielens()
+    exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)
+    over_m = curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()
+    sampled = dict(zip(ms, over_m, strict=True))
+    fig = pictures.slopes(systems, exact, sampled, at=M, dark=dark)
+    alt = (
+        f"{METRIC} on {words.ALL}: {ranking(systems, exact)}. "
+        f"With {M} sampled negatives: {ranking(systems, sampled[M])}."
+    )
+    n = np.concatenate([rs.n for rs in sets])
+    about = words.about(METRIC, n.min(), n.max(), settled[-1])
+    return words.headline(systems, exact, sampled[M], M), about, fig, alt
 
 
 def show() -> None:
     """Draw the page."""
-    systems, exact, sampled, settled, fewest, most = numbers()
+    headline, about, fig, alt = made(page.is_dark())
     with st.container(key="start"):
-        st.markdown(f"### {words.headline(systems, exact, sampled[M], M)}")
-    st.markdown(words.about(METRIC, fewest, most, settled))
-    page.moving(
-        picture(page.is_dark()),
-        key="start_slopes",
-        alt=(
-            f"{METRIC} on {words.ALL}: {ranking(systems, exact)}. "
-            f"With {M} sampled negatives: {ranking(systems, sampled[M])}."
-        ),
-    )
-    for place, (door, name, icon, about) in zip(st.columns(3), words.DOORS, strict=True):
+        st.markdown(f"### {headline}")
+    st.markdown(about)
+    page.moving(fig, key="start_slopes", alt=alt)
+    for place, (door, name, icon, behind) in zip(st.columns(3), words.DOORS, strict=True):
         with place.container(border=True, height="stretch", key=f"door_{door}"):
             st.page_link(_file(door), label=f"**{name}**", icon=icon)
-            st.caption(about)
-    st.page_link(_file("learn"), label=words.learn(len(names())), icon=":material/school:")
+            st.caption(behind)
+    short = f"Learn it in {words.number(len(names()))} short lessons, one question each"
+    st.page_link(_file("learn"), label=short, icon=":material/school:")
 
 
 def _file(page: str) -> str:

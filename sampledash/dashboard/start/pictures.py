@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from sampledash.dashboard import theme
 from sampledash.dashboard.sliding import Step, Trace, scatter, sliding
+from sampledash.dashboard.start import words
 from sampledash.dashboard.words import plain
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats
@@ -38,17 +39,14 @@ def spread(places: Floats, gap: float) -> Floats:
 def slopes(
     systems: Sequence[str],
     exact: Floats,
-    sampled: dict[int, Floats],
-    titles: Sequence[str],
+    sampled: Mapping[int, Floats],
     *,
-    everything: str,
     at: int,
     dark: bool,
 ) -> go.Figure:
     """Exact metric on the left, expected sampled metric on the right; crossing lines are wrong.
 
-    Exact means of ``everything``; expected ones at each m that the slider visits, beginning ``at``
-    one of them, and the ``titles`` there.
+    Expected means are those at each m that the slider visits, beginning ``at`` one of them.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]
@@ -71,17 +69,16 @@ def slopes(
         return [names, above]
 
     steps = []
-    for (m, values), title in zip(sampled.items(), titles, strict=True):
+    for m, values in sampled.items():
         moving = []
         for a, b, line in zip(heights(exact), heights(values), lines, strict=True):
             marker = {"size": 15, "color": line["color"]}
             moving.append(scatter("lines+markers", [0, 1], [a, b], line=line, marker=marker))
-        steps.append(
-            Step(count(m), moving + side(1.0, values, f"{count(m)} sampled negatives"), title)
-        )
+        moving += side(1.0, values, f"{count(m)} sampled negatives")
+        steps.append(Step(count(m), moving, words.step_title(systems, exact, values)))
     hidden = {"visible": False, "fixedrange": True}
     return sliding(
-        side(0.0, exact, everything),
+        side(0.0, exact, words.ALL),
         steps,
         list(sampled).index(at),
         prefix="m = ",

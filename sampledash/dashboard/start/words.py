@@ -28,21 +28,17 @@ def number(value: int) -> str:
     return _NUMBERS[value] if value < len(_NUMBERS) else count(value)
 
 
-def learn(lessons: int) -> str:
-    """The way to the course."""
-    return f"Learn it in {number(lessons)} short lessons, one question each"
-
-
 def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> str:
     """What sampling does to the order, as a headline."""
-    size, start = number(len(systems)), f"With {negatives(m)}"
+    best, size = np.argmax(sampled), number(len(systems))
+    said = "the order is wrong"
     if ranking(systems, sampled) == ranking(systems, exact):
-        return f"{start} the order is right"
-    if int(np.argmax(sampled)) == int(np.argmin(exact)):
-        return f"{start} the worst of {size} looks best"
-    if int(np.argmax(sampled)) != int(np.argmax(exact)):
-        return f"{start} the best of {size} does not look best"
-    return f"{start} the order is wrong"
+        said = "the order is right"
+    elif best == np.argmin(exact):
+        said = f"the worst of {size} looks best"
+    elif best != np.argmax(exact):
+        said = f"the best of {size} does not look best"
+    return f"With {negatives(m)} {said}"
 
 
 def step_title(systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
@@ -52,12 +48,10 @@ def step_title(systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
     return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'}: {shown}"
 
 
-def about(metric: str, fewest: int, most: int, right_from: int | None) -> str:
+def about(metric: str, fewest: int, most: int, right_from: int) -> str:
     """What is drawn, and what to do."""
-    end = "the order is never right."
-    if right_from is not None:
-        end = f"the order is right from m\u00a0=\u00a0{count(right_from)}."
     return (
         f"{metric} of three recommenders on MovieLens 1M, {count(fewest)} to {count(most)} "
-        f"candidate movies a user; each side on its own scale. **Move m: {end}**"
+        "candidate movies a user; each side on its own scale. "
+        f"**Move m: the order is right from m\u00a0=\u00a0{count(right_from)}.**"
     )

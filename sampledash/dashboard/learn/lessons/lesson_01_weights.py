@@ -11,24 +11,24 @@ from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.learn.lesson import N, Numbers
 from sampledash.dashboard.sliding import Curve
 from sampledash.metrics import parse_metric
-from sampledash.report.numbers import percent, points
 
 TEXT = r"""
 title: Metrics weigh positions differently
 setup: One relevant item among n = $n candidates.
 question: The relevant item climbs from rank 2 to rank 1. Which metric doubles?
 choice: AP | AP: it is 1/r, so rank 1 is worth twice rank 2.
-choice: NDCG | NDCG: it falls with the logarithm: rank 1 is worth $ratio_NDCG times rank 2.
+choice: NDCG | NDCG: it falls with the logarithm: rank 1 is worth $ratio_NDCG:2f times rank 2.
 choice: Recall@10 | Recall@10: ranks 1 to 10 are worth the same to it, and all others nothing.
-choice: AUC | AUC: every step is worth the same to it, $up_AUC, wherever it happens.
+choice: AUC | AUC: every step is worth the same to it, $up_AUC:points, wherever it happens.
 right: $right
-sentence: From rank 2 to 1 AP doubles, $second to $first; NDCG gains $up_NDCG, AUC $up_AUC,
-    Recall@10 nothing. From rank 101 to 100 AP gains $late_AP, NDCG $late_NDCG, AUC $late_AUC.
+sentence: From rank 2 to 1 AP doubles, $second_AP to $first_AP; NDCG gains $up_NDCG:points,
+    AUC $up_AUC:points, Recall@10 nothing. From rank 101 to 100 AP gains $late_AP:points,
+    NDCG $late_NDCG:points, AUC $late_AUC:points.
 formula: \mathrm{AP}(r) = \tfrac1r,\quad \mathrm{NDCG}(r) = \tfrac{1}{\log_2(r+1)},\qquad
     \mathrm{Recall}_{10}(r) = \delta(r \le 10),\quad \mathrm{AUC}(r) = \tfrac{n-r}{n-1}
-formula: \frac{\mathrm{AP}(1)}{\mathrm{AP}(2)} = $ratio_AP,\quad
-    \frac{\mathrm{NDCG}(1)}{\mathrm{NDCG}(2)} = $ratio_NDCG,\qquad
-    \frac{\mathrm{AUC}(1)}{\mathrm{AUC}(2)} = $ratio_AUC
+formula: \frac{\mathrm{AP}(1)}{\mathrm{AP}(2)} = $ratio_AP:0f,\quad
+    \frac{\mathrm{NDCG}(1)}{\mathrm{NDCG}(2)} = $ratio_NDCG:2f,\qquad
+    \frac{\mathrm{AUC}(1)}{\mathrm{AUC}(2)} = $ratio_AUC:4f
 why: Users look at the top of a list. A metric is chosen for how much it cares about the top;
     sampling is about to change exactly that.
 source: Section 3.1, Figure 1, eq. 7-13
@@ -38,7 +38,7 @@ misconception: “All metrics measure the same, more or less.” They agree on p
     rankings, and weigh everything between differently.
 misconception: “Recall@10 cares about the order in the top ten.” It does not.
 exercise: An item climbs from rank 11 to rank 10. What do Recall@10, AP and AUC (n = $n) gain?
-    | Recall@10 $tenth_Recall, AP $tenth_AP, AUC $tenth_AUC.
+    | Recall@10 $tenth_Recall:points, AP $tenth_AP:points, AUC $tenth_AUC:points.
 """
 
 VISITED = (1, 2, 3, 5, 10, 11, 20, 50, 100, 101, 200, 500, 1000)
@@ -46,24 +46,16 @@ TOP = 1_000
 
 
 def numbers(look: str) -> Numbers:
-    found = {}
-    ratios = {}
-    for name in ("AP", "NDCG", "Recall@10", "AUC"):
+    names = ("Recall@10", "NDCG", "AUC", "AP")
+    found: dict[str, float] = {}
+    for name in names:
         metric, short = parse_metric(name), name.partition("@")[0]
         first, second, tenth, eleventh, late, later = metric([1, 2, 10, 11, 100, 101], N).tolist()
-        ratios[name] = first / second
-        found[f"up_{short}"] = points(first - second)
-        found[f"late_{short}"] = points(late - later)
-        found[f"tenth_{short}"] = points(tenth - eleventh)
-    first, second = parse_metric("AP")([1, 2], N).tolist()
-    return found | {
-        "first": percent(first),
-        "second": percent(second),
-        "right": next(name for name in ratios if abs(ratios[name] - 2) < 1e-12),
-        "ratio_AP": f"{ratios['AP']:.0f}",
-        "ratio_NDCG": f"{ratios['NDCG']:.2f}",
-        "ratio_AUC": f"{ratios['AUC']:.4f}",
-    }
+        found |= {f"up_{short}": first - second, f"late_{short}": late - later}
+        found |= {f"tenth_{short}": tenth - eleventh, f"ratio_{short}": first / second}
+        found |= {f"first_{short}": first, f"second_{short}": second}
+    right = next(x for x in names if abs(found[f"ratio_{x.partition('@')[0]}"] - 2) < 1e-12)
+    return {**found, "right": right}
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:

@@ -13,7 +13,7 @@ from sampledash.dashboard.learn.lesson import WITHOUT, M, N, Numbers
 from sampledash.dashboard.learn.lessons.lesson_03_softness import half_way
 from sampledash.dashboard.sliding import Step, scatter
 from sampledash.metrics import parse_metric
-from sampledash.report.numbers import count, decimal, in_runs, tex_count, tex_number
+from sampledash.report.numbers import count, decimal
 from sampledash.sampling import Sampling
 
 TEXT = r"""
@@ -21,16 +21,16 @@ title: A sampled rank is not a rank
 setup: The relevant item has rank $rank among all $n candidates. Now it is ranked among $m
     negatives drawn at random.
 question: Which sampled rank does the item at rank $rank get, on average?
-choice: about 2 | About $mean: of the $above items above it, one in $one_in is drawn.
-choice: about 10 | About $mean: that would take $for_ten items above it; it has $above.
-choice: about $rank | About $mean: that is its rank among all $n. Only $m of its competitors are
-    drawn, and hardly any of those above it.
+choice: about 2 | About $mean:decimal: of the $above items above it, one in $one_in is drawn.
+choice: about 10 | About $mean:decimal: that would take $for_ten items above it; it has $above.
+choice: about $rank | About $mean:decimal: that is its rank among all $n. Only $m of its competitors
+    are drawn, and hardly any of those above it.
 right: about $right
-sentence: True rank $rank gets sampled rank $mean on average. In $first of the draws it is first,
-    in $top_ten among the first ten.
-formula: p = \frac{r-1}{n-1} = \frac{$above}{$tex_others} = $share
-formula: \tilde r - 1 \sim \mathrm{Hypergeometric}($tex_others,\,$above,\,$m),\qquad
-    E[\tilde r] = 1 + $m\,p = $tex_mean
+sentence: True rank $rank gets sampled rank $mean:decimal on average. In $first:chance of the draws
+    it is first, in $top_ten:chance among the first ten.
+formula: p = \frac{r-1}{n-1} = \frac{$above}{$others} = $share:4g
+formula: \tilde r - 1 \sim \mathrm{Hypergeometric}($others,\,$above,\,$m),\qquad
+    E[\tilde r] = 1 + $m\,p = $mean:4g
 why: A metric at a sampled rank is a metric at another rank, much too good. Up to true rank
     $half_way an item is in the top ten of its sample more often than not.
 source: Section 4.3, eq. 15-16
@@ -39,7 +39,8 @@ minutes: 8
 misconception: “The sample is fair, so the rank is about right.” The share of items above is right
     on average; the rank is that share of a much shorter list.
 misconception: “A larger catalogue does not matter.” With m fixed it makes every rank look better.
-exercise: The same item with m = $ten_m negatives: which sampled rank on average? | $ten_mean.
+exercise: The same item with m = $ten_m negatives: which sampled rank on average? |
+    $ten_mean:decimal.
 exercise: Draw 100 negatives of your own for a rank you choose (Explore, One draw) and compare the
     average with 1 + m(r − 1)/(n − 1).
     | The average of 100 draws lies within about two of its standard errors.
@@ -54,20 +55,19 @@ def numbers(look: str) -> Numbers:
     sampling = Sampling(N, M, WITHOUT)
     mean, p = 1 + M * float(sampling.share_above(RANK)), sampling.pmf(RANK)
     return {
-        "rank": count(RANK),
-        "above": count(RANK - 1),
-        "one_in": count(round((N - 1) / M)),
-        "for_ten": count(9 * (N - 1) // M),
-        "mean": decimal(mean),
-        "right": count(min((2, 10, RANK), key=lambda place: abs(place - mean))),
-        "first": in_runs(float(p[0])),
-        "top_ten": in_runs(float(p[:10].sum())),
-        "tex_others": tex_count(N - 1),
-        "share": tex_number((RANK - 1) / (N - 1)),
-        "tex_mean": tex_number(mean),
-        "half_way": count(half_way(parse_metric("Recall@10"), M)),
-        "ten_m": count(10 * M),
-        "ten_mean": decimal(1 + 10 * M * (RANK - 1) / (N - 1)),
+        "rank": RANK,
+        "above": RANK - 1,
+        "others": N - 1,
+        "share": (RANK - 1) / (N - 1),
+        "one_in": round((N - 1) / M),
+        "for_ten": 9 * (N - 1) // M,
+        "mean": mean,
+        "right": min((2, 10, RANK), key=lambda place: abs(place - mean)),
+        "first": float(p[0]),
+        "top_ten": float(p[:10].sum()),
+        "half_way": half_way(parse_metric("Recall@10"), M),
+        "ten_m": 10 * M,
+        "ten_mean": 1 + 10 * M * (RANK - 1) / (N - 1),
     }
 
 

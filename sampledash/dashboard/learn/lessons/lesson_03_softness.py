@@ -72,22 +72,22 @@ def numbers(look: str) -> Numbers:
     steps = explore.formula(metric, FAR, sampling, exact, value)
     right = min((0.0, 0.1, 0.5, 1.0), key=lambda share: abs(share - asked))
     return {
-        "far": count(FAR),
-        "recall": percent(asked),
+        "far": FAR,
+        "recall": asked,
         "right": f"about {100 * right:.0f} %",
         "better": f"{100 * FAR / N:g} %",
-        "recall_half": count(half_way(recall, M)),
-        "drawn_above": str(M * FAR // N),
-        "sampled_rank": str(1 + M * FAR // N),
+        "recall_half": half_way(recall, M),
+        "drawn_above": M * FAR // N,
+        "sampled_rank": 1 + M * FAR // N,
         "metric": str(metric),
         "chip": CHIPS[str(metric)],
-        "value": percent(value),
-        "exact": percent(exact),
-        "half": count(half_way(metric, M)),
-        "exact_half": count(half_way(metric, N - 1)),
+        "value": value,
+        "exact": exact,
+        "half": half_way(metric, M),
+        "exact_half": half_way(metric, N - 1),
         "steps": (*steps[1:-1], steps[-1].split(r",\qquad ")[-1]),
-        "ten_m": count(10 * M),
-        "ten_half": count(half_way(recall, 10 * M)),
+        "ten_m": 10 * M,
+        "ten_half": half_way(recall, 10 * M),
     }
 
 

@@ -10,14 +10,13 @@ import plotly.graph_objects as go
 from sampledash.comparison import curve, expected_mean, mean
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.grid import rank_grid
-from sampledash.dashboard.learn.lesson import DATA, METRIC, WITHOUT, M, N, Numbers, order
+from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, N, Numbers, movielens, order
 from sampledash.dashboard.learn.lessons.lesson_03_softness import sampled
 from sampledash.dashboard.sliding import Curve
 from sampledash.dashboard.words import negatives
 from sampledash.expectation import expected
 from sampledash.metrics import parse_metric
-from sampledash.readers import example
-from sampledash.report.numbers import count, percent, tex_count
+from sampledash.report.numbers import count
 from sampledash.sampling import Sampling
 
 TEXT = r"""
@@ -36,7 +35,7 @@ sentence: With one negative AP falls from $top at rank 1 to $last at rank $n in 
     does. By it the three recommenders on MovieLens 1M rank $by_one, as by AUC ($by_auc); by AP on
     all movies $by_ap.
 formula: E[M(\tilde r)] = \frac{n-r}{n-1}\,\big(M(1) - M(2)\big) + M(2)
-formula: E[\mathrm{AP}\,|\,$rank] = \frac{$tex_below}{$tex_others}\cdot $step + $second = $here
+formula: E[\mathrm{AP}\,|\,$rank] = \frac{$below}{$others}\cdot $step:2g + $second:2g = $here:4f
 why: One negative does not estimate your metric badly: it estimates AUC. Few negatives are not far
     from that, whatever the header of the table says.
 source: Section 4.4.4
@@ -44,9 +43,9 @@ link: consistency | m=1&metrics=AP&metrics=AUC | AP and AUC with one negative in
 minutes: 6
 misconception: “A top-heavy metric stays top-heavy on a small sample.” It can only tell apart what
     the sample tells apart: one negative tells better from worse, not good from excellent.
-exercise: Show that the expected NDCG with m = 1 and n = $n is linear in r, and give its values at
-    r = 1 and r = n. | Section 4.4.4 with M(1) = 1 and M(2) = $ndcg: these are the values at the two
-    ends.
+exercise: Show that the expected NDCG with m = 1 and n = $n is linear in r, and give its values at r
+    = 1 and r = n. | Section 4.4.4 with M(1) = 1 and M(2) = $ndcg:3f: these are the values at the
+    two ends.
 """
 
 RANK = 100
@@ -54,24 +53,23 @@ DOWN = (N - 1, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 3, 2, 1)
 
 
 def numbers(look: str) -> Numbers:
-    sets, ap = example(DATA), parse_metric("AP")
-    names = [rs.system for rs in sets]
+    (sets, names, *_), ap = movielens(), parse_metric("AP")
     first, second = ap([1, 2], N).tolist()
     top, here, last = expected(ap, [1, RANK, N], Sampling(N, 1, WITHOUT)).tolist()
     return {
-        "rank": str(RANK),
-        "flat": percent(expected_mean(METRIC, sets[0], 1, scheme=WITHOUT)),
-        "top": percent(top),
-        "last": percent(last),
+        "rank": RANK,
+        "flat": expected_mean(METRIC, sets[0], 1, scheme=WITHOUT),
+        "top": top,
+        "last": last,
         "by_one": order(names, curve(ap, sets, [1], scheme=WITHOUT).to_numpy()[0].tolist()),
         "by_auc": order(names, [mean("AUC", rs) for rs in sets]),
         "by_ap": order(names, [mean(ap, rs) for rs in sets]),
-        "tex_below": tex_count(N - RANK),
-        "tex_others": tex_count(N - 1),
-        "step": f"{first - second:g}",
-        "second": f"{second:g}",
-        "here": f"{here:.4f}",
-        "ndcg": f"{float(parse_metric('NDCG')(2, N)):.3f}",
+        "below": N - RANK,
+        "others": N - 1,
+        "step": first - second,
+        "second": second,
+        "here": here,
+        "ndcg": float(parse_metric("NDCG")(2, N)),
     }
 
 

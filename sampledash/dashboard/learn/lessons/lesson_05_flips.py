@@ -33,8 +33,8 @@ setup: $ranks — five ranks each, n = $n.
 question: Which recommender has the highest expected AP on $m negatives?
 choice: A | A: $ap_A. It is never terrible; that it is never good the sample cannot see.
 choice: B | B: $ap_B. Its two ranks of 40 look excellent in a sample, its three bad ones do not.
-choice: C | C: $ap_C. Its rank $best_C is worth $worth times rank $worst_A on all items, on the
-    sample only $sampled_worth times.
+choice: C | C: $ap_C. Its rank $best_C is worth $worth:3g times rank $worst_A on all items, on the
+    sample only $sampled_worth:3g times.
 right: $right
 sentence: With $m negatives the expected $metric is $sampled: $sampled_order; $end.
 formula: E\Big[\tfrac15\sum_x M(\tilde R(x))\Big],\qquad $tex_sampled
@@ -67,7 +67,6 @@ def numbers(look: str) -> Numbers:
     exact_ap, sampled_ap = _means("AP")
     places = np.array([sets[2].ranks.min(), sets[0].ranks.max()])
     worth = [ap(places, n), np.asarray(expected(ap, places, Sampling(n, TABLE_M)))]
-    times = [f"{high / low:.3g}" for high, low in worth]
     true, shown = order(names, exact), order(names, sampled)
     found = counterexample(METRIC, Sampling(N, M, WITHOUT)) or ()
     each = {
@@ -75,14 +74,14 @@ def numbers(look: str) -> Numbers:
         for name, s, e in zip(names, sampled_ap, exact_ap, strict=True)
     }
     return each | {
-        "n": count(n),
-        "m": count(TABLE_M),
+        "n": n,
+        "m": TABLE_M,
         "ranks": "; ".join(f"**{rs.system}**: {_ranks(rs.ranks)}" for rs in sets),
         "right": names[int(np.argmax(sampled_ap))],
-        "best_C": str(places[0]),
-        "worst_A": str(places[1]),
-        "worth": times[0],
-        "sampled_worth": times[1],
+        "best_C": places[0],
+        "worst_A": places[1],
+        "worth": worth[0][0] / worth[0][1],
+        "sampled_worth": worth[1][0] / worth[1][1],
         "metric": look,
         "chip": CHIPS[look],
         "sampled": _named(sampled),

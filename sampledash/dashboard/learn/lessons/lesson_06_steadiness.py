@@ -6,14 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 import plotly.graph_objects as go
-from pandas import DataFrame
 
-from sampledash.comparison import expected_mean, mean, right_from, std_of_mean
+from sampledash.comparison import expected_mean, std_of_mean
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.learn.lesson import DATA, METRIC, WITHOUT, M, Numbers
+from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
 from sampledash.dashboard.words import ranking
-from sampledash.readers import example
-from sampledash.report.numbers import count, in_runs, percent, points
+from sampledash.report.numbers import count, points
 from sampledash.simulation import simulate
 from sampledash.types import Floats
 
@@ -25,14 +23,15 @@ question: In how many of $runs runs with $m negatives does $worst, the worst of 
     first?
 choice: 0 of $runs | In $seen of $runs: its true place is the last, but every run shows the
     expectation of the sample.
-choice: $half of $runs | In $seen of $runs: the runs scatter by $std only: chance has no say here.
-choice: $runs of $runs | In $seen of $runs: the runs agree, to $std, on a wrong order.
+choice: $half of $runs | In $seen of $runs: the runs scatter by $std:points only: chance has no say
+    here.
+choice: $runs of $runs | In $seen of $runs: the runs agree, to $std:points, on a wrong order.
 right: $right of $runs
 most: $runs
-sentence: In $seen of $runs runs $worst comes first. It scatters by $std around $center; the truth,
-    $exact, is $bias away.
+sentence: In $seen of $runs runs $worst comes first. It scatters by $std:points around $center; the
+    truth, $exact, is $bias:points away.
 formula: \text{error}^2 = \text{bias}^2 + \text{variance}
-formula: ($tex_bias)^2 + ($tex_std)^2 = ($tex_error)^2\quad\text{points}^2
+formula: ($bias:bare)^2 + ($std:bare)^2 = ($error:bare)^2\quad\text{points}^2
 why: Repeating with new seeds and reporting a small deviation shows that the sample is large enough
     for its own expectation. It says nothing about the metric.
 source: Section 6.2, Table 3
@@ -42,8 +41,8 @@ minutes: 7
 misconception: “Five seeds with a small deviation make it reliable.” Reliable and wrong.
 misconception: “A significance test between the sampled values would reveal it.” It would confirm
     the wrong order with great confidence.
-exercise: One run scatters by $std, the bias is $bias. How much of the squared error remains if
-    $runs runs are averaged? | $left of it.
+exercise: One run scatters by $std:points, the bias is $bias:points. How much of the squared error
+    remains if $runs runs are averaged? | $left:chance of it.
 """
 
 RUNS, SEED = 20, 1
@@ -56,63 +55,43 @@ def runs(m: int) -> Floats:
     """Repeated sampled evaluations of the bundled recommenders: shape (systems, RUNS)."""
     found = [
         simulate(METRIC, rs, m, RUNS, np.random.default_rng([SEED, place, m]), scheme=WITHOUT)
-        for place, rs in enumerate(example(DATA))
+        for place, rs in enumerate(movielens().sets)
     ]
     result = np.array(found)
     result.setflags(write=False)
     return result
 
 
-@lru_cache(maxsize=1)
-def right() -> DataFrame:
-    """From which m each pair of the bundled recommenders is right."""
-    return right_from(METRIC, example(DATA), scheme=WITHOUT)
-
-
-def visited(*m_values: int) -> tuple[int, ...]:
-    """Places of a slider, with those at which something happens to these data, up to the last."""
-    most = max(int(rs.n.max()) for rs in example(DATA)) - 1
-    return tuple(sorted({*m_values, int(right()["m"].max()), most}))
-
-
-def exact_means() -> list[float]:
-    """Of the bundled recommenders."""
-    return [mean(METRIC, rs) for rs in example(DATA)]
-
-
 def numbers(look: str) -> Numbers:
-    exact = exact_means()
+    sets, names, exact, *_ = movielens()
     worst = int(np.argmin(exact))
-    ranks, seen = example(DATA)[worst], int((runs(M).argmax(axis=0) == worst).sum())
-    center = expected_mean(METRIC, ranks, M, scheme=WITHOUT)
-    std, bias = std_of_mean(METRIC, ranks, M, scheme=WITHOUT), center - exact[worst]
+    seen = int((runs(M).argmax(axis=0) == worst).sum())
+    center = expected_mean(METRIC, sets[worst], M, scheme=WITHOUT)
+    std, bias = std_of_mean(METRIC, sets[worst], M, scheme=WITHOUT), center - exact[worst]
     return {
-        "worst": ranks.system,
-        "users": count(len(ranks.ranks)),
-        "runs": count(RUNS),
-        "half": count(RUNS // 2),
-        "seen": count(seen),
-        "right": count(min((0, RUNS // 2, RUNS), key=lambda option: abs(option - seen))),
-        "std": points(std),
-        "bias": points(bias),
-        "center": percent(center),
-        "exact": percent(exact[worst]),
-        "tex_bias": f"{100 * bias:.2f}",
-        "tex_std": f"{100 * std:.2f}",
-        "tex_error": f"{100 * np.hypot(bias, std):.2f}",
-        "left": in_runs((bias**2 + std**2 / RUNS) / (bias**2 + std**2)),
+        "worst": names[worst],
+        "users": len(sets[0]),
+        "runs": RUNS,
+        "half": RUNS // 2,
+        "seen": seen,
+        "right": min((0, RUNS // 2, RUNS), key=lambda option: abs(option - seen)),
+        "std": std,
+        "bias": bias,
+        "error": float(np.hypot(bias, std)),
+        "center": center,
+        "exact": exact[worst],
+        "left": (bias**2 + std**2 / RUNS) / (bias**2 + std**2),
     }
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     """Repeated runs of each recommender, and the truth."""
-    sets, exact = example(DATA), exact_means()
-    names = [rs.system for rs in sets]
+    sets, names, exact, *_ = movielens()
     true, worst = ranking(names, exact), int(np.argmin(exact))
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>: {true}"
         return sliding.truths(METRIC, names, exact, 1.0, title, dark)
-    m_values, lift, steps = visited(*VISITED), np.linspace(-LIFT, LIFT, RUNS), []
+    m_values, lift, steps = movielens().visited(*VISITED), np.linspace(-LIFT, LIFT, RUNS), []
     for m in m_values:
         dots = []
         for place, row in enumerate(runs(m)):

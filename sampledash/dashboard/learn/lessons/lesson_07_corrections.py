@@ -10,11 +10,10 @@ import plotly.graph_objects as go
 from sampledash.correction import Fit, correction
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.grid import rank_grid
-from sampledash.dashboard.learn.lesson import DATA, WITHOUT, M, N, Numbers
+from sampledash.dashboard.learn.lesson import WITHOUT, M, N, Numbers, movielens
 from sampledash.dashboard.sliding import Curve
 from sampledash.metrics import parse_metric
-from sampledash.readers import example
-from sampledash.report.numbers import count, gamma, percent, points, tex_count
+from sampledash.report.numbers import gamma, percent
 from sampledash.sampling import Sampling
 
 TEXT = r"""
@@ -32,8 +31,8 @@ sentence: Corrected with γ = $gamma AP is off by $bias instead of $raw_bias, in
 formula: \min_{\hat M} \sum_r p(r)\,\big(b_r^2 +
     \gamma\,\mathrm{Var}[\hat M_{\tilde r}\,|\,r]\big),\qquad
     b_r = E[\hat M_{\tilde r}\,|\,r] - M(r)
-formula: \gamma = $gamma:\quad \text{bias} = $tex_bias\,\%,\qquad
-    \frac{\text{scatter}}{\sqrt{|D|}} = \frac{$tex_std\,\%}{\sqrt{$tex_users}} = $tex_mean_std\,\%
+formula: \gamma = $gamma:\quad \text{bias} = $bias,\qquad
+    \frac{\text{scatter}}{\sqrt{|D|}} = \frac{$std}{\sqrt{$users}} = $mean_std
 why: Averaged over many users the scatter shrinks, the bias does not: with many users take a small
     γ, about 1/|D|. A correction needs no new experiment, only the sampled ranks.
 source: Section 5.3 and 5.4, Figure 4, eq. 24-25
@@ -41,8 +40,9 @@ link: correct | gamma=$gamma&metric=AP&take=BV&what=A metric | AP with γ = $gam
 minutes: 8
 misconception: “An unbiased correction exists.” m + 1 values cannot match n ranks; the bias can be
     made small, not zero.
-misconception: “At rank 1 it is $short too low, so it is useless.” It weighs all $n ranks alike,
-    and rank 1 is one of them; what the sample cannot tell apart no correction restores (lesson 8).
+misconception: “At rank 1 it is $short:points too low, so it is useless.” It weighs all $n ranks
+    alike, and rank 1 is one of them; what the sample cannot tell apart no correction restores
+    (lesson 8).
 misconception: “Negative corrected values are an error.” They are how the bias is cancelled; the
     mean over users is what counts.
 exercise: At γ = $small_gamma the bias is $small_bias and a draw scatters by $small_std. By how much
@@ -68,24 +68,20 @@ def errors(weight: float | None) -> tuple[float, float]:
 
 
 def numbers(look: str) -> Numbers:
-    users = len(example(DATA)[0].ranks)
+    users = len(movielens().sets[0])
     (bias, std), (small_bias, small_std) = errors(GAMMA), errors(GAMMA / 10)
     return {
-        "users": count(users),
+        "users": users,
         "gamma": gamma(GAMMA),
         "small_gamma": gamma(GAMMA / 10),
-        "raw_bias": percent(errors(None)[0]),
-        "bias": percent(bias),
-        "std": percent(std),
-        "mean_std": percent(std / users**0.5),
-        "small_bias": percent(small_bias),
-        "small_std": percent(small_std),
-        "small_mean_std": percent(small_std / users**0.5),
-        "short": points(1 - float(fit(GAMMA).expected([1])[0])),
-        "tex_bias": f"{100 * bias:.2f}",
-        "tex_std": f"{100 * std:.2f}",
-        "tex_mean_std": f"{100 * std / users**0.5:.2f}",
-        "tex_users": tex_count(users),
+        "raw_bias": errors(None)[0],
+        "bias": bias,
+        "std": std,
+        "mean_std": std / users**0.5,
+        "small_bias": small_bias,
+        "small_std": small_std,
+        "small_mean_std": small_std / users**0.5,
+        "short": 1 - float(fit(GAMMA).expected([1])[0]),
     }
 
 

@@ -9,11 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.learn.lesson import DATA, METRIC, WITHOUT, M, Numbers
-from sampledash.dashboard.learn.lessons.lesson_06_steadiness import exact_means
+from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
 from sampledash.estimation import bounds
-from sampledash.readers import example
-from sampledash.report.numbers import count, percent, tex_count
+from sampledash.report.numbers import count, percent
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.simulation import sample_ranks
@@ -35,7 +33,7 @@ sentence: From one run with $m negatives $metric of $name can be anything from $
 formula: \Big[\min_\pi,\ \max_\pi\Big] \sum_r \pi_r\, M(r),\qquad
     \textstyle\pi \ge 0,\ \sum_r \pi_r = 1,\ \sum_r \pi_r\, p(\tilde r\,|\,r) \approx
     \hat p(\tilde r)
-formula: $observed\ \text{observed} < $tex_n\ \text{unknown shares}
+formula: $observed\ \text{observed} < $n\ \text{unknown shares}
 why: An estimate within the range is a choice, not a measurement: say which assumption made it. A
     pair is decided only if every allowed pair of values agrees.
 source: Eq. 16 and section 5.2: fewer sampled ranks than ranks; ranges at 95 %
@@ -58,7 +56,7 @@ Range = tuple[float, float]
 @lru_cache(maxsize=8)
 def run(m: int) -> tuple[SampledRankSet, ...]:
     """One sampled run of the bundled recommenders."""
-    return tuple(sample_ranks(rs, m, np.random.default_rng(SEED)) for rs in example(DATA))
+    return tuple(sample_ranks(rs, m, np.random.default_rng(SEED)) for rs in movielens().sets)
 
 
 @lru_cache(maxsize=8)
@@ -77,7 +75,7 @@ def _falling(srs: SampledRankSet) -> Range | None:
 @lru_cache(maxsize=1)
 def with_more_users() -> Range:
     """The range of the first system if there were a hundred times as many users like these."""
-    rs, n = example(DATA)[0], run(M)[0].population
+    rs, n = movielens().sets[0], run(M)[0].population
     laws = [
         Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size]) for size in np.unique(rs.n).tolist()
     ]
@@ -90,26 +88,24 @@ def _said(span: Range) -> str:
 
 
 def numbers(look: str) -> Numbers:
-    ranks, n = example(DATA)[0], run(M)[0].population
     free, falling = ranges(M)[0]
     return {
-        "n": count(n),
-        "tex_n": tex_count(n),
-        "observed": str(M + 1),
-        "users": count(len(ranks.ranks)),
-        "many": count(MANY),
-        "name": ranks.system,
+        "n": run(M)[0].population,
+        "observed": M + 1,
+        "users": len(movielens().sets[0]),
+        "many": MANY,
+        "name": movielens().names[0],
         "free": _said(free),
         "more": _said(with_more_users()),
         "assumed": "contradicted" if falling is None else _said(falling),
-        "exact": percent(exact_means()[0]),
-        "seed": str(SEED),
+        "exact": movielens().exact[0],
+        "seed": SEED,
     }
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     """What one run leaves open of each system."""
-    names, exact = [rs.system for rs in example(DATA)], exact_means()
+    _, names, exact, *_ = movielens()
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>,<br>which the sampled ranks do not show"
         return sliding.truths(METRIC, names, exact, 0.3, title, dark)

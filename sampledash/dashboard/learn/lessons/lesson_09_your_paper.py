@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,12 +10,9 @@ import plotly.graph_objects as go
 from sampledash.comparison import curve, expected_mean, negatives_needed
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
-from sampledash.dashboard.learn.lesson import DATA, METRIC, WITHOUT, M, Numbers, order
-from sampledash.dashboard.learn.lessons.lesson_06_steadiness import exact_means, right, visited
+from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, order
 from sampledash.dashboard.sliding import Curve
-from sampledash.dashboard.words import negatives, plain
-from sampledash.readers import example
-from sampledash.report.numbers import count, tex_count
+from sampledash.dashboard.words import negatives
 
 TEXT = r"""
 title: In your own paper
@@ -30,8 +27,8 @@ choice: Ranking all candidates | There is nothing to be wrong then; with negativ
 right: Ranking all candidates
 sentence: All three pairs are right from m = $right_from on in expectation; one run shows the order
     of $pair in $sure of cases from m = $needed on, of at most $most possible negatives.
-formula: m \ge $tex_right_from,\quad \frac{m}{n-1} \ge \frac{$tex_right_from}{$tex_most} =
-    $share\,\%
+formula: m \ge $right_from,\quad \frac{m}{n-1} \ge \frac{$right_from}{$most} =
+    $share:0f\,\%
 why: Full ranking costs one score per item and a count of those above. Ranks that are saved once
     give every metric, and every m, afterwards.
 source: Sections 6.2, 6.3 and 7
@@ -55,38 +52,31 @@ SURE = 0.95
 VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 
-@lru_cache(maxsize=1)
-def settled() -> tuple[int, int, list[str]]:
-    """From which m all pairs are right, in how many negatives one run shows it, and which pair."""
-    last = right().nlargest(1, "m").iloc[0]
-    pair = [last["better"], last["worse"]]
-    sets = [rs for rs in example(DATA) if rs.system in pair]
-    needed = negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"]
-    return int(last["m"]), int(needed.iloc[0]), pair
+@cache
+def needed() -> int:
+    """In how many negatives one run shows the order of the pair that is right last."""
+    sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
+    return int(negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
 
 
 def numbers(look: str) -> Numbers:
-    sets = example(DATA)
-    names, most = [rs.system for rs in sets], max(int(rs.n.max()) for rs in sets) - 1
-    right_from, needed, pair = settled()
+    sets, names, exact, most, (better, worse, right_from) = movielens()
     return {
         "shown": order(names, [expected_mean(METRIC, rs, M, scheme=WITHOUT) for rs in sets]),
-        "true": order(names, exact_means()),
-        "right_from": count(right_from),
-        "needed": count(needed),
-        "most": count(most),
-        "pair": " and ".join(pair),
+        "true": order(names, exact),
+        "right_from": right_from,
+        "needed": needed(),
+        "most": most,
+        "pair": f"{better} and {worse}",
         "sure": f"{100 * SURE:.0f} %",
-        "tex_right_from": tex_count(right_from),
-        "tex_most": tex_count(most),
-        "share": f"{100 * right_from / most:.0f}",
+        "share": 100 * right_from / most,
     }
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     """From which m on which pair is right."""
-    sets, exact, (right_from, needed, _) = example(DATA), exact_means(), settled()
-    names, m_values = [plain(rs.system) for rs in sets], visited(*VISITED, right_from - 1, needed)
+    sets, names, exact, *_, (_, _, right_from) = movielens()
+    m_values = movielens().visited(*VISITED, right_from - 1, needed())
     grid = m_grid(m_values[-1], m_values)
     means, c = curve(METRIC, sets, grid.tolist(), scheme=WITHOUT).to_numpy(), theme.look(dark)
     first, second, third = np.argsort(exact)[::-1].tolist()
