@@ -10,7 +10,6 @@ import pytest
 import sampledash as sd
 from sampledash.dashboard.estimate.result import (
     Question,
-    Sampled,
     TableQuestion,
     bounds,
     compute,
@@ -464,7 +463,7 @@ def test_an_estimate_outside_0_to_100_percent_comes_with_its_reason():
     told = [x for x in captions(at).splitlines() if "outside 0 to 100 %, as no metric is" in x]
     assert len(told) == 2  # under the headline, and under the table of all estimators
     assert told[0].startswith("A by BV is")
-    question = Question(Sampled((a,)), sd.parse_metric("Recall@10"), "BV", 0.1)
+    question = Question((a,), sd.parse_metric("Recall@10"), "BV", 0.1)
     table = estimates(compute(question, lambda share: None))
     assert table.loc[0, "BV"] == found.value
     assert "BV" in table.loc[0, "outside 0 to 100 %"]

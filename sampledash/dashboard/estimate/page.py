@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,6 @@ from sampledash.dashboard.estimate.result import (
     METHODS,
     Question,
     Result,
-    Sampled,
     TableQuestion,
 )
 from sampledash.dashboard.page import Problem
@@ -103,62 +103,56 @@ IN_TABS = {key: OFFERED[key][1] for key in ("estimate_tab", "estimates_view")}
 CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1, "m_set": False}
 CHOICES |= {"estimator": OFFERED["estimator"][1], "metric": "Recall@k"}
 _IN_LINK = "sampled"
+Sets = tuple[SampledRankSet, ...]
 _SHIFT, _CHOSEN = "_sampled_from_0", "_sampled_shown"
-Known = tuple[tuple[int, str] | None, dict[str, str]]  # for the sidebar: n, and why m is not used
-
-
 # ------------------------------------------------------------------------------- sampled ranks
 
 
-@dataclass(frozen=True)
-class Given:
-    """What was given, before n, m and the scheme are known."""
+class Given(NamedTuple):
+    """What was given, before the sidebar says what it does not say of n, m and the scheme."""
 
     ident: str  # the same only for the same content
-    opened: Opened | None = None  # parsed files; None for the bundled run
-    about: DeltaGenerator | None = None  # where that is described, once the sidebar has told m
-
-    @property
-    def lacks(self) -> tuple[bool, bool]:
-        """Whether n and m are to come from the sidebar."""
-        return (False, True) if self.opened is None else lacks(self.opened)
+    n: tuple[int, str] | None  # as the data have it
+    m: dict[str, str]  # why that of the sidebar is not used
+    read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]  # and the true ranks, where known
 
 
 def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what sampled ranks tell."""
     own = {**defaults, **CHOICES}
-    given, lacking = None, Problem("")
+    given: Given | Problem
     try:
         given = _choose()
     except ValueError as error:
-        lacking = Problem.of(error)
+        given = Problem.of(error)
     systems = st.container()
     left, right = st.columns([7, 3], vertical_alignment="bottom")
     with left:
         metric_choice()
     right.selectbox("Estimate by", list(METHODS), **_linked("estimator"))
     gamma = {} if state.value("estimator", CHOICES) == "BV" else {"gamma": "BV only"}
-    n, m = _of_ranks(given)
+    n, m = (None, {}) if isinstance(given, Problem) else (given.n, given.m)
     sliders.draw(lock_n=n, unused={**gamma, **m}, page_defaults=own)
     page.link_notes()
 
     def check() -> Question:
-        if given is None:
-            raise lacking
+        if isinstance(given, Problem):
+            raise given
         metric = _metric()
         method, weight = state.value("estimator", CHOICES), state.current().gamma
         with systems:
-            found = _shown(_sampled(given), given)
-        if not found.sets:
+            sets, true = given.read()
+            shown, every = _shown(sets, given.ident)
+        if not shown:
             raise Problem("Choose at least one system to show.", asking=True)
         if method == "BV" and weight == 0:
             raise ValueError(
                 "gamma = 0 has no usable vector beyond m of about 20: take gamma above 0"
             )
-        return Question(found, metric, method, weight)
+        return Question(shown, metric, method, weight, true, every)
 
     def explain(error: ValueError) -> Problem:
-        if isinstance(error, ZeroBasedRanks) and given is not None:
+        if isinstance(error, ZeroBasedRanks) and isinstance(given, Given):
             shift, label = {_SHIFT: given.ident}, "The ranks count from 0: add 1"
             return Problem(state.spelled(error), (label, lambda: st.session_state.update(shift)))
         if isinstance(error, MissingCandidates | MissingNegatives):
@@ -169,7 +163,7 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     found = _answered(headline, "estimate", check, result.compute, doing, explain)
     if found is None:
         return
-    if given is None or given.lacks[1]:
+    if not m:
         sliders.narrow_m()
     page.strip(_numbers(found))
     typed = {_IN_LINK: ""} if _IN_LINK in st.query_params else {}
@@ -189,25 +183,23 @@ def _choose() -> Given:
     if chosen != PASTE:
         carry(_IN_LINK, "")
     if chosen == EXAMPLE:
-        left, right = st.columns([1, 5], vertical_alignment="bottom")
-        left.number_input("Seed", 0, value=1, step=1, **_linked("draw_seed"))
-        return Given(DATA, about=right)
-    ident, parse = _uploaded() if chosen == UPLOAD else _typed()
+        return _one_run()
+    if chosen == UPLOAD:
+        last = upload(
+            "Sampled ranks as CSV, TSV, Parquet or .npy; also packed as .gz",
+            lambda: template("Template", "sampled.csv", "sampled-ranks.csv", "text/csv", "sampled"),
+            key="sampled_file",
+            help=HELP["sampled_file"],
+            asking="Choose a file of sampled ranks.",
+        )
+        ident, parse = last.ident, last.parse
+    else:
+        ident, parse = _typed()
     try:
-        return Given(ident, cache.cached(("opened", ident), parse, shared=False, large=True))
+        opened = cache.cached(("opened", ident), parse, shared=False, large=True)
     except NoRankColumn as error:
         raise ValueError(error.sampled) from None
-
-
-def _uploaded() -> tuple[str, Callable[[], Opened]]:
-    last = upload(
-        "Sampled ranks as CSV, TSV, Parquet or .npy; also packed as .gz",
-        lambda: template("Template", "sampled.csv", "sampled-ranks.csv", "text/csv", "sampled"),
-        key="sampled_file",
-        help=HELP["sampled_file"],
-        asking="Choose a file of sampled ranks.",
-    )
-    return last.ident, last.parse
+    return Given(ident, *_of_data(opened), partial(_read, ident, opened))
 
 
 def _typed() -> tuple[str, Callable[[], Opened]]:
@@ -227,60 +219,63 @@ def _typed() -> tuple[str, Callable[[], Opened]]:
     return f"typed-{hash(typed)}", lambda: open_text(typed)
 
 
-def _true_ranks_of_example() -> tuple[RankSet, ...]:
-    return cache.cached(("bundled", DATA), lambda: tuple(example(DATA)), shared=True)
+def _one_run() -> Given:
+    """Negatives drawn for the bundled ranks."""
+    left, right = st.columns([1, 5], vertical_alignment="bottom")
+    seed = left.number_input("Seed", 0, value=1, step=1, **_linked("draw_seed"))
+    true = tuple(example(DATA))
+
+    def read() -> tuple[Sets, tuple[RankSet, ...]]:
+        m, scheme = state.current().m, state.current().scheme
+        right.caption(words.about_example(len(true[0]), m, seed))
+        _require_few(m)
+
+        def draw() -> Sets:
+            rng = np.random.default_rng(seed)
+            return tuple(sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in true)
+
+        return cache.cached(("run", DATA, m, scheme, seed), draw, shared=True), true
+
+    return Given(DATA, _mean_n(), {}, read)
 
 
-def _of_ranks(given: Given | None) -> Known:
-    """n and m as the data have them, in place of the sidebar's."""
-    if given is None:
-        return None, {}
-    if given.opened is None:
-        mean = round(float(np.mean(_true_ranks_of_example()[0].n)))
-        return (mean, f"{count(mean)}, mean of the users"), {}
-    frames = [part.frame for part in given.opened.tables]
-    lacks_n, lacks_m = given.lacks
-    n, m = None, {}
-    if frames and not lacks_n:
+def _mean_n() -> tuple[int, str]:
+    """Of the bundled run, in place of the sidebar's n."""
+    mean = round(float(np.mean(example(DATA)[0].n)))
+    return mean, f"{count(mean)}, mean of the users"
+
+
+def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, dict[str, str]]:
+    """For the sidebar: n as the data have it, and why m is not used."""
+    frames, n, m = [part.frame for part in opened.tables], None, {}
+    lacks_n, lacks_m = lacks(opened) if frames else (True, True)
+    if not lacks_n:
         found = np.concatenate([frame["n_candidates"] for frame in frames])
         mean = round(float(found.mean()))
         n = mean, f"{count(mean)}, {'from the data' if np.ptp(found) == 0 else 'mean'}"
-    if frames and not lacks_m:
+    if not lacks_m:
         found = np.concatenate([frame["negatives"] for frame in frames])
         m = {"m": f"{span(found.min(), found.max())}, from the data"}
     return n, m
 
 
-def _sampled(given: Given) -> Sampled:
+def _read(ident: str, opened: Opened) -> tuple[Sets, tuple[RankSet, ...]]:
     """The sampled ranks, with the n, m and scheme of the sidebar where the data say none."""
-    settings, seed, opened = state.current(), int(state.value("draw_seed", CHOICES)), given.opened
-    m, scheme = settings.m, settings.scheme
-    true = () if opened else _true_ranks_of_example()
-    if given.about is not None:
-        given.about.caption(words.about_example(len(true[0]), m, seed))
-    lacks_n, lacks_m = given.lacks
+    settings, (lacks_n, lacks_m) = state.current(), lacks(opened)
     if lacks_m:
-        _require_few(m)
-    if opened is None:
-
-        def draw() -> tuple[SampledRankSet, ...]:
-            rng = np.random.default_rng(seed)
-            return tuple(sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in true)
-
-        return Sampled(cache.cached(("run", DATA, m, scheme, seed), draw, shared=True), true)
+        _require_few(settings.m)
     how: dict[str, Any] = {
         "n": settings.n if lacks_n else None,
-        "m": m if lacks_m else None,
-        "scheme": scheme,
-        "zero_based": st.session_state.get(_SHIFT) == given.ident,
+        "m": settings.m if lacks_m else None,
+        "scheme": settings.scheme,
+        "zero_based": st.session_state.get(_SHIFT) == ident,
     }
-    sets = cache.cached(
-        ("sampled", given.ident, *how.values()),
-        lambda: tuple(sampled_sets(opened, **how)),
-        shared=False,
-    )
+    key = ("sampled", ident, *how.values())
+    sets = cache.cached(key, lambda: tuple(sampled_sets(opened, **how)), shared=False)
     _require_few(max(one.outcomes.m[-1] for one in sets))
-    return Sampled(sets)
+    names = [shortened(one.system, LONGEST_NAME) for one in sets]
+    st.caption(escaped(words.understood(names, sum(map(len, sets)))))
+    return sets, ()
 
 
 def _require_few(m: int) -> None:
@@ -291,29 +286,29 @@ def _require_few(m: int) -> None:
         )
 
 
-def _shown(source: Sampled, given: Given) -> Sampled:
-    """Draw what was read, and a choice of systems where there are many; return the chosen."""
-    sets, total = source.sets, len(source.sets)
-    if not source.true:
-        names = [shortened(one.system, LONGEST_NAME) for one in sets]
-        st.caption(escaped(words.understood(names, sum(map(len, sets)))))
+def _shown(sets: Sets, ident: str) -> tuple[Sets, Sets]:
+    """Ask what the data leave open, and for a choice of systems where there are many.
+
+    Returns the chosen and all.
+    """
     if _was_set([one for one in sets if one.is_adaptive]):
         sets = tuple(replace(one, adaptive=False) for one in sets)
+    total = len(sets)
     if total <= MOST_SYSTEMS:
-        return replace(source, sets=sets)
+        return sets, sets
     kept: dict[str, list[int]] = st.session_state.setdefault(_CHOSEN, {})
-    before = [place for place in kept.get(given.ident, range(MOST_SYSTEMS)) if place < total]
+    before = [place for place in kept.get(ident, range(MOST_SYSTEMS)) if place < total]
     chosen = st.multiselect(
         f"Systems shown, up to {MOST_SYSTEMS} of {count(total)}",
         range(total),
         default=before,
         format_func=lambda place: sets[place].system,
         max_selections=MOST_SYSTEMS,
-        key=f"shown_{given.ident}_{total}",
+        key=f"shown_{ident}_{total}",
         help="Every pair of them is compared.",
     )
-    st.session_state[_CHOSEN] = {given.ident: chosen}
-    return replace(source, sets=tuple(sets[place] for place in sorted(chosen)), whole=sets)
+    st.session_state[_CHOSEN] = {ident: chosen}
+    return tuple(sets[place] for place in sorted(chosen)), sets
 
 
 def _was_set(found: list[SampledRankSet]) -> bool:
@@ -352,14 +347,11 @@ def _estimates(found: Result[Question]) -> None:
         _pairs(found)
         return
     table, wanted = result.estimates(found), found.question.methods
-    printed = {"Estimator": wanted}
-    for row, values in zip(found.rows, table[wanted].to_numpy(dtype=float), strict=True):
-        printed[system_name(row.name)] = [percent(float(x)) for x in values]
-    frame = pd.DataFrame(printed)
-    if found.rows[0].exact is not None:
-        known = [percent(row.exact or 0.0) for row in found.rows]
-        frame.loc[len(frame)] = ["**on all items**", *known]
-    st.table(frame, hide_index=True)
+    known = {"exact": "**on all items**"} if found.question.true else {}
+    printed = {"Estimator": [*wanted, *known.values()]}
+    for row, values in zip(found.rows, table[[*wanted, *known]].to_numpy(float), strict=True):
+        printed[system_name(row.name)] = list(map(percent, values))
+    st.table(pd.DataFrame(printed), hide_index=True)
     for note in outside({name: table[name].tolist() for name in wanted}):
         st.caption(escaped(note))
     page.take(table, "estimates")
@@ -395,7 +387,7 @@ def _true_ranks(found: Result[Question]) -> None:
         return
     exact = {
         ranks.system: np.asarray(rank_distribution_at(ranks, grid, ties="expected"))
-        for ranks in q.source.true
+        for ranks in q.true
     }
     fig = pictures.ranks_below(grid, estimated, exact, dark=page.is_dark())
     alt = f"Share of relevant items up to each true rank of {len(estimated)} systems."
@@ -444,7 +436,7 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         wrong = Problem.of(error)
     lock, unused = None, {"gamma": "not used"}
     if text == example_:
-        lock, _ = _of_ranks(Given(""))
+        lock = _mean_n()
     elif table is not None and table.n is not None:
         lock = table.n, f"{count(table.n)}, from the table"
     if table is not None and table.m is not None:

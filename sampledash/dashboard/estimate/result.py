@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations_with_replacement
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,6 +27,7 @@ from sampledash.estimation import (
     point,
 )
 from sampledash.estimation.bounds import difference
+from sampledash.estimation.linear_programme import Shape
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
 from sampledash.readers import PrintedTable, example, read_printed
@@ -54,20 +55,11 @@ METHODS = {
     "uncorrected": "uncorrected",
 }
 PLAINER = (TOGETHER, SHAPED, "MLE")  # each assumes less than the one before
-FALLING = "non-increasing"
+FALLING: Shape = "non-increasing"
 MOST_PRINTED = 20  # systems of a table
 MOST_CANDIDATES = 10**6  # of a picture of true ranks
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # of the example
 DATA = "movielens-xyz"
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """Sampled ranks to estimate from, one set per system."""
-
-    sets: tuple[SampledRankSet, ...]
-    true: tuple[RankSet, ...] = ()  # the ranks behind them, known of the bundled ones
-    whole: tuple[SampledRankSet, ...] = ()  # all that were given, where these are some of them
 
 
 class Row(NamedTuple):
@@ -85,15 +77,12 @@ class Row(NamedTuple):
 class Question:
     """Everything that is shown of sampled ranks depends on this."""
 
-    source: Sampled
+    sets: tuple[SampledRankSet, ...]  # one per system
     metric: Metric
     method: str
     gamma: float
-
-    @property
-    def sets(self) -> tuple[SampledRankSet, ...]:
-        """The sampled ranks."""
-        return self.source.sets
+    true: tuple[RankSet, ...] = ()  # the ranks behind them, known of the bundled ones
+    given: tuple[SampledRankSet, ...] = ()  # where these are some of them
 
     @property
     def adaptive(self) -> bool:
@@ -118,7 +107,7 @@ class Question:
         asked = correction("bias-variance", gamma=self.gamma) if name == "BV" else name
         return self.cached((asked, one), lambda: point(self.metric, one, asked))
 
-    def span(self, i: int, j: int, shape: Any = None) -> Any:
+    def span(self, i: int, j: int, shape: Shape | None) -> Any:
         """Range that the samples of one system allow, or those of two for their difference.
 
         With a shape None where they contradict it, or what was drawn decided m.
@@ -170,12 +159,11 @@ class Question:
         All of one source and metric are one entry of the cache: eight systems have more results
         than the cache has entries, and with one entry each they would push one another out.
         """
-        key = ("estimate", self.metric, self.source.whole or self.sets)
-        held: dict[tuple[object, ...], Any] = cache.cached(key, dict, shared=bool(self.source.true))
+        key = ("estimate", self.metric, self.given or self.sets)
+        held: dict[tuple[object, ...], T] = cache.cached(key, dict, shared=bool(self.true))
         if name not in held:
             held[name] = make()
-        found: T = held[name]
-        return found
+        return held[name]
 
 
 @dataclass(frozen=True)
@@ -196,25 +184,36 @@ def decided(spans: Iterable[Range | None]) -> int:
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
-def compute(q: Question, report: Progress) -> Result[Question]:
-    """What sampled ranks tell; results come from the cache where they are there."""
-    names = [one.system for one in q.sets]
+def _ranges(
+    q: Question | TableQuestion, names: Sequence[str], report: Progress
+) -> tuple[list[Row], list[Row]]:
+    """What is known of every system, and of every pair."""
     places = list(combinations_with_replacement(range(len(names)), 2))
     rows: list[Row] = []
     pairs: list[Row] = []
     for done, (i, j) in enumerate(places):
-        free = q.span(i, j)
-        report((done + 0.5) / len(places))
+        spans = []
+        for half, shape in enumerate((None, FALLING), 1):
+            spans.append(q.span(i, j, shape))
+            report((done + half / 2) / len(places))
         other, of = ("", rows) if i == j else (names[j], pairs)
-        of.append(Row(names[i], other, free, q.span(i, j, FALLING)))
-        report((done + 1) / len(places))
-    notes = [*_to_know(q), *map(words.contradicts, _contradicted(q, rows))]
-    method, why = _allowed_method(q, rows)
+        of.append(Row(names[i], other, *spans))
+    return rows, pairs
+
+
+def compute(q: Question, report: Progress) -> Result[Question]:
+    """What sampled ranks tell; results come from the cache where they are there."""
+    names = [one.system for one in q.sets]
+    rows, pairs = _ranges(q, names, report)
+    both = zip(q.sets, rows, strict=True)
+    against = [row.name for one, row in both if row.falling is None and not one.is_adaptive]
+    notes = [*_to_know(q), *map(words.contradicts, against)]
+    method, why = _allowed_method(q, rows, contradicted=bool(against))
     if method != q.method and (len(names) > 1 or method != SHAPED):
         notes.append(words.instead(q.method, method, why))
     values = [q.value(i, method) for i in range(len(names))]
     notes += outside({name: [value] for name, value in zip(names, values, strict=True)}, method)
-    exact: list[Any] = [mean(q.metric, ranks) for ranks in q.source.true] or [None] * len(names)
+    exact: list[Any] = [mean(q.metric, ranks) for ranks in q.true] or [None] * len(names)
     known = zip(rows, values, exact, strict=True)
     rows = [row._replace(value=value, exact=on_all) for row, value, on_all in known]
     found = (decided(x.free for x in pairs), decided(x.falling for x in pairs))
@@ -222,17 +221,13 @@ def compute(q: Question, report: Progress) -> Result[Question]:
     shown = list(map(system_name, names))
     sentence = words.sentence(str(q.metric), word, shown, values, method, rows[0].free)
     legend = words.WIDE + (words.NARROW if any(row.falling for row in rows) else "")
-    legend += words.DOT + (words.TICK if q.source.true else "")
+    legend += words.DOT + (words.TICK if q.true else "")
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
 
 
-def _contradicted(q: Question, rows: Sequence[Row]) -> list[str]:
-    """Systems that contradict that ranks fall off."""
-    both = zip(q.sets, rows, strict=True)
-    return [row.name for one, row in both if row.falling is None and not one.is_adaptive]
-
-
-def _allowed_method(q: Question, rows: Sequence[Row]) -> tuple[str, words.Reason]:
+def _allowed_method(
+    q: Question, rows: Sequence[Row], *, contradicted: bool
+) -> tuple[str, words.Reason]:
     """The estimator asked for or, where it assumes too much, a plainer one; and why."""
     method, plainest = q.method, PLAINER[-1]
     why: words.Reason = "range"
@@ -240,7 +235,7 @@ def _allowed_method(q: Question, rows: Sequence[Row]) -> tuple[str, words.Reason
         if not q.adaptive:
             return method, why
         method, why = PLAINER[0], "adaptive"
-    elif _contradicted(q, rows):
+    elif contradicted:
         return plainest, "contradicted"
     n = [one.population for one in q.sets]
     plainer = list(PLAINER[PLAINER.index(method) : -1])
@@ -343,33 +338,36 @@ class TableQuestion(NamedTuple):
     sampling: Sampling
     instances: int
 
+    def span(self, i: int, j: int, shape: Shape | None) -> Any:
+        """Range that a line of the table allows, or two lines for their difference.
+
+        Nothing ties one to the other. With a shape None where one contradicts it.
+        """
+        if i != j:
+            spans = [self.span(place, place, shape) for place in (i, j)]
+            return None if None in spans else difference(spans)
+        one, s = self.table.rows[i], self.sampling
+
+        def make() -> Range | None:
+            how: Any = {"shape": shape, "scheme": s.scheme, "instances": self.instances or None}
+            try:
+                return bounds_from_table(self.metric, one.values, s.n, s.m, one.decimals, **how)
+            except ValueError as error:
+                if shape is not None:
+                    return None
+                said = str(error).removeprefix("observed ")
+                raise ValueError(f"{one.system}: {said}") from None
+
+        key = ("table", self.metric, repr(one), shape, s, self.instances)
+        return cache.cached(key, make, shared=False)
+
 
 def compute_table(q: TableQuestion, report: Progress) -> Result[TableQuestion]:
-    """Bounds of every system, and with them of every pair: nothing ties one to the other."""
-    table, metric, s = q.table.rows, q.metric, q.sampling
-    note = words.cutoff_holds_all(metric, s.n, s.m)
-    notes = [*q.table.notes, *([note] if note else [])]
-    rows: list[Row] = []
-    for one in table:
-        spans: list[Any] = []
-        for shape in (None, FALLING):
-            how: Any = {"shape": shape, "scheme": s.scheme, "instances": q.instances or None}
-            key = ("table", metric, repr(one), shape, s, q.instances)
-            make = partial(bounds_from_table, metric, one.values, s.n, s.m, one.decimals, **how)
-            try:
-                spans.append(cache.cached(key, make, shared=False))
-            except ValueError as error:
-                if shape is None:
-                    said = str(error).removeprefix("observed ")
-                    raise ValueError(f"{one.system}: {said}") from None
-                spans.append(None)
-                notes.append(words.contradicts(one.system))
-            report((len(rows) + len(spans) / 2) / len(table))
-        rows.append(Row(one.system, "", *spans))
-    pairs = []
-    for a, b in combinations(rows, 2):
-        falling = a.falling and b.falling and difference([a.falling, b.falling])
-        pairs.append(Row(a.name, b.name, difference([a.free, b.free]), falling))
+    """What a printed table tells."""
+    metric, s = q.metric, q.sampling
+    rows, pairs = _ranges(q, [one.system for one in q.table.rows], report)
+    notes = [*q.table.notes, *filter(None, [words.cutoff_holds_all(metric, s.n, s.m)])]
+    notes += [words.contradicts(row.name) for row in rows if row.falling is None]
     sure, likely = _ahead([row.free for row in rows]), _ahead([row.falling for row in rows])
     best = likely if sure is None else sure
     word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
@@ -381,13 +379,12 @@ def compute_table(q: TableQuestion, report: Progress) -> Result[TableQuestion]:
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
 
 
-def _ahead(spans: Sequence[Range | None]) -> int | None:
+def _ahead(spans: Sequence[Any]) -> int | None:
     """Place of the system whose range lies above all others, if all are known."""
-    known = [span for span in spans if span is not None]
-    if len(known) < max(2, len(spans)):
+    if len(spans) < 2 or None in spans:
         return None
-    first = max(range(len(known)), key=lambda i: known[i][0])
-    ahead = all(known[first][0] > span[1] for i, span in enumerate(known) if i != first)
+    first = max(range(len(spans)), key=lambda i: spans[i][0])
+    ahead = all(spans[first][0] > high for i, (_, high) in enumerate(spans) if i != first)
     return first if ahead else None
 
 
