@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import CancelledError, Future
 from functools import wraps
-from threading import Event, Lock
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,8 +43,7 @@ class LruStore:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._made: OrderedDict[Key, Any] = OrderedDict()
-        self._making: dict[Key, Event] = {}
+        self._found: OrderedDict[Key, Future[Any]] = OrderedDict()
         self._lock = Lock()
 
     def get(self, key: Key, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
@@ -51,29 +51,27 @@ class LruStore:
 
         ``wait`` is called every tenth of a second while another makes it; it may raise.
         """
+        with self._lock:
+            ours = key not in self._found
+            found = self._found.setdefault(key, Future())
+            self._found.move_to_end(key)
+            if len(self._found) > self.most:
+                self._found.popitem(last=False)
+        if ours:
+            try:
+                found.set_result(make())
+            finally:
+                if not found.done():  # given up: it is for those who wait to make
+                    with self._lock:
+                        self._found.pop(key, None)
+                    found.cancel()
         while True:
-            with self._lock:
-                if key in self._made:
-                    self._made.move_to_end(key)
-                    return self._made[key]
-                other = self._making.get(key)
-                if other is None:
-                    done = self._making[key] = Event()
-                    break
-            while not other.wait(0.1):
+            try:
+                return found.result(timeout=0.1)
+            except TimeoutError:
                 wait()
-            # Made, or given up: then it is ours to make.
-        try:
-            made = make()
-            with self._lock:
-                self._made[key] = made
-                while len(self._made) > self.most:
-                    self._made.popitem(last=False)
-            return made
-        finally:
-            with self._lock:
-                del self._making[key]
-            done.set()
+            except CancelledError:
+                return self.get(key, make, wait)
 
 
 # What comes from bundled ranks serves everybody, what comes from an upload its session only.
