@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -18,20 +19,18 @@ from sampledash.readers.tables import text_table
 from sampledash.readers.upload_limits import NUMBERS, SYSTEMS, TYPED, check_lines, check_name
 
 _NAME = "pasted text"
-#: The names of n and m as a pattern, the longest first.
-NAMES = "|".join(
+_NAMES = "|".join(
     sorted((a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names), key=len)[::-1]
 )
-_WHOLE = r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+"
-_OF = r"(?:\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?"
-_END = rf"{_OF}\s*(?:[,;.]|\band\b|$|(?=\s(?:{NAMES})\s*[=:]))"
-_ONE = re.compile(rf"(?i)\s*({NAMES})\s*[=:]\s*({_WHOLE})\s*{_END}\s*")
 # A line, or a part between semicolons, such as "n = 3706", "# m: 100" or "m = 100, n = 3706".
-_SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{NAMES})[ \t]*[=:][^\n;]*)")
+_SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{_NAMES})[ \t]*[=:][^\n;]*)")
+_NEXT = re.compile(rf"(?i)[,;.\s]+(?:and\s+)?(?=(?:{_NAMES})\s*[=:])")
+_COUNTED = re.compile(r"(?i)(\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?\s*[,;.]?\s*$")
+_WHOLE = re.compile(r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+")
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
 _LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")  # of a line that said n and m
 _RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*[+-]?\d[^:]*$")  # a name and what begins as a rank
-_NEXT = re.compile(rf"(?i)[,\s]+(?=(?:{NAMES})[ \t]*[=:])")
+_RANKS = "write ranks as whole numbers from 1"
 
 
 def parse_rank_text(
@@ -80,17 +79,16 @@ def parse_rank_text(
 def open_text(text: str) -> Opened:
     """Parse pasted text without deciding yet what it leaves open; as :func:`open_sources`."""
     TYPED.check(len(text), f"the {_NAME}")
-    said: dict[str, list[str]] = {role: [] for role in NUMBERS}
+    said: list[tuple[str, str]] = []
 
     def note(line: re.Match[str]) -> str:
         found = _settings(line[2].strip(), comment=bool(line[1]))
-        for role, value in found:
-            said[role].append(value)
+        said.extend(found)
         return "" if found else line[0]
 
     # Blank lines keep the line numbers of a pasted table.
     text = _LEFT.sub("", _SETTING.sub(note, text))
-    n, m = (one_value(role, said[role], f"the {_NAME}") for role in NUMBERS)
+    n, m = _n_and_m(said, f"the {_NAME}")
     if aside := _COMMENT.search(text):
         raise ReadError(
             f"the {_NAME} has {shown(aside[0].strip())}: a line with # in front may say n = 3706 "
@@ -111,26 +109,30 @@ def open_text(text: str) -> Opened:
     return Opened((_said_of_all(ranks, "negatives", m),))
 
 
+def _said(part: str) -> Iterator[tuple[str, str, str]]:
+    """Role, sign and value of each number that is said in ``m = 100, n: 3706``."""
+    for each in _NEXT.split(part):
+        name, sign, value = re.split("([=:])", each, maxsplit=1)
+        yield role_of(name) or "", sign, _COUNTED.sub("", value.strip())
+
+
 def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
     """What a part of the text says of n and m; nothing if it is a system of such a name."""
     found: list[tuple[str, str]] = []
-    for each in _NEXT.split(part):
-        name, sign, value = (x.strip() for x in re.split("([=:])", each, maxsplit=1))
-        role = role_of(name)
-        assert role is not None
+    for role, sign, value in _said(part):
         symbol, what, *_ = NUMBERS[role]
+        remedy = ""
         if sign == ":" and not comment:
             if not found and len(value.split()) != 1:
                 return []
-            raise ReadError(
-                f"the {_NAME} has {shown(part)}: write {symbol} = {value} if it is the number of "
-                f"{what}, or give the system another name"
-            )
-        if ":" in value:
-            raise ReadError(
-                f"the {_NAME} has {shown(part)}: give {symbol} a line of its own, or the system "
+            remedy = (
+                f"write {symbol} = {value} if it is the number of {what}, or give the system "
                 "another name"
             )
+        elif ":" in value:
+            remedy = f"give {symbol} a line of its own, or the system another name"
+        if remedy:
+            raise ReadError(f"the {_NAME} has {shown(part)}: {remedy}")
         found.append((role, value))
     return found
 
@@ -195,23 +197,18 @@ def _nameless(segments: list[str]) -> tuple[str, list[int]]:
 
 
 def _values(name: str, text: str) -> list[int]:
-    ranks: list[int] = []
-    for word in re.split(r"[,\s]+", text.strip(" \t,")):
-        if not word:
-            continue
-        where = f"{_NAME}, system {name!r}, value {len(ranks) + 1}"
+    words = re.findall(r"[^,\s]+", text)
+    for i, word in enumerate(words, start=1):
+        wrong = ""
         if re.fullmatch(r"0[0-9]+", word):
-            raise ReadError(
-                f"{where}: {word!r} starts with 0; write numbers without separators, as in 10000"
-            )
-        if not is_numeral(word):
-            raise ReadError(f"{where}: {not_a_number(word)}; write ranks as whole numbers from 1")
-        if not re.fullmatch(r"[+-]?[0-9]{1,18}(\.0*)?", word):
-            raise ReadError(
-                f"{where}: {shown(word)} is not a whole number; write ranks as whole numbers from 1"
-            )
-        ranks.append(int(word.split(".")[0]))
-    return ranks
+            wrong = f"{word!r} starts with 0; write numbers without separators, as in 10000"
+        elif not is_numeral(word):
+            wrong = f"{not_a_number(word)}; {_RANKS}"
+        elif not re.fullmatch(r"[+-]?[0-9]{1,18}(\.0*)?", word):
+            wrong = f"{shown(word)} is not a whole number; {_RANKS}"
+        if wrong:
+            raise ReadError(f"{_NAME}, system {name!r}, value {i}: {wrong}")
+    return [int(word.split(".")[0]) for word in words]
 
 
 def _ranks(systems: list[tuple[str, list[int]]]) -> Ranks:
@@ -232,23 +229,24 @@ def _ranks(systems: list[tuple[str, list[int]]]) -> Ranks:
     )
 
 
-def one_value(role: str, given: list[str], where: str) -> int | None:
-    """The one number given for n or m; None for none."""
-    symbol, _, least, most = NUMBERS[role]
-    values = {re.sub(r"[,_ ]", "", value) for value in given}
-    if not values:
-        return None
-    if len(values) > 1:
-        raise ReadError(f"{where} gives {symbol} twice, {given[0]} and {given[1]}: keep one")
-    value = values.pop()
-    right = re.fullmatch("[0-9]{1,18}", value) is not None
-    if not right or not least <= int(value) <= most:
-        to = f" to {most:,}" if right and int(value) > most else ""
-        digits = "" if value.isascii() else " with the digits 0 to 9"
-        raise ReadError(
-            f"{where} says {symbol} = {given[0]}: write a whole number from {least}{to}{digits}"
-        )
-    return int(value)
+def _n_and_m(said: list[tuple[str, str]], where: str) -> list[int | None]:
+    """The one number given for each of n and m; None for none."""
+    found: list[int | None] = []
+    for role, (symbol, _, least, most) in NUMBERS.items():
+        given = [value for of, value in said if of == role]
+        values = {re.sub(r"[,_ ]", "", value) for value in given}
+        if len(values) > 1:
+            raise ReadError(f"{where} gives {symbol} twice, {given[0]} and {given[1]}: keep one")
+        value = values.pop() if values else None
+        right = value is None or re.fullmatch("[0-9]{1,18}", value) is not None
+        if value is not None and not (right and least <= int(value) <= most):
+            to = f" to {most:,}" if right and int(value) > most else ""
+            digits = "" if value.isascii() else " with the digits 0 to 9"
+            raise ReadError(
+                f"{where} says {symbol} = {given[0]}: write a whole number from {least}{to}{digits}"
+            )
+        found.append(None if value is None else int(value))
+    return found
 
 
 def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
@@ -259,25 +257,12 @@ def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
     >>> lines_aside("m = 99, n = 1,000\nA 0.5", "the table")
     ('\nA 0.5', 1000, 99)
     """
-    said: dict[str, list[str]] = {role: [] for role in NUMBERS}
-    kept = []
+    said, kept = list[tuple[str, str]](), []
     for line in text.splitlines():
-        found = _alone(re.sub(r"[$#]|\\\\", "", line))
-        for role, value in found:
-            said[role].append(value)
-        kept.append("" if found else line)
-    n, m = (one_value(role, said[role], where) for role in NUMBERS)
+        part = re.sub(r"[$#]|\\\\", "", line).strip()
+        found = [(role, x) for role, _, x in _said(part)] if _SETTING.match(part) else []
+        alone = bool(found) and all(_WHOLE.fullmatch(value) for _, value in found)
+        said += found if alone else []
+        kept.append("" if alone else line)
+    n, m = _n_and_m(said, where)
     return "\n".join(kept), n, m
-
-
-def _alone(line: str) -> list[tuple[str, str]]:
-    """What a line says of n and m if it says nothing else."""
-    found: list[tuple[str, str]] = []
-    while line.strip():
-        part = _ONE.match(line)
-        role = None if part is None else role_of(part[1])
-        if part is None or role is None:
-            return []
-        found.append((role, part[2]))
-        line = line[part.end() :]
-    return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,8 +46,8 @@ _AND = "\uff06"  # stands for an ampersand that parts no cells
 _ARROWS = re.compile(r"\(\s*[↑↓⬆⬇]\s*\)|[↑↓⬆⬇]\ufe0f?")
 _PERCENT = re.compile(r"(?i)\s*[(\[]\s*(?:in\s+)?(?:%|percent)\s*[)\]]")
 _AT = re.compile(r"\s*@\s*")
-_SHORT = {"h": "HR", "n": "NDCG"}  # with a cutoff
-_NO_SIGN = re.compile(r"([A-Za-z]{2,})(\d+)")  # HR10
+# H@10, N@10 and HR10, as they are known.
+_ALSO = ((r"(?i)^h@", "HR@"), (r"(?i)^n@", "NDCG@"), (r"^([A-Za-z]{2,})(\d+)$", r"\1@\2"))
 _LONGEST = 4  # words of a name: mean average precision 10
 # "Improv.", "Rel. Imp. (%)", "Gain over SASRec", "Δ", "p-value": what is computed from the others.
 _COMPARED = re.compile(
@@ -167,20 +169,18 @@ def read_printed(text: str) -> PrintedTable:
     lines = [row for row in typeset_rows(text) if not _RULE.fullmatch(row[1])]
     if len(lines) < 2:
         raise ReadError("the table has no values: write a line of names and one line per system")
-    parts, lines, above = _from_names(lines)
-    metrics = [x for x in parts.names[1:] if x.metric is not None]
-    _check_distinct(metrics, parts.place)
-    names: list[str] = []
-    raw: list[dict[str, Cell | None]] = []
+    parts, above = _line_of_names(lines[:_ABOVE])
+    rows: dict[str, Row] = {}
     no_systems: list[str] = []
-    for place, line in lines:
+    for place, line in lines[len(above) + 1 :]:
         if compared := [name for name in parts.leading(line) if compares(name)]:
             no_systems.append(compared[0])
             continue
         row = parts.cells(line, place)
         name = _MARKS.sub("", row[0]).strip()
-        pairs = list(zip(parts.names, row, strict=True))[1:]
-        if not name and not any(x.metric and _HELD.search(cell) for x, cell in pairs):
+        of_column = list(zip(parts.names, row, strict=True))[1:]
+        cells = {x: cell for x, cell in of_column if x.metric is not None}
+        if not name and not any(map(_HELD.search, cells.values())):
             # A second line of names would hide what the first one leaves open.
             if said := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
                 raise ReadError(
@@ -190,78 +190,69 @@ def read_printed(text: str) -> PrintedTable:
                 )
             continue
         name = name or f"line {place}"
-        if name in names:
+        if name in rows:
             raise ReadError(f"line {place} of the table names {name!r} again: give it another name")
-        names.append(name)
-        raw.append({x.name: _number(cell, place, x) for x, cell in pairs if x.metric is not None})
-    if not names:
+        found = {x: _number(cell, place, x) for x, cell in cells.items()}
+        rows[name] = {x: cell for x, cell in found.items() if cell is not None}
+    if not rows:
         raise ReadError("the table has no values: write one line per system below the names")
-    percent = in_percent(metrics, raw)
-    return PrintedTable(
-        [_row(name, row, percent) for name, row in zip(names, raw, strict=True)],
-        _notes(parts, above, no_systems, percent),
-        n,
-        m,
-    )
+    percent = in_percent(parts.metrics, list(rows.values()))
+    printed = [_row(name, row, percent) for name, row in rows.items()]
+    return PrintedTable(printed, _notes(parts, above, no_systems, percent), n, m)
 
 
-def _row(name: str, row: Row, percent: list[str]) -> PrintedRow:
-    values, decimals = {}, {}
-    for metric, cell in row.items():
-        if cell is not None:
-            hundred = metric in percent
-            values[metric] = round(cell.value / (100 if hundred else 1), _MOST_DECIMALS)
-            decimals[metric] = min(cell.decimals + 2 * hundred, _MOST_DECIMALS)
+def _row(name: str, row: Row, percent: list[Heading]) -> PrintedRow:
+    """A system with its values in 0..1."""
+    more = {x: 2 * (x in percent) for x in row}
+    values = {x.name: round(c.value / 10 ** more[x], _MOST_DECIMALS) for x, c in row.items()}
+    decimals = {x.name: min(c.decimals + more[x], _MOST_DECIMALS) for x, c in row.items()}
     return PrintedRow(name, values, decimals)
 
 
 def _notes(
-    parts: Parting, above: list[str], no_systems: list[str], percent: list[str]
+    parts: Parting, above: list[str], no_systems: list[str], percent: list[Heading]
 ) -> list[str]:
     """What the reader should know."""
-    known = [x for x in parts.names[1:] if x.metric is not None]
-    left = [x.printed for x in parts.names[1:] if x.metric is None]
-    short = [f"{x.printed} is read as {x.name}" for x in known if x.name not in x.printed]
     said = {
         "Above the names, left out: ": above,
-        "": short,
-        "Left out, no metric known here: ": left,
+        "": [f"{x.printed} is read as {x.name}" for x in parts.metrics if x.name not in x.printed],
+        "Left out, no metric known here: ": [
+            x.printed for x in parts.names[1:] if x.metric is None
+        ],
         "Left out, no system: ": no_systems,
     }
     notes = [f"{what}{', '.join(each).rstrip('.')}." for what, each in said.items() if each]
     if percent:
         verb = "is" if len(percent) == 1 else "are"
-        notes.append(f"{', '.join(percent)} {verb} read in percent.")
+        notes.append(f"{', '.join(x.name for x in percent)} {verb} read in percent.")
     return notes
 
 
-def _from_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[tuple[int, str]], list[str]]:
-    """How the line of names parts the table, the lines below it, and what stands above it."""
-    for i, (place, line) in enumerate(lines[:_ABOVE]):
+def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
+    """How the line of names parts the table, and what stands above it."""
+    above: list[list[str]] = []
+    for place, line in lines:
         parts = parting(line, place)
-        if any(x.metric is not None for x in parts.names[1:]):
-            names = [_printed(above, at) for at, above in lines[:i]]
-            return parts, lines[i + 1 :], [", ".join(filter(None, each)) for each in names]
-    place, line = lines[0]
+        if parts.metrics:
+            _check_distinct(parts)
+            return parts, [", ".join(filter(None, each)) for each in above]
+        above.append([x.printed for x in parts.names])
     raise ReadError(
-        f"line {place} of the table names no metric: found "
-        f"{', '.join(map(repr, _printed(line, place)[:8]))}; a line of names such as HR@10, "
-        "NDCG@10, MRR or AUC stands above the values"
+        f"line {lines[0][0]} of the table names no metric: found "
+        f"{', '.join(map(repr, above[0][:8]))}; a line of names such as HR@10, NDCG@10, MRR or AUC "
+        "stands above the values"
     )
 
 
-def _printed(line: str, place: int) -> list[str]:
-    return [x.printed for x in parting(line, place).names]
-
-
-def _check_distinct(metrics: list[Heading], place: int) -> None:
-    for i, one in enumerate(metrics):
-        first = next((x for x in metrics[:i] if x.metric == one.metric), None)
-        if first is not None:
-            also = "" if first.printed == one.printed else f", as {first.printed} and {one.printed}"
+def _check_distinct(parts: Parting) -> None:
+    pairs = [(one, x) for i, x in enumerate(parts.metrics) for one in parts.metrics[:i]]
+    for one, other in pairs:
+        if one.metric == other.metric:
+            same = one.printed == other.printed
+            also = "" if same else f", as {one.printed} and {other.printed}"
             raise ReadError(
-                f"line {place} of the table names {one.name} more than once{also}: keep the "
-                "columns of one evaluation"
+                f"line {parts.place} of the table names {other.name} more than once{also}: keep "
+                "the columns of one evaluation"
             )
 
 
@@ -270,7 +261,7 @@ def _number(text: str, place: int, column: Heading) -> Cell | None:
     plain = _MARKS.sub("", text.strip()).strip()
     if MISSING.fullmatch(plain) and not re.search(r"\d", text):
         return None
-    where = f"line {place}, column {column.printed!r} of the table"
+    where = _where(place, column)
     found = _NUMBER.fullmatch(plain)
     if found is None or not (found[1] or found[2]):
         raise ReadError(
@@ -286,22 +277,14 @@ def _number(text: str, place: int, column: Heading) -> Cell | None:
 
 def typeset_rows(text: str) -> list[tuple[int, str]]:
     r"""Rows of a pasted table, each with its first line; with ``\\`` a row ends there."""
-    found: list[tuple[int, str]] = []
-    latex, begun, held = _ENDS.search(text) is not None, 0, ""
-    for place, line in enumerate(text.splitlines(), start=1):
-        if not latex:
-            found.append((place, _plain(line)))
-            continue
-        *done, rest = _ENDS.split(_COMMENT.sub("", line))
-        for part in [*done, None]:
-            more = _plain(rest if part is None else part)
-            if more.strip() and not held.strip():
-                begun = place
-            held = f"{held} {more}".strip()
-            if part is not None:
-                found.append((begun, held))
-                held = ""
-    return [row for row in [*found, (begun, held)] if row[1].strip(" ")]
+    latex = _ENDS.search(text) is not None
+    found, place = [], 1
+    for row in _ENDS.split(_COMMENT.sub("", text)) if latex else text.split("\n"):
+        pieces = [_plain(line) for line in row.split("\n")]
+        begun = next((i for i, piece in enumerate(pieces) if piece.strip()), 0)
+        found.append((place + begun, " ".join(filter(str.strip, pieces))))
+        place += row.count("\n") if latex else 1
+    return [row for row in found if row[1]]
 
 
 def _plain(line: str) -> str:
@@ -330,13 +313,8 @@ def heading(printed: str) -> Heading:
     """What the name of a column means."""
     plain = _AT.sub("@", _ARROWS.sub(" ", printed)).strip()
     name, signs = _PERCENT.subn("", plain)
-    names = [name.strip()]
-    short, _, cutoff = names[0].partition("@")
-    if cutoff and short.lower() in _SHORT:
-        names.append(f"{_SHORT[short.lower()]}@{cutoff}")
-    if without := _NO_SIGN.fullmatch(names[0]):
-        names.append(f"{without[1]}@{without[2]}")
-    for known in names:
+    name = name.strip()
+    for known in (name, *(re.sub(short, full, name) for short, full in _ALSO)):
         try:
             return Heading(plain, known, parse_metric(known), bool(signs))
         except ValueError:
@@ -347,14 +325,12 @@ def heading(printed: str) -> Heading:
 def headings_of_words(line: str) -> list[Heading]:
     """Names parted by spaces, the first that of the systems: those of metrics may be of several."""
     words = _PERCENT.sub("(%)", _AT.sub("@", _ARROWS.sub(" ", line))).split()
-    found, place = [], 0
-    while place < len(words):
-        parts = [" ".join(words[place : place + size]) for size in range(_LONGEST, 0, -1)]
-        tried = [heading(part) for part in parts]
-        sizes = [i for i, each in enumerate(tried) if each.metric is not None]
-        taken = sizes[0] if sizes else _LONGEST - 1
-        found.append(tried[taken])
-        place += _LONGEST - taken
+    found = []
+    while words:
+        tried = ((size, heading(" ".join(words[:size]))) for size in range(_LONGEST, 0, -1))
+        size, one = next((s, x) for s, x in tried if x.metric is not None or s == 1)
+        found.append(one)
+        words = words[size:]
     return systems_first(found)
 
 
@@ -380,6 +356,11 @@ class Parting:
     names: list[Heading]
     mark: str
     place: int
+
+    @property
+    def metrics(self) -> list[Heading]:
+        """The columns that hold values."""
+        return [x for x in self.names[1:] if x.metric is not None]
 
     def cells(self, line: str, place: int) -> list[str]:
         """The cells of a line, as many as there are names."""
@@ -447,8 +428,7 @@ def _spaced(line: str) -> list[list[str]]:
     return [_WIDE.split(line.strip()), plain.split()]
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A value and its decimals as printed, whether it has a percent sign, and its line."""
 
     value: float
@@ -457,46 +437,45 @@ class Cell:
     place: int
 
 
-Row = Mapping[str, Cell | None]
+Row = Mapping[Heading, Cell]
 
 
-def in_percent(columns: Sequence[Heading], rows: Sequence[Row]) -> list[str]:
-    """Names of the columns in percent, by the rules that :func:`read_printed` tells."""
-    cells = {x.name: [c for row in rows if (c := row[x.name]) is not None] for x in columns}
-    sure = [x for x in columns if x.percent or _signed(x, cells[x.name])]
+def in_percent(columns: Sequence[Heading], rows: Sequence[Row]) -> list[Heading]:
+    """The columns in percent, by the rules that :func:`read_printed` tells."""
+    cells = {x: [row[x] for row in rows if x in row] for x in columns}
+    sure = [x for x in columns if x.percent or _signed(x, cells[x])]
     free = [x for x in columns if x not in sure]
-    above = [x for x in free if any(cell.value > 1 for cell in cells[x.name])]
-    most = [x for x in above if 2 * sum(c.value > 1 for c in cells[x.name]) > len(cells[x.name])]
+    above = [x for x in free if any(cell.value > 1 for cell in cells[x])]
+    most = [x for x in above if 2 * sum(c.value > 1 for c in cells[x]) > len(cells[x])]
     for one in above:
-        _check_mix(one, cells[one.name], alone=not sure and not most)
+        _check_mix(one, cells[one], few=not sure and not most)
     percent = [*sure, *above]
     if percent:
-        low = [x for x in free if x not in above and any(c.value for c in cells[x.name])]
+        low = [x for x in free if x not in above and any(c.value for c in cells[x])]
         percent += [x for x in low if _as_others(x, percent, rows, bool(sure))]
-    return [x.name for x in columns if x in percent]
+    return [x for x in columns if x in percent]
 
 
 def _signed(column: Heading, cells: list[Cell]) -> bool:
     """Whether percent signs decide the unit of a column."""
     sign = next((cell for cell in cells if cell.signed), None)
-    for cell in cells:
-        if sign is not None and not cell.signed and 0 < cell.value <= 1:
-            raise ReadError(
-                f"{_where(cell, column)}: {cell.value:g} has no percent sign, but {sign.value:g} % "
-                f"in line {sign.place} has: {_REMEDY}"
-            )
+    bare = next((cell for cell in cells if not cell.signed and 0 < cell.value <= 1), None)
+    if sign is not None and bare is not None:
+        raise ReadError(
+            f"{_where(bare.place, column)}: {bare.value:g} has no percent sign, but {sign.value:g} "
+            f"% in line {sign.place} has: {_REMEDY}"
+        )
     return sign is not None
 
 
-def _check_mix(column: Heading, cells: list[Cell], *, alone: bool) -> None:
-    """Refuse values above 1 beside others that look like fractions."""
-    above = [cell for cell in cells if cell.value > 1]
-    few = alone and 2 * len(above) <= len(cells)
+def _check_mix(column: Heading, cells: list[Cell], *, few: bool) -> None:
+    """Refuse values above 1 beside others that look like fractions, or if they are the fewer."""
+    above = next(cell for cell in cells if cell.value > 1)
     values = [cell.value for cell in cells if cell.value]
     if few or (min(values) <= 1 and max(values) > _ABSURD * min(values)):
         least = min(cells, key=lambda cell: cell.value)
         raise ReadError(
-            f"{_where(above[0], column)}: {above[0].value:g} is above 1, but {least.value:g} in "
+            f"{_where(above.place, column)}: {above.value:g} is above 1, but {least.value:g} in "
             f"line {least.place} is not: correct one of them, or {_REMEDY}"
         )
 
@@ -505,45 +484,44 @@ def _as_others(
     column: Heading, percent: Sequence[Heading], rows: Sequence[Row], signs: bool
 ) -> bool:
     """Whether a column with no value above 1 is in percent as others are."""
-    fraction, same = (
-        all(_fits(column, scale, other, row) for other in percent for row in rows)
-        for scale in (1.0, 0.01)
-    )
+    with_both = [(row, x) for row in rows for x in percent if column in row and x in row]
+    pairs = [((column, row[column]), (x, row[x])) for row, x in with_both]
+    fraction, same = (all(_fits(scale, *pair) for pair in pairs) for scale in (1.0, 0.01))
     if fraction != same:
         return same
     if signs:  # those in percent are said to be
         return False
-    own = [cell for row in rows if (cell := row[column.name]) is not None]
-    theirs = [cell for row in rows for x in percent if (cell := row[x.name]) is not None]
-    if same and max(c.decimals for c in own) == max(c.decimals for c in theirs):
+    own = [row[column] for row in rows if column in row]
+    theirs = [cell.decimals for row in rows for x, cell in row.items() if x in percent]
+    if same and theirs and max(cell.decimals for cell in own) == max(theirs):
         return True
     raise ReadError(
-        f"{_where(own[0], column)}: {own[0].value:g} may be a fraction or percent, as "
+        f"{_where(own[0].place, column)}: {own[0].value:g} may be a fraction or percent, as "
         f"{percent[0].printed} is: {_REMEDY}"
     )
 
 
-def _fits(column: Heading, scale: float, other: Heading, row: Row) -> bool:
-    """Whether two metrics of a system can have these values together."""
-    one, two = row[column.name], row[other.name]
-    if one is None or two is None or column.metric is None or other.metric is None:
-        return True
-    a, half_a = scale * one.value, scale * 0.5 * 10.0**-one.decimals
-    b, half_b = two.value / 100, 0.5 * 10.0 ** -(two.decimals + 2)
-    most_a = _most(column.metric, other.metric) * _SLACK * (b + half_b)
-    most_b = _most(other.metric, column.metric) * _SLACK * (a + half_a)
-    return a - half_a <= most_a and b - half_b <= most_b
+def _fits(scale: float, one: tuple[Heading, Cell], other: tuple[Heading, Cell]) -> bool:
+    """Whether a system can have these values: the first in a unit, the other in percent."""
+    pair = [
+        (x.metric, unit * cell.value, unit * 0.5 * 10.0**-cell.decimals)
+        for (x, cell), unit in ((one, scale), (other, 0.01))
+    ]
+    return all(
+        a - half <= _most(x, y) * _SLACK * (b + more)
+        for (x, a, half), (y, b, more) in itertools.permutations(pair)
+    )
 
 
-def _most(metric: Metric, other: Metric) -> float:
+def _most(metric: Metric | None, other: Metric | None) -> float:
     """How many times another metric of one relevant item a metric can be."""
     ranks = np.arange(1, _RANKS + 1)
-    values, others = (np.asarray(x(ranks, _RANKS), dtype=np.float64) for x in (metric, other))
+    values, others = (np.asarray(x and x(ranks, _RANKS), float) for x in (metric, other))
     if np.any((others == 0) & (values > 0)):
         return np.inf
     seen = others > 0
     return float(np.max(values[seen] / others[seen]))
 
 
-def _where(cell: Cell, column: Heading) -> str:
-    return f"line {cell.place}, column {column.printed!r} of the table"
+def _where(place: int, column: Heading) -> str:
+    return f"line {place}, column {column.printed!r} of the table"
