@@ -30,7 +30,7 @@ Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal, get_args
@@ -85,14 +85,30 @@ class Support:
         """P(sampled rank = column + 1) at each node: shape (nodes, m + 1), read-only."""
         return _law(self, m)
 
-    def law_chunks(self, m: int) -> Iterator[tuple[slice, Floats]]:
-        """The same in blocks of nodes, so that not all of it is held."""
-        return Sampling(self.n, m, self.scheme).laws(self.above)
+    @cached_property
+    def step(self) -> Ints:
+        """Which of :func:`step_ends` each node comes before."""
+        return np.searchsorted(step_ends(self.n), self.above, side="right")
+
+    def under_uniforms(self, values: Floats) -> Floats:
+        """Means of what is given at the nodes, (nodes, ...), over the ranks up to each step end."""
+        ends, size = step_ends(self.n), len(self.above)
+        share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
+        return np.asarray((np.cumsum(share @ values, axis=0).T / ends).T)
 
 
 @lru_cache(maxsize=2)
 def _law(support: Support, m: int) -> Floats:
-    rows = np.concatenate([p for _, p in support.law_chunks(m)])
+    sampling = Sampling(support.n, m, support.scheme)
+    rows = np.concatenate([p for _, p in sampling.laws(support.above)])
+    rows.setflags(write=False)
+    return rows
+
+
+@lru_cache(maxsize=4)
+def _step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
+    """Law of the outcomes under the uniforms up to each step: shape (steps, outcomes)."""
+    rows = np.concatenate([support.under_uniforms(support.law(m)) for m in drawn], axis=1)
     rows.setflags(write=False)
     return rows
 
@@ -349,7 +365,7 @@ class Model:
         """Law of the outcomes at each node, or under each uniform: (hypotheses, outcomes)."""
         o = self.outcomes
         if self._stepped:
-            rows = _step_rows(o.n, o.m, o.scheme)
+            rows = _step_rows(self.support, o.m)
         else:
             rows = np.concatenate([self.support.law(m) for m in o.m], axis=1)
         _require_possible(o, rows.max(axis=0))
@@ -379,9 +395,8 @@ class Model:
         """Probability of the ranks each node stands for: shape (..., nodes)."""
         if not self._stepped:
             return weights
-        ends, step = _steps(self.support)
-        density = np.cumsum((weights / ends)[..., ::-1], axis=-1)[..., ::-1]
-        return np.asarray(density[..., step] * self.support.ranks)
+        density = np.cumsum((weights / step_ends(self.support.n))[..., ::-1], axis=-1)[..., ::-1]
+        return np.asarray(density[..., self.support.step] * self.support.ranks)
 
     def distribution(
         self, iterations: int | None = None, start: Floats | None = None
@@ -397,9 +412,7 @@ class Model:
         if self.method == "mes":
             return self._entropy_slopes(value)
         if self._stepped:  # its mean under each uniform
-            ends, step = _steps(self.support)
-            sums = np.bincount(step, self.support.ranks * value, minlength=len(ends))
-            value = np.cumsum(sums) / ends
+            value = self.support.under_uniforms(value)
         steps, shares = _ITERATIONS[self.method], self.outcomes.shares
         return most_likely_slopes(self._rows, shares, self._start, steps, value)
 
@@ -418,29 +431,6 @@ class Model:
         result = np.zeros(len(shares))
         result[used] = at * places[used] * misfit
         return result
-
-
-def _steps(support: Support) -> tuple[Ints, Ints]:
-    """Where a non-increasing distribution may step down, and the step of each node."""
-    ends = step_ends(support.n)
-    return ends, np.searchsorted(ends, support.above, side="right")
-
-
-@lru_cache(maxsize=4)
-def _step_rows(n: int, drawn: tuple[int, ...], scheme: Scheme) -> Floats:
-    """Law of the outcomes under the uniforms up to each step: shape (steps, outcomes)."""
-    support = support_of(n, drawn[-1], scheme, steps=True)
-    ends, step = _steps(support)
-    share = csc_array((support.ranks, (step, np.arange(len(step)))), (len(ends), len(step)))
-    parts = []
-    for m in drawn:
-        sums = np.zeros((len(ends), m + 1))
-        for rows, p in support.law_chunks(m):
-            sums += share[:, rows] @ p
-        parts.append(np.cumsum(sums, axis=0))
-    found = np.concatenate(parts, axis=1) / ends[:, None]
-    found.setflags(write=False)
-    return found
 
 
 def _require_possible(outcomes: Outcomes, chance: Floats) -> None:

@@ -14,8 +14,16 @@ from sampledash.comparison.order import right_from
 from sampledash.correction import correction
 from sampledash.expectation import expected, posterior
 from sampledash.metrics import parse_metric
-from sampledash.papers.krichene_tables import RERUN, Load, match
-from sampledash.papers.printed import CORRECTIONS, METRICS_12, MOVIELENS, Values, statements
+from sampledash.papers.printed import (
+    CORRECTIONS,
+    METRICS_12,
+    MOVIELENS,
+    RERUN,
+    Load,
+    Values,
+    match,
+    statements,
+)
 from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
 from sampledash.sampling import Sampling, Scheme
@@ -34,10 +42,8 @@ def check_text(
 ) -> pd.DataFrame:
     """Check the statements about the figures, the toy example and the experiment.
 
-    ``load`` gives the bundled rank sets by name, :func:`sampledash.example`; ``tables`` are Tables
-    3 and 4 from :func:`~sampledash.papers.match` where they are at hand; ``progress`` is called
-    with the share of the work that is done. The frame is that of
-    :func:`~sampledash.papers.printed.statements`.
+    ``load`` is as for :func:`~sampledash.papers.match`, whose Tables 3 and 4 are ``tables`` where
+    they are at hand.
     """
     report = progress or (lambda share: None)
     known = dict(tables or {})

@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.expectation import expected
 from sampledash.metrics import parse_metric
-from sampledash.papers.krichene_tables import Load
-from sampledash.papers.printed import MOVIELENS, Values, statements
+from sampledash.papers.printed import MOVIELENS, Load, Values, statements
 from sampledash.ranksets import RankSet
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats

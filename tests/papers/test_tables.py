@@ -12,8 +12,16 @@ from scipy.special import gammaln
 
 import sampledash as sd
 from sampledash.papers import match
-from sampledash.papers.krichene_tables import RANK_ESTIMATE, RERUN, SCALED_AND_TIED, TIES_OF_Z
-from sampledash.papers.printed import CORRECTIONS, METRICS_34, SETTINGS, cells
+from sampledash.papers.printed import (
+    CORRECTIONS,
+    METRICS_34,
+    RANK_ESTIMATE,
+    RERUN,
+    SCALED_AND_TIED,
+    SETTINGS,
+    TIES_OF_Z,
+    cells,
+)
 from tests.oracles import WITH, WITHOUT
 
 #: How the paper drew and corrected, found by reproducing it.
