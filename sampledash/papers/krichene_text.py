@@ -16,7 +16,6 @@ from sampledash.expectation import expected, posterior
 from sampledash.metrics import parse_metric
 from sampledash.papers.printed import (
     CORRECTIONS,
-    METRICS_12,
     MOVIELENS,
     RERUN,
     Load,
@@ -185,10 +184,10 @@ def _least_bias(n: int, m: int) -> float:
 
 def _toy(abc: Sequence[RankSet]) -> Values:
     """Section 4.2 and Figure 2: recommenders A, B and C."""
-    metrics, protocol = [parse_metric(name) for name in METRICS_12], Protocol.of({})
+    names, protocol = ("AUC", "AP", "NDCG", "Recall@10"), Protocol.of({})
+    metrics, (auc, ap, ndcg, recall) = [parse_metric(name) for name in names], range(4)
     exact = exact_means(metrics, abc, protocol)
     means = expected_means(metrics, abc, list(range(1, 10_000)), protocol)
-    auc, ap, ndcg, recall = (METRICS_12.index(x) for x in ("AUC", "AP", "NDCG", "Recall@10"))
 
     def order(values: Floats) -> str:
         return "".join("ABC"[i] for i in np.argsort(-values, kind="stable"))

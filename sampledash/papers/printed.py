@@ -11,9 +11,9 @@ Walid Krichene and Steffen Rendle. On Sampled Metrics for Item Recommendation. K
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ from sampledash.types import Progress
 
 Load = Callable[[str], Sequence[RankSet]]
 
-METRICS_12 = ("AUC", "AP", "NDCG", "Recall@10")  # across Tables 1 and 2
+_HERE = Path(__file__).parent
 METRICS_34 = ("Recall@10", "NDCG@10", "AP", "AUC")
 #: Columns of Tables 3 and 4, in Table 3 after "exact": texts of corrections.
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 1", "BV 0.1", "BV 0.01", "BV 0.001")
@@ -79,48 +79,6 @@ SETTINGS = {
     3: Setting(MOVIELENS, "without-replacement", 100, 100, 2),
     4: Setting(MOVIELENS, "without-replacement", 100, 100, 0),
 }
-# A system and its metrics; a metric, a system and its columns, in percent; a pair, a metric and of
-# how many runs its columns show the right order. Mean±standard deviation.
-_PRINTED = {
-    1: """
-A 0.990 0.010 0.150 0.000
-B 0.555 0.010 0.122 0.000
-C 0.843 0.101 0.208 0.200
-""",
-    2: """
-A 0.990±0.004 0.630±0.129 0.724±0.097 1.000±0.000
-B 0.555±0.014 0.336±0.073 0.444±0.054 0.400±0.000
-C 0.843±0.014 0.325±0.050 0.460±0.039 0.567±0.092
-""",
-    3: """
-Recall@10 X 7.60 66.19±0.25 17.46±0.32 8.52±0.16 4.71±0.07 6.49±0.25 7.18±0.59 7.32±1.17
-Recall@10 Y 8.84 56.51±0.22 17.26±0.28 8.42±0.14 4.60±0.07 6.95±0.21 8.18±0.51 8.54±1.07
-Recall@10 Z 9.42 54.20±0.22 18.67±0.32 9.10±0.15 4.97±0.07 7.44±0.24 8.63±0.59 9.08±1.20
-NDCG@10 X 3.76 39.21±0.20 17.46±0.32 3.99±0.07 2.16±0.04 3.00±0.12 3.34±0.32 3.41±0.71
-NDCG@10 Y 4.59 34.82±0.16 17.26±0.28 3.94±0.06 2.12±0.03 3.24±0.10 3.85±0.28 4.03±0.66
-NDCG@10 Z 4.79 35.34±0.16 18.67±0.32 4.27±0.07 2.29±0.04 3.46±0.12 4.05±0.32 4.31±0.74
-AP X 3.75 32.55±0.21 18.12±0.31 3.58±0.06 2.44±0.03 3.13±0.09 3.37±0.21 3.42±0.49
-AP Y 4.32 30.01±0.20 17.81±0.28 3.54±0.06 2.32±0.03 3.19±0.07 3.62±0.18 3.73±0.45
-AP Z 4.44 30.71±0.21 19.20±0.31 3.82±0.06 2.45±0.03 3.38±0.08 3.79±0.21 3.97±0.51
-AUC X 89.13 89.12±0.04 89.24±0.04 89.12±0.04 88.36±0.04 89.04±0.04 89.11±0.04 89.12±0.04
-AUC Y 85.33 85.33±0.04 85.48±0.04 85.32±0.04 84.63±0.04 85.26±0.04 85.32±0.04 85.32±0.04
-AUC Z 74.73 75.04±0.23 75.24±0.20 75.04±0.21 74.51±0.23 75.02±0.20 75.02±0.24 75.02±0.23
-""",
-    4: """
-XY Recall@10 0 31 31 11 93 91 78
-XY NDCG@10 0 31 31 15 93 88 76
-XY AP 0 24 31 0 68 79 66
-XY AUC 100 100 100 100 100 100 100
-XZ Recall@10 0 100 100 100 100 95 86
-XZ NDCG@10 0 100 100 100 100 95 82
-XZ AP 0 100 100 61 99 92 81
-XZ AUC 100 100 100 100 100 100 100
-YZ Recall@10 0 100 100 100 95 72 68
-YZ NDCG@10 100 100 100 100 94 70 67
-YZ AP 100 100 100 100 98 75 68
-YZ AUC 100 100 100 100 100 100 100
-""",
-}
 
 
 def cells(table: int) -> pd.DataFrame:
@@ -130,17 +88,16 @@ def cells(table: int) -> pd.DataFrame:
     ``column`` ``"exact"`` or a correction. The numbers in the ``text`` are ``printed`` and
     ``printed_std`` (NaN where there is none).
     """
-    if table not in _PRINTED:
+    if table not in SETTINGS:
         raise ValueError(f"table must be 1, 2, 3 or 4, got {table!r}")
     found = []
-    columns = {1: ("exact",), 2: CORRECTIONS[:1], 3: ("exact", *CORRECTIONS), 4: CORRECTIONS}[table]
-    for line in _PRINTED[table].strip().splitlines():
-        names = [name for name in line.split() if name in METRICS_34] or METRICS_12
-        texts = [text for text in line.split() if text not in METRICS_34]
-        row, heads = texts.pop(0), product(names, columns)
-        for (metric, column), text in zip(heads, texts, strict=True):
-            who, where = " vs ".join(row) if table == 4 else row, "" if table < 3 else f", {column}"
-            found.append((f"Table {table}, {metric}, {who}{where}", metric, row, column, text))
+    for line in csv.DictReader((_HERE / "krichene.csv").read_text(encoding="utf-8").splitlines()):
+        number, metric, row = (line.pop(name) for name in ("table", "metric", "row"))
+        for column, text in line.items():
+            if number == str(table) and text:
+                where = "" if table < 3 else f", {column}"
+                cell = f"Table {table}, {metric}, {' vs '.join(row)}{where}"
+                found.append((cell, metric, row, column, text))
     frame = pd.DataFrame(found, columns=["cell", "metric", "row", "column", "text"])
     numbers = frame["text"].str.split("±", expand=True).reindex(columns=[0, 1])
     return frame.assign(printed=pd.to_numeric(numbers[0]), printed_std=numbers[1].astype(float))
@@ -219,7 +176,7 @@ def statements(paper: str, values: Values) -> pd.DataFrame:
     ``ours:``, then perhaps ``note:``, under which reading the statement holds or why it does not;
     wrapped lines are indented, and ``$x`` stands for the number x.
     """
-    found, text = [], Path(__file__).with_name(f"{paper}.txt").read_text(encoding="utf-8")
+    found, text = [], (_HERE / f"{paper}.txt").read_text(encoding="utf-8")
     for block in re.split(r"\n(?=\[)", text.strip()):
         line = Template(re.sub(r"\n +", " ", block)).substitute(values)
         head, _, rest = line.partition(" ours: ")
