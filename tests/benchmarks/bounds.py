@@ -239,7 +239,7 @@ def programmes(quick: bool) -> Iterator[Result]:
     for (name, k), shape in product((("recall", 10), ("ndcg", 10)), SHAPES):
         metric, how = sd.metric(name, k=k), {"shape": shape, "tolerance": 1e-2}
         ours, found = timed(lambda metric=metric, how=how: bounds(metric, srs, **how))
-        obvious, every = timed(lambda name=name, k=k, how=how: brute(name, k, srs, n, **how))
+        obvious, every = timed(lambda name=name, k=k, how=how: brute(name, k, srs, **how))
         assert every is not None
         apart = float(np.abs(np.subtract(found, every)).max())
         title = f"bounds of {metric}, {shape or 'any'} shape, n = {n}, m = {m}"

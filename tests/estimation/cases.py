@@ -10,7 +10,7 @@ from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
-from tests.oracles import WITH, dense_law, dense_target, item_scale
+from tests.oracles import WITH, dense_law, exact_metric
 
 
 def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
@@ -39,6 +39,11 @@ def own_n_drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> Sam
     """One run without replacement at each instance's own n, to be modelled with replacement."""
     above = rng.hypergeometric(ranks.ranks - 1, ranks.n - ranks.ranks, m)
     return SampledRankSet(ranks.system, above + 1, n, m)
+
+
+def least_held(runs: int) -> float:
+    """Share of runs that 95 % intervals hold at least, but for 4 standard errors."""
+    return float(0.95 - 4 * np.sqrt(0.95 * 0.05 / runs))
 
 
 def falling(kind: str, n: int) -> Floats:
@@ -83,15 +88,15 @@ def extremes(rows: Floats, low: Floats, high: Floats, values: Floats) -> tuple[f
 
 
 def brute(
-    name: str, k: int | None, srs: SampledRankSet, n: int, shape: str | None, tolerance: float
+    name: str, k: int | None, srs: SampledRankSet, shape: str | None, tolerance: float
 ) -> tuple[float, float] | None:
     """Bounds from the laws of all n ranks and every cumulative share."""
-    rows, shares = [], []
+    n, rows, shares = srs.outcomes.n, [], []
     for m, counts in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
         rows.append(np.cumsum(dense_law(n, m, srs.scheme), axis=1)[:, :-1])
         shares.append(np.cumsum(counts)[:-1] / counts.sum())
     observed = np.concatenate(shares)
-    values = shaped(dense_target(name, k, n) * item_scale(name, k, 1), shape)
+    values = shaped(exact_metric(name, k, n), shape)
     every = shaped(np.hstack(rows), shape)
     return extremes(every, observed - tolerance, observed + tolerance, values)
 
