@@ -119,9 +119,10 @@ def support_of(
 ) -> Support:
     """Nodes for laws of up to m negatives; panels end at each of ``steps`` and after ``cut``."""
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
-    ends = np.arange(1, n + 1)
     if n > EVERY_RANK:
         ends = np.array(quadrature.panel_ends(Sampling(n, m, scheme), quadrature.DENSITY, stops))
+    else:
+        ends = np.arange(1, n + 1)
     above, ranks, starts = quadrature.panels(np.concatenate([[0], ends[:-1]]), ends)
     for array in (ends, above, ranks):
         array.setflags(write=False)
