@@ -14,6 +14,7 @@ from pandas.api.types import union_categoricals
 
 from sampledash import checks
 from sampledash.ranksets import RankSet
+from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import first
 from sampledash.readers.errors import (
     DifferentInstances,
@@ -22,7 +23,6 @@ from sampledash.readers.errors import (
     ZeroBasedRanks,
 )
 from sampledash.readers.frame import Facts, Ranks
-from sampledash.readers.upload_limits import check_name
 
 Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
@@ -78,7 +78,7 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
         if not kept:
             continue
         for name in kept:
-            check_name(wanted[name], part.name)
+            limits.check_name(wanted[name], part.name)
         system = part.frame["system"].array.rename_categories(names).set_categories(kept)
         here = system.codes >= 0
         frame = part.frame if here.all() else part.frame[here]
@@ -185,7 +185,7 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
             f"{without[0].name} does not say n, the number of candidates that were ranked: "
             f"{without[0].how_to_give_n}, or give n (at least {max(largest, 2):,}, the largest "
             "rank)",
-            largest,
+            largest_rank=largest,
         )
     return result
 
@@ -329,7 +329,7 @@ def _different(
             f"All share {shared:,} of {int((most > 0).sum()):,} instances: compare those "
             '(in Python: instances="shared"), or complete the file'
         )
-    return DifferentInstances(f"{name}: {what}. {remedy}", shared, missing)
+    return DifferentInstances(f"{name}: {what}. {remedy}", shared=shared, missing=missing)
 
 
 def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankSet:

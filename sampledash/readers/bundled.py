@@ -1,96 +1,44 @@
-"""The rank sets that come with the package, and where they come from."""
+"""The rank sets that come with the package."""
 
 from __future__ import annotations
 
 import sysconfig
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from types import MappingProxyType
+from typing import NamedTuple
 
 from sampledash.ranksets import RankSet
 from sampledash.readers.errors import ReadError
 from sampledash.readers.files import read_rank_sets
 
-_PAPER = (
-    "Walid Krichene and Steffen Rendle. 2020. On Sampled Metrics for Item Recommendation. "
-    "KDD '20. https://doi.org/10.1145/3394486.3403226"
-)
-_MOVIELENS = (
-    "F. Maxwell Harper and Joseph A. Konstan. 2015. The MovieLens Datasets: History and Context. "
-    "ACM Transactions on Interactive Intelligent Systems 5, 4, Article 19. "
-    "https://doi.org/10.1145/2827872"
-)
 
+class Example(NamedTuple):
+    """A bundled rank set: what a page shows about it, and its file in ``assets/``."""
 
-@dataclass(frozen=True)
-class Example:
-    """A bundled rank set: what a page shows about it.
-
-    Attributes
-    ----------
-    name
-        What :func:`example` takes.
-    title, about
-        A short title and one line of description.
-    n
-        The number of candidates, as text.
-    provenance
-        Where the ranks come from.
-    citations
-        What to cite when using them.
-    file
-        Its file in ``assets/``.
-    """
-
-    name: str
     title: str
     about: str
-    n: str
-    provenance: str
-    citations: tuple[str, ...]
     file: str
 
 
-EXAMPLES: Mapping[str, Example] = MappingProxyType(
-    {
-        e.name: e
-        for e in (
-            Example(
-                "paper-abc",
-                "Three toy recommenders",
-                "A, B and C rank one relevant item in each of five instances.",
-                "10,000",
-                "Table 1 of Krichene & Rendle (KDD 2020), as printed.",
-                (_PAPER,),
-                "paper_abc.csv",
-            ),
-            Example(
-                "movielens-xyz",
-                "MovieLens 1M: X, Y, Z",
-                "Three real recommenders rank the movie each of 6,040 users rated last.",
-                "1,393 to 3,687, each user's own",
-                "A run of the three recommenders of section 6 of Krichene & Rendle (KDD 2020): "
-                "X is matrix factorization (iALS), Y and Z are item-based collaborative filtering. "
-                "Ties were broken by one random draw.",
-                (_MOVIELENS, _PAPER),
-                "movielens_xyz.csv",
-            ),
-            Example(
-                "movielens-xyz-ties",
-                "MovieLens 1M with ties",
-                "The same three, with the ties kept: Z leaves 2,623 users' movie tied with others.",
-                "1,393 to 3,687, each user's own",
-                "The same run. The rank is the best of the tied block, and ties counts the others "
-                "in it.",
-                (_MOVIELENS, _PAPER),
-                "movielens_xyz_ties.csv",
-            ),
-        )
-    }
-)
+#: ``assets/README.md`` tells where they come from, and what to cite when using them.
+EXAMPLES = {
+    "paper-abc": Example(
+        "Three toy recommenders",
+        "A, B and C rank one relevant item in each of five instances.",
+        "paper_abc.csv",
+    ),
+    "movielens-xyz": Example(
+        "MovieLens 1M: X, Y, Z",
+        "Three real recommenders rank the movie each of 6,040 users rated last.",
+        "movielens_xyz.csv",
+    ),
+    "movielens-xyz-ties": Example(
+        "MovieLens 1M with ties",
+        "The same three, with the ties kept: Z leaves 2,623 users' movie tied with others.",
+        "movielens_xyz_ties.csv",
+    ),
+}
 
 
 def assets_folder() -> Path:
@@ -114,8 +62,8 @@ def example(name: str) -> list[RankSet]:
     Parameters
     ----------
     name
-        ``"paper-abc"``, ``"movielens-xyz"`` or ``"movielens-xyz-ties"``; ``EXAMPLES`` tells what
-        they are and what to cite.
+        ``"paper-abc"``, ``"movielens-xyz"`` or ``"movielens-xyz-ties"``; ``assets/README.md`` tells
+        what they are and what to cite.
 
     Raises
     ------
@@ -137,5 +85,5 @@ _READING = Lock()  # thirty readers who ask at once read the file once
 
 
 @cache
-def _example(name: str) -> tuple[RankSet, ...]:
-    return tuple(read_rank_sets(assets_folder() / EXAMPLES[name].file))
+def _example(name: str) -> list[RankSet]:
+    return read_rank_sets(assets_folder() / EXAMPLES[name].file)

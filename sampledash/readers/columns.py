@@ -16,15 +16,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash.checks import MOST_INSTANCES, TOO_LARGE, is_numeral, not_a_number, shown
+from sampledash.readers import upload_limits as limits
 from sampledash.readers.errors import NoRankColumn, ReadError
-from sampledash.readers.upload_limits import (
-    COLUMNS,
-    LABELLED,
-    LABELS,
-    LONGEST_NAME,
-    ROWS,
-    check_name,
-)
 from sampledash.types import Floats, Ints
 
 SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called
@@ -95,7 +88,9 @@ class Source:
         pairs = zip(self.headers, self.roles, strict=True)
         costly = next((header for header, role in pairs if role not in _CHEAP), None)
         if costly is not None and "rank" in self.roles:
-            LABELLED.check(rows, self.name, column=repr(costly), rows=f"{ROWS.most:,}")
+            limits.LABELLED.check(
+                rows, self.name, column=repr(costly), rows=f"{limits.ROWS.most:,}"
+            )
 
 
 def source_of(
@@ -104,9 +99,9 @@ def source_of(
     """Give every header its role; refuse repeated names, and numbers in place of names."""
     headers = [header.strip() for header in headers]
     where = name if line is None else f"{name}, line {line}"
-    COLUMNS.check(len(headers), where)
+    limits.COLUMNS.check(len(headers), where)
     for header in headers:
-        check_name(header, where)
+        limits.check_name(header, where)
     repeated = [header for header, times in Counter(headers).items() if times > 1 and header]
     if repeated:
         raise ReadError(f"{where}: the column {repeated[0]!r} appears twice; rename one")
@@ -130,7 +125,7 @@ def source_of(
         found = f"{where}: the first line holds the number {number} where column names belong; "
         raise NoRankColumn(
             f"{found}add a header line such as system,instance,rank,n_candidates",
-            f"{found}add a header line such as system,{SAMPLED}",
+            sampled=f"{found}add a header line such as system,{SAMPLED}",
         )
     return Source(name, kind, tuple(headers), tuple(roles), **text)
 
@@ -249,10 +244,10 @@ def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
         small = np.all((found > -TOO_LARGE) & (found < TOO_LARGE))
         if small and (found.dtype.kind != "f" or np.all(found == np.floor(found))):
             return categories(codes, found.astype(np.int64))
-    LABELS.check(len(distinct), place(cells.index[0]))
+    limits.LABELS.check(len(distinct), place(cells.index[0]))
     text = np.array([str(label).strip() for label in distinct.tolist()], dtype=object)
-    if (i := first([len(label) > LONGEST_NAME for label in text])) is not None:
-        check_name(text[i], place(cells.index[int(np.argmax(codes == i))]))
+    if (i := first([len(label) > limits.LONGEST_NAME for label in text])) is not None:
+        limits.check_name(text[i], place(cells.index[int(np.argmax(codes == i))]))
     blank = np.append(text == "", True)  # the last one for missing cells
     if (i := first(blank[codes])) is not None:
         raise ReadError(f"{place(cells.index[i])}: the cell is blank; write {what}")

@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 
 class ReadError(ValueError):
     """The ranks cannot be used as they are. The message names file, row, column and remedy."""
 
+    def __init__(self, message: str, **facts: Any) -> None:
+        super().__init__(message)
+        vars(self).update(facts)
+
 
 class MissingCandidates(ReadError):
-    """The number of candidates n is neither in the file nor given.
+    """The number of candidates n is neither in the file nor given."""
 
-    Attributes
-    ----------
-    largest_rank
-        Largest rank found: n must be at least this.
-    """
-
-    def __init__(self, message: str, largest_rank: int = 1) -> None:
-        super().__init__(message)
-        self.largest_rank = largest_rank
+    largest_rank: int = 1  # found: n must be at least this
 
 
 class NoRankColumn(ReadError):
-    """No column is named as one of ranks.
+    """No column is named as one of ranks."""
 
-    Attributes
-    ----------
-    sampled
-        The same sentence for who reads sampled ranks.
-    """
-
-    def __init__(self, message: str, sampled: str = "") -> None:
-        super().__init__(message)
-        self.sampled = sampled or message
+    sampled: str  # the same sentence for who reads sampled ranks
 
 
 class MissingNegatives(ReadError):
@@ -56,19 +46,10 @@ class CensoredItems(ReadError):
         Queries in which at least one system misses one, and those with relevant items.
     """
 
-    def __init__(
-        self,
-        message: str,
-        censored: int = 0,
-        relevant: int = 0,
-        instances: int = 0,
-        queries: int = 0,
-    ) -> None:
-        super().__init__(message)
-        self.censored = censored
-        self.relevant = relevant
-        self.instances = instances
-        self.queries = queries
+    censored: int
+    relevant: int
+    instances: int
+    queries: int
 
 
 class DifferentInstances(ReadError):
@@ -82,9 +63,5 @@ class DifferentInstances(ReadError):
         For each system that lacks some: up to three labels it lacks, as text.
     """
 
-    def __init__(
-        self, message: str, shared: int = 0, missing: Mapping[str, tuple[str, ...]] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.shared = shared
-        self.missing: dict[str, tuple[str, ...]] = dict(missing or {})
+    shared: int = 0
+    missing: Mapping[str, tuple[str, ...]] = MappingProxyType({})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from sampledash import checks
 from sampledash.ranksets import RankSet
+from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import (
     Instances,
     Systems,
@@ -32,16 +33,6 @@ from sampledash.readers.trec import (
     ranks_of_runs,
     read_trec,
     trec_kind,
-)
-from sampledash.readers.upload_limits import (
-    BYTES,
-    FILES,
-    LABELLED,
-    LINES,
-    NUMBERS,
-    ROWS,
-    TEXTS,
-    Limit,
 )
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
@@ -124,14 +115,13 @@ class Opened:
         sets, facts = assemble(
             parts, n=n, zero_based=zero_based, instances=instances, systems=systems
         )
-        lacking, summary = missing(self.runs), describe(sets)
-        summary = replace(
-            summary,
-            files=tuple(facts),
+        lacking = missing(self.runs)
+        summary = describe(
+            sets,
+            facts,
             zero_based=zero_based,
             censored=0 if lacking is None else lacking.censored,
             relevant=sum(len(part.frame) for part in self.runs),
-            doubts=(*(doubt for fact in facts for doubt in fact.doubts), *summary.doubts),
         )
         return Reading(tuple(sets), summary)
 
@@ -163,13 +153,13 @@ def open_sources(
         raise ValueError(f"name must give one name for each of the {len(sources)} files")
     if not sources and qrels is None:
         raise ReadError("source is empty: give at least one file")
-    FILES.check(len(sources) + (qrels is not None), "source")
+    limits.FILES.check(len(sources) + (qrels is not None), "source")
     read: list[Ranks | Trec] = []
-    size, entries, most = 0, 0, ROWS.most
+    size, entries, most = 0, 0, limits.ROWS.most
     for each, label in zip(sources, names, strict=True):
         data, called = load(each, label)
         who = f"{called} with the files before it" if read else called
-        BYTES.check(size := size + len(data), who, holds="holds")
+        limits.BYTES.check(size := size + len(data), who, holds="holds")
         kind = kind_of(data, called)
         trec = trec_kind(data, called) if kind == "text" else None
         part = (
@@ -179,7 +169,7 @@ def open_sources(
         )
         read.append(part)
         most = min(most, _most(part))
-        Limit(most, ROWS.sentence).check(entries := entries + len(part.frame), who)
+        limits.Limit(most, limits.ROWS.sentence).check(entries := entries + len(part.frame), who)
     if qrels is not None:
         data, called = load(qrels)
         if kind_of(data, called) != "text" or trec_kind(data, called) != "qrels":
@@ -194,11 +184,11 @@ def open_sources(
 def _most(part: Ranks | Trec) -> int:
     """How many rows are read at once, of all files, where some are such as these."""
     if isinstance(part, Trec):
-        return LINES.most
+        return limits.LINES.most
     if "instance" not in part.frame:
-        return ROWS.most
+        return limits.ROWS.most
     numbered = part.frame["instance"].cat.categories.dtype.kind in "iu"
-    return LABELLED.most if numbered else TEXTS.most
+    return limits.LABELLED.most if numbered else limits.TEXTS.most
 
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
@@ -360,7 +350,7 @@ def read_sampled_ranks(
     try:
         opened = open_sources(source, name=name)
     except NoRankColumn as error:
-        raise NoRankColumn(error.sampled) from None
+        raise NoRankColumn(error.sampled, sampled=error.sampled) from None
     return sampled_sets(
         opened,
         n=n,
@@ -404,7 +394,7 @@ def sampled_sets(
     lack = lacks(opened)
     sets = []
     for part in choose(parts, systems):
-        for role, given, other in zip(NUMBERS, (n, m), lack, strict=True):
+        for role, given, other in zip(limits.NUMBERS, (n, m), lack, strict=True):
             part = _with_number(part, role, given, other)
         part = from_one(part, zero_based, sampled=True)
         rank, most = part.values("rank"), part.values("negatives") + 1
@@ -436,7 +426,7 @@ def sampled_sets(
 
 def lacks(opened: Opened) -> tuple[bool, bool]:
     """Whether some file does not say n, and whether some does not say m."""
-    n, m = (any(role not in part.frame for part in opened.tables) for role in NUMBERS)
+    n, m = (any(role not in part.frame for part in opened.tables) for role in limits.NUMBERS)
     return n, m
 
 
@@ -445,7 +435,7 @@ def _with_number(part: Ranks, role: str, given: int | None, others: bool) -> Ran
 
     ``others``: some file lacks it, so what is given may be meant for that one.
     """
-    symbol, what, low, high = NUMBERS[role]
+    symbol, what, low, high = limits.NUMBERS[role]
     found = part.values(role)
     if found is None and given is None:
         lacking, column = (MissingCandidates, role) if symbol == "n" else (MissingNegatives, symbol)

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
+from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     ROLES,
     SAMPLED,
@@ -28,7 +29,6 @@ from sampledash.readers.columns import (
 )
 from sampledash.readers.contents import stem_of
 from sampledash.readers.errors import NoRankColumn, ReadError
-from sampledash.readers.upload_limits import NUMBERS, RANKS, REPETITIONS, SYSTEMS, TEXTS
 
 Runs = Literal["averaged", "apart"]
 
@@ -133,7 +133,7 @@ class Ranks:
 
     def check(self, role: str) -> None:
         """Refuse the first n or m that cannot be."""
-        (symbol, _, low, high), values = NUMBERS[role], self.values(role)
+        (symbol, _, low, high), values = limits.NUMBERS[role], self.values(role)
         for bad, bound in ((values < low, f"least {low:,}"), (values > high, f"most {high:,}")):
             if (i := first(bad)) is not None:
                 raise ReadError(
@@ -164,8 +164,9 @@ def _no_rank(source: Source, why: str) -> NoRankColumn:
     return NoRankColumn(
         f"{source.name} has no rank column: {found}. Accepted names: {', '.join(names)}, and for "
         f"ranks among sampled negatives {SAMPLED}; or one column of ranks {wide}",
-        f"{source.name} has no column of sampled ranks: {found}. Write columns system,{SAMPLED} "
-        f"(accepted too: {', '.join(also)}), or one column of sampled ranks {wide}",
+        sampled=f"{source.name} has no column of sampled ranks: {found}. Write columns "
+        f"system,{SAMPLED} (accepted too: {', '.join(also)}), or one column of sampled "
+        f"ranks {wide}",
     )
 
 
@@ -181,14 +182,14 @@ def _column(source: Source, cells: pd.DataFrame, role: str, i: int | None = None
 def _long(source: Source, cells: pd.DataFrame) -> Ranks:
     i = source.find("instance")
     if i is not None and not pd.api.types.is_numeric_dtype(cells[i].dtype):
-        TEXTS.check(len(cells), f"{source.name}, column {source.headers[i]!r}")
+        limits.TEXTS.check(len(cells), f"{source.name}, column {source.headers[i]!r}")
     found: dict[str, Any] = {}
     for role in ROLES:
         read = _repetition(source, cells) if role == "repetition" else _column(source, cells, role)
         if role == "system":
             if read is None:
                 read = categories(np.zeros(len(cells), np.int8), [stem_of(source.name)])
-            SYSTEMS.check(len(read.categories), source.name)
+            limits.SYSTEMS.check(len(read.categories), source.name)
         if read is not None:
             found[role] = read
     frame = pd.DataFrame(found, copy=False)
@@ -219,11 +220,11 @@ def _repetition(source: Source, cells: pd.DataFrame) -> pd.Categorical | None:
         if role != "repetition":
             continue
         own = _column(source, cells, role, i)
-        REPETITIONS.check(len(own.categories), source.place(0, i))
+        limits.REPETITIONS.check(len(own.categories), source.place(0, i))
         if len(own.categories) > 1:
             own = own.rename_categories([f"{source.headers[i]} {x}" for x in own.categories])
             found = own if found is None else _pairs(found, own, "{}, {}")
-            REPETITIONS.check(len(found.categories), source.place(0, i))
+            limits.REPETITIONS.check(len(found.categories), source.place(0, i))
     return found
 
 
@@ -259,8 +260,8 @@ def _wide(source: Source, cells: pd.DataFrame) -> Ranks:
     ]
     if not columns:
         raise _no_rank(source, "no column holds ranks")
-    SYSTEMS.check(len(columns), source.name)
-    RANKS.check(len(columns) * len(cells), source.name)
+    limits.SYSTEMS.check(len(columns), source.name)
+    limits.RANKS.check(len(columns) * len(cells), source.name)
     repetition = _repetition(source, cells)
     own = {role: _column(source, cells, role) for role in ("instance", "n_candidates")}
     if own["instance"] is None:  # rows are numbered, anew in each repetition
@@ -312,7 +313,7 @@ def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
     many = f"{len(again.categories):,} repetitions ({listed(again.categories)})"
     if runs == "apart":
         both = _pairs(system, again, "{} ({})")
-        SYSTEMS.check(len(both.categories), ranks.name)
+        limits.SYSTEMS.check(len(both.categories), ranks.name)
         # A system's repetitions stand together, in the order of the file.
         order = pd.Series(system.codes).groupby(both.codes).first().to_numpy()
         names = both.categories[np.argsort(order, kind="stable")]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sampledash.ranksets import RankSet
-from sampledash.readers.frame import Facts
+from sampledash.readers.frame import Facts, several
 
 _FEW = 20  # instances, below which chance alone can make all ranks small
 _SAMPLE = 1010  # ranks of usual samples of up to 1,000 negatives lie below
@@ -65,34 +66,38 @@ class Summary:
 
     def __str__(self) -> str:
         shown = ", ".join(self.systems[:5]) + (", ..." if len(self.systems) > 5 else "")
-        few, many = min(self.instances), max(self.instances)
-        covered = f"{few:,}" if few == many else f"{few:,} to {many:,}"
-        n = f"{self.n_low:,}" if self.n_low == self.n_high else f"{self.n_low:,} to {self.n_high:,}"
+        many = max(self.instances)
+        more = {
+            f"up to {self.max_relevant} relevant items": self.max_relevant > 1,
+            "counted": self.has_counts,
+            "with ties": self.has_ties,
+            "with sampling weights": self.has_mass,
+            f"{self.censored:,} of {self.relevant:,} relevant items not ranked": self.censored > 0,
+        }
         parts = [
-            f"{len(self.systems)} system{'s' * (len(self.systems) > 1)} ({shown})",
-            f"{covered} instance{'s' * (many > 1)} each",
-            f"n = {n}",
+            f"{several(len(self.systems), 'system')} ({shown})",
+            f"{_span(min(self.instances), many)} instance{'s' * (many > 1)} each",
+            f"n = {_span(self.n_low, self.n_high)}",
+            *(text for text, told in more.items() if told),
         ]
-        if self.max_relevant > 1:
-            parts.append(f"up to {self.max_relevant} relevant items")
-        if self.has_counts:
-            parts.append("counted")
-        if self.has_ties:
-            parts.append("with ties")
-        if self.has_mass:
-            parts.append("with sampling weights")
-        if self.censored:
-            parts.append(f"{self.censored:,} of {self.relevant:,} relevant items not ranked")
         return ", ".join(parts)
 
 
-def describe(sets: Sequence[RankSet]) -> Summary:
+def _span(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
     """Say what was understood, without reading anything again.
 
     Parameters
     ----------
     sets
         Rank sets, at least one.
+    files
+        What was understood of the files they come from.
+    read
+        Other attributes that the sets do not tell.
 
     Raises
     ------
@@ -113,7 +118,9 @@ def describe(sets: Sequence[RankSet]) -> Summary:
         has_ties=any(s.has_ties for s in sets),
         has_mass=any(s.mass_above is not None for s in sets),
         has_counts=any(bool(np.any(s.counts != 1)) for s in sets),
-        doubts=_doubts(sets),
+        files=tuple(files),
+        doubts=(*(doubt for file in files for doubt in file.doubts), *_doubts(sets)),
+        **read,
     )
 
 
@@ -123,17 +130,14 @@ def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
     n = min(int(s.n.min()) for s in sets)
     if min(s.n_instances for s in sets) < _FEW or n < _MANY * largest:
         return ()
-    doubts = []
-    ranks = [(s, s.counts[s.ranks + s.ties == largest].sum() / s.counts.sum()) for s in sets]
-    worst, share = max(ranks, key=lambda pair: pair[1])
-    if largest > 10 and share >= _PILE:
-        doubts.append(
-            f"Rank {largest:,} holds {100 * share:.0f} % of {worst.system}: is it where the list "
-            "was cut? Items beyond the end of a list have no known rank."
+    shares = {s.system: s.counts[s.ranks + s.ties == largest].sum() / s.counts.sum() for s in sets}
+    worst = max(shares, key=shares.__getitem__)
+    if largest > 10 and shares[worst] >= _PILE:
+        return (
+            f"Rank {largest:,} holds {100 * shares[worst]:.0f} % of {worst}: is it where the list "
+            "was cut? Items beyond the end of a list have no known rank.",
         )
-    elif largest <= _SAMPLE:
-        doubts.append(
-            f"The largest rank is {largest:,} of n = {n:,}: are these ranks among sampled "
-            "negatives? Only true ranks, among all candidates, can be checked here."
-        )
-    return tuple(doubts)
+    return (
+        f"The largest rank is {largest:,} of n = {n:,}: are these ranks among sampled negatives? "
+        "Only true ranks, among all candidates, can be checked here.",
+    ) * (largest <= _SAMPLE)

