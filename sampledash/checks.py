@@ -76,17 +76,20 @@ def several(name: str, values: Any, what: str) -> list[Any]:
     return found
 
 
+def of_kind(name: str, value: object, kind: type, what: str, remedy: str) -> None:
+    """Refuse what is no ``kind``."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be a {what}, got {shown(value)}: {remedy}")
+
+
 def generator(rng: object) -> None:
     """Refuse anything but a source of randomness."""
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(
-            f"rng must be a numpy generator, got {shown(rng)}: numpy.random.default_rng(1)"
-        )
+    of_kind("rng", rng, np.random.Generator, "numpy generator", "numpy.random.default_rng(1)")
 
 
-def integer(name: str, value: Any, *, low: int, high: int | None = None, why: str = "") -> int:
+def integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """Return ``value`` as an int in ``low..high`` or raise a ValueError that names it."""
-    return int(integers(name, value, low=low, high=high, why=why, scalar=True))
+    return int(integers(name, value, low=low, high=high, scalar=True))
 
 
 def _odd(values: ArrayLike, kind: type | tuple[type, ...]) -> list[Any]:
@@ -99,13 +102,7 @@ def _odd(values: ArrayLike, kind: type | tuple[type, ...]) -> list[Any]:
 
 
 def integers(
-    name: str,
-    values: ArrayLike,
-    *,
-    low: int,
-    high: int | None = None,
-    why: str = "",
-    scalar: bool = False,
+    name: str, values: ArrayLike, *, low: int, high: int | None = None, scalar: bool = False
 ) -> Ints:
     """Return ``values`` as int64, refusing text, NaN, fractions and anything out of range."""
     array = array_of(name, values)
@@ -121,14 +118,15 @@ def integers(
         bad = ~(np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < TOO_LARGE))
         if np.any(bad):
             raise ValueError(f"{name} must be a whole number, got {shown(array[bad].ravel()[0])}")
-    elif array.size and (array.max() >= TOO_LARGE or array.min() < -TOO_LARGE):
-        large = array.max() >= TOO_LARGE
-        raise ValueError(f"{name} is too large: {array.max() if large else array.min()}")
+    elif array.size:
+        for end in (array.max(), array.min()):
+            if not -TOO_LARGE <= end < TOO_LARGE:
+                raise ValueError(f"{name} is too large: {end}")
     result: Ints = array.astype(np.int64)
     if result.size and result.min() < low:
-        raise ValueError(f"{name} must be at least {low}, got {result.min()}{why}")
+        raise ValueError(f"{name} must be at least {low}, got {result.min()}")
     if high is not None and result.size and result.max() > high:
-        raise ValueError(f"{name} must be at most {high}, got {result.max()}{why}")
+        raise ValueError(f"{name} must be at most {high}, got {result.max()}")
     return result
 
 

@@ -94,12 +94,7 @@ KINDS: dict[str, Kind] = {
 def places_within(share: float, others: ArrayLike) -> Ints:
     """Lowest place that counts: TOPK(share) among ``others`` items is Recall at this place.
 
-    Parameters
-    ----------
-    share
-        Part of the list, in 0..1.
-    others
-        Number of other items, n - 1 in the full list and m on a sample; any shape.
+    ``share`` lies in 0..1; ``others``, of any shape, is n - 1 in the full list and m on a sample.
 
     Examples
     --------
@@ -232,17 +227,10 @@ class Metric:
         return self.k if self.share is None else int(places_within(self.share, others))
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Contribution of one relevant item, before :meth:`scale`.
+        """Contribution of the first, second, ... relevant item of a list, before :meth:`scale`.
 
-        Parameters
-        ----------
-        above
-            How many of the ``negatives`` irrelevant items are ranked above it: any shape, may be
-            fractional (the smooth functions are then evaluated between the ranks).
-        negatives
-            Number of irrelevant items in the list, broadcast against ``above``.
-        position
-            1 for the first relevant item of the list, 2 for the second, and so on.
+        ``above`` of the ``negatives`` irrelevant items are ranked above it: any shapes, may be
+        fractional (the smooth functions are then evaluated between the ranks).
         """
         a, total = np.broadcast_arrays(np.asarray(above), np.asarray(negatives))
         precision = np.result_type(a, np.float64)  # extended, if asked for in extended
@@ -277,24 +265,10 @@ class Metric:
         return np.array([self.scale(int(size)) for size in sizes])[inverse]
 
     def __call__(self, rank: ArrayLike, n: ArrayLike) -> Floats:
-        """Exact value for one relevant item at each rank (eq. 7-13).
+        """Exact value for one relevant item at each rank (eq. 7-13), in 0..1.
 
-        Parameters
-        ----------
-        rank
-            True ranks, integers in 1..n, any shape.
-        n
-            Number of candidates including the relevant item, at most 10^12: one number or one per
-            rank.
-
-        Returns
-        -------
-        Array of the broadcast shape, in 0..1.
-
-        Raises
-        ------
-        ValueError
-            If a rank is not an integer in 1..n, or n not one in 2..10^12.
+        ``rank`` holds integers in 1..n, any shape; ``n`` is the number of candidates including the
+        relevant item, at most 10^12: one number or one per rank.
         """
         n_array = checks.candidates("n", n)
         ranks = checks.ranks("rank", rank, n_array)
@@ -303,12 +277,7 @@ class Metric:
     def of_set(self, ranks: ArrayLike, n: int) -> float:
         """Exact value of one instance with several relevant items (eq. 2-6).
 
-        Parameters
-        ----------
-        ranks
-            Distinct ranks of the relevant items, in any order.
-        n
-            Number of candidates, relevant ones included; must exceed the number of ranks.
+        ``ranks`` are distinct, in any order, and fewer than the ``n`` candidates.
         """
         n = int(checks.candidates("n", n, scalar=True))
         places = np.sort(checks.ranks("ranks", ranks, np.asarray(n)).ravel())

@@ -59,9 +59,7 @@ def _gauss(length: int, size: int) -> tuple[Floats, Floats]:
 def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, Floats, Ints]:
     """Nodes and weights for sums over stretches first..end - 1 of a smooth function.
 
-    Returns
-    -------
-    Nodes and weights of all stretches, at most ``size`` each; and where those of each begin.
+    There are at most ``size`` for each stretch; last comes where those of each begin.
     """
     first, length = np.asarray(first, dtype=np.int64), np.subtract(end, first)
     count = np.minimum(length, size)

@@ -322,11 +322,8 @@ class RankSet(ByDigest):
     def counted(self, ties: Ties = "expected") -> RankCounts:
         """Reduce to counts over (n, rank, ties, position, |R|).
 
-        Parameters
-        ----------
-        ties
-            ``"expected"`` keeps the tied blocks, ``"optimistic"`` puts the relevant item first,
-            ``"pessimistic"`` last.
+        ``"expected"`` keeps the tied blocks, ``"optimistic"`` puts the relevant item first,
+        ``"pessimistic"`` last.
         """
         checks.choice("ties", ties, get_args(Ties))
         return _counted(self, ties if self.has_ties else "expected")
@@ -350,11 +347,8 @@ def _counted(ranks: RankSet, ties: Ties) -> RankCounts:
 
 def require_ranks(value: object) -> None:
     """Refuse anything but a rank set."""
-    if not isinstance(value, RankSet):
-        raise ValueError(
-            f"ranks must be a RankSet, got {checks.shown(value)}: make one with "
-            "sampledash.RankSet(system, ranks, n)"
-        )
+    made = "make one with sampledash.RankSet(system, ranks, n)"
+    checks.of_kind("ranks", value, RankSet, "RankSet", made)
 
 
 def require_several(value: object) -> None:

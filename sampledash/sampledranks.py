@@ -24,29 +24,17 @@ MOST_PLACES = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """How often each sampled rank occurred: all that an estimate depends on.
-
-    Attributes
-    ----------
-    n, scheme
-        Population and how negatives were drawn.
-    m
-        Numbers of negatives, increasing.
-    counts
-        For each m the weight of the instances with 0..m negatives above the relevant item, shape
-        (m + 1,); or (runs, m + 1) for one sample per run.
-    adaptive
-        Whether what was drawn decided m, so that the numbers of instances per m are an outcome too.
-    design_effect
-        How many instances are worth one, at worst.
-    """
+    """How often each sampled rank occurred: all that an estimate depends on."""
 
     n: int
     scheme: Scheme
-    m: tuple[int, ...]
+    m: tuple[int, ...]  # numbers of negatives, increasing
+    #: For each m the weight of the instances with 0..m negatives above the relevant item, shape
+    #: (m + 1,); or (runs, m + 1) for one sample per run.
     counts: tuple[Floats, ...]
+    #: Whether what was drawn decided m, so that the numbers of instances per m are an outcome too.
     adaptive: bool = False
-    design_effect: float = 1.0
+    design_effect: float = 1.0  # how many instances are worth one, at worst
 
     @property
     def samplings(self) -> tuple[Sampling, ...]:
@@ -206,13 +194,7 @@ class SampledRankSet(ByDigest):
         return self.chance_if_set < LEVEL if self.adaptive is None else self.adaptive
 
     def require_set(self, what: str, instead: str) -> None:
-        """Refuse what is valid only where m was set beforehand.
-
-        Raises
-        ------
-        ValueError
-            With the reason, and what to do ``instead``.
-        """
+        """Refuse what is valid only where m was set beforehand: what to do ``instead``."""
         if self.is_adaptive:
             told = "as adaptive says"
             if self.adaptive is None:

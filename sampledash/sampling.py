@@ -107,17 +107,9 @@ class Sampling:
         return np.asarray(above / (above + below))
 
     def pmf(self, rank: ArrayLike) -> Floats:
-        """Law of the sampled rank.
+        """Law of the sampled rank at true ranks, integers in 1..n of any shape.
 
-        Parameters
-        ----------
-        rank
-            True ranks, integers in 1..n, shape (r,) or any other.
-
-        Returns
-        -------
-        Array of shape (r, m + 1): column t holds P(sampled rank = t + 1 | rank). A scalar rank
-        gives shape (m + 1,).
+        Shape (..., m + 1): column t holds P(sampled rank = t + 1 | rank).
         """
         above, below = self.weights(rank)
         rows = pmf(self.scheme, self.m, above.ravel(), below.ravel())
@@ -132,11 +124,8 @@ class Sampling:
 
 def require_sampling(value: object) -> None:
     """Refuse anything but a sampling."""
-    if not isinstance(value, Sampling):
-        raise ValueError(
-            f"sampling must be a Sampling, got {checks.shown(value)}: make one with "
-            "sampledash.Sampling(n, m)"
-        )
+    made = "make one with sampledash.Sampling(n, m)"
+    checks.of_kind("sampling", value, Sampling, "Sampling", made)
 
 
 def parse_sampling(text: str) -> Sampling:

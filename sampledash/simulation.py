@@ -128,24 +128,21 @@ def run_sums(
     # the next one, those above this one are a draw from them.
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
-        here = rows[at]
-        a, b = protocol.weights(here, above[:, at])
-        is_last = here.relevant == j
-        count = np.empty((runs, len(at)), dtype=np.int64)
-        a, b = np.broadcast_to(a, count.shape), np.broadcast_to(b, count.shape)
-        count[:, is_last] = draw_above(
-            protocol.scheme, drawn[at[is_last]], a[:, is_last], b[:, is_last], rng
-        )
-        inner = at[~is_last]
-        if len(inner):
-            below_next = rows[inner + 1]
-            next_a, _ = protocol.weights(below_next, above[:, inner + 1])
-            between = np.maximum(np.broadcast_to(next_a, (runs, len(inner))) - a[:, ~is_last], 0)
-            empty = (between == 0) & (a[:, ~is_last] == 0)
-            count[:, ~is_last] = draw_above(
-                protocol.scheme, sampled[:, inner + 1], a[:, ~is_last], between + empty, rng
+        here, last = rows[at], rows.relevant[at] == j
+        size = (runs, len(at))
+        draws = np.array(np.broadcast_to(drawn[at], size))
+        a, b = (np.array(np.broadcast_to(x, size)) for x in protocol.weights(here, above[:, at]))
+        if not np.all(last):
+            after = at[~last] + 1
+            a_after, _ = protocol.weights(rows[after], above[:, after])
+            between = np.maximum(a_after - a[:, ~last], 0)
+            b[:, ~last] = between + ((between == 0) & (a[:, ~last] == 0))
+            draws[:, ~last] = sampled[:, after]
+        for some in (last, ~last):
+            sampled[:, at[some]] = draw_above(
+                protocol.scheme, draws[:, some], a[:, some], b[:, some], rng
             )
-        sampled[:, at] = count
+        count = sampled[:, at]
         exact = protocol.without & (here.negatives < m)
         full = at[exact]
         for row, (metric, vectors, scale) in zip(total, values, strict=True):

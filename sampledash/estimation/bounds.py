@@ -89,11 +89,8 @@ def bounds(
 
 def require_sampled(name: str, value: object) -> None:
     """Refuse anything but sampled ranks."""
-    if not isinstance(value, SampledRankSet):
-        raise ValueError(
-            f"{name} must be a SampledRankSet, got {checks.shown(value)}: true ranks need no "
-            "estimate and no bounds"
-        )
+    remedy = "true ranks need no estimate and no bounds"
+    checks.of_kind(name, value, SampledRankSet, "SampledRankSet", remedy)
 
 
 def _checked(

@@ -93,16 +93,7 @@ class Compared:
 
 
 def outside(value: float) -> str:
-    """Why an estimate lies outside 0..1, as means of a corrected vector can; empty where not.
-
-    Examples
-    --------
-    >>> outside(-0.061)
-    'below 0 %, as no metric is: entries of a corrected vector lie outside 0 to 100 % where that \
-lessens its bias, and then so may their mean'
-    >>> outside(0.25)
-    ''
-    """
+    """Why an estimate lies outside 0..1, as means of a corrected vector can; empty where not."""
     if -_ROUNDING <= value <= 1 + _ROUNDING:
         return ""
     return f"{'below 0 %' if value < 0 else 'above 100 %'}, as no metric is: {OVERSHOOT}"

@@ -28,8 +28,6 @@ from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats
 
 WITHOUT: Scheme = "without-replacement"
-
-
 #: Table 3, models of Netflix: TOPK at 0 %, 0.2 % and 2 % (in %), from 1,000 sampled others. It
 #: takes ratings and trained models: no cell is recomputed.
 TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23.3, 64.8)}
@@ -76,10 +74,7 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Check the statements about the measures, their sampling and the missing ratings.
-
-    ``load`` gives the bundled rank sets by name: :func:`sampledash.example`.
-    """
+    """Check the statements; ``load`` is as for :func:`~sampledash.papers.match`."""
     x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
     values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
     return statements("steck", values)
