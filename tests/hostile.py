@@ -21,30 +21,18 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from sampledash import RankSet, SampledRankSet
-from sampledash.dashboard.correct.custom_prior import weights_of_file
 from sampledash.readers import parse_rank_text, read_printed, read_rank_sets, read_sampled_ranks
 from tests import second_reader
 
 N = 1000
+gz = partial(gzip.compress, mtime=0)
 QRELS = b"q1 0 d1 1\nq2 0 d2 1\nq2 0 d9 1\n"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A hostile file.
-
-    Attributes
-    ----------
-    kind, number
-        Name it together.
-    name
-        Of the file; its ending is part of the trap.
-    write
-        Its bytes, in pieces.
-    reader
-        How it is read: ranks, sampled, pasted, printed, weights, run.
-    refused
-        Whether only a sentence is right; None: a right result is too.
+    """A hostile file; ``kind`` and ``number`` name it together, the ending of ``name`` is part of
+    the trap, and ``refused`` says whether only a sentence is right (None: a right result is too).
     """
 
     kind: str
@@ -104,11 +92,6 @@ def run_text(rng) -> bytes:
         for d in range(12)
     ]
     return ("\n".join(lines) + "\n").encode()
-
-
-def frame(rng) -> pd.DataFrame:
-    named = {"system": ["A"] * 5 + ["B"] * 5, "user": [*range(5)] * 2}
-    return pd.DataFrame({**named, "rank": rng.integers(1, N, 10), "n": N})
 
 
 def saved(table: Any) -> bytes:
@@ -188,21 +171,21 @@ def corpus(seed: int = 0) -> list[Case]:
     c = Corpus(np.random.default_rng(seed))
     rng = c.rng
     for i in range(24):
-        mark = ",;\t"[i % 3]
-        c.add("long", "long.csv", mutated(rng, long_csv(rng, mark)))
-        c.add("counts", "counts.csv", mutated(rng, long_csv(rng, mark, counts=True)))
-        c.add("wide", "wide.csv", mutated(rng, wide_csv(rng, mark)))
-        c.add("sampled", "s.csv", mutated(rng, long_csv(rng, mark, sampled=True)), reader="sampled")
-        c.add("run", "run.txt", mutated(rng, run_text(rng)), reader="run")
+        mark, broken = ",;\t"[i % 3], mutated if i % 4 else (lambda rng, data: data)
+        c.add("long", "long.csv", broken(rng, long_csv(rng, mark)))
+        c.add("counts", "counts.csv", broken(rng, long_csv(rng, mark, counts=True)))
+        c.add("wide", "wide.csv", broken(rng, wide_csv(rng, mark)))
+        c.add("sampled", "s.csv", broken(rng, long_csv(rng, mark, sampled=True)), reader="sampled")
+        c.add("run", "run.txt", broken(rng, run_text(rng)), reader="run")
     for _ in range(16):
         typed = f"A: {numbers(rng.integers(1, 99, 5))}\nrun 1: {numbers(rng.integers(1, 99, 5))}\n"
         c.add("pasted", "pasted text", mutated(rng, f"{typed}n = {N}\n".encode()), reader="pasted")
         c.add("printed", "the table", mutated(rng, PRINTED.encode()), reader="printed")
         c.add("weights", "w.csv", mutated(rng, b"rank,weight\n1,4\n2,2\n3,0.5\n"), reader="weights")
-        table = pa.Table.from_pandas(frame(rng))
-        c.add("parquet, damaged", "d.parquet", _flipped(rng, saved(table)))
+        table = {"system": [*"AAABBB"], "user": [0, 1, 2] * 2, "rank": rng.integers(1, N, 6)}
+        c.add("parquet, damaged", "d.parquet", _flipped(rng, saved({**table, "n": [N] * 6})))
         c.add("array, damaged", "d.npy", _flipped(rng, npy(rng.integers(1, N, 20))))
-        packed = gzip.compress(long_csv(rng))
+        packed = gz(long_csv(rng))
         c.add("gzip, damaged", "d.csv.gz", _flipped(rng, packed))
     for token in TOKENS:
         for head in ("rank,n", "A,B", "system,rank,count,n", "user,rank,ties"):
@@ -308,9 +291,9 @@ def _headers(c: Corpus) -> None:
 
 def _packed(c: Corpus) -> None:
     """gzip and what else packs."""
-    good, empty = gzip.compress(long_csv(c.rng)), gzip.compress(b"")
+    good, empty = gz(long_csv(c.rng)), gz(b"")
     after = [good + more for more in (b"\0" * 99, b"x")]
-    cut = [gzip.compress(good), good[:-4], good[:10]]
+    cut = [gz(good), good[:-4], good[:10]]
     heads = [
         b"\x1f\x8b" + more for more in (b"", b"\x08\x08" + b"a" * 5000, b"\x08\x1f" + b"\xff" * 99)
     ]
@@ -396,11 +379,11 @@ def _large(c: Corpus) -> None:
     ):
         over("many systems", name, lines(first, line.format, 100_000), reader=reader)
     big("many repetitions", "r.csv", lines("seed,rank,n\n", "{},3,9\n".format, 300_000))
-    over("many members", "m.csv.gz", pieces((gzip.compress(b"") * 1000, 8000)))
-    over("many members", "m.csv.gz", pieces((gzip.compress(b"3\n") * 1000, 1000)))
+    over("many members", "m.csv.gz", pieces((gz(b"") * 1000, 8000)))
+    over("many members", "m.csv.gz", pieces((gz(b"3\n") * 1000, 1000)))
     bomb = b"rank,n\n", b"3,9\n"
-    over("bomb", "b.csv.gz", lambda: iter([gzip.compress(bomb[0] + bomb[1] * 20_000_000, 9)]))
-    over("bomb", "b.npy.gz", lambda: iter([gzip.compress(npy(np.ones(9_000_000)), 9)]))
+    over("bomb", "b.csv.gz", lambda: iter([gz(bomb[0] + bomb[1] * 20_000_000, 9)]))
+    over("bomb", "b.npy.gz", lambda: iter([gz(npy(np.ones(9_000_000)), 9)]))
 
     def unfolding() -> Iterator[bytes]:
         part = pa.table({"user": ["x" * 190] * 10_000, "rank": np.ones(10_000, dtype=int)})
@@ -477,25 +460,26 @@ def _large(c: Corpus) -> None:
 # ---------------------------------------------------------------- reading and judging
 
 
-def read(case: Case, data: bytes) -> Any:
-    """What the program makes of it."""
-    if case.reader in ("pasted", "printed"):
-        text = data.decode(errors="replace")
-        return read_printed(text) if case.reader == "printed" else parse_rank_text(text, n=N)
+def read(case: Case, data: bytes, **how: Any) -> Any:
+    """What the program makes of it; ``how`` it is read otherwise than is usual here."""
+    if case.reader == "printed":
+        return read_printed(data.decode(errors="replace"))
+    if case.reader == "pasted":
+        return parse_rank_text(data.decode(errors="replace"), **{"n": N, **how})
     stream = io.BytesIO(data)
     if case.reader == "weights":
+        from sampledash.dashboard.correct.custom_prior import weights_of_file
+
         return weights_of_file(data, 3, case.name)
     if case.reader == "sampled":
         known = {} if b"," in data and b"m" in data[:99] else {"n": N, "m": 20}
-        sets = read_sampled_ranks(stream, name=case.name, **known)
+        sets = read_sampled_ranks(stream, name=case.name, **{**known, **how})
         assert all(each.outcomes.total > 0 for each in sets)
         return sets
+    usual: dict[str, Any] = {"n": N if len(data) < 10**6 else 10**9, "instances": "any"}
     if case.reader == "run":
-        options = {"qrels": io.BytesIO(QRELS), "censored": "tied", "n": 10**6}
-        return read_rank_sets(stream, name=case.name, **options)
-    return read_rank_sets(
-        stream, name=case.name, n=N if len(data) < 10**6 else 10**9, instances="any"
-    )
+        usual = {"qrels": io.BytesIO(QRELS), "censored": "tied", "n": 10**6}
+    return read_rank_sets(stream, name=case.name, **{**usual, **how})
 
 
 LEAKS = re.compile(
@@ -524,9 +508,9 @@ def wrong_result(case: Case, data: bytes, found: Any) -> str:
     if case.refused:
         return f"read, though it cannot be: {str(found)[:200]}"
     if case.reader in ("ranks", "sampled") and case.name.endswith(".csv") and len(data) < 10**6:
-        return compared(data, found, case.name.removesuffix(".csv"))
+        return compared(data, found, case.name.removesuffix(".csv")) or ""
     if case.name.endswith((".parquet", ".npy")) and len(data) < 10**6:
-        return compared(_as_csv(data, case.name), found, case.name.rpartition(".")[0])
+        return compared(_as_csv(data, case.name), found, case.name.rpartition(".")[0]) or ""
     if case.reader == "run":
         return _compared_run(data, found)
     if case.reader == "weights":
@@ -560,21 +544,12 @@ def _as_csv(data: bytes, name: str) -> bytes:
     return found.to_csv(index=False).encode()
 
 
-def accepted(data: bytes, name: str) -> bool:
-    """Whether the second reader takes a table."""
-    try:
-        second_reader.read(data, name)
-    except second_reader.Refused:
-        return False
-    return True
-
-
-def compared(data: bytes, found: Any, name: str) -> str:
-    """Whatever both readers accept is equal."""
+def compared(data: bytes, found: Any, name: str) -> str | None:
+    """What both readers accept and is not equal; None where the second one takes no table."""
     try:
         other = second_reader.read(data, name)
     except second_reader.Refused:
-        return ""
+        return None
     if [each.system for each in found] != list(other):
         return f"systems {[each.system for each in found]}, not {list(other)}"
     for each in found:
@@ -602,17 +577,14 @@ def compared(data: bytes, found: Any, name: str) -> str:
 def _compared_run(data: bytes, found: list[RankSet]) -> str:
     """Ranks by sorting each list in plain Python."""
     lists: dict[tuple[str, str], list[tuple[Any, str]]] = {}
-    for line in data.decode("utf-8-sig").split("\n"):
-        if line.strip():
-            query, _, document, _, score, tag = line.split()
-            lists.setdefault((tag, query), []).append((np.float32(score), document))
+    for line in filter(str.strip, data.decode("utf-8-sig").split("\n")):
+        query, _, document, _, score, tag = line.split()
+        lists.setdefault((tag, query), []).append((np.float32(score), document))
+    relevant = [line.split() for line in QRELS.decode().splitlines()]
     for each in found:
         for label, rank in zip(each.instances.tolist(), each.ranks.tolist(), strict=True):
             order = [d for _, d in sorted(lists.get((each.system, str(label)), []), reverse=True)]
-            relevant = [
-                line.split()[2] for line in QRELS.decode().splitlines() if line.split()[0] == label
-            ]
-            places = [order.index(d) + 1 for d in relevant if d in order]
+            places = [order.index(d) + 1 for q, _, d, _ in relevant if q == label and d in order]
             if rank <= len(order) and rank not in places:
                 return f"{each.system} {label}: rank {rank}, not {places}"
     return ""

@@ -3,9 +3,9 @@
 It sees only what must stay: ``import sampledash``, ``app.py``, the page scripts and the parameters
 of their addresses. ::
 
-    python -m tests.net --write                      # hold what is said now: tests/data/net.json
-    python -m tests.net                              # compare with it
-    python -m tests.net --against PATH --seed 7      # values and links that nobody has stored
+    python -m tests.net --write                    # hold what is said now: tests/data/net.json.xz
+    python -m tests.net                            # compare with it
+    python -m tests.net --against PATH --seed 7    # what nobody has stored
 
 Everything said is a record: a list of paths, each with a text (whole or, where it is long, its
 beginning and a digest) or with numbers. A number is ``[value]``, an array
@@ -18,11 +18,11 @@ from __future__ import annotations
 import argparse
 import base64
 import dataclasses
-import gzip
 import hashlib
 import io
 import json
 import logging
+import lzma
 import math
 import os
 import re
@@ -31,24 +31,24 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import groupby
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy loads, as app.py has it: two move digits
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyarrow import parquet
 
 import sampledash as sd
+from tests import hostile
 
 HERE = Path(__file__).resolve().parent
-STORED = HERE / "data" / "net.json"
-VALUES, FILES = 608, 90
+STORED = HERE / "data" / "net.json.xz"
+VALUES, FILES, LINKS = 572, 100, 84
 RELATIVE, ABSOLUTE = 1e-12, 1e-13
 
 Atom = str | list[float]
@@ -85,30 +85,21 @@ def _digits(x: float) -> float:
     return float(f"{x:.14g}")
 
 
-OF_SET = ("system", "ranks", "sampled_ranks", "n", "m", "scheme", "instances", "ties", "mass_above",
-          "counts", "n_instances", "is_adaptive")  # fmt: skip
-PARTS = {sd.RankSet: OF_SET, sd.SampledRankSet: OF_SET, sd.Metric: ("name", "k", "share")}
+OF_SET = "system ranks sampled_ranks n m scheme instances ties mass_above counts n_instances"
+PARTS = {sd.RankSet: OF_SET, sd.SampledRankSet: f"{OF_SET} is_adaptive", sd.Metric: "name k share"}
 
 
 def said(value: Any, path: str = "", into: Record | None = None) -> Record:
     """Everything in a value, by its path."""
     into = {} if into is None else into
-    if value is None or value is pd.NA or isinstance(value, str | bytes | bool | np.bool_):
-        into[path] = said_text(value if isinstance(value, str) else repr(value))
-    elif isinstance(value, int | float | np.number):
-        into[path] = said_array([value])
-    elif isinstance(value, pd.DataFrame):
-        into[f"{path}:columns"] = said_text(repr([str(c) for c in value.columns]))
-        said(value.index.to_numpy(), f"{path}:index", into)
-        for place in range(value.shape[1]):
-            said(value.iloc[:, place].to_numpy(dtype=object), f"{path}.{place}", into)
+    if isinstance(value, pd.DataFrame):
+        columns = {str(i): value.iloc[:, i].tolist() for i in range(value.shape[1])}
+        value = {"columns": [*map(str, value)], "index": value.index.tolist(), **columns}
     elif type(value) in PARTS or dataclasses.is_dataclass(value):
-        into[f"{path}:says"] = said_text(str(value))
-        own = PARTS.get(type(value)) or [field.name for field in dataclasses.fields(value)]
-        for name in own:
-            if hasattr(value, name):
-                said(getattr(value, name), f"{path}.{name}", into)
-    elif isinstance(value, dict):
+        own = PARTS.get(type(value), "").split() or [x.name for x in dataclasses.fields(value)]
+        parts = {name: getattr(value, name) for name in own if hasattr(value, name)}
+        value = {"says": str(value), **parts}
+    if isinstance(value, dict):
         for key in value:
             said(value[key], f"{path}.{key}", into)
     elif isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
@@ -120,6 +111,8 @@ def said(value: Any, path: str = "", into: Record | None = None) -> Record:
             into[path] = said_array(numbers)
         if texts:
             into[f"{path}:texts"] = said_text(f"{len(texts)}: " + "|".join(map(str, texts)))
+    elif _is_number(value):
+        into[path] = said_array([value])
     else:
         into[path] = said_text(re.sub(r" at 0x[0-9a-f]+", "", str(value)))
     return into
@@ -130,9 +123,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, np.ndarray):
-        value = list(value.ravel())
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | np.ndarray):
         for each in value:
             yield from _leaves(each)
     elif isinstance(value, dict):
@@ -159,551 +150,289 @@ def outcome(make: Callable[[], Any]) -> Record:
 
 # ------------------------------------------------------------------------------------- values
 
-METRICS = (
-    "Recall@1", "Recall@5", "Recall@10", "Recall@20", "Precision@5", "Precision@10", "HitRate@10",
-    "HR@3", "NDCG", "NDCG@5", "NDCG@10", "AP", "AP@5", "AP@10", "RR", "MRR@10", "AUC", "TOPK@2%",
-    "TOPK@0.1", "TOPK@0.3", "ATOP", "MAP@20", "recall_at_7", "acc@2",
+PLAIN = (
+    "Recall@1", "Recall@5", "Recall@10", "Precision@5", "HitRate@10", "NDCG", "NDCG@5", "NDCG@10",
+    "AP", "AP@5", "RR", "MRR@10", "AUC", "MAP@20", "recall_at_7", "acc@2", "Recall",
 )  # fmt: skip
-WRONG_METRICS = ("Recall", "Foo@3", "NDCG@0", "AUC@5", "TOPK@3", "Recall10", "AP@x", "", "hits@-1")
-CORRECTIONS = (
-    None, "uncorrected", "rank-estimate", "rank-estimate", "CLS", "BV 1", "BV 0.1", "BV 0.01",
-    "BV 0.001", "LS", "bias-variance",
-)  # fmt: skip
-ESTIMATORS = (
-    "mle", "mes", "monotone-mle", "bv-mle", "bv-mes", "bv-monotone-mle", "mn", "BV 0.1", "CLS",
-    "rank-estimate", "uncorrected", "BV 0.01", "nothing",
-)  # fmt: skip
+METRICS = (*PLAIN, "TOPK@2%", "TOPK@0.3", "ATOP", "AUC@5")
+TEXTS = (*METRICS, "Foo@3", "NDCG@0", "TOPK@3", "Recall10", "AP@x", "", "hits@-1")
+FITS = ("rank-estimate", "CLS", "BV 1", "BV 0.1", "BV 0.001", "LS", "BV 5e-5", "XY", "uncorrected")
+DISTRIBUTIONS, LEARNED = (
+    ("mle", "mes", "monotone-mle"),
+    ("bv-mle", "bv-mes", "bv-monotone-mle", "mn"),
+)
+SCHEMES = ("without-replacement", "with-replacement", "popularity")
+SHAPES = (None, "non-increasing")
+HOW: list[dict[str, Any]] = [
+    *({} for _ in range(6)), *({"scheme": x} for x in SCHEMES), {"scheme": SCHEMES[0]},
+    *({"correction": x} for x in (None, *FITS[:6])), {"scheme": "popularity", "odds": 3.5},
+    {"fit_scheme": SCHEMES[1]}, *({"ties": x} for x in ("expected", "optimistic", "pessimistic")),
+    *({"weighting": x} for x in ("instances", "relevant-items", "rows")),
+]  # fmt: skip
 
 
 class Draw:
-    """Arguments at random; a few of them wrong."""
+    """Arguments by their names, drawn when first asked for; a few of them wrong."""
 
     def __init__(self, *seed: int) -> None:
         self.rng = np.random.default_rng(seed)
-        self.given: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in DRAWS:
+            raise AttributeError(name)
+        setattr(self, name, DRAWS[name](self))
+        return getattr(self, name)
 
     def chance(self, share: float) -> bool:
         return float(self.rng.random()) < share
 
-    def pick(self, options: Any) -> Any:
-        found = options[int(self.rng.integers(len(options)))]
-        self.given.append(str(found))
-        return found
+    def pick(self, *options: Any) -> Any:
+        return options[int(self.rng.integers(len(options)))]
 
     def whole(self, low: int, high: int) -> int:
         """Even on a logarithmic scale."""
-        x = math.exp(float(self.rng.uniform(math.log(low), math.log(high + 1))))
-        found = min(max(int(x), low), high)
-        self.given.append(str(found))
-        return found
+        return int(math.exp(self.rng.uniform(math.log(low), math.log(high + 1))))
 
-    def metric(self, *, plain: bool = False) -> str:
-        if self.chance(0.04):
-            return self.pick(WRONG_METRICS)
-        return self.pick([m for m in METRICS if not plain or not m.startswith(("TOPK", "ATOP"))])
-
-    def scheme(self, *, popular: bool = True) -> dict[str, Any]:
-        schemes = ["with-replacement", "without-replacement", "without-replacement"]
-        scheme = self.pick([*schemes, "popularity"] if popular else schemes)
-        odds = {"odds": self.pick((0.5, 2.0, 3.5))} if scheme == "popularity" else {}
-        return {"scheme": scheme} | odds
-
-    def sampling(self, most_n: int = 20_000, most_m: int = 300, *, popular: bool = True) -> Any:
+    def sampling(self, most_n: int, most_m: int) -> sd.Sampling:
         n = self.whole(2, most_n)
-        m = self.whole(1, min(most_m, n - 1) if self.chance(0.95) else most_m)
-        return sd.Sampling(n, m, **self.scheme(popular=popular))
+        m = self.whole(1, most_m if self.chance(0.05) else min(most_m, n - 1))
+        scheme = self.pick(*SCHEMES)
+        return sd.Sampling(n, m, scheme, self.pick(0.5, 2.0) if scheme == "popularity" else 1.0)
 
-    def correction(self) -> Any:
-        text = self.pick(CORRECTIONS)
-        return "BV 2" if self.chance(0.02) else text
-
-    def gamma(self) -> float:
-        return self.pick((1.0, 0.5, 0.1, 0.037, 0.01, 0.001, 1e-5, 0.0, -1.0))
-
-    def options(self) -> dict[str, Any]:
-        how = self.scheme() if self.chance(0.8) else {}
-        if self.chance(0.35):
-            how["correction"] = self.correction()
-        if self.chance(0.1):
-            how["fit_scheme"] = self.pick(("with-replacement", "without-replacement"))
-        if self.chance(0.25):
-            how["ties"] = self.pick(("expected", "optimistic", "pessimistic"))
-        if self.chance(0.2):
-            how["weighting"] = self.pick(("instances", "relevant-items", "rows"))
-        if self.chance(0.02):
-            how["ladder"] = 3
-        return how
-
-    def sets(self, least: int = 2, kind: str = "") -> list[Any]:
-        """Rank sets of the same instances; plain or with ties, counts, several relevant items."""
-        kinds = ("plain", "plain", "plain", "small", "ties", "several", "own n", "counts", "mass")
-        kind = kind or self.pick(kinds)
-        rng, size = self.rng, 6 if kind == "small" else self.whole(20, 120)
-        n: Any = self.pick((60, 200, 500, 1500))
-        systems, users = max(least, int(rng.integers(2, 4))), np.arange(size)
-        if kind == "several":
-            users = np.sort(rng.integers(0, max(size // 2, 2), size))
-        if kind == "own n":
-            n = rng.integers(n // 2, n, size)
+    def ranksets(self) -> list[sd.RankSet]:
+        """Of the same instances; plain or with ties, counts, several relevant items."""
+        size, n, rng = self.whole(6, 90), self.pick(150, 500, 1500), self.rng
+        kind = self.pick("", "", "", "ties", "several", "own n", "counts", "mass")
+        own, users = n + rng.integers(0, 99, size), np.sort(rng.integers(0, size, size))
+        counts = rng.integers(1, 9, size)
         made = []
-        for s in range(systems):
-            ranks = np.ceil((n - 1) * rng.beta(0.35 + 0.1 * s, 1.4, size)).astype(int)
-            ranks = np.clip(ranks + int(rng.integers(0, 4)), 1, n)
-            more: dict[str, Any] = {}
-            if kind == "several":
-                places = np.argsort(rng.random((size, int(n))), axis=1)
-                for user in np.unique(users):
-                    mine = users == user
-                    ranks[mine] = np.sort(places[mine][0, : mine.sum()] // 4 + 1)
-                    ranks[mine] += np.arange(mine.sum())
-                more["instances"] = users
-            if kind == "ties":
-                more["ties"] = np.minimum(rng.integers(0, 6, size), n - ranks)
-            if kind == "counts":
-                more["counts"] = np.random.default_rng(size).integers(1, 9, size)
-            if kind == "mass":
-                more["mass_above"] = np.clip((ranks - 1) / n * rng.uniform(0.8, 1.9), 0, 1)
-            made.append(sd.RankSet("ABC"[s], ranks, n, **more))
+        for system in "ABC"[: int(rng.integers(2, 4))]:
+            chances = np.arange(1.0, n + 1) ** -rng.uniform(0.2, 1.2)
+            ranks = 1 + rng.choice(n, size, replace=False, p=chances / chances.sum())
+            mass = np.clip((ranks - 1) / n * rng.uniform(0.8, 1.9), 0, 1)
+            ties = np.minimum(rng.integers(0, 6, size), n - ranks)
+            more = {"ties": ties, "several": users, "counts": counts, "mass": mass}
+            names = {"several": "instances", "mass": "mass_above"}
+            given = {names.get(kind, kind): more[kind]} if kind in more else {}
+            made.append(sd.RankSet(system, ranks, own if kind == "own n" else n, **given))
         return made
 
-    def sampled(self, *, together: int = 1, most_n: int = 800) -> list[Any]:
-        rng, size = self.rng, self.whole(30, 400)
-        n, scheme = self.whole(30, most_n), self.pick(("with-replacement", "without-replacement"))
+    def samples(self) -> list[sd.SampledRankSet]:
+        """Two of the same instances."""
+        size, n, rng = self.whole(30, 400), self.whole(30, 400), self.rng
         m: Any = self.whole(3, min(40, n - 1))
         if self.chance(0.15):
             m = rng.choice([m, min(2 * m, n - 1)], size)
-        made = []
-        for s in range(together):
-            share = rng.beta(0.4 + 0.1 * s, 1.5, size)
-            more: dict[str, Any] = {}
-            if self.chance(0.15):
-                more["counts"] = rng.integers(1, 5, size)
-            if self.chance(0.08):
-                more["adaptive"] = True
-            ranks = 1 + rng.binomial(m, share)
-            made.append(sd.SampledRankSet("ABC"[s], ranks, n, m, scheme=scheme, **more))
-        return made
-
-    def m_for(self, sets: list[Any]) -> int:
-        top = int(min(np.min(s.n) for s in sets)) - 1
-        if self.chance(0.04):
-            return self.pick((0, 5000, -3))
-        return self.whole(1, max(min(top - 5, 300), 2))
-
-    def prior(self, n: int) -> Any:
-        return None if self.chance(0.5) else 1 / np.arange(1, n + 1) ** self.pick((0.5, 1.0, 2.0))
-
-
-Values = Callable[[Draw], Any]
-
-
-def _after(draw: Callable[[Draw], Any], then: Callable[..., Any], **more: Any) -> Values:
-    """What is made of what is drawn first."""
-    return lambda d: then(d, draw(d), **more)
-
-
-def _of(*kinds: str) -> Values:
-    """Rank sets of one of some kinds."""
-    return lambda d: d.sets(kind=d.pick(kinds))
-
-
-def _law(d: Draw, s: sd.Sampling, name: str) -> Any:
-    ranks = d.rng.integers(1, s.n + 1, 7) if d.chance(0.95) else [0, s.n + 1]
-    return getattr(sd, name)(d.metric(plain=True), ranks, s)
-
-
-def _sampling(d: Draw) -> Any:
-    if d.chance(0.25):
-        return sd.parse_sampling(d.pick(("n=100, m=10", "without", "", str(sd.Sampling(50, 7)))))
-    s = d.sampling(3_000, 100)
-    again, ranks = sd.parse_sampling(str(s)), d.rng.integers(1, s.n + 1, 3)
-    drawn = s.draw(ranks, np.random.default_rng(d.whole(1, 99)))
-    return [str(s), again == s, s.pmf(ranks), s.share_above(ranks), drawn]
-
-
-def _metric(d: Draw) -> Any:
-    if d.chance(0.7):
-        m = sd.parse_metric(d.metric())
-    else:
-        name = d.pick(("hr", "ndcg", "topk", "auc", "mrr", "what"))
-        m = sd.metric(name, k=d.pick((None, 3, 10, 0.1, 0, 2.5)))
-    n = d.whole(20, 5_000)
-    ranks = np.sort(d.rng.choice(np.arange(1, n + 1), 3, replace=False))
-    parts = [str(m), m.label, m.about, m.tex, m.first_only, m.linear, m.of_others, m.scale(3)]
-    return [*parts, m(ranks, n), m.of_set(ranks, n)]
-
-
-def _fit(d: Draw, s: sd.Sampling) -> Any:
-    text = d.pick(("rank-estimate", "CLS", "BV 1", "BV 0.1", "BV 0.001", "LS", "BV 5e-5", "XY"))
-    named = {"gamma": d.gamma()} if text.startswith("BV") and d.chance(0.5) else {}
-    if d.chance(0.4):
-        made = sd.correction("bias-variance" if named else text, prior=d.prior(s.n), **named)
-    else:
-        made = sd.parse_correction(text)
-    fit, ranks = made.fit(d.metric(plain=True), s), d.rng.integers(1, s.n + 1, 5)
-    return [str(made), fit.values, fit.note, fit.expected(ranks), fit.variance(ranks), fit.risk()]
-
-
-def _vector(d: Draw) -> Any:
-    if d.chance(0.2):
-        return sd.read_vector_json(d.pick(("", "{}", "[1]", '{"metric": "AP", "n": 5}')))
-    made = sd.correction(d.pick(("CLS", "BV", "rank-estimate")))
-    text = sd.vector_json(made.fit(d.metric(plain=True), d.sampling(900, 50)))
-    again, parsed = sd.read_vector_json(text), json.loads(text)
-    return [sorted(parsed), parsed["values"], again.values, str(again.correction)]
-
-
-def _means(d: Draw, sets: list[Any], name: str) -> Any:
-    m, how, metric = d.m_for(sets), d.options(), d.metric()
-    return [getattr(sd, name)(metric, rs, m, **how) for rs in sets]
-
-
-def _mean(d: Draw, sets: list[Any]) -> Any:
-    how, metric = d.options(), d.metric()
-    how = {key: how[key] for key in ("ties", "weighting") if key in how}
-    return [sd.mean(metric, rs, **how) for rs in sets]
-
-
-def _pairs(d: Draw, sets: list[Any], name: str) -> Any:
-    return getattr(sd, name)(d.metric(), sets, d.m_for(sets), **d.options())
-
-
-def _over_m(d: Draw, sets: list[Any], name: str) -> Any:
-    return getattr(sd, name)(d.metric(), sets, d.pick((20, 45, 80)), **d.options())
-
-
-def _negatives(d: Draw, sets: list[Any]) -> Any:
-    wanted = d.pick((0.8, 0.95, 0.99, 1.5))
-    return sd.negatives_needed(d.metric(), sets, wanted, d.pick((30, 60)), **d.options())
-
-
-def _instances(d: Draw, sets: list[Any]) -> Any:
-    redraw, wanted = d.pick(("negatives", "both")), d.pick((0.8, 0.95, 0.999, 0.0))
-    how = {"redraw": redraw}
-    return sd.instances_needed(d.metric(), sets, d.m_for(sets), wanted, **how, **d.options())
-
-
-def _curve(d: Draw, sets: list[Any]) -> Any:
-    ms = sorted({d.whole(1, 50) for _ in range(5)}) if d.chance(0.95) else [0, 5]
-    return sd.curve(d.metric(), sets, ms, **d.options())
-
-
-def _verdict(d: Draw, sets: list[Any]) -> Any:
-    how = d.options()
-    how.pop("correction", None)
-    recipes = list({d.correction() or "uncorrected": 0, "uncorrected": 0})
-    metrics = [d.metric(), d.metric()]
-    return sd.verdict(metrics, sets, d.m_for(sets), recipes, m_max=d.pick((30, 60)), **how)
-
-
-def _significance(d: Draw, sets: list[Any]) -> Any:
-    rng, level = np.random.default_rng(d.whole(1, 1000)), d.pick((0.9, 0.95, 1.0))
-    runs = d.pick((100, 400, 5))
-    return sd.significance(d.metric(), sets, rng, resamples=runs, confidence=level)
-
-
-def _simulate(d: Draw, sets: list[Any]) -> Any:
-    m, rng = d.m_for(sets[:1]), np.random.default_rng(d.whole(1, 1000))
-    return sd.simulate(d.metric(), sets[0], m, d.pick((1, 5, 20, 0)), rng, **d.options())
-
-
-def _sample(d: Draw, sets: list[Any]) -> Any:
-    rng, scheme = np.random.default_rng(d.whole(1, 1000)), d.scheme()["scheme"]
-    return sd.sample_ranks(sets[0], d.m_for(sets[:1]), rng, scheme=scheme)
-
-
-def _estimate(d: Draw) -> Any:
-    level = d.pick((0.95, 0.9, 1.5))
-    return sd.estimate(d.metric(plain=True), d.sampled()[0], d.pick(ESTIMATORS), level)
-
-
-def _distribution(d: Draw) -> Any:
-    sets, method = d.sampled(together=d.pick((1, 2))), d.pick(("mle", "mes", "monotone-mle", "x"))
-    return sd.rank_distribution(sets, method, iterations=d.pick((None, None, 7)))
-
-
-def _learned(d: Draw) -> Any:
-    sets, method = d.sampled(together=2), d.pick(("bv-mle", "bv-mes", "bv-monotone-mle", "mn"))
-    gamma = d.pick((None, None, 0.1, 0.003, 0.0))
-    return sd.fit_learned(method, d.metric(plain=True), sets, gamma=gamma)
-
-
-SHAPES = (None, "non-increasing")
-
-
-def _bounds(d: Draw) -> Any:
-    sets = d.sampled(together=2, most_n=300)
-    shape, tolerance = d.pick(SHAPES), d.pick((None, None, 0.05, 0.2, 2.0))
-    versus = sets[1] if d.chance(0.3) else None
-    return sd.bounds(d.metric(plain=True), sets[0], versus, shape, tolerance)
-
-
-def _compare(d: Draw) -> Any:
-    sets, shape = d.sampled(together=2, most_n=300), d.pick(SHAPES)
-    return sd.compare(d.metric(plain=True), *sets, shape, d.pick((0.95, 0.8, 0.0)))
-
-
-def _table(d: Draw) -> Any:
-    s = d.sampling(400, 40, popular=False)
-    ranks = np.clip(np.ceil(s.n * d.rng.beta(0.4, 1.4, 60)), 1, s.n).astype(int)
-    names = ["HR@1", "HR@5", "HR@10", "NDCG@10", "MRR"][: d.pick((2, 3, 4, 5))]
-    table = {x: round(float(np.mean(sd.expected(x, ranks, s))), 4) for x in names}
-    if d.chance(0.08):
-        table["HR@1"] = 1.2
-    shape, size = d.pick(SHAPES), d.pick((None, 60, 1000))
-    metric = d.metric(plain=True)
-    return sd.bounds_from_table(metric, table, s.n, s.m, 4, None, shape, s.scheme, instances=size)
-
-
-def _gamma_table(d: Draw) -> Any:
-    s = d.sampling(900, 60, popular=False)
-    prior = 1.0 / np.arange(1, s.n + 1) ** d.pick((0.5, 1.0))
-    return sd.gamma_table(d.metric(plain=True), s, d.pick((1, 100, 6040, -1)), prior)
-
-
-def _spectral(d: Draw, s: sd.Sampling, name: str) -> Any:
-    return getattr(sd, name)(s, *([] if name == "eigenvalues" else [d.gamma()]))
-
-
-def _posterior(d: Draw, s: sd.Sampling) -> Any:
-    return sd.posterior(d.whole(1, s.m + 1) + (s.m + 2) * d.chance(0.03), s, d.prior(s.n))
-
-
-def _full_cutoff(d: Draw, s: sd.Sampling) -> Any:
-    return sd.full_cutoff(d.whole(1, s.m + 3), s.n, s.m, beta=d.pick((None, 1.0, 0.4, 0.0)))
-
-
-def _matching(d: Draw, sets: list[Any]) -> Any:
-    m = d.m_for(sets[:1])
-    return sd.matching_cutoff(d.whole(1, max(m, 1)), sets[0], m, **d.scheme())
-
-
-def _example(d: Draw) -> Any:
-    sets = sd.example(d.pick(("paper-abc", "movielens-xyz", "movielens-xyz-ties", "movielens")))
-    m, how = d.whole(1, 200), d.options()
-    return [sets, [sd.expected_mean(d.metric(), rs, m, **how) for rs in sets]]
-
-
-WRONG_RANKS = (([0, 3], 9), ([1, 12], 9), ([1.5], 9), ([], 9), ([1, 2], [9, 0]), ([2], 10**13))
-
-
-def _ranks(d: Draw) -> Any:
-    if d.chance(0.5):
-        return sd.RankSet("S", *d.pick(WRONG_RANKS))
-    return [[rs.has_ties, rs.max_negatives, rs.max_relevant, rs.n_instances, rs] for rs in d.sets()]
-
-
-def _sampled_set(d: Draw) -> Any:
-    if d.chance(0.4):
-        return sd.SampledRankSet("S", [1, d.pick((0, 7, 2.5))], 100, d.pick((5, 0, 10**8)))
-    sets = d.sampled(together=2)
-    return [[x, _observed(x), x.population, x.chance_if_set] for x in sets]
-
-
-def _observed(x: sd.SampledRankSet) -> list[str]:
-    if hasattr(x, "draws"):  # the form they once had
-        return [str(one) for one in x.draws]
-    pairs = zip(x.outcomes.m, x.outcomes.counts, strict=True)
-    return [f"Draws(m={m}, counts={counts!r})" for m, counts in pairs]
-
-
-def _counterexample(d: Draw) -> Any:
-    return sd.counterexample(d.metric(plain=True), d.sampling(300, 60))
-
-
-_OVER_M = _of("plain", "small", "ties", "own n", "counts", "several")
-KINDS: dict[str, Values] = {
-    "Sampling": _sampling, "Metric": _metric, "RankSet": _ranks, "SampledRankSet": _sampled_set,
-    "expected": _after(Draw.sampling, _law, name="expected"),
-    "variance": _after(Draw.sampling, _law, name="variance"),
-    "posterior": _after(lambda d: d.sampling(2_000, 100), _posterior),
-    "correction": _after(lambda d: d.sampling(5_000, 120), _fit), "vector_json": _vector,
-    "example": _example, "mean": _after(Draw.sets, _mean),
-    "expected_mean": _after(Draw.sets, _means, name="expected_mean"),
-    "std_of_mean": _after(Draw.sets, _means, name="std_of_mean"),
-    "curve": _after(Draw.sets, _curve), "simulate": _after(Draw.sets, _simulate),
-    "sample_ranks": _after(_of("plain", "ties", "own n", "counts", "several"), _sample),
-    "flips": _after(_OVER_M, _over_m, name="flips"),
-    "right_from": _after(_OVER_M, _over_m, name="right_from"),
-    "verdict": _after(_of("plain", "ties", "own n", "several", "small"), _verdict),
-    **{x: _after(Draw.sets, _pairs, name=x) for x in
-       ("probability_of_order", "probability_if_shared", "probability_if_redrawn")},
-    "significance": _after(_of("plain", "small", "ties", "several", "counts"), _significance),
-    "negatives_needed": _after(_of("plain", "own n", "counts"), _negatives),
-    "instances_needed": _after(Draw.sets, _instances), "counterexample": _counterexample,
-    **{x: _after(lambda d: d.sampling(50_000, 200), _spectral, name=x) for x in
-       ("eigenvalues", "retained", "resolution")},
-    "full_cutoff": _after(Draw.sampling, _full_cutoff),
-    "matching_cutoff": _after(_of("plain", "own n", "counts", "ties"), _matching),
-    "gamma_table": _gamma_table, "estimate": _estimate, "rank_distribution": _distribution,
-    "fit_learned": _learned, "bounds": _bounds, "compare": _compare, "bounds_from_table": _table,
-}  # fmt: skip
+        counts = rng.integers(1, 5, size)
+        usual = {"scheme": self.pick(*SCHEMES[:2])}
+        more = usual | self.pick({}, {}, {}, {}, {"counts": counts}, {"adaptive": True})
+        shares = [rng.beta(rng.uniform(0.3, 0.6), 1.5, size) for _ in "AB"]
+        return [
+            sd.SampledRankSet(system, 1 + rng.binomial(m, share), n, m, **more)
+            for system, share in zip("AB", shares, strict=True)
+        ]
+
+
+DRAWS: dict[str, Callable[[Draw], Any]] = {
+    "metric": lambda d: d.pick(*METRICS),
+    "plain": lambda d: d.pick(*PLAIN),
+    "wide": lambda d: d.sampling(50_000, 200),
+    "small": lambda d: d.sampling(800, 60),
+    "ranks": lambda d: d.rng.integers(1, d.small.n + 1, 9),
+    "prior": lambda d: (
+        None if d.chance(0.5) else np.arange(1.0, d.small.n + 1) ** -d.pick(0.5, 1.0, 2.0)
+    ),
+    "gamma": lambda d: d.pick(1.0, 0.5, 0.1, 0.037, 0.01, 0.001, 1e-5, 0.0, -1.0),
+    "sets": lambda d: d.ranksets(),
+    "one": lambda d: d.sets[0],
+    "m": lambda d: d.pick(0, 5000, -3) if d.chance(0.04) else d.whole(1, 140),
+    "how": lambda d: d.pick(*HOW) | d.pick(*HOW) | d.pick(*HOW),
+    "mean": lambda d: {x: d.how[x] for x in ("ties", "weighting") if x in d.how},
+    "wanted": lambda d: d.pick(0.8, 0.95, 0.99, 1.5),
+    "level": lambda d: d.pick(0.95, 0.8, 0.0),
+    "seeded": lambda d: np.random.default_rng(d.whole(1, 1000)),
+    "pair": lambda d: d.samples(),
+    "fit": lambda d: d.correction.fit(d.plain, d.small),
+    "correction": lambda d: d.pick(
+        sd.correction("bias-variance", gamma=d.gamma, prior=d.prior),
+        sd.correction("CLS", prior=d.prior),
+        sd.correction(d.pick("rank-estimate", "LS", "uncorrected", "bias-variance")),
+    ),
+    "printed": lambda d: {
+        x: round(float(np.mean(sd.expected(x, d.ranks, d.small))), 4)
+        for x in ("HR@1", "HR@5", "HR@10", "NDCG@10", "MRR")[: d.pick(2, 3, 4, 5)]
+    },
+    "vector": lambda d: sd.vector_json(d.fit),
+}
+
+
+def _fit(fit: sd.Fit, ranks: Any) -> dict[str, Any]:
+    held = [str(x) for x in (fit.correction, fit.metric, fit.sampling, fit.note)]
+    means = {"mean": fit.expected(ranks), "variance": fit.variance(ranks), "risk": fit.risk()}
+    return {"of": held, "values": fit.values, **means}
+
+
+def _metric(m: sd.Metric, n: int, rng: np.random.Generator) -> Any:
+    ranks = np.sort(rng.choice(np.arange(1, n + 1), min(n, 3), replace=False))
+    says = [str(m), m.label, m.about, m.tex, m.first_only, m.linear, m.of_others, m.scale(3)]
+    return {"says": says, "at": m(ranks, n), "of set": m.of_set(ranks, n)}
+
+
+def _sampling(s: sd.Sampling, ranks: Any, rng: np.random.Generator) -> list[Any]:
+    return [str(s), s.pmf(ranks), s.share_above(ranks), s.draw(ranks, rng)]
+
+
+KINDS: dict[str, Callable[[Draw], Any]] = {
+    "Sampling": lambda d: _sampling(d.small, d.ranks, d.seeded),
+    "RankSet": lambda d: [[x, x.has_ties, x.max_negatives, x.max_relevant] for x in d.sets],
+    "wrong RankSet": lambda d: sd.RankSet(
+        "S", *d.pick(([0, 3], 9), ([1, 12], 9), ([1.5], 9), ([], 9), ([1], [0]), ([2], 10**13))
+    ),
+    "SampledRankSet": lambda d: [[x, x.population, x.chance_if_set] for x in d.pair],
+    "wrong SampledRankSet": lambda d: sd.SampledRankSet(
+        "S", [1, d.pick(0, 7, 2.5)], 100, d.pick(5, 0, 10**8)
+    ),
+    "parse_sampling": lambda d: sd.parse_sampling(
+        str(d.small) if d.chance(0.7) else d.pick("n=100, m=10", "without", "")
+    ),
+    "parse_metric": lambda d: _metric(sd.parse_metric(d.pick(*TEXTS)), d.whole(3, 5000), d.rng),
+    "metric": lambda d: _metric(
+        sd.metric(d.pick("hr", "ndcg", "topk", "auc"), k=d.pick(None, 3, 10, 0.1, 0)), 99, d.rng
+    ),
+    "expected": lambda d: sd.expected(d.plain, d.rng.integers(1, d.wide.n + 1, 7), d.wide),
+    "variance": lambda d: sd.variance(d.plain, d.rng.integers(1, d.wide.n + 1, 7), d.wide),
+    "posterior": lambda d: sd.posterior(d.whole(1, d.small.m + 1), d.small, d.prior),
+    "correction": lambda d: _fit(d.fit, d.ranks),
+    "parse_correction": lambda d: _fit(
+        sd.parse_correction(d.pick(*FITS)).fit(d.plain, d.small), d.ranks
+    ),
+    "vector_json": lambda d: json.loads(d.vector),
+    "read_vector_json": lambda d: _fit(
+        sd.read_vector_json(d.vector if d.chance(0.8) else d.pick("", "{}", '{"metric": "AP"}')),
+        d.ranks,
+    ),
+    "example": lambda d: sd.example(d.pick("paper-abc", "movielens-xyz-ties", "movielens")),
+    "mean": lambda d: [sd.mean(d.metric, each, **d.mean) for each in d.sets],
+    "expected_mean": lambda d: [sd.expected_mean(d.metric, x, d.m, **d.how) for x in d.sets],
+    "std_of_mean": lambda d: [sd.std_of_mean(d.metric, x, d.m, **d.how) for x in d.sets],
+    "flips": lambda d: sd.flips(d.metric, d.sets, d.pick(20, 45, 80), **d.how),
+    "right_from": lambda d: sd.right_from(d.metric, d.sets, d.pick(20, 45, 80), **d.how),
+    "probability_of_order": lambda d: sd.probability_of_order(d.metric, d.sets, d.m, **d.how),
+    "probability_if_shared": lambda d: sd.probability_if_shared(d.metric, d.sets, d.m, **d.how),
+    "probability_if_redrawn": lambda d: sd.probability_if_redrawn(d.metric, d.sets, d.m, **d.how),
+    "curve": lambda d: sd.curve(d.metric, d.sets, [d.m, *sorted({d.whole(1, 50), 7})], **d.how),
+    "simulate": lambda d: sd.simulate(d.metric, d.one, d.m, d.pick(1, 9, 0), d.seeded, **d.how),
+    "sample_ranks": lambda d: sd.sample_ranks(d.one, d.m, d.seeded, scheme=d.pick(*SCHEMES)),
+    "verdict": lambda d: sd.verdict(
+        [d.metric, d.plain],
+        d.sets,
+        d.m,
+        [*{"uncorrected": 0, d.pick(*FITS[:4]): 0}],
+        m_max=d.pick(20, 40),
+        **{key: x for key, x in d.how.items() if key != "correction"},
+    ),
+    "significance": lambda d: sd.significance(
+        d.metric, d.sets, d.seeded, resamples=d.pick(100, 400, 5), confidence=d.level, **d.mean
+    ),
+    "negatives_needed": lambda d: sd.negatives_needed(
+        d.metric, d.sets, d.wanted, d.pick(15, 30), **d.how
+    ),
+    "instances_needed": lambda d: sd.instances_needed(d.metric, d.sets, d.m, d.wanted, **d.how),
+    "counterexample": lambda d: sd.counterexample(d.plain, d.small),
+    "eigenvalues": lambda d: sd.eigenvalues(d.wide),
+    "retained": lambda d: sd.retained(d.wide, d.gamma),
+    "resolution": lambda d: sd.resolution(d.wide, d.gamma),
+    "full_cutoff": lambda d: sd.full_cutoff(d.whole(1, d.wide.m + 3), d.wide.n, d.wide.m),
+    "matching_cutoff": lambda d: sd.matching_cutoff(
+        d.whole(1, 20), d.one, d.m, scheme=d.pick(*SCHEMES)
+    ),
+    "gamma_table": lambda d: sd.gamma_table(
+        d.plain, d.small, d.pick(1, 100, 6040, -1), 1 / np.arange(1, d.small.n + 1)
+    ),
+    "estimate": lambda d: sd.estimate(
+        d.plain, d.pair[0], d.pick(*DISTRIBUTIONS, *LEARNED, *FITS), d.level
+    ),
+    "rank_distribution": lambda d: sd.rank_distribution(
+        d.pair[: d.pick(1, 2)], d.pick(*DISTRIBUTIONS, "x")
+    ),
+    "fit_learned": lambda d: sd.fit_learned(
+        d.pick(*LEARNED), d.plain, d.pair, gamma=d.pick(None, None, 0.1, 0.003)
+    ),
+    "bounds": lambda d: sd.bounds(
+        d.plain, *d.pair[: d.pick(1, 2)], shape=d.pick(*SHAPES), tolerance=d.pick(None, 0.05, 2.0)
+    ),
+    "compare": lambda d: sd.compare(d.plain, *d.pair, d.pick(*SHAPES), d.level),
+    "bounds_from_table": lambda d: sd.bounds_from_table(
+        d.plain,
+        d.printed,
+        d.small.n,
+        d.small.m,
+        4,
+        None,
+        d.pick(*SHAPES),
+        d.small.scheme,
+        instances=d.pick(None, 60, 1000),
+    ),
+}
 
 
 def value(seed: int, number: int) -> tuple[str, Record]:
     """A name of the public API and what it gives for arguments drawn from the seed."""
     name = list(KINDS)[number % len(KINDS)]
-    d = Draw(seed, number)
-    found = outcome(lambda: KINDS[name](d))
-    return f"value {number} {name}", {"given": said_text(" ".join(d.given)), **found}
+    return f"value {number} {name}", outcome(lambda: KINDS[name](Draw(seed, number)))
 
 
 # -------------------------------------------------------------------------------------- files
 
-
-def _rows(d: Draw) -> list[dict[str, Any]]:
-    n, users = d.pick((40, 500, 3706)), d.whole(3, 12)
-    return [
-        {"system": s, "instance": f"u{u}", "rank": int(d.rng.integers(1, n + 1)),
-         "n_candidates": n, "ties": int(d.rng.integers(0, 4)), "count": int(d.rng.integers(1, 9)),
-         "seed": int(u % 2), "mass_above": round(float(d.rng.random()), 4)}
-        for s in ("A", "B b", "Ä") for u in range(users)
-    ]  # fmt: skip
+WAYS: dict[str, tuple[dict[str, Any], ...]] = {
+    "ranks": ({}, {"n": 5000}, {"zero_based": True}, {"instances": "shared"}, {"runs": "apart"},
+              {"systems": {"A": "first", "B b": "B"}}),
+    "run": ({}, {"n": None}, {"censored": "refuse"}, {"censored": "left-out"}),
+    "sampled": ({}, {"n": 5000, "m": 20}, {"n": 1000, "m": 20, "scheme": "without-replacement"}),
+    "pasted": ({}, {"zero_based": True}),
+}  # fmt: skip
 
 
-def _csv(d: Draw, rows: list[dict[str, Any]], columns: list[str], heads: dict[str, str]) -> bytes:
-    mark = d.pick((",", "\t", ";"))
-    lines = [mark.join(heads.get(c, c) for c in columns)]
-    lines += [mark.join(str(row[c]) for c in columns) for row in rows]
-    return "\n".join([*lines, ""]).encode()
+def _each(read: Callable[..., Any], source: Any, how: dict[str, Any]) -> Callable[[], Any]:
+    return lambda: {str(i): each for i, each in enumerate(read(source, **how))}
 
 
-def _bytes_of(write: Callable[[io.BytesIO], Any]) -> bytes:
-    buffer = io.BytesIO()
-    write(buffer)
-    return buffer.getvalue()
+def file(case: hostile.Case, number: int) -> tuple[str, Record]:
+    """What is read from a hostile file, in one of the ways it can be."""
+    how = WAYS[case.reader][number % len(WAYS[case.reader])]
+    read, source = partial(hostile.read, case), case.data
+    if case.reader == "sampled":
+        read, source = partial(sd.read_sampled_ranks, name=case.name), io.BytesIO(source)
+    return f"file {case.kind} {case.number} {case.name} {how}", outcome(_each(read, source, how))
 
 
-def _file(d: Draw) -> tuple[str, str, bytes, dict[str, Any]]:
-    """How it is read, the file's name, its bytes, and how."""
-    how: dict[str, Any] = {}
-    kind = d.pick(
-        ("long", "long", "long", "wide", "counts", "seeds", "run", "run", "pasted", "pasted",
-         "npy", "parquet", "sampled", "sampled", "json", "no n", "broken", "broken", "zero")
-    )  # fmt: skip
-    rows, heads = _rows(d), {"system": d.pick(("system", "model", "tag", "method")),
-                             "rank": d.pick(("rank", "position", "Ranks")),
-                             "instance": d.pick(("instance", "user_id", "qid")),
-                             "n_candidates": d.pick(("n_candidates", "n", "n_items"))}  # fmt: skip
-    columns = ["system", "instance", "rank", "n_candidates"]
-    reader, name = "ranks", "ranks.csv"
-    frame = pd.DataFrame(rows)
-    wide = frame.pivot(index="instance", columns="system", values="rank")
-    if kind in ("long", "broken", "zero", "no n"):
-        columns += [c for c in ("ties", "mass_above") if d.chance(0.3)]
-        how = {"zero_based": d.chance(0.5)} if kind == "zero" else {}
-        if kind == "zero":
-            rows[0]["rank"] = 0
-        if kind == "no n":
-            columns.remove("n_candidates")
-            how = {"n": d.pick((None, 5000, 3))}
-        if kind == "broken":
-            rows[int(d.rng.integers(len(rows)))][d.pick(columns)] = d.pick(
-                ("", "x", -1, 10**19, 2.5, "nan", "1,5", '"', "٣")
-            )
-            how = {"instances": d.pick(("same", "shared", "any"))}
-            del rows[-int(d.rng.integers(0, 3)) or len(rows) :]
-        data = _csv(d, rows, columns, heads)
-    elif kind == "counts":
-        data = _csv(d, rows, ["system", "rank", "n_candidates", "count"], heads)
-    elif kind == "seeds":
-        data = _csv(d, rows, [*columns, "seed"], heads)
-        how = {"runs": d.pick(("averaged", "apart"))}
-    elif kind == "wide":
-        wide.insert(0, "n", 3706)
-        data = wide.reset_index().to_csv(index=False).encode()
-        how = {"systems": d.pick((None, ["A"], ["A", "C"], {"A": "first"}))}
-    elif kind == "run":
-        reader, name, how = "run", "run.txt", {"n": d.pick((100, 100, None, 5))}
-        how["censored"] = d.pick(("refuse", "tied", "left-out"))
-        cut = d.pick((10, 12, 12))
-        data = "".join(
-            f"q{q} Q0 d{doc} {doc} {round(float(d.rng.random()), 1)} {tag}\n"
-            for tag in ("A", "B")
-            for q in (1, 2, 3)
-            for doc in range(cut)
-        ).encode()
-    elif kind == "pasted":
-        reader, name = "pasted", ""
-        given = [" ".join(str(x) for x in wide[s].to_numpy()) for s in ("A", "B b")]
-        head = d.pick(("n = 3,706\n", "n = 4000; ", "# n: 5000\n", "", "n = 2\n", "n = x\n"))
-        data = f"{head}A: {given[0]}{d.pick((chr(10), '; '))}B b: {given[1]}".encode()
-        how = {"n": d.pick((None, None, 9000))}
-    elif kind == "npy":
-        name, how = "ranks.npy", {"n": d.pick((4000, None))}
-        array = d.pick((0, 1, 2, 3))
-        table: Any = [
-            wide.to_numpy(),
-            wide["A"].to_numpy(),
-            wide.to_numpy() + 0.5,
-            frame[["rank", "count"]].to_records(index=False),
-        ][array]
-        data = _bytes_of(lambda b: np.save(b, table))
-    elif kind == "parquet":
-        name = "ranks.parquet"
-        data = _bytes_of(lambda b: parquet.write_table(pa.Table.from_pandas(frame[columns]), b))
-    elif kind == "sampled":
-        reader, name = "sampled", "sampled.csv"
-        for row in rows:
-            row["sampled_rank"], row["m"] = int(d.rng.integers(1, 22)), 20
-        heads = {}
-        columns = ["system", "instance", "sampled_rank"]
-        columns += [c for c in ("n_candidates", "m", "count") if d.chance(0.6)]
-        data = _csv(d, rows, columns, heads)
-        how = {"n": d.pick((None, 5000)), "m": d.pick((None, 20, 20, 3)), **d.scheme(popular=False)}
-    else:
-        name, data = "ranks.json", json.dumps(rows[:3]).encode()
-    if d.chance(0.1) and reader == "ranks":
-        name, data = name + ".gz", gzip.compress(data, mtime=0)
-    return reader, name, data, how
+KINDS_OF_FILES = ("long", "counts", "wide", "sampled", "run", "pasted", "names", "encoding", "type")
 
 
-def _read(reader: str, name: str, data: bytes, how: dict[str, Any]) -> Any:
-    buffer = io.BytesIO(data)
-    if reader == "pasted":
-        return sd.parse_rank_text(data.decode(), **how)
-    if reader == "sampled":
-        return sd.read_sampled_ranks(buffer, name=name, **how)
-    if reader == "run":
-        qrels = b"q1 0 d1 1\nq2 0 d2 1\nq2 0 d9 1\nq3 0 d11 2\n"
-        return sd.read_rank_sets(buffer, name=name, qrels=io.BytesIO(qrels), **how)
-    return sd.read_rank_sets(buffer, name=name, **how)
-
-
-def _each(sets: Any) -> dict[str, Any]:
-    return {str(i): each for i, each in enumerate(sets)}
-
-
-def file(seed: int, number: int) -> tuple[str, Record]:
-    """A generated file and what is read from it."""
-    d = Draw(seed, 10_000 + number)
-    reader, name, data, how = _file(d)
-    found = outcome(lambda: _each(_read(reader, name, data, how)))
-    return f"file {number} {reader} {name}", {"given": said_text(data.decode("latin-1")), **found}
+def files(seed: int, size: int) -> list[hostile.Case]:
+    cases = [each for each in hostile.corpus(seed) if each.kind.startswith(KINDS_OF_FILES)]
+    return cases[:: max(len(cases) // size, 1)]
 
 
 def kept_files() -> Iterator[tuple[str, Record]]:
     """The files of the tests and the templates, alone and each run with its qrels."""
     folders = (HERE / "readers" / "fixtures", HERE.parent / "assets" / "templates")
-    for path in sorted(path for folder in folders for path in folder.iterdir()):
-        if path.is_dir() or path.suffix == ".py":
-            continue
-        ways: dict[str, Callable[[bytes, str], Any]] = {
-            "ranks": lambda data, name: sd.read_rank_sets(io.BytesIO(data), name=name),
-            "n": lambda data, name: sd.read_rank_sets(io.BytesIO(data), name=name, n=3000),
-            "sampled": lambda data, name: sd.read_sampled_ranks(
-                io.BytesIO(data), name=name, n=3000, m=100
-            ),
-        }
-        if qrels := "run" in path.name and path.with_name("qrels.txt").read_bytes():
+    paths = (path for folder in folders for path in sorted(folder.glob("*.*")))
+    for path in (path for path in paths if path.suffix != ".py"):
+        named = {"name": path.name}
+        ways = [
+            ("ranks", named),
+            ("n", named | {"n": 3000}),
+            ("sampled", named | {"n": 3000, "m": 100}),
+        ]
+        if "run" in path.name:
             for how in ("refuse", "tied", "left-out"):
-                ways[f"qrels {how}"] = lambda data, name, how=how, qrels=qrels: sd.read_rank_sets(
-                    io.BytesIO(data), name=name, qrels=io.BytesIO(qrels), n=3000, censored=how
-                )
-        for way, read in ways.items():
-            data = path.read_bytes()
-            found = outcome(lambda read=read, data=data, path=path: _each(read(data, path.name)))
-            yield f"file {path.parent.name}/{path.name} {way}", found
+                qrels = io.BytesIO(path.with_name("qrels.txt").read_bytes())
+                ways.append((how, named | {"n": 3000, "qrels": qrels, "censored": how}))
+        for way, how in ways:
+            read = sd.read_sampled_ranks if way == "sampled" else sd.read_rank_sets
+            source = io.BytesIO(path.read_bytes())
+            yield f"file {path.parent.name}/{path.name} {way}", outcome(_each(read, source, how))
 
 
 # -------------------------------------------------------------------------------------- links
@@ -736,7 +465,7 @@ SIDE: dict[str, tuple[Any, ...]] = {
     "scheme": ("without replacement", "with replacement", "popularity"),
     "odds": (0.5, 2, 4),
 }
-# Page -> what its address may say; a tuple in a tuple is chosen together.
+# Page -> what its address may say, and which of its buttons is pressed.
 KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
     "start": {},
     "explore": {
@@ -754,7 +483,7 @@ KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
         "answers": ("How sure", "Repeat it", "Numbers"), "wanted": ("80 %", "90 %", "99 %"),
         "numbers_view": ("Means", "Flips", "Distribution"), "why": ("true",), "seed": (1, 3),
         "distribution_view": ("whole range", "the top"), "repeats": ("100", "200"),
-        "sure_view": ("One run", "Over instances", "Plan"),
+        "sure_view": ("One run", "Over instances", "Plan"), "press": ("bounds", "paper"),
     },
     "correct": {
         **SIDE, "what": ("A metric", "A metric", "Sampled ranks", "A printed table"),
@@ -783,116 +512,35 @@ KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
     },
 }  # fmt: skip
 SEVERAL = ("metrics", "also_k", "drawn")
+ALWAYS = ("what", "item", "lesson", "source", "ranks", "sampled", "weights")
 WRONG = ("", "nan", "-1", "0", "abc", "1e400", "1.5", "<b>x</b>", "💥", "99999999999999999")
+PAGES = ("explore", "consistency", "correct", "consistency", "correct", "paper", "learn")
 
-Link = dict[str, Any]
-
-
-NUMBERS = "consistency?answers=Numbers&numbers_view"
-ESTIMATE, OWN = "correct?what=Sampled ranks", "correct?prior=own weights"
-TOY, TIES = "source=Three toy recommenders", "source=MovieLens 1M with ties"
-# Page?query#button; a value PASTED 3 is that text.
-LINKS = (
-    "start",
-    *(f"learn?lesson={i}" for i in range(1, 10)),
-    "learn?lesson=1&guess1=AP",
-    "learn?lesson=2&guess2=3",
-    "learn?lesson=5&guess5=A",
-    "learn?lesson=5&look5=NDCG&guess5=B&example_m=100&present=true",
-    *(f"paper?item={x}" for x in KNOWN["paper"]["item"]),
-    "paper?item=Table 4&cell_metric=AUC",
-    "paper?item=No table",
-    *(f"explore?tab={x}&why=true" for x in KNOWN["explore"]["tab"]),
-    "explore?view=top 100&scheme=popularity&odds=3&metrics=AP&metrics=TOPK",
-    "explore?n=500&m=20&rank=7&tab=Law&turn=true&draws=50&metrics=AUC",
-    "explore?n=abc&m=-4&scheme=none&metrics=Foo&metrics=AP&v=7",
-    "explore?n=50&m=300",
-    "explore?rank=99999",
-    "explore?k=0",
-    *(f"consistency?sure_view={x}" for x in KNOWN["consistency"]["sure_view"]),
-    "consistency#bounds",
-    "consistency#paper",
-    f"{NUMBERS}=Means&{TOY}&correction=CLS",
-    f"{NUMBERS}=Flips&{TIES}&correction=uncorrected",
-    f"{NUMBERS}=Distribution&{TIES}&correction=BV",
-    f"{NUMBERS}=Distribution&distribution_view=the top&why=true&pair=X, Z&also_k=1&also_k=50"
-    "&metrics=AP@k",
-    f"consistency?answers=Repeat it&{TOY}&repeats=500&seed=4",
-    f"consistency?{TOY}&scheme=with replacement&m=99&sure_view=Plan&wanted=80 %",
-    f"consistency?{TIES}&ties=pessimistic&scheme=popularity&odds=3&m=500",
-    *(f"consistency?ranks=PASTED {i}&why=true&source=Paste ranks" for i in range(len(PASTED))),
-    "consistency?ranks=PASTED 1&weighting=relevant items&source=Paste ranks&answers=Numbers"
-    "&metrics=Recall@k&metrics=NDCG&metrics=TOPK",
-    "consistency?source=Upload a file",
-    "consistency?metrics=",
-    "consistency?m=1000000",
-    "consistency?source=?&correction=?&m=x",
-    "correct?sheet=Vector&costs=On real ranks&sees=over m",
-    "correct?sheet=What it costs&costs=Bias and variance&sees=over γ",
-    "correct?sheet=What it costs&costs=On real ranks&sees=over γ",
-    "correct?sheet=What a sample can see&costs=On real ranks&sees=over γ",
-    "correct?sheet=What a sample can see&costs=On real ranks&sees=over m",
-    *(f"correct?prior={x}&n=1000&m=50&metric=NDCG@k" for x in KNOWN["correct"]["prior"]),
-    *(f"{OWN}&weights=WEIGHTS {i}&n=10&m=5&take=CLS&why=true" for i in range(len(WEIGHTS))),
-    "correct?take=LS&drawn=LS&drawn=CLS&m=10&metric=AP&instances=100",
-    "correct?scheme=popularity&odds=4",
-    "correct?m=5&n=5&gamma=-1",
-    f"{ESTIMATE}&estimate_tab=True ranks&estimator=MES",
-    f"{ESTIMATE}&estimate_tab=Which γ&draw_seed=2",
-    f"{ESTIMATE}&estimates_view=Pairs&metric=AUC&estimator=BV",
-    *(
-        f"{ESTIMATE}&sampled_source=Paste sampled ranks&sampled=SAMPLED {i}"
-        for i in range(len(SAMPLED))
-    ),
-    f"{ESTIMATE}&sampled_source=Paste sampled ranks&sampled=SAMPLED 4&m_set=true&estimator=MLE",
-    "correct?what=A printed table",
-    "correct?what=A printed table&m=99&n=1000&metric=NDCG&table_instances=6040",
-    "correct?what=Nothing",
-)
+Link = tuple[str, dict[str, list[str]]]
 
 
-def links() -> list[Link]:
-    """Every page, tab, view, mode, lesson, and some addresses that are wrong."""
-    texts = {"PASTED": PASTED, "SAMPLED": SAMPLED, "WEIGHTS": WEIGHTS}
-    long = {f"{name} {i}": text for name, of in texts.items() for i, text in enumerate(of)}
-    found = []
-    for line in LINKS:
-        address, _, press = line.partition("#")
-        page, _, query = address.partition("?")
-        parsed = parse_qs(query, keep_blank_values=True)
-        given = {key: [long.get(x, x) for x in values] for key, values in parsed.items()}
-        found.append({"page": page, "query": given, "press": press})
-    return found
-
-
-def random_links(seed: int, size: int) -> list[Link]:
-    """Links whose parameters are drawn from those the pages know; one in eight says nonsense."""
-    rng = np.random.default_rng([seed, 77])
-    pages = ("explore", "consistency", "correct", "consistency", "correct", "paper", "learn")
-    found = []
-    for _ in range(size):
-        page = pages[int(rng.integers(len(pages)))]
-        known = KNOWN[page]
-        query: dict[str, Any] = {}
-        for key in known:
-            if rng.random() < min(0.35, 8 / len(known)) or key in ("what", "item", "lesson"):
+def links(seed: int, size: int) -> list[Link]:
+    """The first page, and pages with what they know in turn; one link in eight says nonsense."""
+    rng, turns = np.random.default_rng([seed, 77]), Counter[tuple[str, str]]()
+    found: list[Link] = [("start", {})]
+    for number in range(size - 1):
+        page, query = PAGES[number % len(PAGES)], {}
+        for key, values in KNOWN[page].items():
+            if key in ALWAYS or rng.random() < min(0.35, 8 / len(KNOWN[page])):
                 many = int(rng.integers(1, 4)) if key in SEVERAL else 1
-                picked = rng.choice(len(known[key]), min(many, len(known[key])), replace=False)
-                query[key] = [known[key][i] for i in picked]
-        if query and rng.random() < 0.125:
-            key = list(query)[int(rng.integers(len(query)))]
-            query[key] = [WRONG[int(rng.integers(len(WRONG)))]]
-        if query.get("source") == ["Paste ranks"]:
-            query.setdefault("ranks", [PASTED[int(rng.integers(len(PASTED)))]])
-        given = {key: [str(x) for x in values] for key, values in query.items()}
-        found.append({"page": page, "query": given, "press": ""})
+                first = turns[page, key] % len(values)
+                query[key] = [str(x) for x in (*values, *values)[first : first + many]]
+                turns[page, key] += 1
+        if rng.random() < 0.125:
+            query[str(rng.choice(list(query)))] = [str(rng.choice(WRONG))]
+        found.append((page, query))
     return found
 
 
-# Of an element's message: what is no more than a name of this session.
+# Of an element's message: what is no more than a name of this session, or said otherwise.
 UNSAID = {
     "id", "url", "formId", "deferredFileId", "arrowData", "spec", "config", "mark", "instanceId",
-    "widgetId", "dataframeId", "fileUrls",
+    "widgetId", "dataframeId", "fileUrls", "data",
 }  # fmt: skip
 SHOWN = ("markdown", "caption", "metric", "code", "table", "dataframe", "html", "plotly_chart",
          "download_button")  # fmt: skip
@@ -901,13 +549,8 @@ UNSEEN = ("empty", "html_empty", "bidi_component")  # scripts: tests/browser see
 HOLDS = ("expander", "popover", "tab", "dialog")
 
 
-def _key(text: str) -> str:
-    """A key without what changes from one process to the next."""
-    return re.sub(r"-*[0-9]{6,}|[0-9a-f]{8,}", "#", text.split("-", 2)[-1])
-
-
 def _decoded(value: Any) -> Any:
-    """Plotly's arrays as lists."""
+    """Plotly's arrays as numbers."""
     if isinstance(value, dict):
         if "bdata" in value:
             kind = np.dtype(value["dtype"])
@@ -916,100 +559,49 @@ def _decoded(value: Any) -> Any:
     return [_decoded(each) for each in value] if isinstance(value, list) else value
 
 
-def _put(into: Record, path: str, value: Any) -> None:
-    """A part of a picture: lists that are data by their checksums, all else in one text."""
-    plain: list[str] = []
-    numbers: list[float] = []
-
-    def walk(value: Any, name: str) -> None:
-        if isinstance(value, dict):
-            for key in sorted(value):
-                walk(value[key], f"{name}.{key}")
-        elif isinstance(value, np.ndarray):
-            said(value, path + name, into)
-        elif isinstance(value, list) and (len(value) > 4 or name in (".x", ".y", ".z")):
-            said(list(_leaves(value)), path + name, into)
-        elif isinstance(value, list):
-            for i, each in enumerate(value):
-                walk(each, f"{name}.{i}")
-        elif _is_number(value):
-            plain.append(name)
-            numbers.append(value)
-        else:
-            plain.append(f"{name}={value}")
-
-    walk(value, "")
-    into[path + ":words"] = said_text("|".join(plain))
-    if numbers:
-        into[path + ":numbers"] = said_array(numbers)
-
-
-def _chart(spec: str, path: str, into: Record) -> None:
+def _picture(spec: str) -> dict[str, Any]:
+    """What Plotly is sent; of each trace and of the layout, each part for itself."""
     fig = _decoded(json.loads(spec))
-    layout = fig.pop("layout", {})
-    into[f"{path} template"] = said_text(json.dumps(layout.pop("template", ""), sort_keys=True))
-    for name in ("xaxis", "yaxis", "title"):
-        axis = layout.get(name)
-        if axis:
-            into[f"{path} {name}"] = said_text(json.dumps(axis.get("title", axis.get("text"))))
-    for i, note in enumerate(layout.get("annotations", [])):
-        into[f"{path} note {i}"] = said_text(str(note.get("text")))
-    _put(into, f"{path} layout", layout)
-    for i, trace in enumerate(fig.pop("data", [])):
-        _put(into, f"{path} trace {i}", trace)
-    for i, frame in enumerate(fig.pop("frames", None) or []):
-        leaves = [x for x in _leaves(frame) if x is not None]
-        said(leaves, f"{path} frame {i}", into)
-    if fig:
-        _put(into, f"{path} rest", fig)
+    parts = {"layout": fig.pop("layout", {})}
+    parts |= {f"trace {i}": trace for i, trace in enumerate(fig.pop("data", []))}
+    parts |= {f"frame {i}": {"": each} for i, each in enumerate(fig.pop("frames", None) or [])}
+    said = {name: {key: [each] for key, each in part.items()} for name, part in parts.items()}
+    return {**said, "rest": [fig]}
 
 
-def _frame(data: bytes) -> pd.DataFrame:
-    return pa.ipc.open_stream(data).read_all().to_pandas()
-
-
-def _element(node: Any, path: str, into: Record) -> None:
+def _element(node: Any) -> dict[str, Any]:
     """All that one element of the page says."""
     from google.protobuf.json_format import MessageToDict
 
-    proto = node.proto
-    message = MessageToDict(proto)
-    if "spec" in message and node.type == "plotly_chart":
-        _chart(proto.spec, path, into)
-    data = getattr(proto, "data", None)
-    arrow = getattr(getattr(proto, "arrow_data", None), "data", data)
-    if isinstance(arrow, bytes) and arrow:
-        said(_frame(arrow), f"{path} cells", into)
-        message.pop("data", None)
-    for name in ("label", "body", "help"):
-        if text := message.pop(name, ""):
-            into[f"{path} {name}"] = said_text(SCRIPT.sub("", text))
+    proto, message = node.proto, MessageToDict(node.proto)
+    shown = {key: each for key, each in message.items() if key not in UNSAID}
+    if "body" in shown:
+        shown["body"] = SCRIPT.sub("", shown["body"])
+    if node.type == "plotly_chart":
+        shown["picture"] = _picture(proto.spec)
+    if isinstance(data := getattr(proto, "data", None), bytes) and data:
+        shown["cells"] = pa.ipc.open_stream(data).read_all().to_pandas()
     if hasattr(node, "value") and node.type not in SHOWN:
-        said(node.value, f"{path} value", into)
-    rest = {k: v for k, v in message.items() if k not in UNSAID}
-    into[f"{path} rest"] = said_text(json.dumps(rest, sort_keys=True, ensure_ascii=False))
+        shown["value"] = node.value
+    return shown
 
 
 def screen(at: Any) -> Record:
     """All that is on the screen, in its order."""
     into: Record = {}
-    counts: dict[str, int] = {}
     order: list[str] = []
 
     def walk(node: Any) -> None:
         kind, proto = str(getattr(node, "type", "")), getattr(node, "proto", None)
         children = getattr(node, "children", None)
-        shown = proto is not None and kind not in UNSEEN
-        if shown and (children is None or kind in HOLDS):
-            counts[kind] = counts.get(kind, 0) + 1
-            key = _key(str(getattr(proto, "id", "") or "")).removesuffix("None")
-            path = f"{kind} {counts[kind]}{' ' + key if key else ''}"
+        if proto is not None and kind not in UNSEEN and (children is None or kind in HOLDS):
             order.append(kind)
-            if children is None:
-                _element(node, path, into)
-            else:
-                part = getattr(proto, kind, None)
-                into[path] = said_text(f"{getattr(part, 'label', '')} {getattr(node, 'label', '')}")
+            # A key without what changes from one process to the next.
+            key = str(getattr(proto, "id", "") or "").split("-", 2)[-1].removesuffix("None")
+            key = re.sub(r"-*[0-9]{6,}|[0-9a-f]{8,}", "#", key)
+            path = f"{kind} {order.count(kind)} {key}"
+            label = [getattr(getattr(proto, kind, None), "label", ""), getattr(node, "label", "")]
+            said(_element(node) if children is None else label, path, into)
         for place in sorted(children or ()):
             walk(children[place])
 
@@ -1022,77 +614,46 @@ def screen(at: Any) -> Record:
     return into
 
 
-def link(link: Link) -> tuple[str, Record]:
+def link(number: int, link: Link) -> tuple[str, Record]:
     """What a link shows, and after a press of one of its buttons."""
     from streamlit.testing.v1 import AppTest
 
-    name = f"link {link['page']} {json.dumps(link['query'], ensure_ascii=False)} {link['press']}"
-    root = Path(sd.__file__).resolve().parents[1]
-    at = AppTest.from_file(str(root / "app.py"), default_timeout=120)
-    for key, values in link["query"].items():
-        at.query_params[key] = values
+    page, query = link
+    at = AppTest.from_file(str(Path(sd.__file__).parents[1] / "app.py"), default_timeout=600)
+    for key, values in query.items():
+        if key != "press":
+            at.query_params[key] = values
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        at.switch_page(f"sampledash/dashboard/pages/{link['page']}.py").run()
-        if link["press"]:
-            at.button(key=link["press"]).click().run()
-    return name.rstrip(), screen(at)
+        at.switch_page(f"sampledash/dashboard/pages/{page}.py").run()
+        for button in at.button:
+            if [button.key] == query.get("press"):
+                button.click().run()
+    return f"link {number} {page} {json.dumps(query, ensure_ascii=False)}", screen(at)
 
 
 # ------------------------------------------------------------------------------ hold and compare
 
 
-def everything(seed: int, values: int, files: int, links: list[Link], *, kept: bool) -> Said:
+def everything(seed: int, values: int, files_: int, links_: int) -> Said:
     """All records by their names."""
     logging.disable(logging.WARNING)
-    records = [value(seed, number) for number in range(values)]
-    records += [file(seed, number) for number in range(files)]
-    records += kept_files() if kept else ()
-    return dict(records + [link(each) for each in links])
+    return dict(
+        [
+            *(value(seed, number) for number in range(values)),
+            *(file(each, number) for number, each in enumerate(files(seed, files_))),
+            *kept_files(),
+            *(link(number, each) for number, each in enumerate(links(seed, links_))),
+        ]
+    )
 
 
-class _Pool(list[Any]):
-    """Each thing once, and its place."""
-
-    def __init__(self) -> None:
-        self.places: dict[str, int] = {}
-
-    def place(self, thing: Any) -> int:
-        key = json.dumps(thing)
-        if key not in self.places:
-            self.places[key] = len(self)
-            self.append(thing)
-        return self.places[key]
+def pack(everything: Said) -> bytes:
+    return lzma.compress(json.dumps(everything, ensure_ascii=False).encode())
 
 
-def pack(everything: Said) -> str:
-    """As JSON in which every atom, path and element of a page stands once."""
-    atoms, elements = _Pool(), _Pool()
-    records = {}
-    for name, record in everything.items():
-        parts = groupby(record.items(), lambda pair: pair[0].split(" ")[:2])
-        records[name] = []
-        for pairs in (list(part) for _, part in parts):
-            head = pairs[0][0]
-            while not all(path.startswith(head) for path, _ in pairs):
-                head = head[:-1]
-            tails = [atoms.place(x) for path, atom in pairs for x in (path[len(head) :], atom)]
-            records[name].append(elements.place([atoms.place(head), *tails]))
-    packed = {"atoms": atoms, "elements": elements, "records": records}
-    return json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
-
-
-def unpack(text: str) -> Said:
-    """The inverse of :func:`pack`."""
-    packed = json.loads(text)
-    atoms, elements = packed["atoms"], packed["elements"]
-    found: Said = {}
-    for name, parts in packed["records"].items():
-        found[name] = {}
-        for head, *tails in ([atoms[x] for x in elements[part]] for part in parts):
-            pairs = zip(tails[::2], tails[1::2], strict=True)
-            found[name].update((head + tail, atom) for tail, atom in pairs)
-    return found
+def unpack(data: bytes) -> Said:
+    return json.loads(lzma.decompress(data))
 
 
 def distance(stored: Atom | None, found: Atom | None) -> float:
@@ -1126,55 +687,45 @@ def differences(stored: Said, found: Said) -> list[str]:
     return sorted(lines)
 
 
-def _elsewhere(path: Path, seed: int, values: int, files: int, drawn: list[Link]) -> Said:
+def _elsewhere(path: Path, *given: str) -> Said:
     """The same records as another checkout makes them."""
-    with tempfile.TemporaryDirectory() as folder:
-        asked, told = Path(folder) / "links.json", Path(folder) / "said.json"
-        asked.write_text(json.dumps(drawn))
-        given = ["--seed", str(seed), "--values", str(values), "--files", str(files)]
-        subprocess.run(
-            [sys.executable, "-P", str(Path(__file__).resolve()), *given, "--asked", str(asked),
-             "--told", str(told)],
-            cwd=path, env={**os.environ, "PYTHONPATH": str(path)}, check=True,
-        )  # fmt: skip
-        return unpack(told.read_text())
+    with tempfile.TemporaryDirectory() as name:
+        folder, told = Path(name) / "checkout", Path(name) / "told"
+        folder.mkdir()
+        for each in path.iterdir():
+            (folder / each.name).symlink_to(HERE if each.name == "tests" else each)
+        asked = [sys.executable, "-m", "tests.net", "--told", str(told), *given]
+        subprocess.run(asked, cwd=folder, check=True)
+        return unpack(told.read_bytes())
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--write", action="store_true", help="hold what is said now")
     parser.add_argument("--against", type=Path, help="another checkout to compare with")
-    parser.add_argument("--seed", type=int, help="of values and links nobody has stored")
-    parser.add_argument("--values", type=int, default=VALUES)
-    parser.add_argument("--files", type=int, default=FILES)
-    parser.add_argument("--links", type=int, default=60, help="links drawn with --against")
-    parser.add_argument("--asked", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--told", type=Path, help=argparse.SUPPRESS)
+    sizes = {"seed": 1, "values": VALUES, "files": FILES, "links": LINKS}
+    for name, size in sizes.items():
+        parser.add_argument(f"--{name}", type=int, default=size, help=f"{size} unless given")
     args = parser.parse_args()
     begun = time.monotonic()
-    fresh = args.against is not None
-    seed = args.seed if args.seed is not None else int(time.time()) % 10**6 if fresh else 1
-    if args.told:
-        drawn = json.loads(args.asked.read_text())
-        args.told.write_text(pack(everything(seed, args.values, args.files, drawn, kept=True)))
-        return 0
-    drawn = random_links(seed, args.links) if fresh else links()
-    found = everything(seed, args.values, args.files, drawn, kept=True)
-    kinds = [sum(name.startswith(kind) for name in found) for kind in ("value", "file", "link")]
+    found = everything(args.seed, args.values, args.files, args.links)
+    if target := args.told or (STORED if args.write else None):
+        target.write_bytes(pack(found))
+    kinds = Counter(name.partition(" ")[0] for name in found)
     numbers = sum(isinstance(atom, list) for record in found.values() for atom in record.values())
     print(
-        f"{kinds[0]} calls, {kinds[1]} files, {kinds[2]} links: "
+        f"{kinds['value']} calls, {kinds['file']} files, {kinds['link']} links: "
         f"{sum(map(len, found.values()))} records, {numbers} of numbers, "
-        f"{time.monotonic() - begun:.0f} s, seed {seed}"
+        f"{time.monotonic() - begun:.0f} s, seed {args.seed}"
     )
-    if args.write:
-        STORED.write_text(pack(found) + "\n", encoding="utf-8")
-        print(f"{STORED}: {STORED.stat().st_size} bytes")
+    if target:
         return 0
-    if fresh:
-        stored = _elsewhere(args.against.resolve(), seed, args.values, args.files, drawn)
+    if args.against:
+        given = [x for name in sizes for x in (f"--{name}", str(getattr(args, name)))]
+        stored = _elsewhere(args.against.resolve(), *given)
     else:
-        stored = unpack(STORED.read_text(encoding="utf-8"))
+        stored = unpack(STORED.read_bytes())
     wrong = differences(stored, found)
     print("\n".join(wrong))
     print(f"{len(wrong)} differences")

@@ -111,9 +111,8 @@ def _long(rows: list[list[str]], roles: list[str | None], name: str) -> dict[str
         entry = Entry(label and label.strip(), rank, n, m, ties or 0, size)
         if entry.count < 0:
             raise Refused("count below 0")
-        if entry.count:
-            found.setdefault(system, []).append(entry)
-    return found
+        found.setdefault(system, []).extend([entry] if entry.count else [])
+    return {system: entries for system, entries in found.items() if entries}
 
 
 def _wide(
