@@ -19,18 +19,11 @@ from sampledash.comparison import (
     verdict,
 )
 from sampledash.correction import Correction, Fit, correction, parse_correction
-from sampledash.estimation import (
-    Estimate,
-    bounds,
-    bounds_from_table,
-    compare,
-    estimate,
-    fit_learned,
-    full_cutoff,
-    gamma_table,
-    matching_cutoff,
-    rank_distribution,
-)
+from sampledash.estimation.bounds import bounds, bounds_from_table
+from sampledash.estimation.cutoff_mapping import full_cutoff, matching_cutoff
+from sampledash.estimation.estimate import Estimate, compare, estimate
+from sampledash.estimation.rank_distribution import rank_distribution
+from sampledash.estimation.vectors import fit_learned, gamma_table
 from sampledash.expectation import expected, posterior, variance
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.protocol import Options

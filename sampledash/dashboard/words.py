@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from sampledash.comparison.order import TIED
-from sampledash.estimation import OVERSHOOT
-from sampledash.estimation import outside as reason
+from sampledash.estimation.estimate import OVERSHOOT
+from sampledash.estimation.estimate import outside as reason
 from sampledash.report import paragraph
 from sampledash.report.numbers import count, shortened
 from sampledash.types import Floats

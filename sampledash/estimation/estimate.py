@@ -300,7 +300,7 @@ def _resampled(outcomes: Outcomes, rng: np.random.Generator) -> Outcomes:
 
 
 def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction | str) -> float:
-    """Standard deviation of :func:`~sampledash.estimation.point` over the choice of instances."""
+    """Standard deviation of :func:`point` over the choice of instances."""
     slope, variance = slopes(as_metric(metric), outcomes, method), 0.0
     each = _samples(outcomes, np.concatenate(outcomes.counts))
     for counts, here in zip(each, _samples(outcomes, slope), strict=True):

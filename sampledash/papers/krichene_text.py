@@ -41,8 +41,8 @@ def check_text(
 ) -> pd.DataFrame:
     """Check the statements about the figures, the toy example and the experiment.
 
-    ``load`` is as for :func:`~sampledash.papers.match`, whose Tables 3 and 4 are ``tables`` where
-    they are at hand.
+    ``load`` is as for :func:`~sampledash.papers.printed.match`, whose Tables 3 and 4 are ``tables``
+    where they are at hand.
     """
     report = progress or (lambda share: None)
     known = dict(tables or {})

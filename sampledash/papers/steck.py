@@ -74,7 +74,7 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Check the statements; ``load`` is as for :func:`~sampledash.papers.match`."""
+    """Check the statements; ``load`` is as for :func:`~sampledash.papers.printed.match`."""
     x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
     values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
     return statements("steck", values)

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 import sampledash as sd
-from sampledash.estimation import bounds, compare, interval
+from sampledash.estimation.bounds import bounds
 from sampledash.estimation.confidence import maximum_likelihood, nonnegative, profile_interval
+from sampledash.estimation.estimate import compare, interval
 from sampledash.estimation.linear_programme import Columns
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampledranks import SampledRankSet

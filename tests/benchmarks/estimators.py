@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import sampledash as sd
-from sampledash.estimation import point
+from sampledash.estimation.estimate import point
 from sampledash.estimation.rank_distribution import Model, RankDistribution, side_by_side
 from sampledash.estimation.vectors import PRIORS, solver
 from sampledash.sampledranks import Outcomes, SampledRankSet

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.papers import cells
+from sampledash.papers.printed import cells
 from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
 from tests.dashboard.driver import (

@@ -17,7 +17,8 @@ from sampledash.dashboard.estimate.result import (
     estimates,
     read_table,
 )
-from sampledash.estimation import bounds_from_table, interval
+from sampledash.estimation.bounds import bounds_from_table
+from sampledash.estimation.estimate import interval
 from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
 from tests.dashboard.driver import (

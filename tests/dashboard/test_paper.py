@@ -5,7 +5,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard.paper.page import ITEMS
-from sampledash.papers import match
+from sampledash.papers.printed import match
 from sampledash.papers.steck import theorem
 from tests.dashboard.driver import headline, open_page
 

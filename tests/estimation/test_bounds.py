@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampledash.comparison import expected_mean
-from sampledash.estimation import bounds, bounds_from_table, linear_programme
+from sampledash.estimation import linear_programme
+from sampledash.estimation.bounds import bounds, bounds_from_table
 from sampledash.metrics import metric
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet

@@ -11,14 +11,15 @@ from scipy.optimize import minimize
 from scipy.stats import binom
 
 import sampledash as sd
-from sampledash.estimation import bounds, compare, fitted_side_by_side, interval, point
+from sampledash.estimation.bounds import bounds
 from sampledash.estimation.confidence import (
     ChiSquareFit,
     least_misfit,
     maximum_likelihood,
     profile_interval,
 )
-from sampledash.estimation.estimate import METHODS, standard_error
+from sampledash.estimation.estimate import METHODS, compare, interval, point, standard_error
+from sampledash.estimation.rank_distribution import fitted_side_by_side
 from sampledash.metrics import parse_metric
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet

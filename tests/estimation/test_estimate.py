@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.estimation import (
-    bounds,
+from sampledash.estimation.bounds import bounds
+from sampledash.estimation.estimate import (
+    METHODS,
     compare,
     estimate,
-    fit_learned,
-    fitted_side_by_side,
     interval,
     point,
+    points,
+    slopes,
+    standard_error,
 )
-from sampledash.estimation.estimate import METHODS, points, slopes, standard_error
+from sampledash.estimation.rank_distribution import fitted_side_by_side
+from sampledash.estimation.vectors import fit_learned
 from sampledash.sampledranks import Outcomes, SampledRankSet
 from tests.benchmarks.estimators import SHARED, SIDE_BY_SIDE, drawn, quality, values_of
 from tests.estimation.cases import beta_drawn, own_n_drawn

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.papers import cells
-from sampledash.papers.printed import CORRECTIONS, METRICS_34, SETTINGS
+from sampledash.papers.printed import CORRECTIONS, METRICS_34, SETTINGS, cells
 
 # Krichene & Rendle 2020, Table 1 and 2: AUC, AP, NDCG, Recall@10.
 ROWS_1 = """

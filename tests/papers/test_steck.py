@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.papers import check_steck
-from sampledash.papers.steck import observed_means, theorem
+from sampledash.papers.steck import check_steck, observed_means, theorem
 from tests.oracles import WITHOUT
 
 RANKS, N, SHARE = [1, 4, 5, 9, 30], 41, 0.1  # rank 5 is exactly at the share

@@ -11,7 +11,6 @@ from scipy import stats
 from scipy.special import gammaln
 
 import sampledash as sd
-from sampledash.papers import match
 from sampledash.papers.printed import (
     CORRECTIONS,
     METRICS_34,
@@ -21,6 +20,7 @@ from sampledash.papers.printed import (
     SETTINGS,
     TIES_OF_Z,
     cells,
+    match,
 )
 from tests.oracles import WITH, WITHOUT
 

@@ -17,17 +17,11 @@ from sampledash.dashboard import cache
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.words import outside, repeated, system_name
-from sampledash.estimation import (
-    bounds_from_table,
-    compare,
-    fitted,
-    fitted_side_by_side,
-    gamma_table,
-    interval,
-    point,
-)
-from sampledash.estimation.bounds import difference
+from sampledash.estimation.bounds import bounds_from_table, difference
+from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
+from sampledash.estimation.rank_distribution import fitted, fitted_side_by_side
+from sampledash.estimation.vectors import gamma_table
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
 from sampledash.readers import PrintedTable, example, read_printed

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from sampledash.dashboard import cache, page
-from sampledash.papers import check_steck, check_text, match
-from sampledash.papers.steck import theorem
+from sampledash.papers.krichene_text import check_text
+from sampledash.papers.printed import match
+from sampledash.papers.steck import check_steck, theorem
 from sampledash.readers import example
 from sampledash.types import Progress
 

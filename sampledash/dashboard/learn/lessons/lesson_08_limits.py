@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
-from sampledash.estimation import bounds
+from sampledash.estimation.bounds import bounds
 from sampledash.report.numbers import count, percent
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
