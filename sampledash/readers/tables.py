@@ -121,11 +121,12 @@ def arrow_frame(
     the header; without ``quoted`` quotation marks are letters. Numbers come back as
     :func:`compact` arrays, text as categories, and labels as integers if all are plain ones.
     """
+    wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
+    numeric = {name for name, kind in wanted.items() if kind in (pa.int64(), pa.float64())}
     # Single bytes are found much faster than pairs.
-    if any(x in data and b"0" + x in data for x in (b"x", b"X")):
+    if numeric and any(x in data and b"0" + x in data for x in (b"x", b"X")):
         return None  # hexadecimal numbers would be understood
     quotes = quoted and b'"' in data
-    wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
     read = arrow_csv.ReadOptions(
         column_names=[str(name) for name in holds], skip_rows=skip, block_size=_BLOCK
     )
@@ -146,10 +147,9 @@ def arrow_frame(
             for block in reader:
                 if any(column.null_count for column in block.columns):
                     return None
-                for name, kind in wanted.items():
-                    number = kind in (pa.int64(), pa.float64())
-                    piece = compact([block[name].to_numpy()]) if number else block[name]
-                    pieces[name].append(piece)
+                for name, own in pieces.items():
+                    cells = block[name]
+                    own.append(compact([cells.to_numpy()]) if name in numeric else cells)
     except pa.ArrowException:
         return None
     found: dict[Any, Any] = {}

@@ -5,7 +5,6 @@ From a run and its qrels come true ranks, and what to do about items a truncated
 
 from __future__ import annotations
 
-import csv
 import io
 import itertools
 import re
@@ -146,38 +145,29 @@ def _cells(data: bytes, name: str, kind: Kind) -> pd.DataFrame:
     """Fields of all lines by name; separated by any spaces or tabs, nothing is quoted."""
     check_utf8(data, name)
     fields = FIELDS[kind]
+    holds = {field: _READ[field][1] if field in _READ else None for field in fields}
     start = next(line for line in io.BytesIO(data) if line.strip())
     for delimiter in " \t" if len(data) >= SMALL else "":
         if start.count(delimiter.encode()) == len(fields) - 1:
-            holds = {field: _READ[field][1] if field in _READ else None for field in fields}
             frame = arrow_frame(data, delimiter, holds, quoted=False)
             if frame is not None:
                 return frame
+    lines = []
     for number, line in enumerate(io.BytesIO(data), start=1):
-        found = len(line.split())
-        if found not in (0, len(fields)):
+        cells = line.split()
+        if len(cells) not in (0, len(fields)):
             raise ReadError(
-                f"{name}, line {number}: {found} fields where a {kind} line has {len(fields)} "
+                f"{name}, line {number}: {len(cells)} fields where a {kind} line has {len(fields)} "
                 f"({' '.join(fields)}); correct the line"
             )
-    try:
-        frame = pd.read_csv(
-            io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig"),
-            sep=r"\s+",
-            header=None,
-            names=fields,
-            dtype=str,
-            keep_default_na=False,
-            na_values=[""],
-            quoting=csv.QUOTE_NONE,
-            index_col=False,
-        )
-        if frame.isna().to_numpy().any():
-            raise pd.errors.ParserError
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        if cells:
+            lines.append(b"\t".join(cells))
+    text: dict[str, Holds | None] = {field: what and "many" for field, what in holds.items()}
+    frame = arrow_frame(b"\n".join(lines), "\t", text, quoted=False)
+    if frame is None:
         raise ReadError(
             f"{name} cannot be split into lines of {' '.join(fields)}; check its fields"
-        ) from error
+        )
     return frame
 
 
@@ -185,7 +175,8 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     """Look every relevant item of the qrels up in the run, in the order trec_eval gives it.
 
     Items stand in the order of systems, queries and documents; the rank is 0 where the run misses
-    one, and ``depth`` says how many documents the system ranks for the query.
+    one; ``depth`` says how many documents the system ranks for the query, and ``lacks`` how many
+    relevant ones it misses.
     """
     good = qrels.frame[qrels.frame["relevance"] >= 1].sort_values(["query", "document"])
     if not len(good):
@@ -219,6 +210,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
         "instance": pd.Categorical.from_codes(items["query"], queries),
         "rank": items["place"],
         "depth": items["depth"],
+        "lacks": items["place"].eq(0).groupby([items["tag"], items["query"]]).transform("sum"),
     }
     facts = _facts(run, qrels, ordered, absent, queries)
     return Ranks(Source(run.name), pd.DataFrame(frame), facts, shifts=False)
@@ -295,10 +287,8 @@ def missing(found: list[Ranks]) -> CensoredItems | None:
 
 def _lacking(found: list[Ranks]) -> NDArray[np.bool_]:
     """For each query whether some run misses a relevant item."""
-    lacking = np.zeros(len(found[0].frame["instance"].cat.categories), dtype=bool)
-    for each in found:
-        lacking[each.frame["instance"].cat.codes[each.frame["rank"] == 0]] = True
-    return lacking
+    missed = ((each.frame["rank"] == 0).groupby(each.frame["instance"]) for each in found)
+    return np.asarray(np.any([each.any() for each in missed], axis=0))
 
 
 def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
@@ -312,13 +302,7 @@ def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> l
             f"{found[0].name} misses a relevant item in every query: "
             "nothing is left when those are left out; rank all candidates"
         )
-    kept = []
-    for each in found:
-        items = each.frame[~left_out[each.frame["instance"].cat.codes]]
-        of_query = (items["rank"] == 0).groupby(
-            [items["system"].cat.codes, items["instance"].cat.codes]
-        )
-        kept.append(items.assign(lacks=of_query.transform("sum")).reset_index(drop=True))
+    kept = [each.frame[~left_out[each.frame["instance"].cat.codes]] for each in found]
     low = max(int((items["depth"] + items["lacks"]).max()) for items in kept)
     if n is None:
         said = " and ".join(each.name for each in found) + " do" + "es" * (len(found) == 1)
@@ -330,7 +314,7 @@ def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> l
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     result = []
     for each, items in zip(found, kept, strict=True):
-        frame, drawn = _placed(each.name, items, n)
+        frame, drawn = _placed(each.name, items.reset_index(drop=True), n)
         notes = []
         if left_out.any():
             left = several(int(left_out.sum()), "query", "queries")
@@ -359,14 +343,12 @@ def _placed(name: str, items: pd.DataFrame, n: int) -> tuple[pd.DataFrame, int]:
             f"documents and misses {lacks[i]:,} relevant ones, more than n = {n}; give a larger n"
         )
     alone = (rank == 0) & (lacks == 1)
-    drawn = np.flatnonzero((rank == 0) & (lacks > 1))
     ranks = np.where(alone, depth + 1, rank)
     rng = np.random.default_rng(_SEED)
-    start = 0
-    while start < len(drawn):
-        here = drawn[start : start + lacks[drawn[start]]]  # of one query
-        ranks[here] = depth[here] + 1 + rng.choice(n - depth[here[0]], len(here), replace=False)
-        start += len(here)
+    drawn = items[(rank == 0) & (lacks > 1)]
+    for _, here in drawn.groupby(["system", "instance"], sort=False, observed=True):
+        behind = depth[here.index]
+        ranks[here.index] = behind + 1 + rng.choice(n - behind[0], len(here), replace=False)
     frame = items[["system", "instance"]].assign(rank=ranks, n_candidates=n)
     if alone.any():
         frame["ties"] = np.where(alone, n - depth - 1, 0)
