@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash import estimation, metrics, papers
+from sampledash import metrics
+from sampledash.estimation import estimate
 from sampledash.estimation.estimate import METHODS
+from sampledash.estimation.rank_distribution import fitted
+from sampledash.papers import printed as tables
 
 A, B = sd.RankSet("A", [1, 2, 5], 10), sd.RankSet("B", [2, 3, 4], 10)
 
@@ -59,10 +62,10 @@ TIED = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9], ties=[1, 0])
 MIXED = sampled(sampled_ranks=[1, 2, 3, 1, 4, 9], m=[5, 5, 5, 20, 20, 20])
 #: As no recommender ranks whose ranks are the rarer the further down.
 MIDDLE = sd.SampledRankSet("A", 1 + np.random.default_rng(8).binomial(100, 0.5, 500), 1000, 100)
-FLAT = estimation.fitted(sd.SampledRankSet("S", [1, 2], 50, 4), "mle")
+FLAT = fitted(sd.SampledRankSet("S", [1, 2], 50, 4), "mle")
 SAID = sampled(adaptive=True)
 
-PARTS = (math, metrics, papers, estimation, sd)
+PARTS = (math, metrics, tables, estimate, sd)
 NAMES = {name: value for part in PARTS for name, value in vars(part).items()} | globals()
 
 #: A call, the beginning of its sentence, and values that take the place of "?" in both; of <a/b>
