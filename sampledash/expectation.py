@@ -109,7 +109,8 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
         above, below = sampling.weights(np.arange(1, n + 1))
         total = above + below
         log_p = xlogy(s, above / total) + xlogy(m - s, below / total)
-        likelihood = np.exp(log_p - log_p.max())
+        # The least float: where no true rank can produce this sampled rank, all are -inf.
+        likelihood = np.exp(log_p - max(log_p.max(), np.finfo(float).min))
     weighted = likelihood if prior is None else likelihood * prior_weights(prior, n)
     mass = weighted.sum()
     if not mass > 0:

@@ -1,4 +1,7 @@
-"""Laws of the sampled rank (eq. 15 and section 4.3) against exact fractions."""
+"""Laws of the sampled rank (eq. 15, section 4.3), moments of the metric (eq. 16-19), posterior.
+
+Small cases against exact fractions, large ones against a second method.
+"""
 
 from __future__ import annotations
 
@@ -11,45 +14,103 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.sampling import pmf, pmf_window
-from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT, dense_law, exact_law
+from sampledash.sampling import pmf_window
+from tests.oracles import (
+    METRICS,
+    POPULARITY,
+    SCHEMES,
+    UNIFORM,
+    WITH,
+    WITHOUT,
+    dense_law,
+    exact_law,
+    item_scale,
+    item_value,
+)
 
 
 @st.composite
-def samplings(draw: st.DrawFn) -> tuple[sd.Sampling, Fraction]:
-    n = draw(st.integers(2, 40))
+def samplings(draw: st.DrawFn) -> sd.Sampling:
+    n = draw(st.integers(2, 30))
     scheme = draw(st.sampled_from(SCHEMES))
-    m = draw(st.integers(1, n - 1 if scheme == WITHOUT else 60))
-    odds = Fraction(1)
-    if scheme == POPULARITY:
-        odds = draw(st.sampled_from([Fraction(1, 128), Fraction(1, 2), 1, 2, Fraction(19, 2), 64]))
-    return sd.Sampling(n, m, scheme, float(odds)), Fraction(odds)
+    m = draw(st.integers(1, n - 1 if scheme == WITHOUT else 50))
+    odds = draw(st.sampled_from([1 / 128, 0.5, 1, 9.5, 100])) if scheme == POPULARITY else 1
+    return sd.Sampling(n, m, scheme, odds)
+
+
+def exact_laws(s: sd.Sampling) -> list[list[Fraction]]:
+    return [exact_law(s.n, r, s.m, s.scheme, Fraction(s.odds)) for r in range(1, s.n + 1)]
 
 
 @given(samplings())
-@example((sd.Sampling(2, 1, WITHOUT), Fraction(1)))
-@example((sd.Sampling(2, 50, WITH), Fraction(1)))
-def test_pmf_is_the_exact_law(case: tuple[sd.Sampling, Fraction]) -> None:
-    s, odds = case
-    rank = np.arange(1, s.n + 1)
+@example(sd.Sampling(2, 1, WITHOUT))
+@example(sd.Sampling(2, 50, WITH))
+def test_pmf_is_the_exact_law(s: sd.Sampling) -> None:
+    rank, exact = np.arange(1, s.n + 1), np.array(exact_laws(s), dtype=float)
     ours = s.pmf(rank)
     assert ours.shape == (s.n, s.m + 1)
-    exact = np.array(
-        [[float(p) for p in exact_law(s.n, r, s.m, s.scheme, odds)] for r in range(1, s.n + 1)]
-    )
     assert ours == pytest.approx(exact, rel=2e-13, abs=1e-300)
     mean = exact @ np.arange(s.m + 1)
     assert s.m * s.share_above(rank) == pytest.approx(mean, rel=1e-13, abs=1e-15)
+
+
+@given(samplings(), st.sampled_from([*METRICS, ("recall", 40), ("ap", 40), ("ndcg", 7)]))
+def test_mean_and_variance_are_the_sums(s: sd.Sampling, which: tuple[str, int | None]) -> None:
+    (name, k), rank = which, np.arange(1, s.n + 1)
+    metric, value, scale = sd.metric(name, k=k), item_value(name, k, 1, s.m), item_scale(name, k, 1)
+    # Laws and moments as fractions; the metric's own values are the only floats.
+    values = [Fraction(value(t)) * Fraction(scale) for t in range(s.m + 1)]
+    means, spreads = [], []
+    for law in exact_laws(s):
+        means.append(sum(p * v for p, v in zip(law, values, strict=True)))
+        spreads.append(sum(p * (v - means[-1]) ** 2 for p, v in zip(law, values, strict=True)))
+    means, spreads = (np.array(each, dtype=float) for each in (means, spreads))
+    assert sd.expected(metric, rank, s) == pytest.approx(means, rel=1e-12, abs=1e-15)
+    assert sd.variance(metric, rank, s) == pytest.approx(spreads, rel=1e-11, abs=1e-30)
+
+
+@given(samplings(), st.data())
+def test_posterior_is_bayes(s: sd.Sampling, data: st.DataObject) -> None:
+    weights = data.draw(
+        st.none() | st.lists(st.sampled_from([0, 1, 2, 7]), min_size=s.n, max_size=s.n)
+    )
+    t = data.draw(st.integers(1, s.m + 1))
+    joint = [p * law[t - 1] for law, p in zip(exact_laws(s), weights or [1] * s.n, strict=True)]
+    if sum(joint) == 0:
+        with pytest.raises(ValueError, match=r"^prior "):
+            sd.posterior(t, s, weights)
+        return
+    # A likelihood 1e-11 beside 1e-300 of another rank is absolute, not relative, in p(r).
+    bayes = [float(p / sum(joint)) for p in joint]
+    assert sd.posterior(t, s, weights) == pytest.approx(bayes, rel=1e-11, abs=1e-15)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_second_method_on_a_large_grid(scheme: str) -> None:
+    n, m, odds = 5000, 150, 4.0 if scheme == POPULARITY else 1.0
+    s, rank, law = (
+        sd.Sampling(n, m, scheme, odds),
+        np.arange(1, n + 1),
+        dense_law(n, m, scheme, odds),
+    )
+    np.testing.assert_allclose(s.pmf(rank), law, rtol=1e-11, atol=1e-280)
+    for text in ("AUC", "AP", "AP@7", "NDCG", "NDCG@10", "Recall@10", "RR", "HitRate@10"):
+        values = sd.parse_metric(text).of_above(np.arange(m + 1), m)
+        mean = law @ values
+        spread = np.einsum("rs,rs->r", law, (values - mean[:, None]) ** 2)
+        np.testing.assert_allclose(sd.expected(text, rank, s), mean, rtol=1e-11, atol=1e-15)
+        np.testing.assert_allclose(sd.variance(text, rank, s), spread, rtol=1e-10, atol=1e-18)
+    for t in (1, 2, 60, m + 1):
+        bayes = law[:, t - 1] / law[:, t - 1].sum()
+        np.testing.assert_allclose(sd.posterior(t, s), bayes, rtol=1e-10, atol=1e-25)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_pmf_at_a_thousand_million_candidates(scheme: str) -> None:
     n, m = 10**9, 1000
     odds = Fraction(5, 2) if scheme == POPULARITY else Fraction(1)
-    s = sd.Sampling(n, m, scheme, float(odds))
     rank = [1, 2, 7, 10**6 + 3, 987_654, 5 * 10**8, 10**9 - 10, 10**9]
-    ours = s.pmf(rank)
-    for row, r in zip(ours, rank, strict=True):
+    for row, r in zip(sd.Sampling(n, m, scheme, float(odds)).pmf(rank), rank, strict=True):
         for t in (0, 1, 2, 10, 399, 500, 501, 990, 1000):
             if scheme == WITHOUT:
                 value = Fraction(comb(r - 1, t) * comb(n - r, m - t), comb(n - 1, m))
@@ -59,77 +120,56 @@ def test_pmf_at_a_thousand_million_candidates(scheme: str) -> None:
             assert row[t] == pytest.approx(float(value), rel=1e-12, abs=1e-290)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_second_method_on_a_large_grid(scheme: str) -> None:
-    odds = 3.0 if scheme == POPULARITY else 1.0
-    ours = sd.Sampling(3706, 100, scheme, odds).pmf(np.arange(1, 3707))
-    np.testing.assert_allclose(ours, dense_law(3706, 100, scheme, odds), rtol=1e-11, atol=1e-280)
+@pytest.mark.parametrize(("name", "k"), METRICS)
+def test_all_negatives_give_back_the_exact_metric(name: str, k: int | None) -> None:
+    metric = sd.metric(name, k=k)
+    for n in (2, 3, 10, 700):
+        rank, s = np.arange(1, n + 1), sd.Sampling(n, n - 1, WITHOUT)
+        assert sd.expected(metric, rank, s) == pytest.approx(metric(rank, n), rel=1e-14)
+        assert np.all(sd.variance(metric, rank, s) <= 1e-30)
+        assert np.array_equal(s.draw(rank, np.random.default_rng(0)), rank)
+        assert sd.posterior(2, s).tolist() == [0, 1] + [0] * (n - 2)
 
 
-@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
+@pytest.mark.parametrize("scheme", UNIFORM)
 def test_window_holds_the_law(scheme: str) -> None:
     n, m, width = 100_000, 4000, 1000
     above = np.array([0, 1, 50, 20_000, 50_000, 99_000, 99_999], dtype=float)
-    below = n - 1 - above
-    full = pmf(scheme, m, above, below)
-    first, part = pmf_window(scheme, m, above, below, width)
-    assert part.shape == (len(above), width)
-    for i, start in enumerate(first):
+    full = sd.Sampling(n, m, scheme).pmf(above + 1)
+    first, part = pmf_window(scheme, m, above, n - 1 - above, width)
+    for row, start, law in zip(part, first, full, strict=True):
         assert 0 <= start <= m - width + 1
-        assert part[i] == pytest.approx(full[i, start : start + width], rel=1e-12, abs=1e-30)
-        assert part[i].sum() == pytest.approx(1)
-
-
-def test_rows_may_have_their_own_number_of_draws() -> None:
-    m = np.array([0, 1, 3, 5])
-    above = np.full(4, 4.0)
-    p = pmf(WITHOUT, m, above, np.full(4, 5.0))
-    for row, draws in zip(p, m, strict=True):
-        exact = [float(x) for x in exact_law(10, 5, int(draws), WITHOUT)]
-        assert row == pytest.approx(exact + [0.0] * (5 - draws), rel=1e-14)
+        assert row == pytest.approx(law[start : start + width], rel=1e-12, abs=1e-30)
+        assert row.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
     ("n", "m", "scheme", "odds"),
-    [
-        (50, 8, WITH, 1.0),
-        (50, 8, WITHOUT, 1.0),
-        (50, 8, POPULARITY, 3.0),
-        (3 * 10**9, 30, WITHOUT, 1.0),
-    ],
-)
+    [(50, 8, WITH, 1.0), (50, 8, WITHOUT, 1.0), (50, 8, POPULARITY, 3.0),
+     (3 * 10**9, 30, WITHOUT, 1.0)],
+)  # fmt: skip
 def test_draws_follow_the_law(n: int, m: int, scheme: str, odds: float) -> None:
     s = sd.Sampling(n, m, scheme, odds)
     repeats = 4000 if n > 10**9 else 40_000
     for r in (n // 4, n) if n > 10**9 else (1, n // 4, n // 2 + 1, n):
         drawn = s.draw(np.full(repeats, r), np.random.default_rng(7))
         assert drawn.dtype == np.int64
-        assert drawn.min() >= 1
-        assert drawn.max() <= m + 1
-        share = np.bincount(drawn - 1, minlength=m + 1) / repeats
-        p = np.array([float(x) for x in exact_law(n, r, m, scheme, Fraction(odds))])
+        share = np.bincount(drawn, minlength=m + 2) / repeats
+        p = np.array([0.0, *map(float, exact_law(n, r, m, scheme, Fraction(odds)))])
         assert np.all(np.abs(share - p) <= 4 * np.sqrt(p * (1 - p) / repeats) + 1.5 / repeats)
 
 
-def test_draw_is_reproducible_and_keeps_shape() -> None:
-    s = sd.Sampling(100, 10)
-    first = s.draw([[1, 50], [99, 100]], np.random.default_rng(3))
-    assert first.shape == (2, 2)
-    assert np.array_equal(first, s.draw([[1, 50], [99, 100]], np.random.default_rng(3)))
+def test_shapes_and_generator() -> None:
+    s, rank = sd.Sampling(100, 10), [[1, 50], [99, 100]]
+    first, same = (s.draw(rank, np.random.default_rng(3)) for _ in range(2))
+    assert np.array_equal(first, same)
+    assert first.shape == sd.expected("AUC", rank, s).shape == sd.variance("AP", rank, s).shape
     assert s.pmf(5).shape == (11,)
     assert s.pmf([[1, 2, 3]]).shape == (1, 3, 11)
-    everything = sd.Sampling(100, 99, WITHOUT)
-    rank = np.arange(1, 101)
-    assert np.array_equal(everything.draw(rank, np.random.default_rng(0)), rank)
+    assert sd.expected("AP", 3, s).shape == ()
 
 
-@given(samplings())
-def test_text_reads_back(case: tuple[sd.Sampling, Fraction]) -> None:
-    s, _ = case
-    assert sd.parse_sampling(str(s)) == s
-
-
-@given(st.floats(1e-300, 1e300))
-def test_any_odds_read_back(odds: float) -> None:
-    s = sd.Sampling(10, 3, POPULARITY, odds)
-    assert sd.parse_sampling(str(s)) == s
+@given(samplings(), st.floats(1e-300, 1e300))
+def test_text_reads_back(s: sd.Sampling, odds: float) -> None:
+    for each in (s, sd.Sampling(10, 3, POPULARITY, odds)):
+        assert sd.parse_sampling(str(each)) == each
