@@ -20,8 +20,7 @@ from sampledash.comparison import (
 )
 from sampledash.correction import Correction, Fit, correction, parse_correction
 from sampledash.estimation.bounds import bounds, bounds_from_table
-from sampledash.estimation.cutoff_mapping import full_cutoff, matching_cutoff
-from sampledash.estimation.estimate import Estimate, compare, estimate
+from sampledash.estimation.estimate import Estimate, compare, estimate, full_cutoff, matching_cutoff
 from sampledash.estimation.rank_distribution import rank_distribution
 from sampledash.estimation.vectors import fit_learned, gamma_table
 from sampledash.expectation import expected, posterior, variance

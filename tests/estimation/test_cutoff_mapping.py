@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 import sampledash as sd
-from sampledash.estimation.cutoff_mapping import full_cutoff, matching_cutoff
+from sampledash.estimation.estimate import full_cutoff, matching_cutoff
 from tests.oracles import UNIFORM, WITHOUT, dense_law
 
 

@@ -17,7 +17,7 @@ from sampledash.dashboard.correct.result import MOVIELENS, MOVIELENS_M, Question
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.state import spelled
 from sampledash.dashboard.words import escaped, outside
-from sampledash.estimation.cutoff_mapping import full_cutoff
+from sampledash.estimation.estimate import full_cutoff
 from sampledash.metrics import Metric
 from sampledash.readers import example
 from sampledash.report.numbers import count, gamma
