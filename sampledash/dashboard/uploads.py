@@ -14,7 +14,7 @@ from sampledash.dashboard import page, state
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.words import escaped
 from sampledash.readers import Opened, assets_folder, open_sources
-from sampledash.report.paragraph import listed
+from sampledash.report.numbers import listed
 
 LOST = (
     "The server has been restarted, or has ended this session: it no longer has the file that is "

@@ -8,7 +8,7 @@ from itertools import pairwise
 from sampledash.comparison.order import TIED
 from sampledash.estimation.estimate import OVERSHOOT
 from sampledash.estimation.estimate import outside as reason
-from sampledash.report import paragraph
+from sampledash.report import numbers
 from sampledash.report.numbers import count, shortened
 from sampledash.types import Floats
 
@@ -113,7 +113,7 @@ to 100 % where that lessens its bias, and then so may their mean.']
 
 def listed(names: Sequence[str]) -> str:
     """A few names in a sentence, three at most."""
-    return paragraph.listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
+    return numbers.listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
 
 
 def repeated(entries: int, instances: int) -> str:

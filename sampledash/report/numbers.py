@@ -1,8 +1,9 @@
-"""How numbers are written: in sentences, on axes and in TeX."""
+"""How numbers and lists are written: in sentences, on axes and in TeX."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,6 +17,11 @@ def count(value: float) -> str:
     '10,000'
     """
     return f"{int(value):,}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def span(low: float, high: float) -> str:

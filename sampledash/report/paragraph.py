@@ -17,7 +17,7 @@ from sampledash.comparison.order import TIED
 from sampledash.comparison.verdict import CONFIDENT
 from sampledash.report.bibtex import CITED, MOVIELENS, PAPER, SOFTWARE, uses_movielens
 from sampledash.report.escape import one_line, tex
-from sampledash.report.numbers import count, gamma, rounded, tex_count, tex_number
+from sampledash.report.numbers import count, gamma, listed, rounded, tex_count, tex_number
 from sampledash.types import Floats
 
 FRAME = Template(
@@ -423,11 +423,6 @@ def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
     return groups
-
-
-def listed(parts: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def phrases(parts: Sequence[str]) -> str:

@@ -13,8 +13,7 @@ from sampledash.comparison.order import TIED
 from sampledash.correction import Correction
 from sampledash.dashboard.consistency.result import Focus, Result, needs_fit
 from sampledash.dashboard.words import negatives, ranking, system_name
-from sampledash.report.numbers import count, in_runs, percent, points, tex_count
-from sampledash.report.paragraph import listed
+from sampledash.report.numbers import count, in_runs, listed, percent, points, tex_count
 from sampledash.types import Floats, Ints
 
 MOST_FLIPS = 6  # flips that a sentence can name one by one
