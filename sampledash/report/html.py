@@ -12,7 +12,7 @@ import sampledash
 from sampledash.comparison.findings import Findings
 from sampledash.report.bibtex import bibtex
 from sampledash.report.escape import html_text, one_line
-from sampledash.report.numbers import count
+from sampledash.report.numbers import count, span
 from sampledash.report.paragraph import paragraph
 from sampledash.report.script import python_script
 from sampledash.report.tables import printed
@@ -135,60 +135,57 @@ def _figures(figures: Sequence[tuple[str, Picture]], legend: str) -> list[str]:
 
 
 def _table(table: pd.DataFrame) -> str:
-    columns = printed(table.head(MOST_ROWS))
-    kinds = ["number" if column.number else "name" for column in columns]
-    head = "".join(
-        f'<th scope="col" class="{kind}">{html_text(column.header)}</th>'
-        for column, kind in zip(columns, kinds, strict=True)
-    )
-    lines = []
-    for row in zip(*(column.cells for column in columns), strict=True):
-        cells = []
-        for cell, column, kind in zip(row, columns, kinds, strict=True):
-            known = f" {cell}" if column.name == "state" and cell in _STATES else ""
-            cells.append(f'<td class="{kind}{known}">{html_text(cell) or "–"}</td>')
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    body = "\n".join(lines)
+    heads, cells = [], []
+    for column in printed(table.head(MOST_ROWS)):
+        kind = "number" if column.number else "name"
+        heads.append(f'<th scope="col" class="{kind}">{html_text(column.header)}</th>')
+        known = [f" {x}" if column.name == "state" and x in _STATES else "" for x in column.cells]
+        pairs = zip(column.cells, known, strict=True)
+        cells.append([f'<td class="{kind}{also}">{html_text(x) or "–"}</td>' for x, also in pairs])
+    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
     more = ""
     if len(table) > MOST_ROWS:
         more = f'\n<p class="note">The first {MOST_ROWS} of {count(len(table))} rows.</p>'
     return (
-        f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n'
-        f"</table></div>{more}"
+        f'<div class="scroll"><table>\n<thead><tr>{"".join(heads)}</tr></thead>\n<tbody>\n{body}\n'
+        f"</tbody>\n</table></div>{more}"
     )
 
 
 def _settings(findings: Findings) -> pd.DataFrame:
-    protocol = findings.protocol
+    protocol, sets = findings.protocol, findings.sets
     scheme = protocol.scheme.replace("-", " ")
     if protocol.scheme == "popularity":
         scheme = f"by popularity, with replacement, odds {protocol.odds:g}"
+    law = f"the law of sampling {protocol.fit_scheme.replace('-', ' ')}"
     rows = {
         "Metrics": ", ".join(map(str, findings.metrics)),
         "Negatives m": count(findings.m),
         "Drawn": scheme,
         "Correction": str(protocol.correction),
+        "Correction fitted to": protocol.correction.by_rank and law,
+        "Ties": any(ranks.has_ties for ranks in sets) and _TIES[protocol.ties],
+        "Weight of an instance": any(ranks.max_relevant > 1 for ranks in sets)
+        and _WEIGHTS[protocol.weighting],
+        "Largest m looked at": count(findings.m_max),
     }
-    if protocol.correction.by_rank:
-        rows["Correction fitted to"] = (
-            f"the law of sampling {protocol.fit_scheme.replace('-', ' ')}"
-        )
-    if any(ranks.has_ties for ranks in findings.sets):
-        rows["Ties"] = _TIES[protocol.ties]
-    if any(ranks.max_relevant > 1 for ranks in findings.sets):
-        rows["Weight of an instance"] = _WEIGHTS[protocol.weighting]
-    rows["Largest m looked at"] = count(findings.m_max)
-    return pd.DataFrame({"Setting": list(rows), "Value": list(rows.values())})
+    return pd.DataFrame(
+        [(name, value) for name, value in rows.items() if value], columns=["Setting", "Value"]
+    )
 
 
 def _systems(findings: Findings) -> pd.DataFrame:
     """What was read; the digest tells whether another file holds the same ranks."""
-    rows = []
-    for ranks in findings.sets:
-        low, high = count(ranks.n.min()), count(ranks.n.max())
-        n = low if low == high else f"{low} to {high}"
-        users, size = count(ranks.n_instances), count(len(ranks))
-        rows.append((ranks.system, users, size, n, ranks.digest[:12]))
+    rows = [
+        (
+            ranks.system,
+            count(ranks.n_instances),
+            count(len(ranks)),
+            span(ranks.n.min(), ranks.n.max()),
+            ranks.digest[:12],
+        )
+        for ranks in findings.sets
+    ]
     return pd.DataFrame(rows, columns=["System", "Instances", "Ranks", "Candidates n", "Digest"])
 
 

@@ -17,7 +17,7 @@ from sampledash.comparison.order import TIED
 from sampledash.comparison.verdict import CONFIDENT
 from sampledash.report.bibtex import CITED, MOVIELENS, PAPER, SOFTWARE, uses_movielens
 from sampledash.report.escape import one_line, tex
-from sampledash.report.numbers import count, gamma, listed, rounded, tex_count, tex_number
+from sampledash.report.numbers import count, gamma, listed, rounded, span, tex_count, tex_number
 from sampledash.types import Floats
 
 FRAME = Template(
@@ -37,6 +37,10 @@ _CORRECTIONS = {
     "least-squares": "the least-squares correction",
     "monotone": "the constrained least-squares correction",
     "bias-variance": "the bias-variance correction",
+}
+_WEIGHTED = {
+    "relevant-items": ", weighted by relevant items,",
+    "instances": ", averaged over instances,",
 }
 # Up to so many are named one by one: systems with their values, values in all, systems that are
 # best together, pairs, metrics; and characters of a name.
@@ -60,23 +64,17 @@ def paragraph(findings: Findings, *, latex: bool = False) -> str:
     """
     told, protocol = _Writer(findings, latex), findings.protocol
     relevant = max(ranks.max_relevant for ranks in findings.sets)
-    weighted = ""
-    if relevant > 1:
-        micro = protocol.weighting == "relevant-items"
-        weighted = ", weighted by relevant items," if micro else ", averaged over instances,"
     short = protocol.without and any(
         np.any(x.counted().negatives < findings.m) for x in findings.sets
     )
-    prior = ""
-    if protocol.correction.by_rank and protocol.correction.name != "rank-estimate":
-        prior = "a uniform" if protocol.correction.prior is None else "our own"
-        prior = f" with {prior} prior over the ranks"
+    recipe, low = protocol.correction, min(int(ranks.n.min()) for ranks in findings.sets)
+    prior = f" with {'a uniform' if recipe.prior is None else 'our own'} prior over the ranks"
     return FRAME.substitute(
         items="item" if relevant == 1 else f"items (up to {count(relevant)})",
         instances=told.instances(),
-        n=told.candidates(),
+        n=span(low, max(int(ranks.n.max()) for ranks in findings.sets)),
         ties=_TIES[protocol.ties] if any(ranks.has_ties for ranks in findings.sets) else "",
-        weighted=weighted,
+        weighted=_WEIGHTED[protocol.weighting] if relevant > 1 else "",
         exact=told.values(findings.exact, "is", "is"),
         m=f"{count(findings.m)} {'negative' if findings.m == 1 else 'negatives'}",
         fewer=" (all of them where there are fewer)" if short else "",
@@ -86,7 +84,7 @@ def paragraph(findings: Findings, *, latex: bool = False) -> str:
         expected=told.expected(),
         order=told.order(),
         version=f"{sampledash.__version__}{told.cite(SOFTWARE) if latex else ''}",
-        prior=prior,
+        prior=prior if recipe.by_rank and recipe.name != "rank-estimate" else "",
     )
 
 
@@ -116,13 +114,9 @@ class _Writer:
         """A number in percent, such as 95 %."""
         return rf"{number}\,\%" if self.latex else f"{number} %"
 
-    def symbol(self, name: str, value: float) -> str:
-        """What m or γ is."""
-        if self.latex:
-            return (
-                rf"$\gamma = {tex_number(value)}$" if name == "γ" else f"$m = {tex_count(value)}$"
-            )
-        return f"{name} = {gamma(value) if name == 'γ' else count(value)}"
+    def m(self, value: float) -> str:
+        """What m is."""
+        return rf"$m = {tex_count(value)}$" if self.latex else f"m = {count(value)}"
 
     def cite(self, key: str) -> str:
         """A citation, with the space before it."""
@@ -133,29 +127,23 @@ class _Writer:
         names = [str(self.f.metrics[x]) for x in places]
         return listed(names) if len(names) <= _METRICS else f"{len(names)} metrics"
 
-    def by(self, places: Sequence[int], every: str = "all {} metrics") -> str:
-        """`` by AP and AUC``, or by all metrics; "" where there is only one."""
+    def by(
+        self, places: Sequence[int], every: Sequence[str] = ("both metrics", "all {} metrics")
+    ) -> str:
+        """`` by AP and AUC``, or by both or all metrics; "" where there is only one."""
         if len(self.f.metrics) == 1:
             return ""
         if len(places) < len(self.f.metrics):
             return f" by {self.metrics(places)}"
-        if len(places) == 2:
-            return f" by {'both metrics' if every.startswith('all') else 'either metric'}"
-        return f" by {every.format(len(places))}"
+        return f" by {every[len(places) > 2].format(len(places))}"
 
     def instances(self) -> str:
+        """How many there are, and whose."""
         sizes = [ranks.n_instances for ranks in self.f.sets]
         low, high = min(sizes), max(sizes)
-        if low != high:
-            said = f"each of {count(low)} to {count(high)} test instances per system"
-        else:
-            said = f"each of {count(low)} test instances" if low > 1 else "one instance"
+        said = f"each of {span(low, high)} test instances{' per system' * (low != high)}"
+        said = "one instance" if high == 1 else said
         return f"{said} of MovieLens 1M{self.cite(MOVIELENS)}" if uses_movielens(self.f) else said
-
-    def candidates(self) -> str:
-        low = min(int(ranks.n.min()) for ranks in self.f.sets)
-        high = max(int(ranks.n.max()) for ranks in self.f.sets)
-        return count(low) if low == high else f"{count(low)} to {count(high)}"
 
     @property
     def listing(self) -> bool:
@@ -200,21 +188,21 @@ class _Writer:
         protocol = self.f.protocol
         if protocol.scheme != "popularity":
             return f"sampled uniformly {protocol.scheme.replace('-', ' ')}"
-        said = "sampled with replacement by popularity"
-        if any(ranks.mass_above is not None for ranks in self.f.sets):
-            return said
-        return (
-            f"{said} (items ranked above the relevant one drawn {protocol.odds:g} times as often "
-            "as those below it)"
+        odds = (
+            f" (items ranked above the relevant one drawn {protocol.odds:g} times as often as "
+            "those below it)"
         )
+        by_odds = all(ranks.mass_above is None for ranks in self.f.sets)
+        return f"sampled with replacement by popularity{odds * by_odds}"
 
     def corrected(self) -> str:
         protocol, recipe = self.f.protocol, self.f.protocol.correction
         if recipe.name == "uncorrected":
             return ""
         said = f", and {_CORRECTIONS[recipe.name]}"
-        if recipe.gamma is not None:
-            said += f" with {self.symbol('γ', recipe.gamma)}"
+        if (weight := recipe.gamma) is not None:
+            tex_weight = rf"$\gamma = {tex_number(weight)}$"
+            said += f" with {tex_weight if self.latex else f'γ = {gamma(weight)}'}"
         if protocol.fit_scheme != protocol.scheme:
             fitted = protocol.fit_scheme.replace("-", " ")
             said += f" fitted to sampling {'by ' if fitted == 'popularity' else ''}{fitted}"
@@ -253,8 +241,8 @@ class _Writer:
         elif len(f.metrics) == 1:
             said = self.turned_by_one_metric(rows[turned], int(level.sum()))
         elif len(f.sets) == 2:
-            states = np.where(turned, "reverse", np.where(level, "tie", "keep")).tolist()
-            groups = _grouped(zip(states, rows["place"].tolist(), strict=True))
+            states = np.select([turned, level], ["reverse", "tie"], "keep").tolist()
+            groups = _grouped(zip(states, rows["place"], strict=True))
             their = "it" if "reverse" in groups else "their order"
             verbs = {"reverse": "reverse their order", "keep": f"keep {their}", "tie": "tie them"}
             said = phrases(
@@ -310,7 +298,7 @@ class _Writer:
         ends = {place: parts.get_group(place).max(skipna=False) for place in self.compared}
         late = [place for place, m in ends.items() if pd.isna(m)]
         last = {place: int(m) for place, m in ends.items() if place not in late}
-        end, selected = self.symbol("m", f.m_max), not f.every_m
+        end, selected = self.m(f.m_max), not f.every_m
         largest = f"the largest {'of the values ' if selected else ''}evaluated"
         one_pair = len(f.sets) == 2 or int(parts.size().max()) == 1
         if not last:
@@ -332,9 +320,9 @@ class _Writer:
             if m == 1 < f.m_max:
                 return "for every $m$" if self.latex else "for every m"
             if m == f.m_max:
-                return f"only at {self.symbol('m', m)}"
+                return f"only at {self.m(m)}"
             only = "only " if m > f.m and len(groups) == 1 else ""
-            return f"{only}from {self.symbol('m', m)} on"
+            return f"{only}from {self.m(m)} on"
 
         if len(groups) == 1:
             return f"{start(min(groups))}{self.by(sorted(last))}"
@@ -346,7 +334,7 @@ class _Writer:
         """Where no metric orders every pair rightly, even at the largest m."""
         order = "not in the order of the full ranking"
         if len(self.f.sets) == 2:
-            return f"they are {order}{self.by(late, 'any of the {} metrics')}"
+            return f"they are {order}{self.by(late, ('either metric', 'any of the {} metrics'))}"
         if len(late) > 1:
             return f"some pairs are {order}{self.by(late)}"
         rows = self.rows
@@ -368,7 +356,7 @@ class _Writer:
             f"between {low} and {high}": (chance > 1 - CONFIDENT) & (chance < CONFIDENT),
             f"at most {low}": chance <= 1 - CONFIDENT,
         }
-        run = f"At {self.symbol('m', f.m)} a single run would show the true order with a"
+        run = f"At {self.m(f.m)} a single run would show the true order with a"
         if len(rows) > _PAIRS:
             return f"{run} probability of {self.three_ways(chance, bounds)}."
         said = [self.share(p, chance=True) for p in chance]

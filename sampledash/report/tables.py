@@ -14,17 +14,10 @@ from sampledash.report.numbers import rounded
 
 Kind = Literal["text", "count", "share", "points", "chance", "p", "number"]
 
+_TEXTS = ["metric", "correction", "system", "better", "worse", "first", "second", "state", "paired"]
 # Columns of sampledash's own tables: header in print, and what the numbers are.
 _COLUMNS: dict[str, tuple[str, Kind]] = {
-    "metric": ("Metric", "text"),
-    "correction": ("Correction", "text"),
-    "system": ("System", "text"),
-    "better": ("Better", "text"),
-    "worse": ("Worse", "text"),
-    "first": ("First", "text"),
-    "second": ("Second", "text"),
-    "state": ("State", "text"),
-    "paired": ("Paired", "text"),
+    **{name: (name.capitalize(), "text") for name in _TEXTS},
     "exact": ("Exact", "share"),
     "sampled": ("Sampled", "share"),
     "expected_sampled": ("Sampled, expected", "share"),
@@ -79,9 +72,9 @@ def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
     for place, label in enumerate(table.columns):
         name, values = str(label), table.iloc[:, place].tolist()
         if any(isinstance(value, tuple) for value in values):
-            for end, part in enumerate(("low", "high")):
-                ends = [v[end] if isinstance(v, tuple) else None for v in values]
-                found.append((f"{name}_{part}", ends))
+            both = [v if isinstance(v, tuple) else (None, None) for v in values]
+            low, high = zip(*both, strict=True)
+            found += [(f"{name}_low", list(low)), (f"{name}_high", list(high))]
         else:
             found.append((name, values))
     return found
@@ -194,10 +187,8 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
         the label letters, digits and ``: - _`` are kept.
     """
     columns = printed(table)
-    heads = []
-    for column in columns:
-        head = escape.tex(column.header)
-        heads.append(_SYMBOL.sub(r"$\g<0>$", head) if column.ours else head)
+    heads = [(column.ours, escape.tex(column.header)) for column in columns]
+    printed_heads = [_SYMBOL.sub(r"$\g<0>$", head) if ours else head for ours, head in heads]
     cells = [
         [(_tex_number(x) if column.number else escape.tex(x)) or MISSING_TEX for x in column.cells]
         for column in columns
@@ -205,7 +196,7 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
     lines = [
         rf"\begin{{tabular}}{{{''.join('r' if column.number else 'l' for column in columns)}}}",
         r"  \toprule",
-        f"  {' & '.join(heads)} \\\\",
+        f"  {' & '.join(printed_heads)} \\\\",
         r"  \midrule",
         *(f"  {' & '.join(row)} \\\\" for row in zip(*cells, strict=True)),
         r"  \bottomrule",
@@ -213,9 +204,8 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
     ]
     if caption or label:
         key = re.sub(r"[^A-Za-z0-9:_-]", "", label)
-        above = [r"\begin{table}", r"  \centering"]
-        above += [rf"  \caption{{{escape.tex(caption)}}}"] if caption else []
-        above += [rf"  \label{{{key}}}"] if key else []
+        told = {r"  \caption{%s}": escape.tex(caption) if caption else "", r"  \label{%s}": key}
+        above = [r"\begin{table}", r"  \centering", *(x % text for x, text in told.items() if text)]
         lines = [*above, *(f"  {line}" for line in lines), r"\end{table}"]
     return "\n".join([r"% \usepackage{booktabs}", *lines]) + "\n"
 
