@@ -5,12 +5,10 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
-from streamlit.testing.v1 import AppTest
 
-from tests.dashboard.driver import APP, headline
+from tests.dashboard.driver import Page
 
 
 def parted(text: str) -> list[str]:
@@ -92,41 +90,28 @@ def addresses(seed: int = 0) -> list[Address]:
     return found
 
 
-def opened(page: str, query: dict[str, Any]) -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=120)
-    for key, values in query.items():
-        at.query_params[key] = list(values)
-    at.switch_page(f"sampledash/dashboard/pages/{page}.py")
-    return at.run()
-
-
 @cache
 def plain(page: str) -> str:
     """What a page says without a query."""
-    return headline(opened(page, {}))
-
-
-def said(at: AppTest) -> str:
-    """All that complains or asks."""
-    return " ".join(each.value for part in (at.error, at.warning, at.info) for each in part)
+    return Page(page).headline
 
 
 def wrong(address: Address) -> str:
     """What is wrong with the page that an address opens; nothing if all is right."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        at = opened(address.page, dict(address.query))
-    ours = [w for w in caught if "sampledash" in w.filename]
-    if at.exception:
-        return f"exception: {at.exception[0].message[:300]}"
-    if ours:
+        try:
+            at = Page(address.page, **{key: [*values] for key, values in address.query})
+        except AssertionError as error:
+            return f"exception: {str(error)[:300]}"
+    if ours := [w for w in caught if "sampledash" in w.filename]:
         return f"warning: {ours[0].message}"
-    complaints = said(at)
+    complaints = " ".join(x.value for part in (at.error, at.warning, at.info) for x in part)
     for leak in ("Traceback", "dtype", "NoneType", "invalid literal", "could not convert"):
         if leak in complaints:
             return f"no sentence: {complaints[:300]}"
-    if address.harmless and not complaints and headline(at) != plain(address.page):
-        return f"says {headline(at)!r}, not {plain(address.page)!r}, and no complaint"
-    if not complaints and not headline(at) and plain(address.page):
+    if address.harmless and not complaints and at.headline != plain(address.page):
+        return f"says {at.headline!r}, not {plain(address.page)!r}, and no complaint"
+    if not complaints and not at.headline and plain(address.page):
         return "says nothing"
     return ""

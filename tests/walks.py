@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 import sampledash
-from tests.dashboard.driver import open_page, run
+from tests.dashboard.driver import Page
 
 HOME = Path(sampledash.__file__).parent
 FILE = b"system,user,rank,n\n" + b"".join(
@@ -69,15 +69,15 @@ def named(frame: FrameType) -> str:
 def traced(title: str) -> Trace:
     """What runs in the threads that start here, as a page does."""
     if title == "an uploaded rank":
-        at = open_page("consistency", source="Upload a file")
+        at = Page("consistency", source="Upload a file")
         at.file_uploader(key="ranks_file").upload("ranks.csv", FILE)
     else:
-        at = open_page(title.rpartition(" ")[2].lower())
+        at = Page(title.rpartition(" ")[2].lower())
         at.select_slider(key="m_ladder").set_value(200)
     trace = Trace(WALKS[title])
     threading.setprofile(trace)
     try:
-        run(at)
+        at.run()
     finally:
         threading.setprofile(None)
     return trace

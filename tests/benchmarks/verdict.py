@@ -182,13 +182,13 @@ def upload(quick: bool) -> Iterator[Result]:
 
 def moved_control(quick: bool) -> Iterator[Result]:
     """Whole reruns of the Explore page, the test driver's own work included."""
-    from tests.dashboard.driver import numbers, open_page, put
+    from tests.dashboard.driver import Page
 
-    at, steps = open_page("explore"), iter(range(99, 99 + 8))
-    seconds, _ = timed(lambda: put(at, "m", next(steps)), 2 if quick else 8)
+    at, steps = Page("explore"), iter(range(99, 99 + 8))
+    seconds, _ = timed(lambda: at.put("m", next(steps)), 2 if quick else 8)
     sampling = sd.Sampling(10_000, int(at.number_input(key="m").value), "without-replacement")
     wanted = percent(float(sd.expected("Recall@10", 100, sampling)))
-    shown = numbers(at)["Recall@10, sampled"]
+    shown = at.numbers["Recall@10, sampled"]
     yield Result("Explore, m moved, whole rerun", seconds, None, float(shown != wanted), 0)
 
 

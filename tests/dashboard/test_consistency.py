@@ -1,6 +1,7 @@
 """The Consistency page: the verdict on the screen is the core's, and the paper's."""
 
 import io
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,54 +10,35 @@ import pytest
 import sampledash as sd
 from sampledash.papers.printed import cells
 from sampledash.report.numbers import percent
-from sampledash.report.tables import as_csv
-from tests.dashboard.driver import (
-    captions,
-    click,
-    complaint,
-    headline,
-    link,
-    numbers,
-    open_page,
-    pick,
-    put,
-    run,
-    specs,
-    upload,
-)
+from tests.dashboard.driver import Page
 
 ABC = "Three toy recommenders"
 HOW = {"scheme": "without-replacement"}
 
 
-def page(**query):
-    return open_page("consistency", **query)
-
-
-def csv(table):
-    return table.to_csv(index=False).encode()
+page = partial(Page, "consistency")
 
 
 def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from_970():
     at = page()
     # Section 6.2: on the sample X > Y > Z, on all items Z > Y > X.
-    assert headline(at).endswith(
+    assert at.headline.endswith(
         "With 100 negatives Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
     )
-    assert "wrong" in headline(at)
+    assert "wrong" in at.headline
     table = sd.right_from("Recall@10", sd.example("movielens-xyz"), **HOW)
-    assert numbers(at)["All right from m"] == f"{table['m'].max():,}" == "970"
-    assert numbers(at)["Pairs in true order"] == "0 of 3"
-    assert numbers(at)["Instances"] == "6,040"
+    assert at.numbers["All right from m"] == f"{table['m'].max():,}" == "970"
+    assert at.numbers["Pairs in true order"] == "0 of 3"
+    assert at.numbers["Instances"] == "6,040"
     # The sentence and the focus follow the worst case until the reader chooses.
     assert at.segmented_control(key="shown").value == "Recall@10"
-    put(at, "m", 1_000)
+    at.put("m", 1_000)
     # From 970 on Recall@10 is in order, NDCG not before 1,988 (Y and X).
-    assert "NDCG ranks" in headline(at)
+    assert "NDCG ranks" in at.headline
     assert at.segmented_control(key="shown").value == "NDCG"
-    pick(at, "shown", "AP")
-    put(at, "m", 100)
-    assert "Recall@10 ranks X > Y > Z" in headline(at)
+    at.pick("shown", "AP")
+    at.put("m", 100)
+    assert "Recall@10 ranks X > Y > Z" in at.headline
     assert at.segmented_control(key="shown").value == "AP"
 
 
@@ -68,13 +50,11 @@ def test_order_becomes_right_when_m_moves():
         (3_000, "Recall@10 ranks Z > Y > X, as it does on all items"),
         (969, "ranks Z > X > Y; on all items Z > Y > X"),
     ):
-        put(at, "m", m)
-        assert said in headline(at)
+        at.put("m", m)
+        assert said in at.headline
         # Users with fewer negatives use all they have.
         short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < m))
-        assert (f"{short:,} of 6,040 instances have fewer than {m:,}" in captions(at)) == (
-            short > 0
-        )
+        assert (f"{short:,} of 6,040 instances have fewer than {m:,}" in at.captions) == (short > 0)
 
 
 def test_numbers_are_those_of_table_3():
@@ -94,8 +74,8 @@ def test_toy_recommenders_order_as_the_text_of_section_4_2_says():
     # AP: A > C > B below 50, A > B > C near 200, C > A > B near 500.
     at = page(source=ABC, metrics=["AP"], scheme="with replacement")
     for m, order in ((30, "A > C > B"), (200, "A > B > C"), (500, "C > A > B")):
-        put(at, "m", m)
-        assert f"AP ranks {order}" in headline(at)
+        at.put("m", m)
+        assert f"AP ranks {order}" in at.headline
 
 
 def test_several_metrics_and_cutoffs_share_the_page():
@@ -103,19 +83,19 @@ def test_several_metrics_and_cutoffs_share_the_page():
     titles = at.segmented_control(key="shown").options
     assert titles == ["Recall@1", "Recall@10", "Recall@50", "AUC"]
     # The worst case is in the sentence, whatever the numbers are about.
-    worst = headline(at)
+    worst = at.headline
     for metric, right_from in (("AUC", "1"), ("Recall@1", "1,877")):
-        pick(at, "shown", metric)
+        at.pick("shown", metric)
         # Table 4: AUC is right at every m. Flips of Recall@1: 111, 50, and 15 and 1877.
-        assert numbers(at)["All right from m"] == right_from
-        assert headline(at) == worst
+        assert at.numbers["All right from m"] == right_from
+        assert at.headline == worst
 
 
 @pytest.mark.parametrize(("choice", "gamma"), [("rank estimate", None), ("CLS", None), ("BV", 0.1)])
 def test_corrections_give_the_chances_of_table_4(choice, gamma):
     at = page(metrics=["Recall@k"], correction=choice)
     name = choice if gamma is None else f"BV {gamma:g}"
-    assert f"(BV {gamma})" in headline(at) or f"({name})" in headline(at)
+    assert f"(BV {gamma})" in at.headline or f"({name})" in at.headline
     assert at.number_input(key="gamma").disabled == (gamma is None)
     shown = at.table[0].value.set_index("Pair")["Recall@10"]
     sets = sd.example("movielens-xyz")
@@ -130,11 +110,11 @@ def test_corrections_give_the_chances_of_table_4(choice, gamma):
         chance = float(row["probability"])
         within = 15 if cell == "XY" else max(3, 300 * (chance * (1 - chance) / 100) ** 0.5 + 1)
         assert abs(100 * chance - printed) <= within
-    assert ("40 values of m up to 1,000" in captions(at)) == (choice != "rank estimate")
+    assert ("40 values of m up to 1,000" in at.captions) == (choice != "rank estimate")
     if choice == "CLS":  # beyond its largest m it is refused
-        put(at, "m", 2_500)
-        assert "m = 2,500" in complaint(at)
-        assert "CLS" in complaint(at)
+        at.put("m", 2_500)
+        assert "m = 2,500" in at.complaint
+        assert "CLS" in at.complaint
 
 
 # Recall of u: 1/2 and 1/1; by hand: instances (1/2 + 1)/2, relevant items (1 + 1)/3.
@@ -152,48 +132,39 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
     assert offered(at) == {"ties"}
     # Z, exact AUC in %: expected over ties 74.80, optimistic 94.44, pessimistic 55.16.
     for reading, exact in (("expected", 74.80), ("optimistic", 94.44), ("pessimistic", 55.16)):
-        pick(at, "ties", reading)
+        at.pick("ties", reading)
         means = at.table[0].value.set_index("System")["Exact"]
         assert means["Z"] == f"{exact:.2f} %"
-    at = upload(page(metrics=["Recall@k"], answers="Numbers"), "several.csv", SEVERAL)
+    at = page(metrics=["Recall@k"], answers="Numbers").upload("several.csv", SEVERAL)
     assert offered(at) == {"weighting"}
     for choice, exact in (("instances", "75.00 %"), ("relevant items", "66.67 %")):
-        pick(at, "weighting", choice)
+        at.pick("weighting", choice)
         assert at.table[0].value.set_index("System")["Exact"]["A"] == exact
 
 
 def test_several_relevant_items_have_topk_and_atop():
-    at = upload(page(metrics=["TOPK", "ATOP"], answers="Numbers"), "several.csv", SEVERAL)
+    at = page(metrics=["TOPK", "ATOP"], answers="Numbers").upload("several.csv", SEVERAL)
     # By hand, shares of 899 others above: u 0 and 89, v 1; the first 10 of 900 hold 1/2 and 1.
     atop = 100 * ((1 - 89 / 2 / 899) + (1 - 1 / 899)) / 2
     means = at.table[0].value.set_index(["Metric", "System"])["Exact"]
     assert means["TOPK@0.011", "A"] == "75.00 %"
     assert means["ATOP", "A"] == f"{atop:.2f} %"
-    at = upload(page(metrics=["TOPK", "ATOP"], answers="How sure"), "several.csv", SEVERAL)
-    assert not complaint(at)
-    assert "A > B" in headline(at)
+    at = page(metrics=["TOPK", "ATOP"], answers="How sure").upload("several.csv", SEVERAL)
+    assert not at.complaint
+    assert "A > B" in at.headline
 
 
 def test_upload_without_n_asks_for_it_and_then_judges():
     rows = [(rs.system, rank) for rs in sd.example("paper-abc") for rank in rs.ranks]
     table = pd.DataFrame(rows, columns=["system", "rank"])
-    at = upload(page(metrics=["Recall@k"]), "abc.csv", csv(table))
+    at = page(metrics=["Recall@k"]).upload("abc.csv", table.to_csv(index=False).encode())
     # B's two ranks of 40 are two instances: no instance column, every row one instance.
     assert "abc.csv" in " ".join(i.value for i in at.info).replace("\\", "")
     box = next(n for n in at.number_input if n.label.startswith("n, candidates of every"))
     box.set_value(10_000)
-    run(at)
+    at.run()
     # Table 1: Recall@10 is 0 for A and B, 0.2 for C.
-    assert "on all items C > A = B" in headline(at)
-
-
-def test_a_wide_parquet_file_gives_the_verdict_of_the_core():
-    sets, buffer = sd.example("paper-abc"), io.BytesIO()
-    pd.DataFrame({"n_candidates": 10_000, **{s.system: s.ranks for s in sets}}).to_parquet(buffer)
-    at = upload(page(), "wide.parquet", buffer.getvalue())
-    pick(at, "shown", "Recall@10")
-    right = sd.right_from("Recall@10", sets, **HOW)["m"].max()
-    assert numbers(at)["All right from m"] == f"{right:,}"
+    assert "on all items C > A = B" in at.headline
 
 
 WRONG = {
@@ -206,106 +177,108 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_files_get_one_sentence_and_lose_nothing(name):
-    data, facts = WRONG[name]
+def test_wrong_files_get_one_sentence_and_lose_nothing():
     at = page()
-    before, charts = numbers(at), len(at.get("plotly_chart"))
-    at = upload(at, name, data)
-    for fact in facts:
-        assert fact in complaint(at), complaint(at)
-    assert len(at.error) == 1
-    # The pictures of before are still there, dimmed; the sentence gives way to the complaint.
-    assert len(at.get("plotly_chart")) >= charts - 1
-    assert headline(at) == ""
-    pick(at, "source", "MovieLens 1M: X, Y, Z")
-    assert numbers(at) == before
+    before, charts = at.numbers, len(at.get("plotly_chart"))
+    for name, (data, facts) in WRONG.items():
+        at.upload(name, data)
+        for fact in facts:
+            assert fact in at.complaint
+        assert len(at.error) == 1
+        # The pictures of before are still there, dimmed; the sentence gives way to the complaint.
+        assert len(at.get("plotly_chart")) >= charts - 1
+        assert at.headline == ""
+    assert at.pick("source", "MovieLens 1M: X, Y, Z").numbers == before
 
 
 def test_offers_repair_what_can_be_repaired():
     data = b"system,user,rank,n\nA,u1,3,900\nA,u2,3,900\nB,u2,1,900\nB,u3,1,900\nB,u1,7,900\n"
-    at = upload(page(), "others.csv", data)
-    click(at, "Compare the 2 instances they share")
-    assert numbers(at)["Instances"] == "2"
+    at = page().upload("others.csv", data)
+    at.click("Compare the 2 instances they share")
+    assert at.numbers["Instances"] == "2"
     data = b"system,rank,n\nA,0,900\nA,4,900\nB,1,900\nB,2,900\n"
-    at = upload(page(metrics=["Recall@k"]), "zero.csv", data)
-    assert "zero.csv, line 2" in complaint(at)
-    assert "count from 0" in complaint(at)
-    click(at, "The ranks count from 0: add 1")
-    assert "Recall@10" in headline(at)
+    at = page(metrics=["Recall@k"]).upload("zero.csv", data)
+    assert "zero.csv, line 2" in at.complaint
+    assert "count from 0" in at.complaint
+    at.click("The ranks count from 0: add 1")
+    assert "Recall@10" in at.headline
 
 
 def test_wrong_settings_get_one_sentence_and_too_many_negatives_a_click():
     at = page(source=ABC, m="20000")
-    click(at, "Take m = 9,999")
+    at.click("Take m = 9,999")
     # All negatives of 10,000 items: the sampled metric is the exact one.
     assert at.session_state["m"] == 9999
     assert not at.error
-    assert "as it does on all items" in headline(at)
+    assert "as it does on all items" in at.headline
     charts = len(at.get("plotly_chart"))
     for key, value, facts in (
         ("m", 10_000, ["m = 10,000", "9,999"]),
         ("m", 0, ["m must be at least 1, got 0"]),
         ("k", 0, ["k must be at least 1, got 0"]),
     ):
-        put(at, key, value)
+        at.put(key, value)
         for fact in facts:
-            assert fact in complaint(at)
+            assert fact in at.complaint
         assert len(at.get("plotly_chart")) >= charts - 1
-        put(at, key, 10)
+        at.put(key, 10)
 
 
 def test_the_marked_pair_travels_in_the_link():
     at = page(metrics=["Recall@k"])
-    assert "pair" not in link(at)
+    assert "pair" not in at.link
     box = next(b for b in at.selectbox if b.label == "Marked pair")
     assert box.options[box.index] != "Y, Z"
     box.select_index(box.options.index("Y, Z"))
-    assert link(run(at))["pair"] == ["Y, Z"]
-    again = page(**link(at))
+    assert at.run().link["pair"] == ["Y, Z"]
+    again = page(**at.link)
     assert again.selectbox(key=box.key).value == box.options.index("Y, Z")
 
 
-def test_many_systems_show_the_worst_pairs_whole():
+def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
     # Seven systems: 21 pairs, of which the map shows 10, each with a tile for each metric.
-    rng = np.random.default_rng(7)
-    ranks = pd.DataFrame({f"s{i}": rng.integers(1, 900, 40) for i in range(7)})
-    at = upload(page(metrics=["Recall@k", "NDCG", "AP"]), "seven.csv", csv(ranks.assign(n=900)))
-    assert "The 10 worst of 21 pairs." in captions(at)
-    tiles = next(spec for spec in specs(at) if "ticktext" in spec["layout"]["yaxis"])
+    rng, buffer = np.random.default_rng(7), io.BytesIO()
+    ranks = {f"s{i}": rng.integers(1, 900, 40) for i in range(7)}
+    pd.DataFrame({**ranks, "n_candidates": 900}).to_parquet(buffer)
+    at = page(metrics=["Recall@k", "NDCG", "AP"]).upload("seven.parquet", buffer.getvalue())
+    assert "The 10 worst of 21 pairs." in at.captions
+    tiles = next(spec for spec in at.specs if "ticktext" in spec["layout"]["yaxis"])
     assert len(tiles["layout"]["annotations"]) == 30
     assert tiles["layout"]["xaxis"]["ticktext"] == ["Recall@10", "NDCG", "AP"]
+    at.pick("shown", "Recall@10")
+    sets = [sd.RankSet(name, values, 900) for name, values in ranks.items()]
+    right = sd.right_from("Recall@10", sets, **HOW)["m"]
+    assert at.numbers["All right from m"] == f"{right.max():,}"
 
 
 def test_an_instance_with_two_values_of_n_is_told():
     data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
-    at = upload(page(), "differs.csv", data)
-    assert "instance u1 has n = 900 and 1,000" in captions(at)
+    at = page().upload("differs.csv", data)
+    assert "instance u1 has n = 900 and 1,000" in at.captions
 
 
 def test_pasted_ranks_travel_in_the_link():
     at = page()
-    pick(at, "source", "Paste ranks")
+    at.pick("source", "Paste ranks")
     text = "n = 10000\nA: 100, 100, 100, 100, 100\nC: 212, 2, 743, 5342, 1548"
     at.text_area(key="pasted").set_value(text)
-    run(at)
-    assert "on all items C > A" in headline(at)
+    at.run()
+    assert "on all items C > A" in at.headline
     again = page(source="Paste ranks", ranks=at.query_params["ranks"])
-    assert headline(again) == headline(at)
+    assert again.headline == at.headline
 
 
 def test_names_are_shown_as_plain_text():
     data = b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\n"
-    at = upload(page(), "names.csv", data)
-    assert "\\<b\\>x\\</b\\>" in headline(at)
-    assert "'=1+1" in as_csv(pd.DataFrame({"system": ["=1+1"], "exact": [0.5]}))
+    at = page().upload("names.csv", data)
+    assert "\\<b\\>x\\</b\\>" in at.headline
 
 
 def test_reset_puts_every_choice_of_the_page_back():
     at = page(metrics=["Recall@k", "AUC"], correction="rank estimate", shown="AUC")
-    assert "(rank estimate)" in headline(at)
-    click(at, "Reset")
-    assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in headline(at)
+    assert "(rank estimate)" in at.headline
+    at.click("Reset")
+    assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in at.headline
     assert at.segmented_control(key="shown").value == "Recall@10"
 
 
@@ -314,7 +287,7 @@ def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():
     rows = "".join(f"A,{u},1,1000\nB,{u},900,1000\n" for u in range(20))
     data = f"system,user,rank,n\n{rows}".encode()
     at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
-    upload(at, "first.csv", data)
+    at.upload("first.csv", data)
     first = sd.RankSet("A", [1] * 20, 1000)
     assert sd.expected_mean("Recall@100", first, 20, correction="BV 0.1", **HOW) > 1
     told = [c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value]

@@ -15,7 +15,7 @@ from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.dashboard.consistency.result import SEED
 from sampledash.papers.printed import cells
 from sampledash.report.numbers import in_runs, percent
-from tests.dashboard.driver import captions, headline, open_page, pick, put, run, said, upload
+from tests.dashboard.driver import Page
 
 ROOT = Path(__file__).parents[2]
 ABC = "Three toy recommenders"
@@ -23,15 +23,9 @@ OPTIONS = {"scheme": "without-replacement"}
 
 
 def page(**query):
-    at = open_page("consistency", **query)
+    at = Page("consistency", **query)
     assert not at.error
     return at
-
-
-def press(at, key):
-    at.button(key=key).click()
-    run(at)
-    assert not at.error
 
 
 def table(at, index=0):
@@ -54,7 +48,7 @@ def test_one_run_shows_the_chance_and_its_bounds():
     chances = sd.probability_of_order("NDCG", sets, 100, **OPTIONS)
     bounds = probability_if_shared("NDCG", sets, 100, **OPTIONS)
     assert "if shared" not in table(at)  # bounds wait to be asked for
-    press(at, "bounds")
+    at.press("bounds")
     shown = table(at).set_index("Pair")
     for first, second in (("X", "Y"), ("X", "Z"), ("Y", "Z")):
         row, bound = row_of(chances, first, second), row_of(bounds, first, second)
@@ -62,7 +56,7 @@ def test_one_run_shows_the_chance_and_its_bounds():
         assert plain(shown.loc[name, "NDCG"]) == in_runs(row["probability"])
         ends = dict.fromkeys((in_runs(bound["low"]), in_runs(bound["high"])))
         assert plain(shown.loc[name, "if shared"]) == " to ".join(ends)
-    assert "if shared" in table(put(at, "m", 200))  # once asked for, they follow m
+    assert "if shared" in table(at.put("m", 200))  # once asked for, they follow m
 
 
 def test_over_instances_says_whether_there_is_anything_to_order():
@@ -78,7 +72,7 @@ def test_over_instances_says_whether_there_is_anything_to_order():
     assert cells["95 % interval"].replace("−", "-") == f"{100 * low:.2f} to {100 * high:.2f}"
     assert cells["p, Holm"] == f"{row['p_holm']:.4f}"
     assert plain(cells["Redrawn"]) == in_runs(redrawn["probability"])
-    assert "There is something to order" in said(at)  # X and Y, the marked pair
+    assert "There is something to order" in at.said  # X and Y, the marked pair
 
 
 def test_seeds_that_are_averaged_are_not_taken_for_other_users():
@@ -91,8 +85,8 @@ def test_seeds_that_are_averaged_are_not_taken_for_other_users():
     data = "\n".join(["system,user,seed,rank,n", *rows]).encode()
     at = page(answers="How sure", sure_view="Over instances")
     beware = "Repetitions of an instance count here as instances of their own"
-    assert beware not in captions(at)
-    assert beware in captions(upload(at, "seeds.csv", data))
+    assert beware not in at.captions
+    assert beware in at.upload("seeds.csv", data).captions
 
 
 def test_plan_names_negatives_and_instances():
@@ -110,7 +104,7 @@ def test_plan_names_negatives_and_instances():
     assert shown.loc["C > B", "Instances at m = 100"] == f"{size:,}"
     # Table 1: A and B have the same Recall, 0.
     assert shown.loc["A = B", "Negatives for 95 %"] == "not reachable"
-    pick(at, "wanted", "80 %")
+    at.pick("wanted", "80 %")
     less = row_of(negatives_needed("Recall@10", sets, 0.8, **OPTIONS), "C", "A")["m"]
     assert table(at).set_index("Pair").loc["C > A", "Negatives for 80 %"] == f"{less:,}"
     assert less < row_of(needed, "C", "A")["m"]
@@ -118,7 +112,7 @@ def test_plan_names_negatives_and_instances():
 
 def test_repeating_it_gives_table_3_and_the_exact_law():
     at = page(metrics=["Recall@k"], answers="Repeat it", repeats="100")
-    press(at, "repeat_start")
+    at.press("repeat_start")
     shown = table(at).set_index("System")
     for system in "YZ":  # X is a rerun
         mean, std = (float(x) for x in shown.loc[system, "100 runs"][:-2].split(" ± "))
@@ -129,18 +123,18 @@ def test_repeating_it_gives_table_3_and_the_exact_law():
             (printed,) = cells(3).query("text == '56.51±0.22'").itertuples()
             error = np.hypot(scatter, printed.printed_std) / 10
             assert abs(mean - printed.printed) < 4 * error
-    assert "of 100 runs show" in said(at)
+    assert "of 100 runs show" in at.said
     before = table(at)
     # The runs stay until the question changes.
-    put(at, "seed", 2)
+    at.put("seed", 2)
     assert table(at).equals(before)
-    put(at, "m", 99)
-    assert "of 100 runs show" not in said(at)
+    at.put("m", 99)
+    assert "of 100 runs show" not in at.said
 
 
 def test_repeated_runs_of_the_toy_recommenders_are_those_of_table_2():
     at = page(source=ABC, metrics=["AP"], m="99", answers="Repeat it", repeats="1,000")
-    press(at, "repeat_start")
+    at.press("repeat_start")
     shown = table(at).set_index("System")
     for system in "ABC":
         mean, std = (float(x) / 100 for x in shown.loc[system, "1,000 runs"][:-2].split(" ± "))
@@ -165,7 +159,7 @@ def test_flips_of_every_correction():
     found = sd.flips("Recall@10", sd.example("movielens-xyz"), **OPTIONS)
     assert [f.m for f in found if {f.first, f.second} == {"X", "Z"}] == [433]
     assert shown.loc["X, Z", "Right from m"] == "433"
-    press(at, "flips_every")
+    at.press("flips_every")
     shown = table(at).set_index(["Correction", "Pair"])["Right from m"]
     for name, first in (("CLS", 111), ("rank estimate", 111), ("BV 0.1", 52)):
         sets, how = sd.example("movielens-xyz"), OPTIONS | {"correction": name}
@@ -175,7 +169,7 @@ def test_flips_of_every_correction():
 
 def test_why_shows_the_smallest_counterexample_or_why_there_is_none():
     at = page(source=ABC, metrics=["AUC"], why="true")
-    assert "No two sets of ranks flip under AUC" in said(at)
+    assert "No two sets of ranks flip under AUC" in at.said
     at = page(source=ABC, metrics=["AP"], why="true")
     shown = table(at).set_index("System")
     exact, sampled = (
@@ -183,17 +177,17 @@ def test_why_shows_the_smallest_counterexample_or_why_there_is_none():
         for name in ("On all items", "Expected, m = 100")
     )
     assert (exact[0] - exact[1]) * (sampled[0] - sampled[1]) < 0
-    press(at, "load_counterexample")
+    at.press("load_counterexample")
     assert at.segmented_control(key="source").value == "Paste ranks"
-    assert "on all items" in headline(at)
-    assert "wrong" in headline(at) or "undecided" in headline(at)
+    assert "on all items" in at.headline
+    assert "wrong" in at.headline or "undecided" in at.headline
 
 
 def test_an_own_file_becomes_a_sentence_and_a_script_that_prints_its_numbers(tmp_path):
     ranks = pd.DataFrame({"A": [3, 40, 7, 800], "B": [5, 20, 300, 60], "n": 900})
     data = ranks.to_csv(index=False).encode()
-    at = upload(page(metrics=["AP"]), "mine.csv", data)
-    press(at, "paper")
+    at = page(metrics=["AP"]).upload("mine.csv", data)
+    at.press("paper")
     paragraph, latex, bibtex, script = [code.value for code in at.code][-4:]
     # AP of one item is 1 / rank: by hand.
     exact = {name: (1 / ranks[name]).mean() for name in "AB"}
@@ -218,7 +212,7 @@ def test_an_own_file_becomes_a_sentence_and_a_script_that_prints_its_numbers(tmp
 def test_repeated_runs_give_a_tie_no_order():
     ranks = "n = 10000\nA: 100, 100\nB: 40, 8437\n"
     at = page(source="Paste ranks", ranks=ranks, metrics=["Recall@k"], m="99", answers="Repeat it")
-    press(at, "repeat_start")
+    at.press("repeat_start")
     assert table(at, 1)["True order"].tolist() == ["A = B"]
 
 
@@ -226,5 +220,5 @@ def test_counts_that_are_no_whole_numbers_are_not_drawn_but_said():
     rows = "A,1,3,90,1.5\nA,2,40,80,2\nB,1,1,90,1.5\nB,2,12,80,2"
     ranks = f"system,instance,rank,n_candidates,count\n{rows}"
     at = page(source="Paste ranks", ranks=ranks, m=20, answers="Repeat it")
-    press(at, "repeat_start")
+    at.press("repeat_start")
     assert "must be whole numbers to simulate" in " ".join(x.value for x in at.info)

@@ -2,6 +2,7 @@
 
 import io
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,44 +22,16 @@ from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.estimate import interval
 from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
-from tests.dashboard.driver import (
-    captions,
-    click,
-    complaint,
-    dimmed,
-    headline,
-    link,
-    numbers,
-    open_page,
-    pick,
-    put,
-    run,
-    said,
-    specs,
-    write,
-)
+from tests.dashboard.driver import Page
 from tests.estimation.cases import adaptive
 
 # Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
 EXACT = {"X": "7.58 %", "Y": "8.84 %", "Z": "9.42 %"}
 
 
-def page(**query):
-    return open_page("correct", **query)
-
-
-def ranks_page(**query):
-    return page(what="Sampled ranks", **query)
-
-
-def table_page(**query):
-    return page(what="A printed table", **query)
-
-
-def upload(at, name, data):
-    pick(at, "sampled_source", "Upload a file")
-    at.file_uploader(key="sampled_file").upload(name, data)
-    return run(at)
+page = partial(Page, "correct")
+ranks_page = partial(page, what="Sampled ranks")
+table_page = partial(page, what="A printed table")
 
 
 def drawn(m=100):
@@ -67,11 +40,11 @@ def drawn(m=100):
 
 
 def pasted(text, **query):
-    return write(ranks_page(sampled_source="Paste sampled ranks", **query), "sampled_typed", text)
+    return ranks_page(sampled_source="Paste sampled ranks", **query).write("sampled_typed", text)
 
 
 def table_of(text, **query):
-    return write(table_page(**query), "printed", text)
+    return table_page(**query).write("printed", text)
 
 
 def estimates_of(at):
@@ -80,9 +53,23 @@ def estimates_of(at):
     return table.set_index(table.columns[0])
 
 
+def estimated(method, metric, ranks, n, m):
+    """By the core, as it is written; of sampled ranks drawn without replacement."""
+    drawn = sd.SampledRankSet("A", ranks, n, m, scheme="without-replacement")
+    return percent(sd.estimate(metric, drawn, method).value)
+
+
 def systems(at):
     """Systems of the picture, from the top, and whether it is dimmed."""
-    return specs(at)[0]["layout"]["yaxis"]["ticktext"], dimmed(at)
+    return at.specs[0]["layout"]["yaxis"]["ticktext"], at.dimmed
+
+
+def refused(at, facts):
+    """One sentence, and the picture of before."""
+    for fact in facts.split("|"):
+        assert fact in at.complaint
+    assert len(at.error) == 1
+    assert len(at.get("plotly_chart")) == 1
 
 
 def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
@@ -95,22 +82,22 @@ def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
             assert shown.loc[name, one.system] == percent(value)
         assert shown.loc["**on all items**", one.system] == EXACT[one.system]
     # Without an assumption the first ten of 3,541 cannot be told from 100 negatives.
-    assert numbers(at)["Pairs decided"] == "0 of 3"
-    assert "These samples cannot tell which system has the highest Recall@10" in headline(at)
+    assert at.numbers["Pairs decided"] == "0 of 3"
+    assert "These samples cannot tell which system has the highest Recall@10" in at.headline
     widest = max(np.subtract(*interval("Recall@10", one)[::-1]) for one in sets)
-    assert numbers(at)["Left open"] == f"{100 * widest:.2f} points"
+    assert at.numbers["Left open"] == f"{100 * widest:.2f} points"
 
 
 def test_auc_is_decided_by_any_sample():
     # Table 3: AUC 89.13, 85.33, 74.73: far apart, and sampling keeps it.
     at = ranks_page(metric="AUC", estimates_view="Pairs")
-    assert numbers(at)["Pairs decided"] == "3 of 3"
-    assert "AUC orders X > Y > Z, whatever the ranks behind these samples were." in headline(at)
+    assert at.numbers["Pairs decided"] == "3 of 3"
+    assert "AUC orders X > Y > Z, whatever the ranks behind these samples were." in at.headline
     first = at.table[0].value.iloc[0]
     assert (first["Pair"], first["So"]) == ("X − Y", "X is better")
     at = ranks_page(estimate_tab="Which γ")
-    assert "is off by least" in said(at)
-    assert "γ = 1/|D| = 0.00017" in said(at)  # 1/6040
+    assert "is off by least" in at.said
+    assert "γ = 1/|D| = 0.00017" in at.said  # 1/6040
 
 
 def test_an_own_file_says_n_and_m_itself():
@@ -118,7 +105,7 @@ def test_an_own_file_says_n_and_m_itself():
         {"system": one.system, "sampled_rank": one.sampled_ranks, "n_candidates": one.n, "m": one.m}
         for one in drawn(m=50)
     ).explode(["sampled_rank", "n_candidates", "m"])
-    at = upload(ranks_page(), "own.csv", table.to_csv(index=False).encode())
+    at = ranks_page().upload("own.csv", table.to_csv(index=False).encode())
     assert "3,541" in at.text_input(key="n_locked").value
     assert at.number_input(key="m").disabled
     (x, *_) = drawn(m=50)
@@ -140,46 +127,39 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_files_get_one_sentence_and_keep_the_picture(name):
-    data, facts = WRONG[name]
-    at = upload(ranks_page(), name, f"{data}\n".encode())
-    for fact in facts.split("|"):
-        assert fact in complaint(at)
-    assert len(at.error) == 1
-    assert len(at.get("plotly_chart")) == 1
+def test_wrong_files_get_one_sentence_and_keep_the_picture():
+    at = ranks_page()
+    for name, (data, facts) in WRONG.items():
+        refused(at.upload(name, f"{data}\n".encode()), facts)
+    # What Consistency reads is sent there.
+    files = [("a.run", b"q1 Q0 d1 1 0.9 tag\n", ""), ("a.qrels", b"q1 0 d1 1\n", "")]
+    at.file_uploader[0].set_value(files)
+    refused(at.run(), "a.run is a TREC run|Consistency page")
 
 
 def test_ranks_from_0_are_shifted_with_a_click():
     data = b"system,sampled_rank\n" + b"X,0\nX,3\nY,0\nY,9\n" * 50
-    at = upload(ranks_page(), "zero.csv", data)
-    click(at, next(b.label for b in at.button if "add 1" in b.label))
-    assert not at.error
-    assert numbers(at)["Sampled ranks"] == "100"
-
-
-@pytest.mark.parametrize("what", ["Sampled ranks", "A printed table"])
-def test_popularity_is_refused_with_the_reason(what):
-    at = page(what=what, scheme="popularity")
-    assert "Popularity-weighted samples cannot be corrected" in complaint(at)
+    at = ranks_page().upload("zero.csv", data)
+    at.click(next(b.label for b in at.button if "add 1" in b.label))
+    assert at.numbers["Sampled ranks"] == "100"
 
 
 def test_a_sample_that_contradicts_the_assumption_is_told():
     # Nobody in the first quarter: no falling density shows that.
     data = b"system,sampled_rank,count\nX,60,900\nX,70,900\nY,62,900\nY,75,900\n"
-    at = upload(ranks_page(), "late.csv", data)
-    assert numbers(at)["If ranks fall off"] == "contradicted"
+    at = ranks_page().upload("late.csv", data)
+    assert at.numbers["If ranks fall off"] == "contradicted"
     # No estimate may assume what the samples contradict.
     told = "These numbers contradict what side by side assumes: shown is the MLE."
-    assert told in captions(at)
-    assert "Estimated (MLE)" in headline(at)
-    assert "contradict that ranks fall off" in captions(at)
+    assert told in at.captions
+    assert "Estimated (MLE)" in at.headline
+    assert "contradict that ranks fall off" in at.captions
 
 
 def test_the_printed_table_of_x_y_z_cannot_tell():
     at = table_page(scheme="with replacement")
     cannot = "This table cannot tell which system has the highest Recall@10 on all items."
-    assert headline(at).endswith(cannot)
+    assert at.headline.endswith(cannot)
     shown, how = estimates_of(at), {"scheme": "without-replacement"}
     # Drawn without, modelled with replacement at n = 3,541: ranges known to 0.3 points.
     known = {"X": (0, 18.3, 6.4, 9.8), "Y": (0, None, 7.3, 11.6), "Z": (0, None, 7.6, 12.1)}
@@ -197,25 +177,22 @@ def test_the_printed_table_of_x_y_z_cannot_tell():
 
 def test_a_table_that_decides_and_one_in_percent():
     at = table_of("system, AUC\nA, 90.1\nB, 70.2", metric="AUC", n="500", m="99")
-    assert "AUC is read in percent." in captions(at)
-    assert "A has the highest AUC, whatever the ranks were." in headline(at)
+    assert "AUC is read in percent." in at.captions
+    assert "A has the highest AUC, whatever the ranks were." in at.headline
     assert estimates_of(at).loc["A", "No assumption"] == "90.05 % to 90.15 %"
 
 
 IMPOSSIBLE = {
-    "system, HR@5, HR@10\nA, 0.50, 0.30": ["HR@"],
-    "system, HR@10\nA, high": ["ine 2", "HR@10", "'high'", "not a number"],
-    "system, HR@10\nA, -\nB, 0.5": ["no value for 'A'", "remove its line"],
+    "system, HR@5, HR@10\nA, 0.50, 0.30": "HR@",
+    "system, HR@10\nA, high": "ine 2|HR@10|'high'|not a number",
+    "system, HR@10\nA, -\nB, 0.5": "no value for 'A'|remove its line",
 }
 
 
-@pytest.mark.parametrize("text", IMPOSSIBLE)
-def test_impossible_tables_are_told_by_their_value(text):
-    at = table_of(text)
-    for fact in IMPOSSIBLE[text]:
-        assert fact in complaint(at)
-    assert len(at.error) == 1
-    assert len(at.get("plotly_chart")) == 1
+def test_impossible_tables_are_told_by_their_value():
+    at = table_page()
+    for text, facts in IMPOSSIBLE.items():
+        refused(at.write("printed", text), facts)
 
 
 def test_what_a_sample_can_see_says_what_is_half_kept():
@@ -229,27 +206,18 @@ def test_what_a_sample_can_see_says_what_is_half_kept():
     kept = values / (0.9 * values + 0.1)
     assert kept[degree] >= 0.5 > kept[degree + 1]
     # Li et al., KDD 2020: f(10) = floor(9 · 9999 / 100) + 1.
-    assert "behaves like Recall@900" in said(at)
-
-
-def test_runs_are_sent_to_the_consistency_page():
-    at = ranks_page(sampled_source="Upload a file")
-    run_file, qrels = ("a.run", b"q1 Q0 d1 1 0.9 tag\n"), ("a.qrels", b"q1 0 d1 1\n")
-    at.file_uploader(key="sampled_file").upload(*run_file).upload(*qrels)
-    run(at)
-    assert "a.run is a TREC run" in complaint(at)
-    assert "Consistency page" in complaint(at)
+    assert "behaves like Recall@900" in at.said
 
 
 def test_a_printed_table_travels_in_the_link_and_is_undone():
     at = table_of("Model & AUC \\\\\nA & 0.900 \\\\\nB & 0.880 \\\\", metric="AUC")
-    again = page(**link(at))
-    assert headline(again) == headline(at)
-    assert "A has the highest AUC, whatever the ranks were." in headline(again)
+    again = page(**at.link)
+    assert again.headline == at.headline
+    assert "A has the highest AUC, whatever the ranks were." in again.headline
     # Over 100 users 0.900 and 0.880 are each good to 6 points: nothing is decided.
-    put(again, "table_instances", 100)
-    assert "This table cannot tell" in headline(again)
-    click(at, "Undo")
+    again.put("table_instances", 100)
+    assert "This table cannot tell" in again.headline
+    at.click("Undo")
     assert at.text_area(key="printed").value.splitlines()[1].startswith("X, ")
 
 
@@ -257,35 +225,35 @@ def test_unlike_systems_are_not_estimated_side_by_side():
     # Side by side A is drawn towards B and out of the range that its own samples allow.
     evenly = "".join(f"B,{t},300\n" for t in range(1, 102))
     data = f"system,sampled_rank,count\nA,1,5000\nA,2,1\n{evenly}"
-    at = upload(ranks_page(), "unlike.csv", data.encode())
-    assert "side by side, a system would lie outside its range: shown is the MLE." in captions(at)
+    at = ranks_page().upload("unlike.csv", data.encode())
+    assert "side by side, a system would lie outside its range: shown is the MLE." in at.captions
     shown = estimates_of(at)
     # The dots are those of the method named, not of the one that was asked for.
-    dots = [trace["x"][0] for trace in specs(at)[0]["data"] if trace["name"] == "estimate"]
+    dots = [trace["x"][0] for trace in at.specs[0]["data"] if trace["name"] == "estimate"]
     wanted = [float(shown.loc["MLE", name].rstrip(" %")) for name in "AB"]
     assert dots == pytest.approx(wanted, abs=0.006)
 
 
 def test_what_was_read_is_said_and_one_system_has_no_pairs():
     # A column that is neither system nor rank is taken for a system: to be seen.
-    at = upload(ranks_page(), "odd.csv", b"foo,bar\nA,1\nB,2\nC,7\n")
-    assert "Read: 3 sampled ranks of 1 system, bar." in captions(at)
-    assert set(numbers(at)) == {"Left open", "Sampled ranks"}
-    assert "Recall@10 of bar lies between" in headline(at)
+    at = ranks_page().upload("odd.csv", b"foo,bar\nA,1\nB,2\nC,7\n")
+    assert "Read: 3 sampled ranks of 1 system, bar." in at.captions
+    assert set(at.numbers) == {"Left open", "Sampled ranks"}
+    assert "Recall@10 of bar lies between" in at.headline
     assert "side by side" not in set(at.table[0].value["Estimator"])
-    assert "Estimated (shape-constrained MLE)" in headline(at)
+    assert "Estimated (shape-constrained MLE)" in at.headline
 
 
 def test_nothing_is_estimated_where_everything_was_drawn():
     # n = 20 and m = 19: the sampled ranks are the true ones, of which 3 in 4 are at most 10.
     data = "system,sampled_rank,n_candidates,m\n" + "A,5,20,19\nA,2,20,19\nA,9,20,19\nA,12,20,19\n"
-    at = upload(ranks_page(), "all.csv", data.encode())
-    assert "Recall@10 of A is 75.00 %" in headline(at)
-    assert "Estimated (MLE): 75.00 %" in headline(at)
-    assert numbers(at)["Left open"] == "0.00 points"
+    at = ranks_page().upload("all.csv", data.encode())
+    assert "Recall@10 of A is 75.00 %" in at.headline
+    assert "Estimated (MLE): 75.00 %" in at.headline
+    assert at.numbers["Left open"] == "0.00 points"
     # Of three candidates both others are drawn: every estimator must find the exact AUC.
     at = pasted("m = 2, n = 3\nA: 2", metric="AUC")
-    assert "Read: 1 sampled rank of 1 system, A." in captions(at)
+    assert "Read: 1 sampled rank of 1 system, A." in at.captions
     shown = estimates_of(at)["A"]
     assert shown["MN"] == shown["MLE"] == shown["uncorrected"] == "50.00 %"
 
@@ -295,8 +263,8 @@ def test_a_printed_table_says_n_and_m_itself():
     at = table_of(f"m = 99, n = 1000\nModel & H@5 & H@10 \\\\\n{table}")
     assert at.text_input(key="n_locked").value == "1,000, from the table"
     assert at.number_input(key="m").disabled
-    assert "99 of 999 negatives drawn" in captions(at)
-    assert "Left out, no system: Improv." in captions(at)
+    assert "99 of 999 negatives drawn" in at.captions
+    assert "Left out, no system: Improv." in at.captions
     how = {"scheme": "without-replacement", "decimals": 4}
     low, high = bounds_from_table("Recall@10", {"HR@5": 0.316, "HR@10": 0.512}, 1000, 99, **how)
     shown = estimates_of(at)
@@ -308,14 +276,13 @@ def test_a_printed_table_says_n_and_m_itself():
 def test_pasted_m_and_n_are_those_of_the_estimate():
     at = pasted("m=20; n=300\nA: 1, 1, 7, 3, 2; B: 2, 9, 20, 1, 5", metric="AUC")
     assert at.text_input(key="n_locked").value == "300, from the data"
-    assert "Read: 10 sampled ranks of 2 systems, A and B." in captions(at)
+    assert "Read: 10 sampled ranks of 2 systems, A and B." in at.captions
     assert at.number_input(key="m").disabled
     assert at.select_slider(key="m_ladder").label == "m, negatives (20, from the data)"
-    a = sd.SampledRankSet("A", [1, 1, 7, 3, 2], 300, 20, scheme="without-replacement")
     shown = estimates_of(at)
-    assert shown.loc["MLE", "A"] == percent(sd.estimate("AUC", a, "mle").value)
-    write(at, "sampled_typed", "m: 20\nA: 1, 1, 7")
-    assert complaint(at) == (
+    assert shown.loc["MLE", "A"] == estimated("mle", "AUC", [1, 1, 7, 3, 2], 300, 20)
+    at.write("sampled_typed", "m: 20\nA: 1, 1, 7")
+    assert at.complaint == (
         "The pasted text has 'm: 20': write m = 20 if it is the number of sampled negatives, or "
         "give the system another name."
     )
@@ -328,52 +295,39 @@ def test_which_of_many_systems_are_shown_is_a_choice():
     choice = at.multiselect[0]
     assert choice.label == "Systems shown, up to 8 of 12"
     assert systems(at)[0] == [f"S{i:02d}" for i in range(8)]
-    assert numbers(at)["Pairs decided"].endswith(" of 28")
-    choice.set_value([11, 2])
-    run(at)
+    assert at.numbers["Pairs decided"].endswith(" of 28")
+    choice.set_value([11, 2]).run()
     assert systems(at)[0] == ["S02", "S11"]
-    last = sd.SampledRankSet("S11", [1, 13, 9], 40, 20, scheme="without-replacement")
-    assert estimates_of(at).loc["MLE", "S11"] == percent(sd.estimate("AUC", last, "mle").value)
-    at.multiselect[0].set_value([])
-    run(at)
+    assert estimates_of(at).loc["MLE", "S11"] == estimated("mle", "AUC", [1, 13, 9], 40, 20)
+    at.multiselect[0].set_value([]).run()
     assert "Choose at least one system" in at.info[0].value
-
-
-def test_a_cutoff_that_holds_all_candidates_is_told():
-    at = pasted("m = 5, n = 8\nA: 1, 2, 5; B: 2, 2, 1")
-    wanted = "The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k"
-    assert wanted in captions(at)
-    assert estimates_of(at).loc["MLE", "A"] == "100.00 %"
-    at = table_page(n="8", m="5", printed="system, HR@1\nA, 0.5")
-    assert wanted in captions(at)
-    assert at.table[0].value.iloc[0]["No assumption"] == "100.00 % to 100.00 %"
 
 
 def test_systems_with_other_candidates_or_negatives_are_told():
     rows = "A,1,300,20\nA,5,300,20\nB,2,900,9\nB,4,900,9"
     at = pasted(f"system,sampled_rank,n,m\n{rows}", metric="AUC")
-    told = captions(at).splitlines()
+    told = at.captions.splitlines()
     assert (
         "n differs, from 300 (A) to 900 (B): AUC is then over different candidate sets, and a "
         "difference is not one of the systems alone."
     ) in told
     assert any(c.startswith("m differs, from 9 (B) to 20 (A): uncorrected values") for c in told)
-    assert "Side by side takes systems with the same candidates, but n differs" in captions(at)
+    assert "Side by side takes systems with the same candidates, but n differs" in at.captions
     alike = pasted("m = 20, n = 300\nA: 1, 5; B: 2, 4", metric="AUC")
-    assert "differs" not in captions(alike)
+    assert "differs" not in alike.captions
 
 
 def test_wrong_input_dims_the_last_picture_of_the_same_mode():
     at = table_of("system, AUC\nP, 0.9\nQ, 0.7", metric="AUC", n="500")
-    pick(at, "what", "Sampled ranks")
+    at.pick("what", "Sampled ranks")
     assert systems(at) == (["X", "Y", "Z"], False)
-    put(at, "m", 0)
-    assert "m must be at least 1" in complaint(at)
+    at.put("m", 0)
+    assert "m must be at least 1" in at.complaint
     assert len(at.error) == 1
     assert systems(at) == (["X", "Y", "Z"], True)
     assert not at.table
-    pick(at, "what", "A printed table")
-    assert "m must be at least 1" in complaint(at)
+    at.pick("what", "A printed table")
+    assert "m must be at least 1" in at.complaint
     assert systems(at) == (["P", "Q"], True)
 
 
@@ -396,16 +350,16 @@ def test_the_bounds_that_are_taken_away_say_what_they_follow_from():
 
 def test_pasted_sampled_ranks_travel_in_the_link():
     at = pasted("m = 20, n = 300\nA: 1, 5, 1; B: 2, 4, 9", metric="AUC")
-    before = headline(at)
+    before = at.headline
     (typed,) = np.atleast_1d(at.query_params["sampled"])
     again = ranks_page(sampled_source="Paste sampled ranks", metric="AUC", sampled=str(typed))
-    assert headline(again) == before
+    assert again.headline == before
     # By hand: sampled AUC is the mean share of the 20 draws below, of A (20 + 16 + 20) / 60.
     shown = estimates_of(again)["A"]
     assert shown["uncorrected"] == f"{100 * 56 / 60:.2f} %"
     longer = pasted("m = 2000, n = 3000\nA: " + ", ".join(map(str, range(1, 400))), metric="AUC")
     assert "sampled" not in longer.query_params
-    assert "1,000 characters travel in a link" in captions(longer)
+    assert "1,000 characters travel in a link" in longer.captions
 
 
 def by_the_draw(column=""):
@@ -420,7 +374,7 @@ def by_the_draw(column=""):
 
 
 def test_m_that_the_draw_decided_is_told_and_only_likelihood_offered():
-    at = upload(ranks_page(), "adaptive.csv", by_the_draw())
+    at = ranks_page().upload("adaptive.csv", by_the_draw())
     (told,) = (note.value for note in at.info)
     assert "Items of X, Y and Z with more negatives stand unlike those with fewer" in told
     assert "Only maximum likelihood is valid then" in told
@@ -428,27 +382,25 @@ def test_m_that_the_draw_decided_is_told_and_only_likelihood_offered():
     assert list(shown.index) == ["side by side", "shape-constrained MLE", "MLE"]
     (x, *_) = sd.read_sampled_ranks(io.BytesIO(by_the_draw()), scheme="without-replacement")
     assert shown.loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
-    assert numbers(at)["If ranks fall off"] == "not offered"
-    assert "falling" not in {trace["name"] for trace in specs(at)[0]["data"]}
-    at.selectbox(key="estimator").set_value("MN")
-    run(at)
+    assert at.numbers["If ranks fall off"] == "not offered"
+    assert "falling" not in {trace["name"] for trace in at.specs[0]["data"]}
+    at.selectbox(key="estimator").set_value("MN").run()
     told = "What was drawn decided m, where MN is not valid: shown is side by side."
-    assert told in captions(at)
+    assert told in at.captions
     # The reader knows better.
-    at.checkbox(key="m_set").set_value(True)
-    run(at)
+    at.checkbox(key="m_set").set_value(True).run()
     assert not at.info
     assert {"MES", "BV", "MN"} <= set(at.table[0].value["Estimator"])
 
 
 def test_a_file_says_that_the_draw_decided_m_or_did_not():
-    at = upload(ranks_page(), "said.csv", by_the_draw(",yes"))
+    at = ranks_page().upload("said.csv", by_the_draw(",yes"))
     told = at.info[0].value.replace("\\", "")
     assert "The data say that what was drawn decided m (X, Y and Z)" in told
-    at = upload(ranks_page(), "not.csv", by_the_draw(",no"))
+    at = ranks_page().upload("not.csv", by_the_draw(",no"))
     assert not at.info
     assert "BV" in set(at.table[0].value["Estimator"])
-    at = upload(ranks_page(estimate_tab="Which γ"), "said.csv", by_the_draw(",yes"))
+    at = ranks_page(estimate_tab="Which γ").upload("said.csv", by_the_draw(",yes"))
     assert any("no vector corrects the metric" in note.value for note in at.info)
 
 
@@ -461,7 +413,7 @@ def test_an_estimate_outside_0_to_100_percent_comes_with_its_reason():
     found = sd.estimate("Recall@10", a, "BV 0.1")
     assert found.value < 0
     assert found.reason in str(found)
-    told = [x for x in captions(at).splitlines() if "outside 0 to 100 %, as no metric is" in x]
+    told = [x for x in at.captions.splitlines() if "outside 0 to 100 %, as no metric is" in x]
     assert len(told) == 2  # under the headline, and under the table of all estimators
     assert told[0].startswith("A by BV is")
     question = Question((a,), sd.parse_metric("Recall@10"), "BV", 0.1)

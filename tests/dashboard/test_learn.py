@@ -16,7 +16,7 @@ from sampledash.dashboard.learn import lessons
 from sampledash.dashboard.learn.lesson import course, notes, sheet, words
 from sampledash.dashboard.learn.lessons.lesson_03_softness import half_way
 from sampledash.report.numbers import percent, points
-from tests.dashboard.driver import open_page, said, specs
+from tests.dashboard.driver import Page
 
 HOW = {"scheme": "without-replacement"}
 EVERY = range(1, 10)
@@ -24,7 +24,7 @@ N = 10_000
 
 
 def page(name="learn", **query):
-    return open_page(name, **query)
+    return Page(name, **query)
 
 
 def answered(number, **query):
@@ -49,7 +49,7 @@ def tex(at):
 
 
 def spec(at):
-    return specs(at)[0]
+    return at.specs[0]
 
 
 def frame(at, label):
@@ -65,10 +65,10 @@ def test_a_lesson_asks_first_and_answers_kindly(number):
     at = page(lesson=str(number))
     # The title would tell the answer: the question stands in its place.
     assert kept(at.markdown[0].value) == f"### {number}. {lesson.question}"
-    assert kept(lesson.setup) in said(at)
-    assert lesson.title not in said(at)
+    assert kept(lesson.setup) in at.said
+    assert lesson.title not in at.said
     assert not [*at.success, *at.info]
-    assert kept(lesson.sentence) not in said(at)
+    assert kept(lesson.sentence) not in at.said
     assert "sliders" not in spec(at)["layout"]
     wrong = next(choice for choice in lesson.choices if not choice.right)
     at = guess(at, number, wrong)
@@ -78,8 +78,8 @@ def test_a_lesson_asks_first_and_answers_kindly(number):
     assert kept(at.success[0].value) == f"Yes. {kept(lesson.answer.reply)}"
     assert not at.exception
     assert at.markdown[0].value == f"### {number}. {lesson.title}"
-    assert kept(lesson.sentence) in said(at)
-    assert kept(lesson.why) in said(at)
+    assert kept(lesson.sentence) in at.said
+    assert kept(lesson.why) in at.said
     assert len(at.latex) == 1
     drawn = spec(at)
     assert len(drawn["layout"]["sliders"][0]["steps"]) == len(drawn["frames"]) >= 6
@@ -96,8 +96,8 @@ def test_lesson_1_weights():
     assert float(ap(1, N)) / float(ap(2, N)) == 2
     assert round(float(ndcg(1, N)) / float(ndcg(2, N)), 2) == 1.58
     assert "= 1.58" in tex(at)
-    assert f"NDCG gains {points(0)}" not in said(at)
-    assert "AP doubles, 50.00 % to 100.00 %; NDCG gains 36.91 points" in said(at)
+    assert f"NDCG gains {points(0)}" not in at.said
+    assert "AP doubles, 50.00 % to 100.00 %; NDCG gains 36.91 points" in at.said
     assert f"AP</b> {percent(1 / 3)}" in frame(at, "3")["layout"]["title"]["text"]
 
 
@@ -108,8 +108,8 @@ def test_lesson_2_sampled_rank():
     mean = float(p @ np.arange(1, 102))
     # Section 4.3: the expected rank is 1 + m (r - 1) / (n - 1).
     np.testing.assert_allclose(mean, 1 + 100 * 99 / 9999, rtol=1e-12)
-    assert f"sampled rank {mean:.2f}" in said(at)
-    assert percent(float(p[0])) in said(at)
+    assert f"sampled rank {mean:.2f}" in at.said
+    assert percent(float(p[0])) in at.said
     dots = frame(at, "law")["data"][1]["y"]
     np.testing.assert_allclose(dots, 100 * p[: len(dots)], rtol=1e-12)
 
@@ -118,7 +118,7 @@ def test_lesson_2_sampled_rank():
 def test_lesson_3_softness(look):
     at = answered(3, look3=look)
     value = float(sd.expected(look, 500, sd.Sampling(N, 100, "without-replacement")))
-    assert f"{look} = {percent(value)}" in said(at)
+    assert f"{look} = {percent(value)}" in at.said
     assert f"{percent(value)}</b>" in frame(at, "100")["layout"]["title"]["text"]
     if look == "AUC":  # eq. 17: sampling leaves it alone
         np.testing.assert_allclose(value, (N - 500) / (N - 1), rtol=1e-12)
@@ -136,8 +136,8 @@ def test_lesson_4_one_negative():
     assert f"= {value:.4f}" in tex(at)
     # Table 3, exact: AUC 89.13, 85.33, 74.73 for X, Y, Z; AP 3.75, 4.32, 4.44.
     # M(1) and M(2) of AP.
-    assert "from 100.00 % at rank 1 to 50.00 % at rank 10,000 in equal steps" in said(at)
-    assert "rank X > Y > Z, as by AUC (X > Y > Z); by AP on all movies Z > Y > X" in said(at)
+    assert "from 100.00 % at rank 1 to 50.00 % at rank 10,000 in equal steps" in at.said
+    assert "rank X > Y > Z, as by AUC (X > Y > Z); by AP on all movies Z > Y > X" in at.said
     assert "one and the same line" in frame(at, "1")["layout"]["title"]["text"]
     lines = [np.array(t["y"]) for t in frame(at, "1")["data"]]
     np.testing.assert_allclose(lines[1], lines[0], atol=1e-4)
@@ -163,7 +163,7 @@ def test_lesson_5_flips(look):
         assert round(sd.mean(look, rs), 3) == exact[place]
         assert f"{rs.system} = {value:.3f}" in tex(at)
         assert f"{rs.system} = {exact[place]:.3f}" in tex(at)
-        assert f"{rs.system} {percent(value)}" in said(at)
+        assert f"{rs.system} {percent(value)}" in at.said
         dots = frame(at, "99")["data"][1]["y"]
         np.testing.assert_allclose(dots[place], 100 * value, rtol=1e-9)
 
@@ -171,11 +171,11 @@ def test_lesson_5_flips(look):
 def test_lesson_5_finds_a_counterexample_and_links_to_it():
     at = answered(5, look5="Recall@10", example_m="100 negatives")
     # As in the README.
-    assert "**A** at ranks 10, 10,000" in said(at)
-    assert "**B** at ranks 11, 11" in said(at)
+    assert "**A** at ranks 10, 10,000" in at.said
+    assert "**B** at ranks 11, 11" in at.said
     target = parse_qs(at.get("page_link")[0].proto.query_string)
     there = page("consistency", **target)
-    assert "ranks B > A; on all items A > B" in said(there)
+    assert "ranks B > A; on all items A > B" in there.said
     at = answered(5, look5="AUC", example_m="100 negatives")
     assert "There is none for AUC" in at.info[0].value
 
@@ -184,7 +184,7 @@ def test_lesson_6_steadiness():
     at = answered(6)
     x, y, _ = sd.example("movielens-xyz")
     center, std = (f("Recall@10", x, 100, **HOW) for f in (sd.expected_mean, sd.std_of_mean))
-    assert f"{points(std)} around {percent(center)}" in said(at)
+    assert f"{points(std)} around {percent(center)}" in at.said
     # Table 3: X 66.19 ± 0.25, Y 56.51 ± 0.22 over 100 runs.
     assert abs(100 * center - 66.19) < 0.1
     scatter = 100 * sd.std_of_mean("Recall@10", y, 100, **HOW)
@@ -212,7 +212,7 @@ def test_lesson_7_corrections():
         bias2, variance = sd.correction("bias-variance", gamma=gamma).fit("AP", sampling).risk()
         title = frame(at, f"{gamma:g}")["layout"]["title"]["text"]
         assert f"bias {percent(bias2**0.5)}, scatter {percent(variance**0.5)}" in title
-    assert f"off by {percent(bias2**0.5)}" in said(at)
+    assert f"off by {percent(bias2**0.5)}" in at.said
     # Eq. 24 at γ = 0.01 against eq. 26 at γ = 1: less bias, more variance.
     first = sd.correction("bias-variance", gamma=1.0).fit("AP", sampling).risk()
     assert first[0] > bias2
@@ -224,10 +224,10 @@ def test_lesson_8_limits():
     x = sd.example("movielens-xyz")[0]
     run = sd.sample_ranks(x, 100, np.random.default_rng(1))
     # One n for all: the mean of the users'.
-    assert f"n = {x.n.mean():,.0f}" in said(at)
+    assert f"n = {x.n.mean():,.0f}" in at.said
     low, high = sd.bounds("Recall@10", run)
-    assert f"anything from {percent(low)} to {percent(high)}" in said(at)
-    assert percent(sd.mean("Recall@10", x)) in said(at)
+    assert f"anything from {percent(low)} to {percent(high)}" in at.said
+    assert percent(sd.mean("Recall@10", x)) in at.said
     # A hundred times as many users like these: their expected sampled ranks, each with its own n.
     shares = sum(
         sd.Sampling(int(n), 100, "without-replacement").pmf(int(r))
@@ -235,7 +235,7 @@ def test_lesson_8_limits():
     )
     many = sd.SampledRankSet("X", np.arange(1, 102), n=run.population, m=100, counts=100 * shares)
     low, more = sd.bounds("Recall@10", many)
-    assert f"100 times as many users from {percent(low)} to {percent(more)}" in said(at)
+    assert f"100 times as many users from {percent(low)} to {percent(more)}" in at.said
     bars = frame(at, "100")["data"][0]
     np.testing.assert_allclose(bars["base"][0] + bars["x"][0], 100 * high)
 
@@ -243,8 +243,8 @@ def test_lesson_8_limits():
 def test_lesson_9_your_paper():
     at = answered(9)
     # As in the README; section 6.2 and Figure 6: about 1,000.
-    assert "right from m = 970 on" in said(at)
-    assert "95 % of cases from m = 1,121 on, of at most 3,686" in said(at)
+    assert "right from m = 970 on" in at.said
+    assert "95 % of cases from m = 1,121 on, of at most 3,686" in at.said
     assert "2 of 3" in frame(at, "969")["layout"]["title"]["text"]
     assert "3 of 3" in frame(at, "970")["layout"]["title"]["text"]
 
@@ -262,15 +262,15 @@ def test_the_link_opens_the_same_state(number, name, says):
     assert link.page == name
     there = page(name, **parse_qs(link.query_string))
     assert not there.warning
-    assert says in said(there)
+    assert says in there.said
 
 
 def test_the_address_keeps_lesson_answer_and_metric():
     at = page(lesson="5", guess5="C", look5="NDCG")
     assert at.session_state["lesson"] == "5"
     again = page(**{key: at.query_params[key] for key in ("lesson", "guess5", "look5")})
-    assert said(again) == said(at)
-    assert "NDCG is A 72.90 %" in said(at)
+    assert again.said == at.said
+    assert "NDCG is A 72.90 %" in at.said
     assert spec(again) == spec(at)
 
 
@@ -289,7 +289,7 @@ def test_presenting_is_large_and_bare():
     plain, large = answered(5), answered(5, present="true")
     assert not large.latex
     assert "For teachers" not in str(large)
-    assert notes(words(5)) not in said(large)
+    assert notes(words(5)) not in large.said
     sizes = [spec(at)["layout"]["title"]["font"]["size"] for at in (plain, large)]
     assert sizes[1] > 1.3 * sizes[0]
     for at in (plain, large):

@@ -1,5 +1,7 @@
 """The Paper page: printed cells beside the core's, and what the text states."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,11 +9,9 @@ import sampledash as sd
 from sampledash.dashboard.paper.page import ITEMS
 from sampledash.papers.printed import match
 from sampledash.papers.steck import theorem
-from tests.dashboard.driver import headline, open_page
+from tests.dashboard.driver import Page
 
-
-def page(**query):
-    return open_page("paper", **query)
+page = partial(Page, "paper")
 
 
 def table(at):
@@ -23,7 +23,7 @@ def test_the_headline_counts_what_the_core_matches():
     matched = [x for t in (1, 2, 3, 4) for x in match(t, sd.example)["matched"]]
     # 12 + 12 + 96 + 84 cells are printed in Tables 1-4.
     assert len(matched) == 204
-    assert f"{sum(matched)} of 204 printed cells match" in headline(at)
+    assert f"{sum(matched)} of 204 printed cells match" in at.headline
 
 
 def test_table_3_shows_the_printed_cell_beside_ours():
@@ -79,11 +79,3 @@ def test_the_theorem_holds_until_its_assumption_is_violated():
         topk, atop = theorem(times, np.random.default_rng(2010))["observed"]
         assert f"TOPK@0.05 reads {100 * topk:.2f} %" in told
         assert f"ATOP reads {100 * atop:.2f} %" in told
-
-
-def test_an_unknown_item_in_a_link_is_told():
-    at = page(item="Table 9")
-    assert "The link gives item = Table 9, which is not offered: it is Table 3 instead" in " ".join(
-        w.value for w in at.warning
-    )
-    assert len(at.table) == 1

@@ -1,7 +1,5 @@
 """Where ranks come from: files, corrections of what was understood, and the script for it."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from pathlib import Path
@@ -9,239 +7,206 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
+import streamlit as st
 
 import sampledash as sd
 from sampledash.dashboard import ranks as rank_source
-from tests.dashboard.driver import captions, click, pick, run
+from tests.dashboard.driver import Page
 
-SCRIPT = """
-import streamlit as st
-from sampledash.dashboard import ranks as rank_source
-source, trouble = rank_source.choose()
-if trouble is not None:
-    trouble.show()
-st.session_state["found"] = source, trouble
-"""
 A = b"system,user,rank,n\nX,u,3,900\nX,v,5,800\nY,u,1,900\nY,v,800,800\n"
 B = b"system,user,rank,n\nZ,v,2,800\nZ,u,4,900\n"
+OTHER = B.replace(b"Z,u", b"Z,w")
 RUN = "1 Q0 a 1 3 A\n1 Q0 b 2 2 A\n2 Q0 c 1 9 A\n2 Q0 b 2 1 A\n"
 RUN = (RUN + RUN.replace(" A\n", " B\n").replace("a 1 3 B", "a 1 1 B")).encode()
 QRELS = b"1 0 b 1\n2 0 c 2\n2 0 x 0\n"
+MISSING = QRELS + b"1 0 z 1\n"
 
 
-def page(*files: tuple[str, bytes], source: str = "Upload a file"):
-    at = run(AppTest.from_string(SCRIPT, default_timeout=60))
-    pick(at, "source", source)
-    return upload(at, *files) if files else at
+class Chooser(Page):
+    """Files as they are listed, and what is found in them."""
 
+    def __init__(self, *files, source="Upload a file", **named):
+        super().__init__(script=Path(__file__).with_name("chooser.py"))
+        self.pick("source", source)
+        if files or named:
+            self.give(*files, **named)
 
-def upload(at, *files: tuple[str, bytes]):
-    at.file_uploader(key="ranks_file").set_value([(name, data, "") for name, data in files])
-    return run(at)
+    def give(self, *files, **named):
+        """Files by a name or, of a plain name, ``a_csv=data`` for ``a.csv``."""
+        files = [*files, *((name.replace("_", "."), data) for name, data in named.items())]
+        self.file_uploader(key="ranks_file").set_value([(*each, "") for each in files])
+        return self.run()
 
+    def say_n(self, n):
+        self.number_input[0].set_value(n)
+        return self.run()
 
-def found(at):
-    source, trouble = at.session_state["found"]
-    return source, None if trouble is None else trouble.sentence
+    def choose(self, start, value):
+        next(c for c in self.segmented_control if c.key.startswith(start)).set_value(value)
+        return self.run()
 
+    @property
+    def source(self):
+        return self.session_state["found"][0]
 
-def ranks(at):
-    source, trouble = found(at)
-    assert trouble is None, trouble
-    return {s.system: s.ranks.tolist() for s in source.sets}
+    @property
+    def trouble(self):
+        trouble = self.session_state["found"][1]
+        return None if trouble is None else trouble.sentence
 
+    @property
+    def ranks(self):
+        assert self.trouble is None
+        return {s.system: s.ranks.tolist() for s in self.source.sets}
 
-def say_n(at, n):
-    at.number_input[0].set_value(n)
-    return run(at)
+    @property
+    def preview(self):
+        (box,) = (e for e in self.expander if e.label == "What was understood")
+        return box
 
+    @property
+    def understood(self):
+        return " ".join(m.value for m in self.preview.markdown)
 
-def choose(at, start, value):
-    next(c for c in at.segmented_control if c.key.startswith(start)).set_value(value)
-    return run(at)
-
-
-def preview(at):
-    (box,) = [e for e in at.expander if e.label == "What was understood"]
-    return box
-
-
-def text(at):
-    return " ".join(m.value for m in preview(at).markdown).replace("\\", "")
+    def scripted(self, python, **files):
+        """Whether the expression of the page reads what it shows, in a folder with the files."""
+        for name, data in files.items():
+            Path(name.replace("_", ".")).write_bytes(data)
+        same = tuple(eval(self.source.python, {"sd": sd})) == self.source.sets
+        return same and python in self.source.python
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch):
+def folder(tmp_path, monkeypatch):
     """Where a script finds the files that were uploaded."""
     monkeypatch.chdir(tmp_path)
 
 
-def assert_scripted(at, python: str, **files: bytes):
-    """The expression of the page reads what it shows, in a folder with the files."""
-    for name, data in files.items():
-        Path(name.replace("_", ".")).write_bytes(data)
-    source, _ = found(at)
-    assert python in source.python
-    assert tuple(eval(source.python, {"sd": sd})) == source.sets
-
-
 def test_examples_say_how_a_script_reads_them():
-    at = run(AppTest.from_string(SCRIPT, default_timeout=60))
-    source, _ = found(at)
-    assert source.python == 'sd.example("movielens-xyz")'
-    assert source.sets == tuple(sd.example("movielens-xyz"))
-    assert source.bundled
+    at = Chooser(source="MovieLens 1M: X, Y, Z")
+    assert at.source.python == 'sd.example("movielens-xyz")'
+    assert at.source.sets == tuple(sd.example("movielens-xyz"))
+    assert at.source.bundled
 
 
 def test_one_file_and_several():
-    at = page(("a.csv", A))
-    assert ranks(at) == {"X": [3, 5], "Y": [1, 800]}
-    assert "Understood: 2 systems (X, Y), 2 instances each, n = 800 to 900." in captions(at)
-    assert not preview(at).proto.expanded
-    assert_scripted(at, "sd.read_rank_sets('a.csv')", a_csv=A)
-    assert not found(at)[0].bundled
-    at, packed = page(("a.csv", A), ("b.csv.gz", gzip.compress(B))), gzip.compress(B)
-    assert ranks(at) == {"X": [3, 5], "Y": [1, 800], "Z": [2, 4]}
-    assert found(at)[0].name == "a.csv and b.csv.gz"
-    assert_scripted(at, "sd.read_rank_sets(['a.csv', 'b.csv.gz'])", a_csv=A, b_csv_gz=packed)
-    at = page(("a.csv", A), ("b.csv", A))
-    assert list(ranks(at)) == ["X", "Y", "X (b.csv)", "Y (b.csv)"]
+    at = Chooser(a_csv=A)
+    assert at.ranks == {"X": [3, 5], "Y": [1, 800]}
+    assert "Understood: 2 systems (X, Y), 2 instances each, n = 800 to 900." in at.captions
+    assert not at.preview.proto.expanded
+    assert at.scripted("sd.read_rank_sets('a.csv')", a_csv=A)
+    assert not at.source.bundled
+    both = {"a_csv": A, "b_csv_gz": gzip.compress(B)}
+    at.give(**both)
+    assert at.ranks == {"X": [3, 5], "Y": [1, 800], "Z": [2, 4]}
+    assert at.source.name == "a.csv and b.csv.gz"
+    assert at.scripted("sd.read_rank_sets(['a.csv', 'b.csv.gz'])", **both)
+    assert list(at.give(a_csv=A, b_csv=A).ranks) == ["X", "Y", "X (b.csv)", "Y (b.csv)"]
 
 
 def test_arrays():
     stream = io.BytesIO()
     np.save(stream, np.array([[3, 1], [5, 800]]))
-    at = say_n(page(("model.npy", stream.getvalue())), 900)
-    assert ranks(at) == {"model 1": [3, 5], "model 2": [1, 800]}
+    at = Chooser(model_npy=stream.getvalue()).say_n(900)
+    assert at.ranks == {"model 1": [3, 5], "model 2": [1, 800]}
 
 
 def test_a_run_and_its_qrels_are_told_apart_by_content():
-    for files in ([("my.run", RUN), ("truth", QRELS)], [("truth", QRELS), ("my.run", RUN)]):
-        at = page(*files)
-        assert "does not say n" in found(at)[1]
-        say_n(at, 50)
-        assert ranks(at) == {"A": [2, 1], "B": [1, 1]}
-        assert "as trec_eval and pytrec_eval order them" in text(at)
-    assert_scripted(at, "sd.read_rank_sets(['truth', 'my.run'], n=50)", my_run=RUN, truth=QRELS)
-
-
-def test_half_of_a_pair_is_asked_for_the_other():
-    assert "is a TREC run, which does not say what is relevant" in found(page(("r", RUN)))[1]
-    assert "holds qrels, which say what is relevant" in found(page(("q", QRELS)))[1]
-
-
-MISSING = QRELS + b"1 0 z 1\n"
+    for files in ({"my_run": RUN, "truth": QRELS}, {"truth": QRELS, "my_run": RUN}):
+        at = Chooser(**files)
+        assert "does not say n" in at.trouble
+        assert at.say_n(50).ranks == {"A": [2, 1], "B": [1, 1]}
+        assert "as trec_eval and pytrec_eval order them" in at.understood.replace("\\", "")
+    assert at.scripted("sd.read_rank_sets(['truth', 'my.run'], n=50)", my_run=RUN, truth=QRELS)
+    # Half of a pair is asked for the other.
+    assert "is a TREC run, which does not say what is relevant" in at.give(r=RUN).trouble
+    assert "holds qrels, which say what is relevant" in at.give(q=QRELS).trouble
 
 
 def test_missing_items_are_asked_about_and_can_be_read_otherwise():
-    at = page(("my.run", RUN), ("truth", MISSING))
-    assert "2 of 6 relevant items, in 1 of 2 queries, are missing" in found(at)[1]
-    assert "Python" not in found(at)[1]
-    click(at, "Tied behind the ranked items")
-    say_n(at, 50)
-    a = found(at)[0].sets[0]
+    at = Chooser(my_run=RUN, truth=MISSING)
+    assert "2 of 6 relevant items, in 1 of 2 queries, are missing" in at.trouble
+    assert "Python" not in at.trouble
+    at.click("Tied behind the ranked items").say_n(50)
+    a = at.source.sets[0]
     assert (a.ranks.tolist(), a.ties.tolist()) == ([2, 3, 1], [0, 47, 0])
-    assert "2 of 6 relevant items not ranked" in captions(at)
-    assert_scripted(at, "n=50, censored='tied'", my_run=RUN, truth=MISSING)
-    choose(at, "censored", "Their queries left out")
-    assert ranks(at) == {"A": [1], "B": [1]}
-    at = page(("my.run", RUN), ("truth", MISSING))
-    click(at, "Leave those queries out")
-    assert "n, the number of candidates" in found(at)[1]
+    assert "2 of 6 relevant items not ranked" in at.captions
+    assert at.scripted("n=50, censored='tied'", my_run=RUN, truth=MISSING)
+    assert at.choose("censored", "Their queries left out").ranks == {"A": [1], "B": [1]}
+    at = Chooser(my_run=RUN, truth=MISSING).click("Leave those queries out")
+    assert "n, the number of candidates" in at.trouble
 
 
 def test_zero_based_can_be_said_and_taken_back():
-    data = A.replace(b"u,1,", b"u,0,")
-    at = page(("a.csv", data))
-    assert "count from 0" in found(at)[1]
-    click(at, "The ranks count from 0: add 1")
+    add, fits = "The ranks count from 0: add 1", A.replace(b"800,800", b"700,800")
+    at = Chooser(a_csv=A.replace(b"u,1,", b"u,0,"))
+    assert "count from 0" in at.trouble
     # 800 counted from 0 is beyond n = 800.
-    assert "rank 800 counting from 0" in found(at)[1]
-    at = page(("a.csv", data.replace(b"800,800", b"700,800")))
-    click(at, "The ranks count from 0: add 1")
-    assert ranks(at) == {"X": [4, 6], "Y": [1, 701]}
-    assert "zero_based=True" in found(at)[0].python
-    assert "1 was added" in text(at)
-    choose(at, "zero_based", "1")
-    assert "count from 0" in found(at)[1]
+    assert "rank 800 counting from 0" in at.click(add).trouble
+    at = Chooser(a_csv=fits.replace(b"u,1,", b"u,0,")).click(add)
+    assert at.ranks == {"X": [4, 6], "Y": [1, 701]}
+    assert "zero_based=True" in at.source.python
+    assert "1 was added" in at.understood
+    assert "count from 0" in at.choose("zero_based", "1").trouble
     # Also where no rank is 0, because nobody came first.
-    at = page(("a.csv", A.replace(b"800,800", b"700,800")))
-    choose(at, "zero_based", "0")
-    assert ranks(at) == {"X": [4, 6], "Y": [2, 701]}
-
-
-SEEDS = b"system,seed,user,rank,n\n" + b"".join(
-    f"{s},{k},{u},{r + k},900\n".encode()
-    for s, r in (("X", 3), ("Y", 5))
-    for k in (1, 2)
-    for u in "uv"
-)
+    assert Chooser(a_csv=fits).choose("zero_based", "0").ranks == {"X": [4, 6], "Y": [2, 701]}
 
 
 def test_repetitions_are_averaged_or_kept_apart():
-    at = page(("s.csv", SEEDS))
-    assert {k: len(v) for k, v in ranks(at).items()} == {"X": 4, "Y": 4}
-    assert "2 repetitions (seed 1, seed 2) are averaged" in text(at)
-    choose(at, "runs", "Each a system")
-    assert list(ranks(at)) == ["X (seed 1)", "X (seed 2)", "Y (seed 1)", "Y (seed 2)"]
-    assert_scripted(at, "sd.read_rank_sets('s.csv', runs='apart')", s_csv=SEEDS)
+    rows = [
+        f"{s},{k},{u},{r + k},900" for s, r in (("X", 3), ("Y", 5)) for k in (1, 2) for u in "uv"
+    ]
+    seeds = "\n".join(["system,seed,user,rank,n", *rows]).encode()
+    at = Chooser(s_csv=seeds)
+    assert {k: len(v) for k, v in at.ranks.items()} == {"X": 4, "Y": 4}
+    assert "2 repetitions (seed 1, seed 2) are averaged" in at.understood
+    at.choose("runs", "Each a system")
+    assert list(at.ranks) == ["X (seed 1)", "X (seed 2)", "Y (seed 1)", "Y (seed 2)"]
+    assert at.scripted("sd.read_rank_sets('s.csv', runs='apart')", s_csv=seeds)
 
 
 def test_different_instances_can_be_chosen_again():
-    at = page(("a.csv", A), ("b.csv", B.replace(b"Z,u", b"Z,w")))
-    click(at, "Compare the 1 instance they share")
-    assert ranks(at) == {"X": [5], "Y": [800], "Z": [2]}
-    choose(at, "instances", "As they are")
-    assert ranks(at)["Z"] == [2, 4]
-    choose(at, "instances", "All the same")
-    assert "cover different instances" in found(at)[1]
+    at = Chooser(a_csv=A, b_csv=OTHER).click("Compare the 1 instance they share")
+    assert at.ranks == {"X": [5], "Y": [800], "Z": [2]}
+    assert at.choose("instances", "As they are").ranks["Z"] == [2, 4]
+    assert "cover different instances" in at.choose("instances", "All the same").trouble
 
 
 def edit(at, monkeypatch, **rows):
     """Edit the table of systems as a reader would; AppTest cannot."""
-    import streamlit as st
+    changes = {int(row[1:]): change for row, change in rows.items()}
 
-    editor = st.data_editor
-
-    def edited(data, **options):
+    def edited(data, *, editor=st.data_editor, **options):
         editor(data, **options)
-        if not edited.done:
-            edited.done = True
-            changes = {int(row[1:]): change for row, change in rows.items()}
-            state = at_state({options["key"]: {"edited_rows": changes}})
+        while changes:  # once
+            state = {**dict(st.session_state), options["key"]: {"edited_rows": {**changes}}}
+            changes.clear()
             with monkeypatch.context() as patch:
                 patch.setattr(st, "session_state", state)
                 options["on_change"]()
 
-    def at_state(own):
-        return {**dict(st.session_state), **own}
-
-    edited.done = False
     with monkeypatch.context() as patch:
         patch.setattr(st, "data_editor", edited)
-        run(at)
-    return run(at)
+        at.run()
+    return at.run()
 
 
 def test_systems_are_renamed_and_left_out(monkeypatch):
-    at = page(("a.csv", A), ("b.csv", B))
-    edit(at, monkeypatch, r1={"Use": False}, r2={"System": "=1+<b>1"})
-    assert ranks(at) == {"X": [3, 5], "=1+<b>1": [2, 4]}
-    assert_scripted(at, "systems={'X': 'X', 'Z': '=1+<b>1'}", a_csv=A, b_csv=B)
+    at = edit(Chooser(a_csv=A, b_csv=B), monkeypatch, r1={"Use": False}, r2={"System": "=1+<b>1"})
+    assert at.ranks == {"X": [3, 5], "=1+<b>1": [2, 4]}
+    assert at.scripted("systems={'X': 'X', 'Z': '=1+<b>1'}", a_csv=A, b_csv=B)
     edit(at, monkeypatch, r1={"Use": True}, r2={"System": "X"})
-    assert "systems gives the name 'X' twice" in found(at)[1].lower().replace("'x'", "'X'")
+    assert "gives the name 'X' twice" in at.trouble
     # The last good ones stay.
-    assert [s.system for s in found(at)[0].sets] == ["X", "=1+<b>1"]
+    assert [s.system for s in at.source.sets] == ["X", "=1+<b>1"]
 
 
 def test_leaving_out_heals_what_does_not_fit(monkeypatch):
-    at = page(("a.csv", A), ("b.csv", B.replace(b"Z,u", b"Z,w")))
-    assert "cover different instances" in found(at)[1]
-    edit(at, monkeypatch, r2={"Use": False})
-    assert list(ranks(at)) == ["X", "Y"]
+    at = Chooser(a_csv=A, b_csv=OTHER)
+    assert "cover different instances" in at.trouble
+    assert list(edit(at, monkeypatch, r2={"Use": False}).ranks) == ["X", "Y"]
     edit(at, monkeypatch, r2={"Use": False}, r0={"Use": False})
-    assert "One system alone" in found(at)[1]
+    assert "One system alone" in at.trouble
 
 
 def test_edits_of_the_table():
@@ -256,120 +221,99 @@ def test_edits_of_the_table():
         (table, {}, None),
         (table, {0: {"System": " ours "}}, {"X": "ours", "Y": "Y"}),
         (table, {0: {"System": None}}, None),
-        (table, {1: {"Use": False}}, {"X": "X"}),
         (again, {0: {"Use": True}}, {"X": "X", "Y": "theirs"}),
     ):
         assert rank_source.chosen_of(drawn, edits, list(names)) == wanted
 
 
 def test_one_system_keeps_its_preview_and_its_numbers():
-    at = page(("z.csv", B))
-    said = found(at)[1]
-    assert "One system alone has no order: add the ranks of a second one" in said
+    at = Chooser(z_csv=B)
+    assert "One system alone has no order: add the ranks of a second one" in at.trouble
     # Ranks 2 and 4, both within 10.
-    assert "Its Recall@10 is 100.00 %" in said
-    assert "z.csv" in text(at)
-    assert found(at)[0] is None or found(at)[0].bundled
+    assert "Its Recall@10 is 100.00 %" in at.trouble
+    assert "z.csv" in at.understood
+    assert at.source is None or at.source.bundled
 
 
 def test_one_instance_and_200_systems():
-    header = ",".join(f"s{i}" for i in range(200))
-    data = f"{header}\n{','.join(str(i + 1) for i in range(200))}\n".encode()
-    at = page(("many.csv", data))
-    say_n(at, 900)
-    assert len(ranks(at)) == 200
-    assert "200 systems (s0, s1, s2, s3, s4, ...), 1 instance each" in captions(at)
+    header, row = (",".join(f"{x}{i}" for i in range(1, 201)) for x in ("s", ""))
+    at = Chooser(many_csv=f"{header}\n{row}\n".encode()).say_n(900)
+    assert len(at.ranks) == 200
+    assert "200 systems (s1, s2, s3, s4, s5, ...), 1 instance each" in at.captions
 
 
 def test_the_preview_unfolds_when_something_is_doubtful():
     rows = "".join(f"{s},{u},{(7 * u) % 101 + 1},3706\n" for s in "AB" for u in range(101))
-    at = page(("sampled.csv", ("system,user,rank,n\n" + rows).encode()))
-    assert preview(at).proto.expanded
-    said = preview(at).warning[0].value.replace("\\", "")
+    at = Chooser(sampled_csv=f"system,user,rank,n\n{rows}".encode())
+    assert at.preview.proto.expanded
+    said = at.preview.warning[0].value.replace("\\", "")
     assert "The largest rank is 101 of n = 3,706: are these ranks among sampled negatives?" in said
 
 
 def test_columns_are_named_as_plain_text():
-    data = b"model,user_id,Rank,<b>score</b>,N\nX,u,1,2,9\nY,u,2,3,9\n"
-    at = page(("*a*.csv", data))
-    shown = text(at)
-    assert "model* → system" in shown
-    assert "ignored: *<b>score</b>*" in shown
-    raw = " ".join(m.value for m in preview(at).markdown)
-    assert "\\<b\\>score" in raw
-    assert "\\*a\\*.csv" in raw
+    at = Chooser(("*a*.csv", b"model,user_id,Rank,<b>score</b>,N\nX,u,1,2,9\nY,u,2,3,9\n"))
+    for shown in ("model* → system", "\\<b\\>score", "\\*a\\*.csv"):
+        assert shown in at.understood
+    assert "ignored: *<b>score</b>*" in at.understood.replace("\\", "")
 
 
-@pytest.mark.parametrize(
-    ("files", "fact"),
-    [
-        ([("p.npy", b"\x80\x04K\x01.")], "Python pickle, which could run code"),
-        ([("a.csv", A), ("t.xlsx", b"PK\x03\x04")], "t.xlsx is a zip archive or an Excel"),
-    ],
-)
-def test_wrong_files_leave_the_last_good_ones(files, fact):
-    at = page(("good.csv", A))
-    good = found(at)[0]
-    upload(at, *files)
-    assert fact in found(at)[1]
-    assert len(at.error) == 1
-    assert found(at)[0] == good
-    upload(at, ("good.csv", A))
-    assert found(at) == (good, None)
+WRONG = {
+    "Python pickle, which could run code": {"p_npy": b"\x80\x04K\x01."},
+    "t.xlsx is a zip archive or an Excel": {"a_csv": A, "t_xlsx": b"PK\x03\x04"},
+}
+
+
+def test_wrong_files_leave_the_last_good_ones():
+    at = Chooser(good_csv=A)
+    good = at.source
+    for fact, files in WRONG.items():
+        assert fact in at.give(**files).trouble
+        assert len(at.error) == 1
+        assert at.source == good
+    at.give(good_csv=A)
+    assert (at.source, at.trouble) == (good, None)
 
 
 def test_files_outlive_the_uploader():
-    at = page(("a.csv", A), ("b.csv", B))
-    pick(at, "source", "Three toy recommenders")
-    pick(at, "source", "Upload a file")
+    at = Chooser(a_csv=A, b_csv=B)
+    at.pick("source", "Three toy recommenders").pick("source", "Upload a file")
     at.file_uploader(key="ranks_file").clear()
-    run(at)
-    assert "Still using a.csv and b.csv." in captions(at)
-    assert len(ranks(at)) == 3
+    assert "Still using a.csv and b.csv." in at.run().captions
+    assert len(at.ranks) == 3
 
 
 def test_templates_are_offered():
-    at = page()
-    labels = [b.label.split(":")[0] for b in at.get("download_button")]
+    labels = [b.label.split(":")[0] for b in Chooser().get("download_button")]
     assert labels == ["Long", "Wide", "Counts", "TREC run", "TREC qrels"]
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "n = 900\nA: 3, 5\nB: 4, 800",
-        'n = 900\n"A": 3, 5\nB\\x: 4, 800',
-        "system,rank,n\nA,3,900\nB,4,900\n",
-        "A: 3 5; B: 4 800",
-    ],
-)
-def test_pasted_ranks_have_a_script_too(typed):
-    at = page(source="Paste ranks")
-    at.text_area(key="pasted").set_value(typed)
-    run(at)
-    if "900" not in typed:
-        say_n(at, 900)
-    source, trouble = found(at)
-    assert trouble is None
-    assert tuple(eval(source.python, {"sd": sd})) == source.sets
-    if '"' not in typed and "900" in typed:
-        assert source.python == f'sd.parse_rank_text("""{typed}""")'
+PASTED = {
+    "n = 900\nA: 3, 5\nB: 4, 800": 'sd.parse_rank_text("""n = 900\nA: 3, 5\nB: 4, 800""")',
+    "system,rank,n\nA,3,900\nB,4,900\n": '"""system,rank,n\nA,3,900\nB,4,900\n"""',
+    'n = 900\n"A": 3, 5\nB\\x: 4, 800': "",
+    "A: 3 5; B: 4 800": "n=900",
+}
 
 
-def test_ranks_can_be_put_into_the_page():
-    load = 'st.button("Load", on_click=rank_source.load_text, args=("n = 9\\nP: 1\\nQ: 2",))\n'
-    at = click(run(AppTest.from_string(SCRIPT + load, default_timeout=60)), "Load")
+def test_pasted_ranks_have_a_script_too():
+    at = Chooser(source="Paste ranks")
+    for typed, python in PASTED.items():
+        at.write("pasted", typed)
+        if "900" not in typed:
+            at.say_n(900)
+        assert at.trouble is None
+        assert at.scripted(python)
+    # They can be put into the page.
+    at = Chooser().click("Load")
     assert at.segmented_control(key="source").value == "Paste ranks"
-    assert ranks(at) == {"P": [1], "Q": [2]}
+    assert at.ranks == {"P": [1], "Q": [2]}
     assert "n = 9" in at.text_area(key="pasted").value
 
 
 def test_large_uploads_are_kept_for_the_session_only():
-    size = 60_000
-    table = pd.DataFrame(
-        {"system": np.repeat(["X", "Y"], size), "rank": np.arange(2 * size) % 900 + 1, "n": 900}
-    )
-    at = page(("large.csv", table.to_csv(index=False).encode()))
-    other = page(("a.csv", A))
-    assert ranks(at).keys() == {"X", "Y"}
-    assert len(found(other)[0].sets[0]) == 2
+    ranks = np.arange(120_000) % 900 + 1
+    table = pd.DataFrame({"system": np.repeat(["X", "Y"], 60_000), "rank": ranks, "n": 900})
+    at = Chooser(large_csv=table.to_csv(index=False).encode())
+    other = Chooser(a_csv=A)
+    assert at.ranks.keys() == {"X", "Y"}
+    assert len(other.source.sets[0]) == 2

@@ -4,22 +4,17 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import sampledash as sd
-from sampledash.dashboard.start import pictures as figures
-from sampledash.dashboard.start import words
 from sampledash.report.numbers import percent
-from tests.dashboard.driver import APP, specs
+from tests.dashboard.driver import Page
 
 HOW = {"scheme": "without-replacement"}
 
 
 @pytest.fixture(scope="module")
 def start():
-    at = AppTest.from_file(APP, default_timeout=30).run()
-    assert not at.exception
-    return at
+    return Page()
 
 
 def labels(traces):
@@ -39,7 +34,7 @@ def test_says_what_sampling_does_and_from_where_on_it_is_right(start):
 
 
 def test_both_sides_are_those_of_the_core_and_of_table_3(start):
-    spec, sets = specs(start)[0], sd.example("movielens-xyz")
+    spec, sets = start.specs[0], sd.example("movielens-xyz")
     text = labels(spec["data"])
     exact = {rs.system: sd.mean("Recall@10", rs) for rs in sets}
     for rs in sets:
@@ -53,7 +48,7 @@ def test_both_sides_are_those_of_the_core_and_of_table_3(start):
 
 
 def test_the_slider_uncrosses_the_lines_at_970(start):
-    spec = specs(start)[0]
+    spec = start.specs[0]
     (slider,) = spec["layout"]["sliders"]
     assert slider["steps"][slider["active"]]["label"] == "100"
     for step, frame in zip(slider["steps"], spec["frames"], strict=True):
@@ -62,20 +57,6 @@ def test_the_slider_uncrosses_the_lines_at_970(start):
         right = int(step["label"].replace(",", "")) >= 970
         assert crossed != right
         assert ("right" in frame["layout"]["title"]["text"]) == right
-
-
-def test_the_headline_follows_the_data():
-    exact = np.array([0.1, 0.2, 0.3])
-    assert words.headline("ABC", exact, exact, 5) == "With 5 negatives the order is right"
-    swapped = np.array([0.2, 0.1, 0.3])
-    assert words.headline("ABC", exact, swapped, 1) == "With 1 negative the order is wrong"
-    first = np.array([0.1, 0.3, 0.2])
-    not_best = "With 10 negatives the best of three does not look best"
-    assert words.headline("ABC", exact, first, 10) == not_best
-    assert words.step_title("ABC", exact, first) == "⇅ <b>wrong</b>: B > C > A"
-    assert figures.heights(first).tolist() == pytest.approx([0.0, 1.0, 0.5])
-    spread = figures.spread(np.array([0.0, 0.02, 1.0]), 0.2)
-    assert spread.tolist() == pytest.approx([-0.09, 0.11, 1.0])
 
 
 def test_four_doors(start):

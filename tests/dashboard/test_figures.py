@@ -1,0 +1,315 @@
+"""Pictures: the numbers go in unchanged, few points, no jump lost, names as text, no TeX."""
+
+import json
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+import sampledash as sd
+from sampledash.comparison.run_distribution import rank_distribution_at
+from sampledash.dashboard import grid, theme
+from sampledash.dashboard.consistency import pictures as consistency
+from sampledash.dashboard.correct import pictures as correct
+from sampledash.dashboard.correct.result import Curve
+from sampledash.dashboard.explore import pictures as explore
+
+N, M = 10_000, 100
+SAMPLING = sd.Sampling(N, M, "without-replacement")
+BV, PLAIN = sd.correction("BV", gamma=0.1), sd.correction("uncorrected")
+RECIPES = [PLAIN, sd.correction("rank-estimate"), sd.correction("CLS"), BV]
+
+
+def named(fig, name):
+    return next(t for t in fig.data if t.name == name)
+
+
+def written(fig):
+    return [note.text for note in fig.layout.annotations]
+
+
+def drawable(fig):
+    for trace in fig.data:
+        assert trace.type in ("scatter", "bar")
+        assert len(trace.x) <= grid.LIMIT
+    assert "$" not in json.dumps(fig.to_plotly_json(), default=lambda x: np.asarray(x).tolist())
+    return fig
+
+
+# ------------------------------------------------------------------- grids, names, colours
+
+
+@pytest.mark.parametrize("n", [2, 3, 11, 59, 60, 61, 500, 10_000, 10**9])
+@pytest.mark.parametrize("top", [None, 100, 1000])
+def test_grid_holds_both_ends_and_the_jumps(n, top):
+    last = n if top is None else min(n, top)
+    keep = [r for r in (10, 11, 77, 78) if r <= last]
+    ranks = grid.rank_grid(n, top=top, keep=keep)
+    assert (ranks[0], ranks[-1]) == (1, last)
+    assert len(ranks) <= grid.LIMIT
+    assert np.all(np.diff(ranks) > 0)
+    assert set(keep) <= set(ranks.tolist())
+
+
+@pytest.mark.parametrize("k", [1, 10, 90, 1000])
+@pytest.mark.parametrize("scheme", ["with-replacement", "without-replacement", "popularity"])
+def test_the_fall_of_a_sampled_cutoff_is_resolved(k, scheme):
+    sampling = sd.Sampling(10**6, 2000, scheme, 3.0 if scheme == "popularity" else 1.0)
+    mean = curves(sd.metric("recall", k=k), sampling=sampling)[2]
+    assert np.max(np.abs(np.diff(mean))) < 0.12
+
+
+def test_the_grid_of_m_keeps_flips_and_the_edges_of_ranks_cover_every_rank():
+    found = consistency.m_grid(3_686, [11, 970, 969, 99_999])
+    assert {11, 969, 970, 1, 3_686} <= set(found.tolist())
+    assert len(found) <= 400
+    for largest in (2, 7, 150, 1393, 3687, 10_000, 10**9):
+        for top in (False, True):
+            edges = consistency.rank_edges(largest, top=top)
+            assert np.all(np.diff(edges) > 0)
+            assert len(edges) <= 40
+            assert top or edges[-1] == largest
+
+
+def test_lines_differ_and_families_go_towards_ink():
+    for dark in (False, True):
+        colors = [line["color"] for line in theme.family_lines(4, dark)]
+        assert len(set(colors)) == 4
+        assert (colors[0], colors[-1]) == theme.look(dark).family
+    lines = [theme.system_line(i, False) for i in range(12)]
+    assert len({(line["color"], line["dash"]) for line in lines}) == 12
+
+
+def test_labels_keep_clear_of_upright_lines():
+    x, line, upright = np.geomspace(1, 10, 50), np.full(50, 0.5), 10**0.3
+    (place,) = theme.names_at(
+        ["uncorrected"], ["red"], x, [line], (0, 1), (0, 1), height=300, clear=[upright]
+    )
+    for width in theme.WIDTHS:
+        at = place["x"] * width
+        left = at + 5 if place["xanchor"] == "left" else at - 5 - 7.6 * 11
+        assert not left < 0.3 * width < left + 7.6 * 11
+
+
+# -------------------------------------------------------------------------------- Explore
+
+
+def curves(metric, *, top=None, at=100, sampling=SAMPLING):
+    keep = [*grid.jumps(sampling, metric), min(at, sampling.n)]
+    ranks = grid.rank_grid(sampling.n, top=top, keep=keep)
+    laws = (metric(ranks, sampling.n), sd.expected(metric, ranks, sampling))
+    return ranks, *laws, np.sqrt(sd.variance(metric, ranks, sampling))
+
+
+@pytest.mark.parametrize("name", ["AUC", "AP", "NDCG", "NDCG@10", "Recall@10", "Precision@5"])
+@pytest.mark.parametrize("top", [None, 1000, 100])
+def test_expected_curve(name, top):
+    metric = sd.parse_metric(name)
+    ranks, exact, mean, std = curves(metric, top=top)
+    for dark in (False, True):
+        how = {"m": M, "at": 100, "log": top is None, "dark": dark}
+        fig = drawable(explore.expected_curve(metric, ranks, exact, mean, std, **how))
+        np.testing.assert_allclose(named(fig, "exact").y, 100 * exact)
+        np.testing.assert_allclose(named(fig, f"sampled, m = {M},").y, 100 * mean)
+        assert named(fig, "exact").line.dash == theme.EXACT_DASH
+        assert named(fig, "exact").line.color == theme.look(dark).ink
+        assert "exact" in " ".join(written(fig))
+        assert "sampled" in " ".join(written(fig))
+        if name == "AP":  # one standard deviation within the metric's range
+            for line, end in zip(fig.data, (mean - std, mean + std), strict=False):
+                np.testing.assert_allclose(line.y, 100 * np.clip(end, 0, 1))
+    assert all(t.opacity == 0.25 for t in theme.dimmed(fig).data)
+    for at in (1, 2, 10, 11, 700, 9_999, 10_000) if top is None else ():
+        fig = explore.expected_curve(metric, *curves(metric, at=at), m=M, at=at)
+        assert " ".join(written(fig)).count("%") == 2
+
+
+def test_family_is_sorted_and_named():
+    metric = sd.parse_metric("Recall@10")
+    ranks, exact, mean, _ = curves(metric)
+    fig = drawable(explore.family(metric, ranks, exact, {1000: exact, 10: mean}, at=100))
+    assert [t.name for t in fig.data] == ["m = 10", "m = 1,000", "exact"]
+    assert set(written(fig)) == {"m = 10", "m = 1,000", "exact"}
+
+
+def test_law_shows_the_probabilities_and_lights_the_hits():
+    p = SAMPLING.pmf(800)
+    bars = drawable(explore.law(p, k=10, mean=9.0)).data[0]
+    np.testing.assert_allclose(bars.y, 100 * p[np.asarray(bars.x) - 1])
+    colors = np.asarray(bars.marker.color)
+    assert set(colors[np.asarray(bars.x) <= 10]) == {theme.LIGHT.vermillion}
+    assert set(colors[np.asarray(bars.x) > 10]) == {theme.LIGHT.muted}
+    fig = explore.law(p, k=None, mean=9.0, observed=np.array([1, 9, 9, 30]))
+    shares = dict(zip(fig.data[0].x, fig.data[0].y, strict=True))
+    assert (shares[1], shares[9], shares[30]) == (25, 50, 25)
+    # Of many negatives it stays drawable.
+    p = sd.Sampling(10**6, 10_000, "with-replacement").pmf(500_000)
+    window = explore.law_window(p)
+    assert window.stop - window.start <= grid.LIMIT
+    assert p[window].sum() > 0.999
+    drawable(explore.law(p, k=None, mean=5000.0))
+
+
+def test_catalogue_separates_above_and_below_and_even_odds_are_marked():
+    negatives = np.concatenate([np.arange(1, 600), np.arange(5000, 5010)])
+    fig = drawable(explore.catalogue(N, 1000, negatives))
+    assert np.max(named(fig, "drawn, ranked above").x) < 1000
+    assert np.min(named(fig, "drawn, ranked below").x) > 1000
+    assert "599 drawn above" in " ".join(written(fig))
+    assert "10 drawn below" in " ".join(written(fig))
+    below, ranks = np.cumsum(sd.posterior(2, sd.Sampling(N, M))), grid.rank_grid(N)
+    assert "even odds" in written(drawable(explore.posterior(ranks, below[ranks - 1], at=100)))[0]
+
+
+# ---------------------------------------------------------------------------- Consistency
+
+
+def test_curves_show_the_values_flips_and_the_wrong_stretch():
+    inside = np.array([True, True, False, True, False, True])
+    assert consistency.stretches(np.arange(1, 7), inside) == [(1, 2), (4, 4), (6, 6)]
+    assert consistency.stretches(np.arange(1, 4), np.zeros(3, dtype=bool)) == []
+    m, means = np.array([1, 10, 100]), np.array([[0.5, 0.4], [0.3, 0.35], [0.1, 0.2]])
+    given = ("AP", m, ["X", "<i>Y"], means, [0.1, 0.2])
+    fig = consistency.curves(*given, at=10, wrong=[(1, 9)], flips=[10], dark=True)
+    lines = [t for t in fig.data if t.mode == "lines"]
+    assert np.allclose(lines[0].y, [50, 30, 10])
+    assert [t.line.dash for t in lines[2:]] == [lines[2].line.dash] * 2 != ["solid"] * 2
+    assert [(a.text, a.x) for a in fig.layout.annotations] == [("10<br>▾", 1.0)]
+    assert any(s.type == "rect" and s.x0 <= 1 and s.x1 >= 9 for s in fig.layout.shapes)
+    # The legend shows names as text, in the colour of their line.
+    html = consistency.legend(["X", "<i>Y"], dark=True)
+    assert "&lt;i&gt;Y" in html
+    assert "<i>" not in html
+    assert fig.data[0].line.color in html
+
+
+def test_tiles_name_every_pair_once_per_metric_and_tell_a_click_where_it_was():
+    verdict = sd.verdict(["AP", "AUC"], sd.example("paper-abc"), 99).assign(pair=[0, 1, 2] * 2)
+    table = verdict.astype(object).where(verdict.notna(), None).to_dict("records")
+    names = ["A, B", "A, C", "<i>B, C"]
+    fig = consistency.tiles(table, names, m_max=99, focus=(1, 2))
+    assert len(fig.layout.annotations) == len(table) == 6
+    assert list(fig.layout.yaxis.ticktext) == names
+    x, y, told = fig.data[0].x, fig.data[0].y, fig.data[0].customdata
+    assert list(dict(zip(zip(x, y, strict=True), told, strict=True))[1, 2]) == ["AUC", 2]
+    marked = [s for s in fig.layout.shapes if s.line.width > 2]
+    assert [(s.x0, s.y0) for s in marked] == [(0.52, 1.54)]
+    # Names beside the tiles are text, and break when long.
+    assert consistency.pair_name("X", "Y") == "X, Y"
+    assert consistency.pair_name("<b>model-001", "model-002").startswith("&lt;b&gt;")
+    assert "<br>" in consistency.pair_name("model-001", "model-002")
+
+
+def test_distribution_counts_what_section_6_1_counts():
+    x, _, z = sd.example("movielens-xyz")
+    # Section 6.1: 2310 of X's items in the top 100 (a rerun: 2,298); over 1600 of Z's in the worst
+    # bucket, less than 300 of X's in the bottom half.
+    assert round(6040 * rank_distribution_at(x, [100])[0]) == 2_298
+    assert 6040 * (1 - rank_distribution_at(x, [1_853])[0]) < 300
+    tied = sd.RankSet("T", [3], 10, ties=[3])
+    assert np.allclose(rank_distribution_at(tied, [2, 3, 4, 6, 10]), [0, 0.25, 0.5, 1, 1])
+    assert rank_distribution_at(z, [3_706])[0] == 1
+
+
+def test_rows_with_bars_and_chances_over_m():
+    pairs = ["Y > X", "Z > X"]
+    fig = consistency.chances(pairs, [0.3, 0.9], [0.2, np.nan], [0.45, np.nan])
+    bar, dots = fig.data
+    assert np.allclose(dots.x, [30, 90])
+    assert np.allclose([bar.base[0], bar.base[0] + bar.x[0]], [20, 45])
+    assert np.isnan(bar.x[1])
+    assert list(fig.layout.yaxis.ticktext) == pairs
+    # Differences away from zero have another colour.
+    fig = consistency.differences(["a", "b"], [0.01, 0.02], [-0.01, 0.01], [0.03, 0.03])
+    assert len(set(fig.data[1].marker.color)) == 2
+    series = {pairs[0]: np.array([0, 0.5, 1.0]), pairs[1]: np.array([0, 0.2, 0.9])}
+    fig = consistency.chance_over_m(np.array([1, 10, 100]), series, at=10, target=0.95)
+    assert [t.name for t in fig.data] == pairs
+    assert np.allclose(fig.data[0].y, [0, 50, 100])
+    assert any(s.y0 == s.y1 == 95 for s in fig.layout.shapes)
+
+
+def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
+    # 400 hits or misses with chance 0.3: the law from scipy.
+    values, mass = np.arange(401) / 400, binom.pmf(np.arange(401), 400, 0.3)
+    law = consistency.Law(0.3, float(np.sqrt(0.21 / 400)), values, mass)
+    runs = binom.rvs(400, 0.3, size=500, random_state=1) / 400
+    edges = consistency.bin_edges(runs, law)
+    assert edges[0] < runs.min() <= runs.max() < edges[-1]
+    assert len(set(np.histogram(values, edges)[0][1:-1])) == 1
+    assert np.isclose(law.between(edges).sum(), 1, atol=1e-4)
+    counted = [mass[(values > a) & (values < b)].sum() for a, b in pairwise(edges)]
+    assert np.allclose(law.between(edges), counted)
+    # A normal law, and one without scatter.
+    law, still = consistency.Law(0.5, 0.01), consistency.Law(0.4, 0.0)
+    edges = consistency.bin_edges(np.array([0.49, 0.52]), law)
+    assert np.allclose(law.between(edges), np.diff(norm.cdf(edges, 0.5, 0.01)))
+    edges = consistency.bin_edges(np.full(3, 0.4), still)
+    assert np.isclose(still.between(edges).sum(), 1)
+    fig = consistency.histogram("AP", ["B"], [np.full(3, 0.4)], [still], [1])
+    assert np.isclose(np.sum(fig.data[0].y), 100)
+
+
+# -------------------------------------------------------------------------------- Correct
+
+
+def boxes(fig, width=500.0, height=380.0):
+    """The names in pixels on a wide screen."""
+    (x0, x1), (y0, y1) = fig.layout.xaxis.range, fig.layout.yaxis.range
+    for note in fig.layout.annotations:
+        wide = 7.0 * len(note.text)
+        left = (note.x - x0) / (x1 - x0) * width + note.xshift
+        low = (note.y - y0) / (y1 - y0) * height + note.yshift
+        left -= wide if note.xanchor == "right" else 0
+        low -= 16 if note.yanchor == "top" else 0
+        yield left, low, left + wide, low + 16
+
+
+@pytest.mark.parametrize("name", ["Recall@10", "AP", "NDCG", "NDCG@10"])
+def test_names_do_not_cover_each_other(name):
+    metric = sd.parse_metric(name)
+    ranks, exact, _, _ = curves(metric)
+    drawn = {x: x.fit(metric, SAMPLING).expected(ranks) for x in RECIPES}
+    for dark in (False, True):
+        fig = correct.expectation(metric, ranks, exact, drawn, focus=BV, dark=dark)
+        for a, b in combinations(boxes(fig), 2):
+            assert not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])
+
+
+@pytest.mark.parametrize("m", [1, 20, 100, 2_000])
+def test_vector_draws_at_most_400_points(m):
+    recipes = [*RECIPES, *([sd.correction("LS")] if m == 100 else [])]
+    vectors = {x: x.fit("AP", sd.Sampling(N, m)).values for x in recipes}
+    fig = drawable(correct.vector(sd.metric("ap"), vectors, focus=BV))
+    # One that explodes does not flatten the one in focus.
+    assert abs(fig.layout.yaxis.range[1]) < 200
+    shown = np.asarray(named(fig, "BV 0.1").x)
+    assert (shown[0], shown[-1]) == (1, m + 1)
+    np.testing.assert_allclose(named(fig, "BV 0.1").y, 100 * vectors[BV][shown - 1])
+
+
+def test_bars_are_bias_squared_and_variance_over_the_instances():
+    fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 0.0009)}, instances=9)
+    bias2, variance = fig.data
+    np.testing.assert_allclose(bias2.x, [800, 4])
+    np.testing.assert_allclose(variance.x, [400 / 9, 1])
+    assert written(fig)[1] == "<b>BV 0.1</b>  2.00² + 1.00²"
+    # One that explodes is cut off.
+    fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 1e12)}, instances=1)
+    assert fig.layout.xaxis.range[1] < 5_000
+
+
+def test_tradeoff_survives_zeros_and_marks_what_is_in_range():
+    zero = Curve(PLAIN, "uncorrected", np.zeros(7), np.full(7, 0.1))
+    other = Curve(BV, "BV 0.1", np.full(7, 0.02), np.geomspace(0.001, 0.5, 7))
+    for symbol in ("γ", "m", "n", "|D|"):
+        x = np.geomspace(1e-6, 1, 7) if symbol == "γ" else np.geomspace(10, 10_000, 7)
+        fig = correct.tradeoff(symbol, x, [zero, other], marks={"here": x[3], "outside": 1e12})
+        assert "here" in written(fig)
+        assert "outside" not in written(fig)
+        assert len(fig.layout.shapes) == 1
+        first, last = fig.layout.xaxis.range
+        assert (first > last) == (symbol == "γ")
+    nothing = Curve(BV, "BV 0.1", np.zeros(3), np.zeros(3))
+    assert correct.tradeoff("m", np.array([1.0, 10, 100]), [nothing], marks={}).data

@@ -1,0 +1,159 @@
+"""What a link gives: taken, or told with what is used instead; … and a sample of hostile ones."""
+
+from urllib.parse import parse_qs
+
+import plotly.io
+import pytest
+
+from sampledash.dashboard import state
+from tests.dashboard.driver import Page
+from tests.hostile_addresses import PAGES, addresses, wrong
+
+EVERY = addresses()
+FULL = "The cutoff holds all {} candidates: {}. Take a k below {}, or a larger n."
+#: Page and query -> what it says.
+TOLD = {
+    "explore?metrics=AP&metrics=Gini&n=lots&k=ten&scheme=at random&v=9": (
+        "Gini", "n = lots", "k = ten", "at random", "v = 9", "AP = "
+    ),
+    "explore?" + "&".join(f"{key}={'9' * 400}" for key in ("n", "m", "k", "rank")): (
+        *(
+            f"The link gives {key} = {'9' * 30}, which is not a whole number of usual size"
+            for key in ("n", "m", "k", "rank")
+        ),
+        # As without it: rank 100 of 10,000 with 100 negatives, n = 10,000.
+        "With 100 of 9,999 negatives, rank 100 scores Recall@10",
+    ),
+    "explore?n=1000000&m=10001": ("m = 10,001 is more than this page draws: take m ≤ 10,000",),
+    "explore?n=200&rank=5000": ("rank 200 scores", "beyond n = 200"),
+    "correct?n=8&m=5": (FULL.format(8, "Recall@10 is 100.00 % at every rank", 8),),
+    "correct?n=10&m=5&metric=Precision@k": (
+        FULL.format(10, "Precision@10 is 10.00 % at every rank", 10),
+    ),
+    "correct?n=8&m=5&metric=NDCG@k": (FULL.format(8, "NDCG@10 is NDCG", 8),),
+    "correct?m=9": (
+        "The cutoff holds all 10 items of a sample: the uncorrected Recall@10 is 100.00 % "
+        "whatever is drawn. Take a k up to 9, or more negatives.",
+    ),
+    "correct?what=Sampled ranks&sampled_source=Paste sampled ranks&sampled=m = 5, n = 8\nA: 1, 2": (
+        "The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k",
+    ),
+    "correct?what=A printed table&n=8&m=5&printed=system, HR@1\nA, 0.5": (
+        "The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k",
+    ),
+    "correct?k=0": ("k must be at least 1, got 0.",),
+    "correct?m=10001&n=100000": ("m = 10,001 is more than this page fits",),
+    "correct?m=5000&take=CLS": ("CLS takes minutes beyond m = 2,000",),
+    "correct?scheme=popularity&odds=0": ("Odds must be above 0, got 0.",),
+    "correct?prior=1/rank&n=1000000": ("n = 1,000,000 is too large for the prior 1/rank",),
+    "correct?metric=AUC&take=CLS": (
+        "AUC from 100 negatives is unbiased: there is nothing to correct, and CLS leaves it so.",
+    ),
+    "correct?what=Sampled ranks&scheme=popularity": (
+        "Popularity-weighted samples cannot be corrected",
+    ),
+    "correct?what=A printed table&scheme=popularity": (
+        "Popularity-weighted samples cannot be corrected",
+    ),
+    "correct?what=A printed table&metric=HR&n=200&printed=system, HR@10\nA, 0.5": (
+        "The link gives metric = HR",
+    ),
+    "paper?item=Table 9": (
+        "The link gives item = Table 9, which is not offered: it is Table 3 instead",
+    ),
+}  # fmt: skip
+
+
+def opened(address):
+    page, _, query = address.partition("?")
+    return Page(page, **parse_qs(query))
+
+
+@pytest.mark.parametrize("address", TOLD)
+def test_a_link_is_taken_or_told(address):
+    at = opened(address)
+    told = f"{at.headline} {at.captions} {at.complaint}"
+    told += " ".join(
+        each.value.replace("\\", "") for part in (at.warning, at.info) for each in part
+    )
+    for fact in TOLD[address]:
+        assert fact in told
+    # What is refused is so in one sentence, beside the picture of the defaults if it has one.
+    if at.error:
+        assert (len(at.error), at.headline) == (1, "")
+        assert not at.specs or at.dimmed
+
+
+def test_a_cutoff_that_leaves_one_item_out_is_not_told():
+    assert not opened("correct?n=11&m=10").warning
+
+
+def test_what_is_given_in_vain_is_told_until_something_is_chosen():
+    vain = {
+        "what = Something": "A metric",
+        "metric = HR": "Recall@k",
+        "prior = 1/n": "uniform",
+        "estimator = EM": "side by side",
+    }
+    query = {part.split(" = ")[0]: part.split(" = ")[1] for part in vain}
+    at = Page("correct", **query, drawn=["CLS", "ALS"])
+    told = [w.value for w in at.warning]
+    for part, instead in vain.items():
+        start = f"The link gives {part}, which is not offered: it is {instead} instead."
+        assert any(x.startswith(start) for x in told)
+    assert any("drawn = ALS, which is not offered: it is left out." in x for x in told)
+    assert any(x.endswith("There are A metric, Sampled ranks, A printed table.") for x in told)
+    assert len(told) == 5
+    # and so it is
+    names = {trace["name"] for trace in at.specs[0]["data"]}
+    assert names == {"exact", "CLS", "BV 0.1"}
+    assert at.numbers == Page("correct").numbers
+    at.pills(key="metric").set_value("AP")
+    assert not at.run().warning
+
+
+def test_a_good_link_has_no_complaints_and_a_bad_one_has_one():
+    good = {"n": ["3706"], "gamma": ["1e-3"], "metrics": ["AP", "NDCG@k"], "utm_source": ["x"]}
+    assert state.link_complaints(good) == []
+    for bad in ("n=1e400", "n=many", "m=1.5", "gamma=nan", "metrics=HR", "v=2"):
+        (told,) = state.link_complaints(parse_qs(bad))
+        assert bad.split("=")[1][:3] in told
+
+
+def test_the_hostile_addresses_are_as_many_as_they_say():
+    assert len(EVERY) >= 300
+    assert {each.page for each in EVERY} == set(PAGES)
+    assert len({key for each in EVERY for key, _ in each.query}) >= 50
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_hostile_addresses_end_in_a_sentence_or_a_right_page(page):
+    of_page = [each for each in EVERY if each.page == page]
+    for address in of_page[:: len(of_page) // 3]:
+        assert not wrong(address), address
+
+
+TOY = "source=Three toy recommenders"
+
+
+@pytest.mark.parametrize(
+    ("address", "least"),
+    [
+        ("start", 1),
+        ("explore?draws=101", 3),
+        ("explore?tab=Law&turn=true", 3),
+        ("explore?tab=Family", 2),
+        (f"consistency?{TOY}", 5),
+        (f"consistency?{TOY}&answers=Numbers&numbers_view=Distribution", 5),
+        ("correct?n=500", 3),
+        ("correct?n=500&sheet=What a sample can see", 4),
+        ("correct?what=A printed table", 1),
+        ("learn?lesson=4", 1),
+    ],
+)
+def test_pictures_hold_only_what_plotly_knows(address, least):
+    # On the way to the page nothing checks it.
+    pictures = [x.proto.spec for x in opened(address).get("plotly_chart")]
+    assert len(pictures) >= least
+    for spec in pictures:
+        assert plotly.io.from_json(spec).data
