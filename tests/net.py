@@ -45,6 +45,7 @@ import pyarrow as pa
 
 import sampledash as sd
 from tests import hostile
+from tests.dashboard.driver import Page
 
 HERE = Path(__file__).resolve().parent
 STORED = HERE / "data" / "net.json.xz"
@@ -616,18 +617,12 @@ def screen(at: Any) -> Record:
 
 def link(number: int, link: Link) -> tuple[str, Record]:
     """What a link shows, and after a press of one of its buttons."""
-    from streamlit.testing.v1 import AppTest
-
-    page, query = link
-    at = AppTest.from_file(str(Path(sd.__file__).parents[1] / "app.py"), default_timeout=600)
-    for key, values in query.items():
-        if key != "press":
-            at.query_params[key] = values
+    (page, query), press = link, link[1].get("press")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        at.switch_page(f"sampledash/dashboard/pages/{page}.py").run()
+        at = Page(page, **{key: values for key, values in query.items() if key != "press"})
         for button in at.button:
-            if [button.key] == query.get("press"):
+            if [button.key] == press:
                 button.click().run()
     return f"link {number} {page} {json.dumps(query, ensure_ascii=False)}", screen(at)
 

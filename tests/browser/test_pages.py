@@ -159,21 +159,6 @@ def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
     expect(page.get_by_test_id("stAlert")).to_contain_text("half.csv, line 2, column 'rank': 0.5")
 
 
-def test_a_correction_changes_the_page_and_the_link_and_frees_gamma(page):
-    visit(page, "consistency")
-    page.get_by_role("button", name="Recall@k").wait_for()
-    for metric in ("NDCG", "AP"):
-        page.get_by_role("button", name=metric, exact=True).first.click()
-    page.get_by_text("BV", exact=True).first.click()
-    sets, how = sd.example("movielens-xyz"), {"correction": "BV 0.1", **HOW}
-    chance = sd.probability_of_order("Recall@10", sets, 100, **how)["probability"].min()
-    says(page, "(BV 0.1) rightly ranks Z > Y > X; one run shows")
-    says(page, percent(chance))
-    expect(page).to_have_url(re.compile("correction=BV"))
-    gamma = page.get_by_test_id("stSidebar").get_by_role("slider", name="γ")
-    expect(gamma).to_be_enabled()
-
-
 def test_a_copied_link_carries_pasted_ranks(page):
     visit(page, "consistency")
     page.get_by_text("Paste ranks", exact=True).click()

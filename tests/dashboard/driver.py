@@ -15,7 +15,7 @@ class Page(AppTest):
     """A page by the name of its file, with settings in its address; fails on an exception."""
 
     def __init__(self, name="", /, script=APP, **query):
-        super().__init__(script, default_timeout=120)
+        super().__init__(script, default_timeout=600)
         for key, value in query.items():
             self.query_params[key] = value
         if name:

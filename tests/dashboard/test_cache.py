@@ -7,10 +7,18 @@ import pytest
 
 from sampledash.dashboard.cache import LruStore, remembered
 
+KEY = ("orders",)
+
+
+def at_once(*jobs):
+    threads = [threading.Thread(target=job) for job in jobs]
+    for thread in threads:
+        thread.start()
+    return threads
+
 
 def test_thirty_at_once_make_a_result_once():
-    store, made, found = LruStore(4), [], []
-    gate = threading.Barrier(30)
+    store, made, found, gate = LruStore(4), [], [], threading.Barrier(30)
 
     def make():
         made.append(threading.get_ident())
@@ -19,21 +27,15 @@ def test_thirty_at_once_make_a_result_once():
 
     def ask():
         gate.wait()
-        found.append(store.get(("orders",), make, lambda: None))
+        found.append(store.get(KEY, make, lambda: None))
 
-    threads = [threading.Thread(target=ask) for _ in range(30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
+    for thread in at_once(*[ask] * 30):
         thread.join()
-    assert len(made) == 1
-    assert len(found) == 30
-    assert len({id(x) for x in found}) == 1
+    assert (len(made), len(found), len({id(x) for x in found})) == (1, 30, 1)
 
 
 def test_who_waits_takes_over_when_the_maker_gives_up():
-    store, started = LruStore(4), threading.Event()
-    given_up = threading.Event()
+    store, started, given_up = LruStore(4), threading.Event(), threading.Event()
 
     def give_up():
         started.set()
@@ -42,32 +44,25 @@ def test_who_waits_takes_over_when_the_maker_gives_up():
 
     def first():
         with pytest.raises(InterruptedError):
-            store.get(("orders",), give_up, lambda: None)
+            store.get(KEY, give_up, lambda: None)
 
-    thread = threading.Thread(target=first)
-    thread.start()
+    (thread,) = at_once(first)
     started.wait()
-    assert store.get(("orders",), lambda: 7, given_up.set) == 7
+    assert store.get(KEY, lambda: 7, given_up.set) == 7
     thread.join()
-    assert store.get(("orders",), lambda: 8, lambda: None) == 7
+    assert store.get(KEY, lambda: 8, lambda: None) == 7
 
 
 def test_who_waits_can_be_stopped():
     store, started, over = LruStore(4), threading.Event(), threading.Event()
 
-    def make():
-        started.set()
-        over.wait()
-
-    thread = threading.Thread(target=lambda: store.get(("orders",), make, lambda: None))
-    thread.start()
-    started.wait()
-
     def stop():
         raise InterruptedError
 
+    (thread,) = at_once(lambda: store.get(KEY, lambda: (started.set(), over.wait()), lambda: None))
+    started.wait()
     with pytest.raises(InterruptedError):
-        store.get(("orders",), make, stop)
+        store.get(KEY, lambda: 7, stop)
     over.set()
     thread.join()
 
@@ -85,11 +80,6 @@ def test_what_a_method_found_is_remembered_by_what_it_was_asked():
             return 2 * x
 
     one, same, other = map(Question, ("this test", "this test", "another"))
-    assert [one.double(3), one.double(3, progress=print), same.double(3), one.double(4)] == [
-        6,
-        6,
-        6,
-        8,
-    ]
-    assert other.double(5, progress=print) == 10
+    assert [one.double(3), one.double(3, progress=print), same.double(3)] == [6, 6, 6]
+    assert (one.double(4), other.double(5, progress=print)) == (8, 10)
     assert (one.made, same.made, other.made) == ([(3, True), (4, True)], [], [(5, False)])

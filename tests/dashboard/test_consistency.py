@@ -111,6 +111,9 @@ def test_corrections_give_the_chances_of_table_4(choice, gamma):
         within = 15 if cell == "XY" else max(3, 300 * (chance * (1 - chance) / 100) ** 0.5 + 1)
         assert abs(100 * chance - printed) <= within
     assert ("40 values of m up to 1,000" in at.captions) == (choice != "rank estimate")
+    if choice == "BV":
+        assert "(BV 0.1) rightly ranks Z > Y > X; one run shows" in at.headline
+        assert percent(core["probability"].min()) in at.headline
     if choice == "CLS":  # beyond its largest m it is refused
         at.put("m", 2_500)
         assert "m = 2,500" in at.complaint
@@ -204,24 +207,12 @@ def test_offers_repair_what_can_be_repaired():
     assert "Recall@10" in at.headline
 
 
-def test_wrong_settings_get_one_sentence_and_too_many_negatives_a_click():
-    at = page(source=ABC, m="20000")
-    at.click("Take m = 9,999")
+def test_too_many_negatives_have_a_click():
+    at = page(source=ABC, m="20000").click("Take m = 9,999")
     # All negatives of 10,000 items: the sampled metric is the exact one.
     assert at.session_state["m"] == 9999
     assert not at.error
     assert "as it does on all items" in at.headline
-    charts = len(at.get("plotly_chart"))
-    for key, value, facts in (
-        ("m", 10_000, ["m = 10,000", "9,999"]),
-        ("m", 0, ["m must be at least 1, got 0"]),
-        ("k", 0, ["k must be at least 1, got 0"]),
-    ):
-        at.put(key, value)
-        for fact in facts:
-            assert fact in at.complaint
-        assert len(at.get("plotly_chart")) >= charts - 1
-        at.put(key, 10)
 
 
 def test_the_marked_pair_travels_in_the_link():
@@ -231,8 +222,6 @@ def test_the_marked_pair_travels_in_the_link():
     assert box.options[box.index] != "Y, Z"
     box.select_index(box.options.index("Y, Z"))
     assert at.run().link["pair"] == ["Y, Z"]
-    again = page(**at.link)
-    assert again.selectbox(key=box.key).value == box.options.index("Y, Z")
 
 
 def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
@@ -255,17 +244,6 @@ def test_an_instance_with_two_values_of_n_is_told():
     data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
     at = page().upload("differs.csv", data)
     assert "instance u1 has n = 900 and 1,000" in at.captions
-
-
-def test_pasted_ranks_travel_in_the_link():
-    at = page()
-    at.pick("source", "Paste ranks")
-    text = "n = 10000\nA: 100, 100, 100, 100, 100\nC: 212, 2, 743, 5342, 1548"
-    at.text_area(key="pasted").set_value(text)
-    at.run()
-    assert "on all items C > A" in at.headline
-    again = page(source="Paste ranks", ranks=at.query_params["ranks"])
-    assert again.headline == at.headline
 
 
 def test_names_are_shown_as_plain_text():

@@ -37,6 +37,11 @@ def plain(cell):
     return cell.removeprefix("\\")
 
 
+def spread(cell):
+    """Mean and deviation, as written."""
+    return [float(x) for x in cell.removesuffix(" %").split(" ± ")]
+
+
 def row_of(frame, first, second):
     both = {first, second}
     return next(row for _, row in frame.iterrows() if {row["better"], row["worse"]} == both)
@@ -115,8 +120,8 @@ def test_repeating_it_gives_table_3_and_the_exact_law():
     at.press("repeat_start")
     shown = table(at).set_index("System")
     for system in "YZ":  # X is a rerun
-        mean, std = (float(x) for x in shown.loc[system, "100 runs"][:-2].split(" ± "))
-        exact, scatter = (float(x) for x in shown.loc[system, "Exact law"][:-2].split(" ± "))
+        mean, std = spread(shown.loc[system, "100 runs"])
+        exact, scatter = spread(shown.loc[system, "Exact law"])
         assert abs(mean - exact) < 4 * scatter / 10 + 0.01
         assert abs(std / scatter - 1) < 4 / np.sqrt(198) + 0.03
         if system == "Y":  # the paper redrew Z's ties in every run
@@ -137,7 +142,7 @@ def test_repeated_runs_of_the_toy_recommenders_are_those_of_table_2():
     at.press("repeat_start")
     shown = table(at).set_index("System")
     for system in "ABC":
-        mean, std = (float(x) / 100 for x in shown.loc[system, "1,000 runs"][:-2].split(" ± "))
+        mean, std = (x / 100 for x in spread(shown.loc[system, "1,000 runs"]))
         (printed,) = cells(2).query("metric == 'AP' and row == @system").itertuples()
         error = np.hypot(std, printed.printed_std) / np.sqrt(1000)
         assert abs(mean - printed.printed) < 4 * error + 0.0005

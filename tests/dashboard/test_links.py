@@ -10,6 +10,7 @@ from tests.dashboard.driver import Page
 from tests.hostile_addresses import PAGES, addresses, wrong
 
 EVERY = addresses()
+TOY = "source=Three toy recommenders"
 FULL = "The cutoff holds all {} candidates: {}. Take a k below {}, or a larger n."
 #: Page and query -> what it says.
 TOLD = {
@@ -88,6 +89,76 @@ def test_a_cutoff_that_leaves_one_item_out_is_not_told():
     assert not opened("correct?n=11&m=10").warning
 
 
+#: Page and query -> field, what is put there, what it says.
+REFUSED = {
+    "explore?m=99": (
+        ("n", 1, "n must be at least 2, got 1."),
+        ("m", 0, "m must be at least 1, got 0."),
+        ("m", 20_000, "m = 20,000 is too large without replacement: n = 10,000 leaves 9,999"),
+        ("k", 0, "k must be at least 1, got 0."),
+        ("rank", 0, "Rank must be at least 1, got 0"),
+    ),
+    "correct?metric=AP&n=5000": (
+        ("gamma", 2.0, "γ must be at least 0 and at most 1, got 2."),
+        ("gamma", -0.1, "γ must be at least 0 and at most 1, got -0.1."),
+        ("n", 1, "n must be at least 2, got 1."),
+        ("m", 0, "m must be at least 1, got 0."),
+        ("n", 50, "m = 100 is too large without replacement"),
+        ("m", 6_000, "too large without replacement"),
+    ),
+    "correct?what=Sampled ranks": (("m", 0, "m must be at least 1, got 0."),),
+    f"consistency?{TOY}&m=9999": (
+        (
+            "m",
+            10_000,
+            "m = 10,000 is too large without replacement: system 'A' has 9,999 negatives",
+        ),
+        ("m", 0, "m must be at least 1, got 0"),
+        ("k", 0, "k must be at least 1, got 0"),
+    ),
+}
+
+
+@pytest.mark.parametrize("address", REFUSED)
+def test_a_wrong_number_takes_the_sentences_place_and_loses_nothing(address):
+    at = opened(address)
+    said, charts = at.headline, len(at.specs)
+    for key, value, sentence in REFUSED[address]:
+        before = at.number_input(key=key).value
+        assert sentence in at.put(key, value).complaint
+        assert (len(at.error), at.headline) == (1, "")
+        # The pictures of before stay, and tell that they are.
+        assert at.dimmed
+        assert len(at.specs) >= charts - 2
+        assert not at.metric
+        assert at.put(key, before).headline == said
+        assert not at.error
+
+
+#: What a reader chose, as it stands in the link.
+TRAVELS = (
+    "explore?n=3706&m=37&k=7&rank=123&scheme=popularity&odds=1.5&metrics=NDCG@k&metrics=AUC"
+    "&view=top 1,000&focus=AUC",
+    "consistency?source=Paste ranks&metrics=Recall@k&pair=B, C&correction=BV"
+    "&ranks=n = 10000\nA: 100, 100, 100\nB: 40, 8437, 9266\nC: 212, 2, 5342",
+    "correct?prior=own weights&n=50&m=5&metric=AP&take=CLS"
+    "&weights=rank,weight\n1,40\n2,25\n10,5\n30,2\n50,0.5",
+    "correct?what=Sampled ranks&sampled_source=Paste sampled ranks&metric=AUC"
+    "&sampled=m = 20, n = 300\nA: 1, 5, 1; B: 2, 4, 9",
+    "correct?what=A printed table&metric=AUC&printed=system, AUC\nA, 0.900\nB, 0.880",
+)
+
+
+@pytest.mark.parametrize("address", TRAVELS)
+def test_a_link_reproduces_the_page(address):
+    at = opened(address)
+    # What is usual does not travel.
+    assert at.link == {"v": ["1"], **parse_qs(address.partition("?")[2])}
+    again = Page(address.partition("?")[0], **at.link)
+    assert not again.error
+    assert (again.headline, again.numbers, again.specs) == (at.headline, at.numbers, at.specs)
+
+
 def test_what_is_given_in_vain_is_told_until_something_is_chosen():
     vain = {
         "what = Something": "A metric",
@@ -131,9 +202,6 @@ def test_hostile_addresses_end_in_a_sentence_or_a_right_page(page):
     of_page = [each for each in EVERY if each.page == page]
     for address in of_page[:: len(of_page) // 3]:
         assert not wrong(address), address
-
-
-TOY = "source=Three toy recommenders"
 
 
 @pytest.mark.parametrize(

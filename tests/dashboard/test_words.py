@@ -80,14 +80,10 @@ def test_the_verdict_is_short_and_says_when_it_is_right():
         said("Recall@10", 100, *swapped, rows(("wrong", 970)), 3686),
         "With 100 negatives Recall@10 ranks X > Y; on all items Y > X. Right from m = 970.",
     )
-    like(
-        said("AP", 1, ["X", "Y"], [0.2, 0.1], [0.4, 0.3], rows(("right", 1)), 9),
-        "With 1 negative AP ranks X > Y, as it does on all items. Right from m = 1.",
-    )
     undecided = rows(("right", 1), ("undecided", 5), ("undecided", 7))
     like(
-        said("NDCG", 100, list("XYZ"), [1, 2, 3], [4, 5, 6], undecided, 99),
-        "With 100 negatives NDCG rightly ranks Z > Y > X; one run shows Y > X in 80.31 %.",
+        said("NDCG", 1, list("XYZ"), [1, 2, 3], [4, 5, 6], undecided, 99),
+        "With 1 negative NDCG rightly ranks Z > Y > X; one run shows Y > X in 80.31 %.",
     )
     like(
         many("wrong"),
@@ -127,7 +123,6 @@ def test_what_the_consistency_page_says_beside_its_pictures():
     shares = np.array([[0.5, 0.4], [0.1, 0.3]])
     like(consistency.looked_at(0, 3_686, capped=False), "")
     like(consistency.looked_at(0, 20_000, capped=True), "…the data go further…")
-    like(consistency.looked_at(40, 1_000, capped=True), "…40 values of m up to 1,000…")
     like(consistency.tile("wrong", None, 3_686), "…not by 3,686</span>")
     like(consistency.tile("wrong", 970, 3_686, narrow=True), "…970</span>")
     like(consistency.tile("tied", None, 9), "= tied")
@@ -165,9 +160,7 @@ def test_what_the_consistency_page_says_beside_its_pictures():
 
 def test_the_sentences_of_explore():
     drawn, replaced = (sd.Sampling(N, m, "with-replacement") for m in (100, 99))
-    without, every = (sd.Sampling(n, n - 1, "without-replacement") for n in (N, 100))
-    some = sd.Sampling(N, 100, "without-replacement")
-    assert without.m == 9_999
+    some, every = (sd.Sampling(n, m, "without-replacement") for n, m in ((N, 100), (100, 99)))
     like(
         explore.sentence(AP, 100, replaced, 0.01, 0.63659167554758955),
         "With 99 negatives drawn with replacement from 9,999, rank 100 scores AP = 63.66 % "
