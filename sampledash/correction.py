@@ -211,9 +211,15 @@ def _vector(
     if recipe.name == "uncorrected" or unbiased or (distinct and m == n - 1):  # all are drawn
         return metric.of_above(np.arange(m + 1), m, position), None
     gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0
-    if distinct and n <= spectral.LARGEST and recipe.name != "monotone":
-        cutoff = least_squares.SINGULAR_CUTOFF
+    cutoff = least_squares.SINGULAR_CUTOFF
+    by_degree = prior is None and n <= spectral.LARGEST and sampling.scheme != "popularity"
+    if by_degree and recipe.name == "monotone":
+        columns, target = spectral.cumulative(metric, sampling, position)
+        return least_squares.non_increasing(columns, target, recipe.nonnegative), None
+    if by_degree and distinct:
         values, kept = spectral.filtered(metric, sampling, position, gamma, cutoff)
+    elif by_degree and not gamma:
+        values, kept = spectral.minimum_norm(metric, sampling, position, cutoff)
     else:
         at = least_squares.nodes(metric, sampling, position, prior)
         if prior is not None:

@@ -31,6 +31,8 @@ _REFINABLE = 1e-10  # γ below which refinement need not converge
 _ROUNDS = 4  # of refinement
 _EXTENDED = 4_000_000  # steps up to which the law itself is computed in extended precision
 SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count as zero
+_ALL = 400  # steps that are all tried at once
+_FLAT = 1e-13  # a step that betters the fit no faster changes nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +91,10 @@ class Grid:
 
 def uniform(sampling: Sampling, cut: int | None = None) -> Grid:
     """Few nodes for the uniform prior; metrics fitted one after the other share them."""
-    return (_shared if sampling.m < 2_000 else _shared.__wrapped__)(sampling, cut)
+    return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _shared(sampling: Sampling, cut: int | None) -> Grid:
     above, weights = quadrature.law_nodes(sampling, cut)
     return Grid(sampling, above, weights / sampling.n)
@@ -219,20 +221,43 @@ def minimum_norm(at: Nodes) -> tuple[Floats, int]:
     return right[:kept].T @ ((left[:, :kept].T @ rhs) / values[:kept]), kept
 
 
-def monotone(at: Nodes, nonnegative: bool) -> Floats:
+def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     """Least squares over non-increasing vectors, without or with the bound 0: shape (m+1,).
 
-    A non-increasing vector is a sum of non-negative steps down, one after each sampled rank, so
-    this is non-negative least squares in the cumulative columns of A. Isotonic regression of the
-    unconstrained solution would be another, much worse vector.
+    ``columns`` holds those of A, summed from the first up to each, as rows. A non-increasing vector
+    is a sum of non-negative steps down, one after each sampled rank, so this is non-negative least
+    squares in them. Isotonic regression of the unconstrained solution would be another, much worse
+    vector. Of many columns few are tried, and those added that would still better the fit.
     """
-    r, rhs = _triangular(at, cumulative=True)
+    size = len(columns)
     if not nonnegative:  # the last step carries the level, which may have either sign
-        r = np.column_stack([r, -r[:, -1]])
-    steps, _ = nnls(r, rhs, maxiter=30 * r.shape[1])
+        columns = np.vstack([columns, -columns[-1:]])
+    tried = np.arange(len(columns))
+    if size > _ALL:
+        angle = np.linspace(0, np.pi / 2, int(3 * np.sqrt(size)))
+        first = np.rint((size - 1) * np.sin(angle) ** 2).astype(np.int64)
+        tried = np.unique(np.r_[first, tried[size:]])
+    while True:
+        q, r = np.linalg.qr(columns[tried].T)
+        found, _ = nnls(r, rhs @ q, maxiter=30 * len(tried))
+        slope = columns @ (rhs - found @ columns[tried])
+        around = np.pad(slope, 1, constant_values=-1)
+        peak = (slope > _FLAT) & (slope >= around[:-2]) & (slope >= around[2:])
+        more = np.setdiff1d(np.flatnonzero(peak), tried)
+        if not len(more):
+            break
+        tried = np.union1d(tried, more)
+    steps = np.zeros(len(columns))
+    steps[tried] = found
     if not nonnegative:
-        steps = np.append(steps[:-2], steps[-2] - steps[-1])
-    return np.asarray(np.cumsum(steps[::-1])[::-1])
+        steps[size - 1] -= steps[size]
+    return np.asarray(np.cumsum(steps[:size][::-1])[::-1])
+
+
+def monotone(at: Nodes, nonnegative: bool) -> Floats:
+    """The vector of section 5.2: :func:`non_increasing` on the nodes."""
+    r, rhs = _triangular(at, cumulative=True)
+    return non_increasing(r.T, rhs, nonnegative)
 
 
 def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:

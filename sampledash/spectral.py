@@ -208,14 +208,16 @@ def rows(size: int, degrees: int) -> Iterator[tuple[slice, Floats]]:
     first = np.cumsum(np.r_[-np.log(size), steps], dtype=np.longdouble) / np.log(np.longdouble(4))
     power = np.floor(first).astype(np.int64)  # of 2, apart: the first values are too small
     value, step = np.exp2(first - power).astype(np.float64), np.zeros(degrees)
+    square, moved = j * (j + 1.0), np.empty(degrees)
     for start in range(0, (size + 1) // 2, _ROWS):
         block = np.empty((min(_ROWS, (size + 1) // 2 - start), degrees))
         for x, row in enumerate(block, start):
             row[:] = value
-            step -= j * (j + 1.0) * value
-            value = value + step / max((x + 1.0) * (size - 1 - x), 1)
-        yield slice(start, start + len(block)), np.ldexp(block, power)
+            step -= np.multiply(square, value, out=moved)
+            value += np.divide(step, max((x + 1.0) * (size - 1 - x), 1), out=moved)
         by = np.where(power < 0, np.frexp(value)[1], 0)
+        block *= np.exp2(power)
+        yield slice(start, start + len(block)), block
         value, step, power = np.ldexp(value, -by), np.ldexp(step, -by), power + by
 
 
@@ -224,20 +226,83 @@ def _kept(size: int, degrees: int) -> list[tuple[slice, Floats]]:
     return list(rows(size, degrees))
 
 
+def _both_ends(values: Floats) -> tuple[Floats, Floats]:
+    """Even and odd part about the middle, the first half of each."""
+    half = (len(values) + 1) // 2
+    other = values[::-1][:half]
+    return (values[:half] + other) / 2, (values[:half] - other) / 2
+
+
 @lru_cache(maxsize=64)
 def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
     """Component of the exact metric along each polynomial over 1..n: shape (degrees,)."""
-    target = metric.of_above(np.arange(n), n - 1, position)
-    half = (n + 1) // 2
-    other = target[::-1][:half].copy()
-    if n % 2:
-        other[-1] = 0
-    folded = np.array([target[:half] + other, target[:half] - other])  # for even degrees, for odd
+    parts = np.array(_both_ends(metric.of_above(np.arange(n), n - 1, position)))
+    parts[:, : n // 2] *= 2
     total = np.zeros((2, degrees))
     for some, block in rows(n, degrees):
-        total += folded[:, some] @ block
+        total += parts[:, some] @ block
     total[0, 1::2] = total[1, 1::2]
     return np.asarray(total[0])
+
+
+@lru_cache(maxsize=8)
+def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
+    """QR factorisation of the even, and of the odd, Legendre polynomials over n ranks.
+
+    Of the first half of the ranks, where a pair of them counts as one.
+    """
+    at = 1 - 2 * np.arange((n + 1) // 2) / (n - 1)
+    weights = np.full(len(at), 2 / n)
+    weights[n // 2 :] = 1 / n
+    found = np.empty((degrees, len(at)))
+    found[0], found[1:2] = 1, at
+    for j in range(1, degrees - 1):
+        found[j + 1] = ((2 * j + 1) * at * found[j] - j * found[j - 1]) / (j + 1)
+    found *= np.sqrt(weights)
+    return [
+        (np.sqrt(weights)[:, None] * q, r) for q, r in (np.linalg.qr(found[i::2].T) for i in (0, 1))
+    ]
+
+
+def _seen(
+    metric: Metric, sampling: Sampling, position: int, least: float
+) -> tuple[list[tuple[Floats, Floats]], int]:
+    """Even and odd part of A V and of the metric, in orthonormal coordinates over the ranks.
+
+    And the number of degrees, of which a sample sees more than the share ``least``. A V is diagonal
+    without replacement and stands for its diagonal; else it is triangular.
+    """
+    n, m = sampling.n, sampling.m
+    if sampling.scheme == "without-replacement":
+        root = np.sqrt(eigenvalues(sampling))
+    else:
+        j = np.arange(1, m + 1)
+        steps = (2 * j + 1) / (2 * j - 1) * ((m + 1 - j) / (m + 1 + j))
+        root = np.sqrt(np.cumprod(np.r_[1.0, steps]))
+    kept = int(np.sum(root > least))
+    degrees = 1 << kept.bit_length()  # some more, to be shared with the next m
+    root = root[:kept] / np.sqrt(m + 1)
+    if sampling.scheme == "without-replacement":
+        target = components(metric, n, position, min(n, degrees))[:kept] / np.sqrt(n)
+        return [(root[i::2], target[i::2]) for i in (0, 1)], kept
+    found = []
+    values = metric.of_above(np.arange(n), n - 1, position)
+    for i, (q, r), part in zip((0, 1), _legendre(n, degrees), _both_ends(values), strict=True):
+        matrix = r[: len(root[i::2]), : len(root[i::2])] * root[i::2]
+        found.append((matrix, (part @ q)[: len(matrix)]))
+    return found, kept
+
+
+def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
+    """Sum of the polynomials over the m + 1 sampled ranks with these factors: (m + 1,)."""
+    values, kept = np.empty(m + 1), len(even) + len(odd)
+    blocks = _kept if (m + 1) * kept <= _ROOM else rows
+    for some, block in blocks(m + 1, kept):
+        first, second = block[:, ::2] @ even, block[:, 1::2] @ odd
+        values[::-1][some] = first - second
+        values[some] = first + second
+    values[np.abs(values) < _ROUNDING * np.abs(values).max()] = 0  # its sign would say something
+    return values
 
 
 def filtered(
@@ -245,22 +310,47 @@ def filtered(
 ) -> tuple[Floats, int]:
     """Vector of eq. 25, or at γ = 0 of eq. 22 from singular values above ``cutoff``.
 
+    Without replacement.
+
     Returns
     -------
     Shape (m + 1,), and how many components it has.
     """
-    n, m = sampling.n, sampling.m
-    share = eigenvalues(sampling)
-    root = np.sqrt(share)
-    kept = int(np.sum(root > (1e-17 * gamma or cutoff)))
-    degrees = min(n, 1 << kept.bit_length())  # some more, to be shared with the next m
-    gains = root[:kept] / ((1 - gamma) * share[:kept] + gamma)
-    gains *= np.sqrt((m + 1) / n) * components(metric, n, position, degrees)[:kept]
-    values = np.empty(m + 1)
-    blocks = _kept if (m + 1) * kept <= _ROOM else rows
-    for some, block in blocks(m + 1, kept):
-        even, odd = block[:, ::2] @ gains[::2], block[:, 1::2] @ gains[1::2]
-        values[::-1][some] = even - odd
-        values[some] = even + odd
-    values[np.abs(values) < _ROUNDING * np.abs(values).max()] = 0  # its sign would say something
-    return values, kept
+    parts, kept = _seen(metric, sampling, position, 1e-17 * gamma or cutoff)
+    level = gamma / (sampling.m + 1)
+    even, odd = (target * root / ((1 - gamma) * root**2 + level) for root, target in parts)
+    return _over_sample(sampling.m, even, odd), kept
+
+
+def minimum_norm(
+    metric: Metric, sampling: Sampling, position: int, cutoff: float
+) -> tuple[Floats, int]:
+    """Vector of eq. 22 from singular values above ``cutoff``, and how many they are."""
+    parts, _ = _seen(metric, sampling, position, 1e-7 * cutoff)
+    found = [(np.linalg.svd(matrix, full_matrices=False), target) for matrix, target in parts]
+    least = cutoff * max(values[0] for (_, values, _), _ in found)
+    factors, kept = [], 0
+    for (left, values, right), target in found:
+        size = int(np.sum(values > least))
+        factors.append(((target @ left[:, :size]) / values[:size]) @ right[:size])
+        kept += size
+    return _over_sample(sampling.m, *factors), kept
+
+
+def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
+    """The law of a sampled rank up to 1, 2, ... m + 1, one row each, and the metric.
+
+    In coordinates over the ranks that are orthonormal, as many as a sample sees anything of.
+    """
+    m = sampling.m
+    parts, kept = _seen(metric, sampling, position, 1e-17)
+    every, sign = np.empty((m + 1, kept)), (-1.0) ** np.arange(kept)
+    for some, block in rows(m + 1, kept):
+        every[::-1][some] = block * sign
+        every[some] = block
+    np.cumsum(every, axis=0, out=every)
+    columns = [
+        every[:, i::2] * matrix if matrix.ndim == 1 else every[:, i::2] @ matrix.T
+        for i, (matrix, _) in enumerate(parts)
+    ]
+    return np.hstack(columns), np.concatenate([target for _, target in parts])

@@ -2,8 +2,7 @@
 
 from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.counterexample import counterexample
-from sampledash.comparison.curves import curve
-from sampledash.comparison.means import expected_mean, mean, std_of_mean
+from sampledash.comparison.means import curve, expected_mean, mean, std_of_mean
 from sampledash.comparison.order import Flip, flips, right_from
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.shared import probability_if_shared

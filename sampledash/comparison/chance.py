@@ -10,8 +10,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from sampledash import checks
-from sampledash.comparison.curves import expected_means
-from sampledash.comparison.means import moments_of_sets, variances_of_means
+from sampledash.comparison.means import expected_means, moments_of_sets, variances_of_means
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import Law, Run, chances_above, exact_laws
 from sampledash.metrics import Metric, as_metric

@@ -1,21 +1,52 @@
-"""Mean of a metric over a rank set: exact, expected under sampling, and its scatter."""
+"""Mean of a metric over a rank set: exact, expected under sampling at any m, and its scatter.
+
+Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme. So the
+histogram of sampled counts thins from m to m - 1 by
+
+    H[m-1](s) = ((m - s) H[m](s) + (s + 1) H[m](s + 1)) / m,
+
+a sum of positive terms that loses no digits. Without replacement an instance enters, as one point,
+when m reaches the number of its negatives: no law is evaluated at all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison import ties
 from sampledash.comparison.covariance import pair_covariances
-from sampledash.comparison.curves import expected_means
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by, group_by_candidate_set
-from sampledash.ranksets import RankCounts, RankSet, Ties, distinct_over_systems, require_ranks
-from sampledash.sampling import moments
-from sampledash.types import Floats
+from sampledash.ranksets import (
+    RankCounts,
+    RankSet,
+    Ties,
+    distinct_over_systems,
+    require_ranks,
+    require_several,
+)
+from sampledash.sampling import moments, weighted_pmf_sums
+from sampledash.types import Floats, Ints, Progress
+
+_TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
+_ROOM = 1 << 23  # entries of histograms that are kept to go on from
+
+
+def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
+    """Progress of one of several pieces of work that count the same."""
+
+    def report(part: float) -> None:
+        if progress is not None:
+            progress((number + part) / steps)
+
+    return report
 
 
 def mean(
@@ -81,6 +112,234 @@ def expected_mean(
     require_ranks(ranks)
     m = checks.integer("m", m, low=1)
     return float(expected_means([as_metric(metric)], [ranks], [m], Protocol.of(options))[0, 0, 0])
+
+
+def expected_means(
+    metrics: Sequence[Metric],
+    sets: Sequence[RankSet],
+    m_values: Sequence[int],
+    protocol: Protocol,
+    progress: Progress | None = None,
+) -> Floats:
+    """Expected mean of every metric and system at every m: shape (len(m_values), systems, metrics).
+
+    ``m_values`` may come in any order and repeat.
+    """
+    return MeansOverM(metrics, sets, max(m_values), protocol).at(m_values, progress)
+
+
+class MeansOverM:
+    """Expected means of every metric and system at any m up to a largest one."""
+
+    def __init__(
+        self, metrics: Sequence[Metric], sets: Sequence[RankSet], m_max: int, protocol: Protocol
+    ) -> None:
+        for ranks in sets:
+            protocol.check(ranks, m_max)
+        atoms = [ranks.counted(protocol.ties) for ranks in sets]
+        sizes = np.unique(np.concatenate([np.unique(each.relevant) for each in atoms]))
+        # One pass for all metrics that weigh |R| relevant items alike.
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for i, metric in enumerate(metrics):
+            key = metric.of_others, *metric.scales(sizes).tolist()
+            groups.setdefault(key, []).append(i)
+        self._shape = len(sets), len(metrics)
+        self._passes = [
+            (members, _Pass([metrics[i] for i in members], atoms, m_max, protocol))
+            for members in groups.values()
+        ]
+
+    def at(self, m_values: Sequence[int], progress: Progress | None = None) -> Floats:
+        """Means at some m: shape (len(m_values), systems, metrics)."""
+        wanted, places = np.unique(np.asarray(m_values, dtype=np.int64), return_inverse=True)
+        result = np.zeros((len(wanted), *self._shape))
+        for done, (members, one) in enumerate(self._passes):
+            report = step_of(progress, done, len(self._passes))
+            result[:, :, members] = one.at(wanted, report)
+        return result[places]
+
+
+@dataclass(frozen=True)
+class _Lane:
+    """Atoms of one system and position, weighted by their share in the mean."""
+
+    system: int
+    position: int
+    atoms: RankCounts
+    weight: Floats
+
+
+class _Pass:
+    """Thins the histograms of all lanes together, from the largest m down."""
+
+    def __init__(
+        self, metrics: Sequence[Metric], atoms: Sequence[RankCounts], m_max: int, protocol: Protocol
+    ) -> None:
+        self.metrics, self.protocol = metrics, protocol
+        self.ranked = [as_ranked_by(metrics[0], each) for each in atoms]
+        self.lanes, parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
+        #: by m: rows, and their atoms whose negatives are then all sampled
+        self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
+        #: by row: increasing numbers of negatives, and the sum of the exact values up to each
+        self.exact: dict[int, tuple[Ints, Floats]] = {}
+        for system, (each, own) in enumerate(zip(atoms, self.ranked, strict=True)):
+            share = metrics[0].scales(each.relevant) * each.count * protocol.shares(each)
+            for j in own.positions:
+                here = own.position == j
+                lane = _Lane(system, j, own[here], share[here])
+                late = np.flatnonzero(lane.atoms.negatives <= m_max if protocol.without else [])
+                now = np.setdiff1d(np.arange(len(lane.atoms)), late)
+                parts.append((lane.atoms[now], lane.weight[now]))
+                if len(late):
+                    self._keep_exact(len(self.lanes), lane, late)
+                self.lanes.append(lane)
+        top = m_max
+        if protocol.without:  # beyond all numbers of negatives everything is exact
+            top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
+        first = _histograms(parts, m_max, protocol)[:, : top + 1]
+        for row, members in self.arrivals.get(top, ()):
+            self._arrive(first[row], row, members)
+        self.kept = {top: first}
+        # Rows of a position and the value of each count above, uncorrected. AUC and ATOP, linear in
+        # it, and TOPK depend on m besides.
+        self.static = list[tuple[Ints, Floats]]()
+        positions = np.array([lane.position for lane in self.lanes])
+        for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
+            table = [metric.of_above(np.arange(m_max + 1), m_max, j) for metric in metrics]
+            self.static.append((np.flatnonzero(positions == j), np.column_stack(table)))
+
+    def _keep_exact(self, row: int, lane: _Lane, late: NDArray[np.intp]) -> None:
+        late = late[np.argsort(lane.atoms.negatives[late], kind="stable")]
+        sizes = lane.atoms.negatives[late]
+        at, starts = np.unique(sizes, return_index=True)
+        for m, members in zip(at.tolist(), np.split(late, starts[1:]), strict=True):
+            self.arrivals.setdefault(m, []).append((row, members))
+        values = [ties.exact_values(metric, lane.atoms[late]) for metric in self.metrics]
+        sums = np.cumsum(np.column_stack(values) * lane.weight[late, None], axis=0)
+        self.exact[row] = sizes, np.concatenate([np.zeros((1, len(self.metrics))), sums])
+
+    def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
+        """Add instances whose negatives are now all sampled: their count above is the true one."""
+        atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
+        if not atoms.tied.any():
+            histogram += np.bincount(atoms.above, weights=weight, minlength=len(histogram))
+        else:
+            each = weight / (atoms.tied + 1)
+            for a, t, w in zip(
+                atoms.above.tolist(), atoms.tied.tolist(), each.tolist(), strict=True
+            ):
+                histogram[a : a + t + 1] += w
+
+    def at(self, wanted: Ints, report: Progress) -> Floats:
+        """Means at increasing m: shape (len(wanted), systems, metrics)."""
+        systems = np.array([lane.system for lane in self.lanes])
+        result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
+        for row, (sizes, total) in self.exact.items():
+            result[:, systems[row]] += total[np.searchsorted(sizes, wanted)]
+        top = m = max(self.kept)
+        thinned = self.kept[top].copy()
+        for index in range(len(wanted) - 1, -1, -1):
+            target = int(wanted[index])
+            if target <= top:
+                start = min(each for each in self.kept if each >= target)
+                if start < m:
+                    m, thinned = start, self.kept[start].copy()
+                for below in range(m - 1, target - 1, -1):
+                    self._thin(thinned, below)
+                m, thinned = target, thinned[:, : target + 1]
+                if index and target - wanted[index - 1] > 1:  # a search may ask for what is between
+                    self._keep(m, thinned)
+                np.add.at(result[index], systems, self._values(thinned, m))
+            report(1 - index / len(wanted))
+        return result
+
+    def _keep(self, m: int, thinned: Floats) -> None:
+        if sum(each.size for each in self.kept.values()) + thinned.size <= _ROOM:
+            self.kept[m] = thinned.copy()
+
+    def _thin(self, thinned: Floats, m: int) -> None:
+        """From m + 1 negatives to m, in place."""
+        s = np.arange(m + 1.0)
+        dropped = thinned[:, 1 : m + 2] * ((s + 1) / (m + 1))
+        thinned[:, : m + 1] *= (m + 1 - s) / (m + 1)
+        thinned[:, : m + 1] += dropped
+        thinned[:, m + 1] = 0.0
+        if m % 32 == 0:
+            thinned[thinned < _TINY] = 0.0
+        for row, members in self.arrivals.get(m, ()):
+            self._arrive(thinned[row], row, members)
+
+    def _values(self, thinned: Floats, m: int) -> Floats:
+        """Expected contribution of each lane to each metric at m: (lanes, metrics)."""
+        values = np.zeros((len(self.lanes), len(self.metrics)))
+        if self.protocol.correction.by_rank:
+            for row, lane in enumerate(self.lanes):
+                atoms, j = self.ranked[lane.system], lane.position
+                for i, metric in enumerate(self.metrics):
+                    if j == 1 or not metric.first_only:
+                        values[row, i] = thinned[row] @ self.protocol.vector(metric, atoms, m, j)
+            return values
+        for rows, table in self.static:
+            values[rows] = thinned[rows] @ table[: m + 1]
+        for i, metric in enumerate(self.metrics):
+            if metric.linear:
+                values[:, i] = thinned @ (1 - np.arange(m + 1) / m)
+            elif metric.share is not None:
+                values[:, i] = thinned[:, : metric.cut(m)].sum(axis=1)
+        return values
+
+
+def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Protocol) -> Floats:
+    """Histogram of the sampled count above of each part (atoms, weight): (parts, m + 1)."""
+    total = np.zeros((len(parts), m + 1))
+    smooth = []
+    for row, (atoms, weight) in enumerate(parts):
+        plain = atoms.tied == 0
+        above, below = protocol.weights(atoms[plain])
+        weights = weight[plain]
+        if not np.all(plain) and protocol.without:
+            for picked, p in ties.atom_laws(protocol, m, atoms[~plain]):
+                total[row] += weight[~plain][picked] @ p
+        elif not np.all(plain):
+            owner, *tied, part = ties.nodes(protocol, m, atoms[~plain])
+            above, below = np.r_[above, tied[0]], np.r_[below, tied[1]]
+            weights = np.r_[weights, weight[~plain][owner] * part]
+        smooth.append((above, below, weights))
+    return total + weighted_pmf_sums(protocol.scheme, m, smooth)
+
+
+def curve(
+    metric: Metric | str,
+    sets: Sequence[RankSet],
+    m_values: Iterable[int],
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> pd.DataFrame:
+    """Expected mean of the metric at each m (Figures 2 and 6).
+
+    Parameters
+    ----------
+    metric
+        A metric or its text.
+    sets
+        One rank set per system.
+    m_values
+        Numbers of negatives, each at least 1.
+    progress
+        Called with the share of the work that is done, in 0..1.
+    **options
+        See :class:`~sampledash.Options`.
+
+    Returns
+    -------
+    DataFrame with index m (in the order given) and one column per system.
+    """
+    require_several(sets)
+    values = [checks.integer("m", m, low=1) for m in checks.several("m_values", m_values, "m")]
+    means = expected_means([as_metric(metric)], sets, values, Protocol.of(options), progress)
+    index = pd.Index(values, name="m")
+    return pd.DataFrame(means[:, :, 0], index=index, columns=[rs.system for rs in sets])
 
 
 def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[Options]) -> float:

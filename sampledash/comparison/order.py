@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash import checks
-from sampledash.comparison.curves import expected_means
-from sampledash.comparison.means import exact_means
+from sampledash.comparison.means import MeansOverM, exact_means
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet, require_several
@@ -146,19 +145,17 @@ def orders(
         if progress is not None:
             progress(min(done, 1.0))
 
-    means = expected_means(
-        metrics, sets, values.tolist(), protocol, lambda part: report(first * part)
-    )
-    result = Orders(values, means)
+    means = MeansOverM(metrics, sets, int(values[-1]), protocol)
+    result = Orders(values, means.at(values.tolist(), lambda part: report(first * part)))
     for step in itertools.count(1):
         middle = _between_changes(result, len(sets))
         if not len(middle):
             break
-        means = expected_means(metrics, sets, middle.tolist(), protocol)
+        added = means.at(middle.tolist())
         report(first + (1 - first) * step / rounds)
         values = np.r_[result.m_values, middle]
         order = np.argsort(values)
-        result = Orders(values[order], np.concatenate([result.means, means])[order])
+        result = Orders(values[order], np.concatenate([result.means, added])[order])
     report(1.0)
     return result
 

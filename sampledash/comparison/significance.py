@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import bdtr, ndtr
 
 from sampledash import checks
-from sampledash.comparison.curves import step_of
-from sampledash.comparison.means import exact_means
+from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_pairs
 from sampledash.comparison.user_resampling import (
     instance_counts,

@@ -10,8 +10,7 @@ import pandas as pd
 
 from sampledash import checks
 from sampledash.comparison.chance import pair_chances
-from sampledash.comparison.curves import expected_means, step_of
-from sampledash.comparison.means import exact_means
+from sampledash.comparison.means import exact_means, expected_means, step_of
 from sampledash.comparison.order import (
     Orders,
     check_sets,

@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from sampledash.comparison.curves import expected_means
-from sampledash.comparison.means import exact_means
+from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import right_from
 from sampledash.correction import correction
 from sampledash.expectation import expected, posterior

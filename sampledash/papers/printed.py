@@ -22,8 +22,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash.comparison.chance import pair_chances
-from sampledash.comparison.curves import expected_means
-from sampledash.comparison.means import exact_means, variances_of_means
+from sampledash.comparison.means import exact_means, expected_means, variances_of_means
 from sampledash.comparison.order import true_order
 from sampledash.metrics import parse_metric
 from sampledash.protocol import Options, Protocol

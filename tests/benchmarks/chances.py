@@ -17,7 +17,7 @@ import numpy as np
 
 import sampledash as sd
 from sampledash.comparison.chance import pair_chances
-from sampledash.comparison.curves import expected_means
+from sampledash.comparison.means import expected_means
 from sampledash.comparison.order import true_order
 from sampledash.protocol import Protocol
 from sampledash.simulation import batches

@@ -13,8 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.comparison.counterexample import counterexample
-from sampledash.comparison.curves import expected_means
-from sampledash.comparison.means import exact_means
+from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import M_CAP, TIED, quick_ladder
 from sampledash.dashboard import cache, live, page, ranks, sliders, state
 from sampledash.dashboard.consistency import pictures, tabs, words

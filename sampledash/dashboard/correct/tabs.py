@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from sampledash.comparison.curves import expected_means
-from sampledash.comparison.means import mean
+from sampledash.comparison.means import expected_means, mean
 from sampledash.comparison.order import Orders, largest_m
 from sampledash.correction import Correction
 from sampledash.dashboard import cache, page
