@@ -96,6 +96,11 @@ def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False
     return result
 
 
+def once(make: Callable[[], T]) -> Callable[[], T]:
+    """Make what is the same for everybody when it is first asked for."""
+    return wraps(make)(lambda: cached((make.__module__, make.__name__), make, shared=True))
+
+
 def remembered(method: Callable[..., T]) -> Callable[..., T]:
     """Look up what a method found, by its name, its arguments and the ``key`` of its object.
 

@@ -3,33 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from sampledash.correction import parse_correction
 from sampledash.dashboard import page, state
+from sampledash.dashboard.cache import once
 from sampledash.dashboard.consistency.pictures import legend
 from sampledash.dashboard.correct.result import MOVIELENS
 from sampledash.dashboard.correct.tabs import movielens_curves
-from sampledash.dashboard.paper import pictures, result, words
+from sampledash.dashboard.paper import pictures, words
 from sampledash.dashboard.paper.pictures import Panel
 from sampledash.metrics import parse_metric
-from sampledash.papers.printed import METRICS_34, SETTINGS
+from sampledash.papers.krichene_text import check_text
+from sampledash.papers.printed import METRICS_34, SETTINGS, match
+from sampledash.papers.steck import check_steck, theorem
 from sampledash.readers import example
+from sampledash.types import Progress
 
+TABLES = (1, 2, 3, 4)
 FIGURES = tuple(f"Figure {i}" for i in range(1, 7))
-ITEMS = (*(f"Table {t}" for t in result.TABLES), *FIGURES, "The text", "Steck 2010")
+ITEMS = (*(f"Table {t}" for t in TABLES), *FIGURES, "The text", "Steck 2010")
 DEFAULTS: dict[str, Any] = {"item": ITEMS[2], "cell_metric": METRICS_34[0], "times": 9}
+
+
+@once
+def tables() -> dict[int, pd.DataFrame]:
+    """Every printed cell of Tables 1-4 with ours."""
+
+    def part(report: Progress, table: int, share: float) -> None:
+        report((table - 1 + share) / len(TABLES))
+
+    with page.progress("Computing every cell of the tables") as report:
+        return {table: match(table, example, partial(part, report, table)) for table in TABLES}
+
+
+@once
+def statements() -> pd.DataFrame:
+    """What the text and the figures state, each with ours."""
+    with page.progress("Checking what the text states") as report:
+        return check_text(example, tables(), report)
+
+
+@once
+def steck() -> pd.DataFrame:
+    """The same of Steck's paper."""
+    return check_steck(example)
+
+
+@once
+def missing() -> pd.DataFrame:
+    """His theorem at work, and violated: TOPK and ATOP by how unevenly items are observed."""
+    times = range(1, pictures.MOST_TIMES + 1)
+    parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]
+    return pd.concat(parts, ignore_index=True)
 
 
 def show() -> None:
     """Draw the page."""
     state.stamp({"item": (ITEMS, DEFAULTS["item"])})
     page.link_notes()
-    matched = pd.concat([table["matched"] for table in result.tables().values()])
-    holds = result.statements()["holds"]
+    matched = pd.concat([table["matched"] for table in tables().values()])
+    holds = statements()["holds"]
     st.markdown(
         f"### {matched.sum()} of {len(matched)} printed cells match, "
         f"and {holds.sum()} of {len(holds)} statements of the text hold."
@@ -49,7 +88,7 @@ def show() -> None:
 
 
 def _item(item: str) -> None:
-    said = result.statements()
+    said = statements()
     if item.startswith("Table"):
         _table(int(item[-1]))
     elif item in FIGURES:
@@ -60,7 +99,7 @@ def _item(item: str) -> None:
     else:
         st.markdown(words.STECK)
         _missing()
-        _findings(result.steck(), item)
+        _findings(steck(), item)
         st.caption(words.STECK_LEFT_OUT)
     target, query = words.OPENS[item]
     st.page_link(
@@ -87,11 +126,9 @@ def _figure(item: str) -> None:
 
 def _panels(panels: Sequence[Panel]) -> None:
     """Panels, two in a row; one takes all of it."""
-    if len(panels) == 1:
-        page.picture(panels[0].fig, key=panels[0].key, alt=panels[0].alt)
-        return
     for start in range(0, len(panels), 2):
-        for place, panel in zip(st.columns(2), panels[start : start + 2], strict=False):
+        row = panels[start : start + 2]
+        for place, panel in zip(st.columns(min(len(panels), 2)), row, strict=False):
             with place:
                 page.picture(panel.fig, key=panel.key, alt=panel.alt)
 
@@ -102,21 +139,21 @@ def _missing() -> None:
     times = st.slider(
         "The best-ranked relevant item is observed so many times as often as the worst",
         1,
-        result.MOST_TIMES,
+        pictures.MOST_TIMES,
         DEFAULTS["times"],
         key="times",
         bind="query-params",
         format="%d times",
         help="1: ratings are missing at random, as the theorem assumes.",
     )
-    found = result.missing()
+    found = missing()
     st.markdown(words.missing(times, found[found["times"] == times]))
     _panels(pictures.missing(times, found, page.is_dark()))
 
 
 def _table(number: int) -> None:
     """Printed and ours, cell by cell; of Tables 3 and 4 one metric at a time."""
-    found = result.tables()[number]
+    found = tables()[number]
     st.markdown(f"**{found['matched'].sum()} of {len(found)} cells match.**")
     here, down, across = found, "row", "metric"
     if number >= 3:

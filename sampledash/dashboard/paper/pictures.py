@@ -19,7 +19,6 @@ from sampledash.dashboard.correct.result import MOVIELENS, Prior, expected
 from sampledash.dashboard.explore import pictures as explore
 from sampledash.dashboard.explore.result import curves as expected_curves
 from sampledash.dashboard.grid import rank_grid
-from sampledash.dashboard.paper.result import MOST_TIMES
 from sampledash.dashboard.sliding import scatter
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Protocol
@@ -27,6 +26,7 @@ from sampledash.readers import example
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
+MOST_TIMES = 20  # the best-ranked relevant item is observed as often as the worst
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
 _HEIGHT = 300
@@ -116,13 +116,10 @@ def missing(times: int, found: pd.DataFrame, dark: bool) -> list[Panel]:
     """TOPK and ATOP of all relevant items and of the observed ones."""
     panels = []
     for row, measure in enumerate(found["measure"].unique()):
-        each, line = (
-            found[found["measure"] == measure],
-            theme.metric_line(parse_metric(measure), dark),
-        )
+        line = theme.metric_line(parse_metric(measure), dark)
         color, ink = line["color"], theme.look(dark).ink
-        at = each["times"].to_numpy()
-        complete, seen = (100 * each[name].to_numpy() for name in ("complete", "observed"))
+        columns = found.loc[found["measure"] == measure, ["times", "complete", "observed"]]
+        at, complete, seen = columns.to_numpy().T * [[1], [100], [100]]
         marker = {"size": 11, "color": color}
         data = [
             theme.curve(at, complete, theme.exact_line(dark), "all relevant items"),
