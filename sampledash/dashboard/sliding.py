@@ -57,7 +57,7 @@ def sliding(
     steps: Sequence[Step],
     active: int,
     *,
-    prefix: str,
+    prefix: str = "m = ",
     dark: bool,
     height: int = HEIGHT,
     gap: int = 48,
@@ -66,8 +66,8 @@ def sliding(
     """Put a figure together whose moving traces follow a slider.
 
     ``fixed`` traces stay; each of the ``steps``, begun at ``active``, has the same traces in the
-    same order. ``prefix`` stands before the value over the slider (``"m = "``), ``gap`` pixels are
-    between it and the plot, for the labels of the axis.
+    same order. ``prefix`` stands before the value over the slider, ``gap`` pixels are between it
+    and the plot, for the labels of the axis.
     """
     c, begun = theme.look(dark), steps[active]
     moving = list(range(len(fixed), len(fixed) + len(begun.data)))
@@ -227,7 +227,7 @@ def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[st
     c, names = theme.look(dark), [f"<b>{plain(s)}</b>" for s in systems]
     axis = theme.percent_axis(100 * top, title=metric)
     return {
-        "xaxis": axis | {"showgrid": True, "gridcolor": c.grid, "tickformat": ",.2~f"},
+        "xaxis": axis | {"showgrid": True, "gridcolor": c.grid},
         "yaxis": theme.rows_axis(names, c.ink, 17) | {"showgrid": False},
     }
 

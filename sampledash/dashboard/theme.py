@@ -317,6 +317,16 @@ def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
     return {"type": "bar", "x": x, "y": y, "name": name, **more}
 
 
+def spans(
+    ends: Sequence[tuple[float, float]], rows: Sequence[int], width: float, color: Any, **more: Any
+) -> dict[str, Any]:
+    """Bars from low to high, given as shares, each in its row, for :func:`figure`."""
+    at = {"base": [100 * low for low, _ in ends], "x": [100 * (high - low) for low, high in ends]}
+    fill = {"color": color, "line": {"width": 0}}
+    flat = {"type": "bar", "orientation": "h", "y": list(rows), "width": width, "marker": fill}
+    return {**flat, **at, **more}
+
+
 def dots(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Marked points, for :func:`figure`."""
     return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker, **more}

@@ -35,10 +35,9 @@ class Upload:
         """The names in one phrase."""
         return listed(self.names)
 
-    @property
-    def parse(self) -> Callable[[], Opened]:
-        """Parses the files anew."""
-        return lambda: open_sources([BytesIO(data) for data in self.contents], name=self.names)
+    def parse(self) -> Opened:
+        """Parse the files anew."""
+        return open_sources([BytesIO(data) for data in self.contents], name=self.names)
 
 
 def uploaded(files: list[Any] | None, key: str) -> Upload | None:

@@ -12,41 +12,18 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from sampledash import readers
 from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard import cache, page, sliders, state
 from sampledash.dashboard.correct.page import metric_choice
 from sampledash.dashboard.estimate import pictures, result, words
-from sampledash.dashboard.estimate.result import (
-    DATA,
-    METHODS,
-    Question,
-    Result,
-    TableQuestion,
-)
+from sampledash.dashboard.estimate.result import DATA
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import carry, pasted, template, upload
-from sampledash.dashboard.words import (
-    LONGEST_NAME,
-    NO_GAMMA,
-    adaptive,
-    escaped,
-    outside,
-    system_name,
-)
+from sampledash.dashboard.words import NO_GAMMA, adaptive, escaped, outside, short_name, system_name
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
-from sampledash.readers import (
-    MissingCandidates,
-    MissingNegatives,
-    NoRankColumn,
-    Opened,
-    ZeroBasedRanks,
-    example,
-    lacks,
-    open_text,
-    sampled_sets,
-)
-from sampledash.report.numbers import count, percent, shortened, span
+from sampledash.report.numbers import count, percent, span
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.simulation import sample_ranks
@@ -94,17 +71,19 @@ TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
 # What a link can choose, and the default.
 OFFERED: state.Offered = {
-    "estimator": (METHODS, next(iter(METHODS))),
+    "estimator": (result.METHODS, result.METHODS[0]),
     "sampled_source": (SOURCES, EXAMPLE),
     "estimate_tab": (TABS, TABS[0]),
     "estimates_view": (VIEWS, VIEWS[0]),
 }
-IN_TABS = {key: OFFERED[key][1] for key in ("estimate_tab", "estimates_view")}
+_IN_LINK = "sampled"
+LINKED = {_IN_LINK: "", "estimate_tab": TABS[0], "estimates_view": VIEWS[0]}
 CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1, "m_set": False}
 CHOICES |= {"estimator": OFFERED["estimator"][1], "metric": "Recall@k"}
-_IN_LINK = "sampled"
 Sets = tuple[SampledRankSet, ...]
-_SHIFT, _CHOSEN = "_sampled_from_0", "_sampled_shown"
+_SHIFT = "_sampled_from_0"
+
+
 # ------------------------------------------------------------------------------- sampled ranks
 
 
@@ -129,13 +108,13 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     left, right = st.columns([7, 3], vertical_alignment="bottom")
     with left:
         metric_choice()
-    right.selectbox("Estimate by", list(METHODS), **_linked("estimator"))
+    right.selectbox("Estimate by", result.METHODS, **_linked("estimator"))
     gamma = {} if state.value("estimator", CHOICES) == "BV" else {"gamma": "BV only"}
     n, m = (None, {}) if isinstance(given, Problem) else (given.n, given.m)
     sliders.draw(lock_n=n, unused={**gamma, **m}, page_defaults=own)
     page.link_notes()
 
-    def check() -> Question:
+    def check() -> result.Question:
         if isinstance(given, Problem):
             raise given
         metric = _metric()
@@ -149,13 +128,13 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
             raise ValueError(
                 "gamma = 0 has no usable vector beyond m of about 20: take gamma above 0"
             )
-        return Question(shown, metric, method, weight, true, every)
+        return result.Question(shown, metric, method, weight, true, every)
 
     def explain(error: ValueError) -> Problem:
-        if isinstance(error, ZeroBasedRanks) and isinstance(given, Given):
+        if isinstance(error, readers.ZeroBasedRanks) and isinstance(given, Given):
             shift, label = {_SHIFT: given.ident}, "The ranks count from 0: add 1"
             return Problem(state.spelled(error), (label, lambda: st.session_state.update(shift)))
-        if isinstance(error, MissingCandidates | MissingNegatives):
+        if isinstance(error, readers.MissingCandidates | readers.MissingNegatives):
             return Problem(state.spelled(error), asking=True)
         return Problem.of(error)
 
@@ -166,8 +145,7 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if not m:
         sliders.narrow_m()
     page.strip(_numbers(found))
-    typed = {_IN_LINK: ""} if _IN_LINK in st.query_params else {}
-    page.copy_link({**own, **IN_TABS, **typed})
+    page.copy_link({**own, **LINKED})
     draws = (_estimates, _true_ranks, _which_gamma)
     page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", found)
 
@@ -197,12 +175,12 @@ def _choose() -> Given:
         ident, parse = _typed()
     try:
         opened = cache.cached(("opened", ident), parse, shared=False, large=True)
-    except NoRankColumn as error:
+    except readers.NoRankColumn as error:
         raise ValueError(error.sampled) from None
     return Given(ident, *_of_data(opened), partial(_read, ident, opened))
 
 
-def _typed() -> tuple[str, Callable[[], Opened]]:
+def _typed() -> tuple[str, Callable[[], readers.Opened]]:
     typed = pasted(
         "Sampled ranks: a table with a header, or one system a line",
         key="sampled_typed",
@@ -216,14 +194,14 @@ def _typed() -> tuple[str, Callable[[], Opened]]:
         st.caption(f"Up to {count(MOST_IN_LINK)} characters travel in a link; these do not.")
     if not typed.strip():
         raise Problem("Paste sampled ranks, as in the example.", asking=True)
-    return f"typed-{hash(typed)}", lambda: open_text(typed)
+    return f"typed-{hash(typed)}", lambda: readers.open_text(typed)
 
 
 def _one_run() -> Given:
     """Negatives drawn for the bundled ranks."""
     left, right = st.columns([1, 5], vertical_alignment="bottom")
     seed = left.number_input("Seed", 0, value=1, step=1, **_linked("draw_seed"))
-    true = tuple(example(DATA))
+    true = tuple(readers.example(DATA))
 
     def read() -> tuple[Sets, tuple[RankSet, ...]]:
         m, scheme = state.current().m, state.current().scheme
@@ -241,14 +219,14 @@ def _one_run() -> Given:
 
 def _mean_n() -> tuple[int, str]:
     """Of the bundled run, in place of the sidebar's n."""
-    mean = round(float(np.mean(example(DATA)[0].n)))
+    mean = round(float(np.mean(readers.example(DATA)[0].n)))
     return mean, f"{count(mean)}, mean of the users"
 
 
-def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, dict[str, str]]:
+def _of_data(opened: readers.Opened) -> tuple[tuple[int, str] | None, dict[str, str]]:
     """For the sidebar: n as the data have it, and why m is not used."""
     frames, n, m = [part.frame for part in opened.tables], None, {}
-    lacks_n, lacks_m = lacks(opened) if frames else (True, True)
+    lacks_n, lacks_m = readers.lacks(opened) if frames else (True, True)
     if not lacks_n:
         found = np.concatenate([frame["n_candidates"] for frame in frames])
         mean = round(float(found.mean()))
@@ -259,9 +237,9 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, dict[str, str]]:
     return n, m
 
 
-def _read(ident: str, opened: Opened) -> tuple[Sets, tuple[RankSet, ...]]:
+def _read(ident: str, opened: readers.Opened) -> tuple[Sets, tuple[RankSet, ...]]:
     """The sampled ranks, with the n, m and scheme of the sidebar where the data say none."""
-    settings, (lacks_n, lacks_m) = state.current(), lacks(opened)
+    settings, (lacks_n, lacks_m) = state.current(), readers.lacks(opened)
     if lacks_m:
         _require_few(settings.m)
     how: dict[str, Any] = {
@@ -271,10 +249,10 @@ def _read(ident: str, opened: Opened) -> tuple[Sets, tuple[RankSet, ...]]:
         "zero_based": st.session_state.get(_SHIFT) == ident,
     }
     key = ("sampled", ident, *how.values())
-    sets = cache.cached(key, lambda: tuple(sampled_sets(opened, **how)), shared=False)
+    sets = cache.cached(key, lambda: tuple(readers.sampled_sets(opened, **how)), shared=False)
     _require_few(max(one.outcomes.m[-1] for one in sets))
-    names = [shortened(one.system, LONGEST_NAME) for one in sets]
-    st.caption(escaped(words.understood(names, sum(map(len, sets)))))
+    read = words.understood([short_name(one.system) for one in sets], sum(map(len, sets)))
+    st.caption(escaped(read))
     return sets, ()
 
 
@@ -296,18 +274,16 @@ def _shown(sets: Sets, ident: str) -> tuple[Sets, Sets]:
     total = len(sets)
     if total <= MOST_SYSTEMS:
         return sets, sets
-    kept: dict[str, list[int]] = st.session_state.setdefault(_CHOSEN, {})
-    before = [place for place in kept.get(ident, range(MOST_SYSTEMS)) if place < total]
     chosen = st.multiselect(
         f"Systems shown, up to {MOST_SYSTEMS} of {count(total)}",
         range(total),
-        default=before,
+        default=range(MOST_SYSTEMS),
         format_func=lambda place: sets[place].system,
         max_selections=MOST_SYSTEMS,
         key=f"shown_{ident}_{total}",
+        persist_state="session",
         help="Every pair of them is compared.",
     )
-    st.session_state[_CHOSEN] = {ident: chosen}
     return tuple(sets[place] for place in sorted(chosen)), sets
 
 
@@ -317,13 +293,12 @@ def _was_set(found: list[SampledRankSet]) -> bool:
         return False
     if not st.session_state.get("m_set", CHOICES["m_set"]):
         chances = [one.chance_if_set for one in found if one.adaptive is None]
-        names = [shortened(one.system, LONGEST_NAME) for one in found]
-        said = adaptive(names, max(chances, default=None))
+        said = adaptive([short_name(one.system) for one in found], max(chances, default=None))
         st.info(escaped(said), icon=":material/info:")
     return st.checkbox("m was set beforehand", **_linked("m_set"))
 
 
-def _numbers(found: Result[Question]) -> list[tuple[str, str, str]]:
+def _numbers(found: result.Result[result.Question]) -> list[tuple[str, str, str]]:
     """The strip."""
     q, total = found.question, len(found.pairs)
     widest = max(row.free[1] - row.free[0] for row in found.rows)
@@ -341,7 +316,7 @@ def _numbers(found: Result[Question]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _estimates(found: Result[Question]) -> None:
+def _estimates(found: result.Result[result.Question]) -> None:
     """All estimators side by side, or all pairs."""
     if page.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
         _pairs(found)
@@ -357,7 +332,7 @@ def _estimates(found: Result[Question]) -> None:
     page.take(table, "estimates")
 
 
-def _pairs(found: Result[Question]) -> None:
+def _pairs(found: result.Result[result.Question]) -> None:
     """Every pair: the range of its difference, without and with the assumption."""
     if not found.pairs:
         lacking = "One system alone has no pair: add the sampled ranks of a second one."
@@ -377,7 +352,7 @@ def _pairs(found: Result[Question]) -> None:
     page.table(printed, table, "pairs")
 
 
-def _true_ranks(found: Result[Question]) -> None:
+def _true_ranks(found: result.Result[result.Question]) -> None:
     """Where the relevant items stand, as estimated."""
     q = found.question
     try:
@@ -398,7 +373,7 @@ def _true_ranks(found: Result[Question]) -> None:
     )
 
 
-def _which_gamma(found: Result[Question]) -> None:
+def _which_gamma(found: result.Result[result.Question]) -> None:
     """Bias, scatter and error of the corrected mean against γ, for one system's ranks."""
     q = found.question
     names = [one.system for one in q.sets]
@@ -421,7 +396,7 @@ def _which_gamma(found: Result[Question]) -> None:
 
 def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what a printed table tells."""
-    example_ = _example_table()
+    example_ = result.example_table()
     choices = {"printed": example_, "table_instances": 0}
     own = {**defaults, **choices, "metric": CHOICES["metric"]}
     metric_choice()
@@ -444,13 +419,13 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     sliders.draw(lock_n=lock, unused=unused, page_defaults=own)
     page.link_notes()
 
-    def check() -> TableQuestion:
+    def check() -> result.TableQuestion:
         metric, settings = _metric(), state.current()
         if table is None:
             raise wrong
         sampling = Sampling(settings.n, table.m or settings.m, settings.scheme)
         instances = int(state.value("table_instances", choices))
-        return TableQuestion(table, metric, sampling, instances)
+        return result.TableQuestion(table, metric, sampling, instances)
 
     doing = "What this table leaves open"
     found = _answered(headline, "table", check, result.compute_table, doing)
@@ -469,11 +444,6 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     page.copy_link(own)
 
 
-@st.cache_data(max_entries=1, show_spinner=False)
-def _example_table() -> str:
-    return result.example_table()
-
-
 # ------------------------------------------------------------------------------- both
 
 
@@ -488,13 +458,13 @@ def _answered(
     headline: DeltaGenerator,
     key: str,
     check: Callable[[], Any],
-    compute: Callable[[Any, Progress], Result[Any]],
+    compute: Callable[[Any, Progress], result.Result[Any]],
     doing: str,
     explain: Callable[[ValueError], Problem] = Problem.of,
-) -> Result[Any] | None:
+) -> result.Result[Any] | None:
     """Draw the sentence and the picture; return what was asked for, if there is nothing wrong."""
 
-    def work(question: Any) -> Result[Any]:
+    def work(question: Any) -> result.Result[Any]:
         with page.progress(doing) as report:
             return compute(question, report)
 

@@ -32,10 +32,8 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
         ):
             if span is not None:
                 told = f"{name}: {percent(span[0])} to {percent(span[1])}<extra></extra>"
-                fill = {"color": theme.faded(color, opacity), "line": {"width": 0}}
-                flat = {"orientation": "h", "base": [100 * span[0]], "width": width, "marker": fill}
-                bar = theme.bars([100 * (span[1] - span[0])], [place], name, hovertemplate=told)
-                data.append(bar | flat)
+                look = {"color": theme.faded(color, opacity), "name": name, "hovertemplate": told}
+                data.append(theme.spans([span], [place], width, **look))
         for name, value, marker in (
             ("estimate", row.value, dot),
             ("on all items", row.exact, tick),
@@ -80,8 +78,7 @@ def ranks_below(
         height=340,
         showlegend=True,
         revision=f"below-{ranks[-1]}",
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        margin=theme.margin(34),
+        legend=theme.LEGEND_ABOVE,
         xaxis=theme.rank_axis(int(ranks[-1]), title="true rank (log scale)"),
         yaxis=theme.percent_axis(title="of relevant items up to it"),
     )
@@ -113,7 +110,7 @@ def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
         height=330,
         showlegend=True,
         revision="errors-over-gamma",
-        legend={"orientation": "h", "x": 0, "y": 1.08, "yanchor": "bottom"},
+        legend={**theme.LEGEND_ABOVE, "y": 1.08},
         margin=theme.margin(48),
         shapes=[theme.upright(at, color) for at, _, color in marks],
         annotations=[

@@ -33,22 +33,9 @@ Range = tuple[float, float]
 Q = TypeVar("Q")
 T = TypeVar("T")
 
-# As shown -> as the core names it; BV takes the γ of the sidebar.
 TOGETHER, SHAPED = "side by side", "shape-constrained MLE"
-METHODS = {
-    TOGETHER: TOGETHER,
-    SHAPED: "monotone-mle",
-    "MLE": "mle",
-    "MES": "mes",
-    "BV-MLE": "bv-mle",
-    "BV-MES": "bv-mes",
-    "MN": "mn",
-    "BV": "BV",
-    "CLS": "CLS",
-    "rank estimate": "rank estimate",
-    "uncorrected": "uncorrected",
-}
 PLAINER = (TOGETHER, SHAPED, "MLE")  # each assumes less than the one before
+METHODS = (*PLAINER, "MES", "BV-MLE", "BV-MES", "MN", "BV", "CLS", "rank estimate", "uncorrected")
 FALLING: Shape = "non-increasing"
 MOST_PRINTED = 20  # systems of a table
 MOST_CANDIDATES = 10**6  # of a picture of true ranks
@@ -93,12 +80,14 @@ class Question:
         """Estimate of one system by one of :data:`METHODS`."""
 
         def together() -> list[float]:
-            return [float(x.expected(self.metric)) for x in fitted_side_by_side(self.sets)]
+            fits = fitted_side_by_side(self.sets)
+            return [float(fit.expected(self.metric)) for fit in fits]
 
-        one, name = self.sets[place], METHODS[method]
-        if name == TOGETHER:  # from one distribution, learned from all systems together
-            return self.cached((name, self.sets), together)[place]
-        asked = correction("bias-variance", gamma=self.gamma) if name == "BV" else name
+        one, asked = self.sets[place], "monotone-mle" if method == SHAPED else method
+        if method == TOGETHER:  # from one distribution, learned from all systems together
+            return self.cached((method, self.sets), together)[place]
+        if method == "BV":
+            asked = str(correction("bias-variance", gamma=self.gamma))
         return self.cached((asked, one), lambda: point(self.metric, one, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
@@ -299,6 +288,7 @@ def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
     return {"n": listed(n), "m": listed(m), "scheme": sets[0].scheme, "adaptive": adaptive}
 
 
+@cache.once
 def example_table() -> str:
     """Sampled metrics of X, Y, Z as a paper would print them."""
     lines = [", ".join(["system", *PRINTED])]
@@ -343,9 +333,9 @@ class TableQuestion(NamedTuple):
         one, s = self.table.rows[i], self.sampling
 
         def make() -> Range | None:
-            how: Any = {"shape": shape, "scheme": s.scheme, "instances": self.instances or None}
+            given: Any = (self.metric, one.values, s.n, s.m, one.decimals, None, shape, s.scheme)
             try:
-                return bounds_from_table(self.metric, one.values, s.n, s.m, one.decimals, **how)
+                return bounds_from_table(*given, instances=self.instances or None)
             except ValueError as error:
                 if shape is not None:
                     return None

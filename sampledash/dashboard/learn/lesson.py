@@ -13,7 +13,7 @@ a file. It holds
     The numbers, and texts, by name (several lines as a tuple), and the Plotly figure.
 ``LOOKS``, ``OFFER``
     Where there are some: metrics to choose from once the answer is out, the one of the question
-    first; and what can be tried beside the picture.
+    first; and what can be tried beside the picture: what is asked, values of m, what answers.
 
 Screen, projector and exercise sheet are made from the same lesson.
 """
@@ -31,11 +31,9 @@ from types import ModuleType
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
-from sampledash.comparison import mean, right_from
+import sampledash as sd
 from sampledash.dashboard.learn import lessons
 from sampledash.dashboard.words import ranking
-from sampledash.ranksets import RankSet
-from sampledash.readers import example
 from sampledash.report.numbers import count, decimal, in_runs, percent, points, rounded
 from sampledash.sampling import Scheme
 
@@ -60,7 +58,7 @@ WRITTEN: Mapping[str, Callable[[float], str]] = {
 class Recommenders(NamedTuple):
     """Those on MovieLens 1M, whose true ranks are bundled, and what ``METRIC`` says of them."""
 
-    sets: list[RankSet]
+    sets: list[sd.RankSet]
     names: list[str]
     exact: list[float]
     most: int  # negatives that a user has
@@ -74,12 +72,12 @@ class Recommenders(NamedTuple):
 @cache
 def movielens() -> Recommenders:
     """They are the same for everybody."""
-    sets = example(DATA)
-    last = right_from(METRIC, sets, scheme=WITHOUT).nlargest(1, "m").iloc[0]
+    sets = sd.example(DATA)
+    last = sd.right_from(METRIC, sets, scheme=WITHOUT).nlargest(1, "m").iloc[0]
     return Recommenders(
         sets,
         [rs.system for rs in sets],
-        [mean(METRIC, rs) for rs in sets],
+        [sd.mean(METRIC, rs) for rs in sets],
         max(int(rs.n.max()) for rs in sets) - 1,
         (last["better"], last["worse"], int(last["m"])),
     )
@@ -102,7 +100,7 @@ class Link(NamedTuple):
     """Another page in the state that the lesson is about: page, query of its address, label."""
 
     page: str
-    query: Mapping[str, Sequence[str]]
+    query: Mapping[str, str | list[str]]
     label: str
 
 
@@ -111,17 +109,6 @@ class Exercise(NamedTuple):
 
     task: str
     solution: str
-
-
-class Offer(NamedTuple):
-    """Something to try: what is asked, the options by their labels, and the answer to one.
-
-    The answer is a text, and a link where the same can be looked at on another page.
-    """
-
-    ask: str
-    options: Mapping[int, str]
-    answer: Callable[[str, int], tuple[str, Link | None]]
 
 
 @dataclass(frozen=True)

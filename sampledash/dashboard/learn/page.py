@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -9,7 +10,8 @@ import streamlit as st
 
 from sampledash.dashboard import page, sliding, state
 from sampledash.dashboard.learn import lesson as lessons
-from sampledash.dashboard.learn.lesson import PAPER, Choice, Lesson, Link, Offer
+from sampledash.dashboard.learn.lesson import PAPER, Choice, Lesson, Link
+from sampledash.dashboard.words import negatives
 
 LESSON, PRESENT, LOOK, EXAMPLE = "lesson", "present", "look", "example_m"
 NUMBERS = tuple(str(number) for number in range(1, len(lessons.course()) + 1))
@@ -21,6 +23,8 @@ _CHOICE: dict[str, Any] = {
 }
 # Said in full in a link: what was chosen elsewhere before must not change what the lesson shows.
 _SHARED = ("n", "m", "k", "scheme")
+# To an m that was chosen: a text, and a link where the same can be looked at on another page.
+Answer = Callable[[str, int], tuple[str, Link | None]]
 
 
 def show() -> None:
@@ -127,25 +131,19 @@ def _body(number: int, *, revealed: bool, present: bool) -> None:
             st.markdown("\n".join(f"{i}. {said}" for i, said in enumerate(lesson.points, 1)))
         st.markdown(f"*Why it matters.* {_unbroken(lesson.why)}")
         if offer := getattr(lessons.course()[number - 1], "OFFER", None):
-            _offer(offer, look)
+            _offer(look, *offer)
         _link(lesson.link)
         st.caption(f"{PAPER}: {lesson.source}.")
 
 
-def _offer(offer: Offer, look: str) -> None:
+def _offer(look: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
     """What can be tried and, once it is chosen, its answer."""
-    chosen = st.pills(
-        offer.ask.format(look=look),
-        list(offer.options),
-        key=EXAMPLE,
-        bind="query-params",
-        persist_state="session",
-        format_func=offer.options.__getitem__,
-        wrap=True,
-    )
+    kept: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+    label = ask.format(look=look)
+    chosen = st.pills(label, m_values, key=EXAMPLE, format_func=negatives, wrap=True, **kept)
     if chosen is None:
         return
-    said, link = offer.answer(look, chosen)
+    said, link = answer(look, chosen)
     if link is None:
         st.info(said, icon=":material/verified:")
         return

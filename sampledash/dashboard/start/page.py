@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from sampledash.comparison import curve
+import sampledash as sd
 from sampledash.dashboard import page
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, movielens, names
 from sampledash.dashboard.start import pictures, words
@@ -20,7 +20,7 @@ def made(dark: bool) -> tuple[str, str, go.Figure, str]:
     """The headline, what is drawn, the slope chart and what it shows: the same for everybody."""
     sets, systems, means, _, settled = data = movielens()
     exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)
-    over_m = curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()
+    over_m = sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()
     sampled = dict(zip(ms, over_m, strict=True))
     fig = pictures.slopes(systems, exact, sampled, at=M, dark=dark)
     alt = (

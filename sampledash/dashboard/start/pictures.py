@@ -81,7 +81,6 @@ def slopes(
         side(0.0, exact, words.ALL),
         steps,
         list(sampled).index(at),
-        prefix="m = ",
         dark=dark,
         height=410,
         gap=30,

@@ -6,11 +6,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.learn.lesson import N, Numbers
 from sampledash.dashboard.sliding import Curve
-from sampledash.metrics import parse_metric
 
 TEXT = r"""
 title: Metrics weigh positions differently
@@ -49,7 +49,7 @@ def numbers(look: str) -> Numbers:
     names = ("Recall@10", "NDCG", "AUC", "AP")
     found: dict[str, float] = {}
     for name in names:
-        metric, short = parse_metric(name), name.partition("@")[0]
+        metric, short = sd.parse_metric(name), name.partition("@")[0]
         first, second, tenth, eleventh, late, later = metric([1, 2, 10, 11, 100, 101], N).tolist()
         found |= {f"up_{short}": first - second, f"late_{short}": late - later}
         found |= {f"tenth_{short}": tenth - eleventh, f"ratio_{short}": first / second}
@@ -63,12 +63,12 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     ranks = rank_grid(TOP, keep=VISITED)
     grey = {"color": theme.look(dark).muted, "width": 2.5}
     curves = []
-    for metric in map(parse_metric, ("AUC", "NDCG", "AP", "Recall@10")):
+    for metric in map(sd.parse_metric, ("AUC", "NDCG", "AP", "Recall@10")):
         line = theme.metric_line(metric, dark) if revealed else grey
         curves.append(Curve(str(metric), metric(ranks, N), line))
     layout: dict[str, Any] = {
         "xaxis": theme.rank_axis(TOP, title="rank (log scale)"),
-        "yaxis": theme.percent_axis(100.0),
+        "yaxis": theme.percent_axis(),
         "revision": "weights",
         "dark": dark,
     }

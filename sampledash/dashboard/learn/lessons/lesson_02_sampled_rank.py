@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.explore.result import negatives, sampled_ranks
 from sampledash.dashboard.learn.lesson import WITHOUT, M, N, Numbers
 from sampledash.dashboard.learn.lessons.lesson_03_softness import half_way
 from sampledash.dashboard.sliding import Step, scatter
-from sampledash.metrics import parse_metric
 from sampledash.report.numbers import count, decimal
-from sampledash.sampling import Sampling
 
 TEXT = r"""
 title: A sampled rank is not a rank
@@ -52,7 +51,7 @@ SEED, WIDEST = 3, 8
 
 
 def numbers(look: str) -> Numbers:
-    sampling = Sampling(N, M, WITHOUT)
+    sampling = sd.Sampling(N, M, WITHOUT)
     mean, p = 1 + M * float(sampling.share_above(RANK)), sampling.pmf(RANK)
     return {
         "rank": RANK,
@@ -65,7 +64,7 @@ def numbers(look: str) -> Numbers:
         "right": min((2, 10, RANK), key=lambda place: abs(place - mean)),
         "first": float(p[0]),
         "top_ten": float(p[:10].sum()),
-        "half_way": half_way(parse_metric("Recall@10"), M),
+        "half_way": half_way(sd.parse_metric("Recall@10"), M),
         "ten_m": 10 * M,
         "ten_mean": 1 + 10 * M * (RANK - 1) / (N - 1),
     }
@@ -73,7 +72,7 @@ def numbers(look: str) -> Numbers:
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     """One draw, more draws, the law."""
-    sampling = Sampling(N, M, WITHOUT)
+    sampling = sd.Sampling(N, M, WITHOUT)
     seen = sampled_ranks(sampling, RANK, SEED, SIZES[-1])
     if not revealed:
         return _catalogue(negatives(sampling, RANK, int(seen[0]), SEED, 1).tolist(), dark)
@@ -103,7 +102,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
         revision="learn-draws",
         bargap=0.2,
         xaxis={"title": {"text": "sampled rank"}, "range": [0.4, WIDEST + 0.6], "dtick": 1},
-        yaxis=theme.percent_axis(100.0, title="of the draws"),
+        yaxis=theme.percent_axis(title="of the draws"),
     )
 
 

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.explore import words as explore
 from sampledash.dashboard.grid import jumps, rank_grid
 from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, M, N, Numbers
 from sampledash.dashboard.sliding import Curve
-from sampledash.expectation import expected
-from sampledash.metrics import Metric, parse_metric
 from sampledash.report.numbers import count, percent
-from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints
 
 TEXT = """
@@ -51,23 +49,23 @@ LADDER = (10, 20, 50, 99, 100, 200, 500, 1000, 2000, 5000, N - 1)
 TOP = 1_000
 
 
-def sampled(metric: Metric, ranks: Ints, m: int) -> Floats:
+def sampled(metric: sd.Metric, ranks: Ints, m: int) -> Floats:
     """Expected sampled metric; with all negatives it is the exact one."""
     if m == N - 1:
         return metric(ranks, N)
-    return np.asarray(expected(metric, ranks, Sampling(N, m, WITHOUT)))
+    return np.asarray(sd.expected(metric, ranks, sd.Sampling(N, m, WITHOUT)))
 
 
-def half_way(metric: Metric, m: int) -> int:
+def half_way(metric: sd.Metric, m: int) -> int:
     """The last rank whose expected sampled metric is at least half of that of rank 1."""
     values = sampled(metric, np.arange(1, N + 1), m)
     return int(np.flatnonzero(values >= values[0] / 2)[-1]) + 1
 
 
 def numbers(look: str) -> Numbers:
-    recall, metric = parse_metric("Recall@10"), parse_metric(look)
-    sampling = Sampling(N, M, WITHOUT)
-    asked, value = (float(expected(x, FAR, sampling)) for x in (recall, metric))
+    recall, metric = sd.parse_metric("Recall@10"), sd.parse_metric(look)
+    sampling = sd.Sampling(N, M, WITHOUT)
+    asked, value = (float(sd.expected(x, FAR, sampling)) for x in (recall, metric))
     exact = float(metric(FAR, N))
     steps = explore.formula(metric, FAR, sampling, exact, value)
     right = min((0.0, 0.1, 0.5, 1.0), key=lambda share: abs(share - asked))
@@ -93,10 +91,10 @@ def numbers(look: str) -> Numbers:
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     """A sharp metric turns soft (Figure 3)."""
-    metric = parse_metric(look)
+    metric = sd.parse_metric(look)
     keep = {FAR} | ({metric.k, metric.k + 1} if metric.k is not None else set())
     for m in LADDER[:-1]:
-        keep.update(jumps(Sampling(N, m, WITHOUT), metric)[::4])
+        keep.update(jumps(sd.Sampling(N, m, WITHOUT), metric)[::4])
     ranks = rank_grid(N, top=TOP, keep=sorted(keep))
     here = int(np.searchsorted(ranks, FAR))
     exact = Curve("exact", metric(ranks, N), theme.exact_line(dark, 2.5))
@@ -104,7 +102,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     head = f"<b>{metric} at rank {count(FAR)}</b>"
     layout: dict[str, Any] = {
         "xaxis": theme.rank_axis(TOP, log=False, title="true rank"),
-        "yaxis": theme.percent_axis(100.0),
+        "yaxis": theme.percent_axis(),
         "shapes": [theme.upright(FAR, theme.look(dark).muted, dash="dot")],
         "revision": f"soft-{look}",
         "dark": dark,
@@ -119,4 +117,4 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
         title = f"{head}   ╌╌ {true}<br>{sliding.colored(said, curve.color)}"
         steps.append(sliding.Step(count(m), sliding.lines(ranks, [curve]), title))
     fixed = sliding.lines(ranks, [exact])
-    return sliding.sliding(fixed, steps, LADDER.index(M), prefix="m = ", **layout)
+    return sliding.sliding(fixed, steps, LADDER.index(M), **layout)

@@ -7,17 +7,14 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from sampledash.comparison import curve, expected_mean, mean
+import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, N, Numbers, movielens, order
 from sampledash.dashboard.learn.lessons.lesson_03_softness import sampled
 from sampledash.dashboard.sliding import Curve
 from sampledash.dashboard.words import negatives
-from sampledash.expectation import expected
-from sampledash.metrics import parse_metric
 from sampledash.report.numbers import count
-from sampledash.sampling import Sampling
 
 TEXT = r"""
 title: With one negative everything is AUC
@@ -53,29 +50,29 @@ DOWN = (N - 1, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 3, 2, 1)
 
 
 def numbers(look: str) -> Numbers:
-    (sets, names, *_), ap = movielens(), parse_metric("AP")
+    (sets, names, *_), ap = movielens(), sd.parse_metric("AP")
     first, second = ap([1, 2], N).tolist()
-    top, here, last = expected(ap, [1, RANK, N], Sampling(N, 1, WITHOUT)).tolist()
+    top, here, last = sd.expected(ap, [1, RANK, N], sd.Sampling(N, 1, WITHOUT)).tolist()
     return {
         "rank": RANK,
-        "flat": expected_mean(METRIC, sets[0], 1, scheme=WITHOUT),
+        "flat": sd.expected_mean(METRIC, sets[0], 1, scheme=WITHOUT),
         "top": top,
         "last": last,
-        "by_one": order(names, curve(ap, sets, [1], scheme=WITHOUT).to_numpy()[0].tolist()),
-        "by_auc": order(names, [mean("AUC", rs) for rs in sets]),
-        "by_ap": order(names, [mean(ap, rs) for rs in sets]),
+        "by_one": order(names, sd.curve(ap, sets, [1], scheme=WITHOUT).to_numpy()[0].tolist()),
+        "by_auc": order(names, [sd.mean("AUC", rs) for rs in sets]),
+        "by_ap": order(names, [sd.mean(ap, rs) for rs in sets]),
         "below": N - RANK,
         "others": N - 1,
         "step": first - second,
         "second": second,
         "here": here,
-        "ndcg": float(parse_metric("NDCG")(2, N)),
+        "ndcg": float(sd.parse_metric("NDCG")(2, N)),
     }
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     """With fewer negatives every metric becomes the line of AUC."""
-    metrics = [parse_metric(name) for name in ("AUC", "NDCG", "AP")]
+    metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
 
     def drawn(m: int) -> list[Curve]:
@@ -90,7 +87,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     names = sliding.broken([sliding.colored(f"<b>{x.name}</b>", x.color) for x in first], 4)
     layout: dict[str, Any] = {
         "xaxis": theme.rank_axis(N, log=False, title="true rank"),
-        "yaxis": theme.percent_axis(100.0, title="rank 1 = 100 %, last = 0 %"),
+        "yaxis": theme.percent_axis(title="rank 1 = 100 %, last = 0 %"),
         "revision": "one-negative",
         "dark": dark,
     }
@@ -103,4 +100,4 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
         said = "one and the same line" if apart < 1e-9 else f"up to {100 * apart:.0f} points apart"
         title = f"<b>{negatives(m)}: {said}</b><br>{names}"
         steps.append(sliding.Step(count(m), sliding.lines(ranks, curves), title))
-    return sliding.sliding([], steps, DOWN.index(M), prefix="m = ", **layout)
+    return sliding.sliding([], steps, DOWN.index(M), **layout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from sampledash.comparison import counterexample, curve, expected_mean, mean
+import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import (
@@ -16,16 +16,12 @@ from sampledash.dashboard.learn.lesson import (
     M,
     N,
     Numbers,
-    Offer,
     order,
 )
 from sampledash.dashboard.sliding import Curve
 from sampledash.dashboard.words import negatives, ranking
-from sampledash.expectation import expected
-from sampledash.metrics import parse_metric
-from sampledash.readers import EXAMPLES, example
+from sampledash.readers import EXAMPLES
 from sampledash.report.numbers import count, percent
-from sampledash.sampling import Sampling
 
 TEXT = r"""
 title: The order flips
@@ -61,14 +57,14 @@ VISITED = (1, 2, 5, 10, 20, 50, 99, 150, 200, 300, 500, 1000, 2000, 3000, 5000, 
 
 
 def numbers(look: str) -> Numbers:
-    sets, ap = example("paper-abc"), parse_metric("AP")
+    sets, ap = sd.example("paper-abc"), sd.parse_metric("AP")
     names, n = [rs.system for rs in sets], int(sets[0].n.max())
     exact, sampled = _means(look)
     exact_ap, sampled_ap = _means("AP")
     places = np.array([sets[2].ranks.min(), sets[0].ranks.max()])
-    worth = [ap(places, n), np.asarray(expected(ap, places, Sampling(n, TABLE_M)))]
+    worth = [ap(places, n), np.asarray(sd.expected(ap, places, sd.Sampling(n, TABLE_M)))]
     true, shown = order(names, exact), order(names, sampled)
-    found = counterexample(METRIC, Sampling(N, M, WITHOUT)) or ()
+    found = sd.counterexample(METRIC, sd.Sampling(N, M, WITHOUT)) or ()
     each = {
         f"ap_{name}": f"{percent(s)} on the sample, {percent(e)} on all items"
         for name, s, e in zip(names, sampled_ap, exact_ap, strict=True)
@@ -98,8 +94,8 @@ def numbers(look: str) -> Numbers:
 
 def _means(metric: str) -> tuple[list[float], list[float]]:
     """Exact and expected sampled means of A, B and C."""
-    sets = example("paper-abc")
-    return [mean(metric, x) for x in sets], [expected_mean(metric, x, TABLE_M) for x in sets]
+    sets = sd.example("paper-abc")
+    return [sd.mean(metric, x) for x in sets], [sd.expected_mean(metric, x, TABLE_M) for x in sets]
 
 
 def _ranks(ranks: np.ndarray) -> str:
@@ -116,10 +112,10 @@ def _tex(values: list[float]) -> str:
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     """Expected metric of A, B and C over m (Figure 2)."""
-    sets, (exact, _) = example("paper-abc"), _means(look)
+    sets, (exact, _) = sd.example("paper-abc"), _means(look)
     names, m_max = [rs.system for rs in sets], int(sets[0].n.max()) - 1
     grid = m_grid(m_max, VISITED)
-    means = curve(look, sets, grid.tolist(), scheme="with-replacement").to_numpy()
+    means = sd.curve(look, sets, grid.tolist(), scheme="with-replacement").to_numpy()
     curves = [
         Curve(name, means[:, place], theme.system_line(place, dark) | {"width": 3.5})
         for place, name in enumerate(names)
@@ -143,7 +139,6 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
             Curve(f"{name} on all", np.full(len(grid), v), thin)
             for name, v in zip(names, exact, strict=True)
         ],
-        prefix="m = ",
         dark=dark,
         revision=f"flips-{look}",
         xaxis=theme.rank_axis(m_max, title="m, negatives (log scale)", most=5),
@@ -153,26 +148,19 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
 
 def _counterexample(look: str, m: int) -> tuple[str, Link | None]:
     """Two small rank sets whose order flips."""
-    found = counterexample(look, Sampling(N, m, WITHOUT))
+    found = sd.counterexample(look, sd.Sampling(N, m, WITHOUT))
     if found is None:
-        return (
-            f"There is none for {look} with {negatives(m)}: every order is kept in expectation.",
-            None,
-        )
+        none = f"There is none for {look} with {negatives(m)}: every order is kept in expectation."
+        return none, None
     parts = [
-        f"**{rs.system}** at ranks {_ranks(rs.ranks)}: {percent(mean(look, rs))} on all items, "
-        f"{percent(expected_mean(look, rs, m, scheme=WITHOUT))} with {negatives(m)}"
+        f"**{rs.system}** at ranks {_ranks(rs.ranks)}: {percent(sd.mean(look, rs))} on all items, "
+        f"{percent(sd.expected_mean(look, rs, m, scheme=WITHOUT))} with {negatives(m)}"
         for rs in found
     ]
     typed = [f"{rs.system}: {', '.join(map(str, rs.ranks.tolist()))}" for rs in found]
     ranks = "\n".join([f"n = {int(found[0].n.max())}", *typed])
     query = {"source": "Paste ranks", "ranks": ranks, "m": str(m), "metrics": CHIPS[look]}
-    there = {key: [value] for key, value in query.items()}
-    return f"{'; '.join(parts)}.", Link("consistency", there, "Check these two in Consistency")
+    return f"{'; '.join(parts)}.", Link("consistency", query, "Check these two in Consistency")
 
 
-OFFER = Offer(
-    "Find me a counterexample for {look} with",
-    {m: negatives(m) for m in (10, 100, 1_000, 5_000)},
-    _counterexample,
-)
+OFFER = "Find me a counterexample for {look} with", (10, 100, 1_000, 5_000), _counterexample

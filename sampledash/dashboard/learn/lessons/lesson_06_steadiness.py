@@ -7,12 +7,11 @@ from functools import lru_cache
 import numpy as np
 import plotly.graph_objects as go
 
-from sampledash.comparison import expected_mean, std_of_mean
+import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
 from sampledash.dashboard.words import ranking
 from sampledash.report.numbers import count, points
-from sampledash.simulation import simulate
 from sampledash.types import Floats
 
 TEXT = r"""
@@ -54,7 +53,7 @@ LIFT = 0.3  # of a row: how far the dots of one row are spread
 def runs(m: int) -> Floats:
     """Repeated sampled evaluations of the bundled recommenders: shape (systems, RUNS)."""
     found = [
-        simulate(METRIC, rs, m, RUNS, np.random.default_rng([SEED, place, m]), scheme=WITHOUT)
+        sd.simulate(METRIC, rs, m, RUNS, np.random.default_rng([SEED, place, m]), scheme=WITHOUT)
         for place, rs in enumerate(movielens().sets)
     ]
     result = np.array(found)
@@ -66,8 +65,8 @@ def numbers(look: str) -> Numbers:
     sets, names, exact, *_ = movielens()
     worst = int(np.argmin(exact))
     seen = int((runs(M).argmax(axis=0) == worst).sum())
-    center = expected_mean(METRIC, sets[worst], M, scheme=WITHOUT)
-    std, bias = std_of_mean(METRIC, sets[worst], M, scheme=WITHOUT), center - exact[worst]
+    center = sd.expected_mean(METRIC, sets[worst], M, scheme=WITHOUT)
+    std, bias = sd.std_of_mean(METRIC, sets[worst], M, scheme=WITHOUT), center - exact[worst]
     return {
         "worst": names[worst],
         "users": len(sets[0]),
@@ -100,7 +99,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
             dots.append(sliding.scatter("markers", x, y, marker=marker))
         first = int((runs(m).argmax(axis=0) == worst).sum())
         right = sum(ranking(names, run.tolist()) == true for run in runs(m).T)
-        std = points(std_of_mean(METRIC, sets[worst], m, scheme=WITHOUT))
+        std = points(sd.std_of_mean(METRIC, sets[worst], m, scheme=WITHOUT))
         title = (
             f"<b>{names[worst]} first in {first} of {RUNS} runs</b>, {true} in {right}"
             f"<br>{names[worst]} scatters by {std}; ┃ on all movies"
@@ -111,7 +110,6 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
         [sliding.ticks(exact, dark)],
         steps,
         m_values.index(M),
-        prefix="m = ",
         dark=dark,
         revision=f"runs-{METRIC}",
         **sliding.rows(METRIC, names, top, dark),

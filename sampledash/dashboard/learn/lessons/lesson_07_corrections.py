@@ -7,14 +7,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from sampledash.correction import Fit, correction
+import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.learn.lesson import WITHOUT, M, N, Numbers, movielens
 from sampledash.dashboard.sliding import Curve
-from sampledash.metrics import parse_metric
 from sampledash.report.numbers import gamma, percent
-from sampledash.sampling import Sampling
 
 TEXT = r"""
 title: Corrections buy less bias with variance
@@ -54,11 +52,11 @@ GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0
 
 
 @lru_cache(maxsize=32)
-def fit(weight: float | None) -> Fit:
+def fit(weight: float | None) -> sd.Fit:
     """Average precision corrected with this γ; None is uncorrected."""
     name = "uncorrected" if weight is None else "bias-variance"
-    recipe = correction(name, gamma=weight)
-    return recipe.fit(parse_metric("AP"), Sampling(N, M, WITHOUT))
+    recipe = sd.correction(name, gamma=weight)
+    return recipe.fit(sd.parse_metric("AP"), sd.Sampling(N, M, WITHOUT))
 
 
 def errors(weight: float | None) -> tuple[float, float]:
@@ -90,12 +88,12 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     ranks = rank_grid(N)
     raw_line = theme.correction_line("uncorrected", dark)
     line = theme.correction_line("bias-variance", dark) | {"width": 3.5}
-    exact = Curve("exact", parse_metric("AP")(ranks, N), theme.exact_line(dark, 2.5))
+    exact = Curve("exact", sd.parse_metric("AP")(ranks, N), theme.exact_line(dark, 2.5))
     raw = Curve("uncorrected", fit(None).expected(ranks), raw_line)
     head = f"╌╌ all items   {sliding.colored('━ uncorrected', raw.color)}"
     layout: dict[str, Any] = {
         "xaxis": theme.rank_axis(N, title="true rank (log scale)", most=5),
-        "yaxis": theme.percent_axis(100.0, title="expected AP"),
+        "yaxis": theme.percent_axis(title="expected AP"),
         "revision": "corrections",
         "dark": dark,
     }

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
-from sampledash.estimation.bounds import bounds
 from sampledash.report.numbers import count, percent
-from sampledash.sampledranks import SampledRankSet
-from sampledash.sampling import Sampling
-from sampledash.simulation import sample_ranks
 
 TEXT = r"""
 title: What no correction can know
@@ -54,20 +50,20 @@ Range = tuple[float, float]
 
 
 @lru_cache(maxsize=8)
-def run(m: int) -> tuple[SampledRankSet, ...]:
+def run(m: int) -> tuple[sd.SampledRankSet, ...]:
     """One sampled run of the bundled recommenders."""
-    return tuple(sample_ranks(rs, m, np.random.default_rng(SEED)) for rs in movielens().sets)
+    return tuple(sd.sample_ranks(rs, m, np.random.default_rng(SEED)) for rs in movielens().sets)
 
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[tuple[Range, Range | None], ...]:
     """What one run leaves open of each system: without an assumption, and with falling ranks."""
-    return tuple((bounds(METRIC, srs), _falling(srs)) for srs in run(m))
+    return tuple((sd.bounds(METRIC, srs), _falling(srs)) for srs in run(m))
 
 
-def _falling(srs: SampledRankSet) -> Range | None:
+def _falling(srs: sd.SampledRankSet) -> Range | None:
     try:
-        return bounds(METRIC, srs, shape="non-increasing")
+        return sd.bounds(METRIC, srs, shape="non-increasing")
     except ValueError:  # the samples contradict the assumption
         return None
 
@@ -77,10 +73,13 @@ def with_more_users() -> Range:
     """The range of the first system if there were a hundred times as many users like these."""
     rs, n = movielens().sets[0], run(M)[0].population
     laws = [
-        Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size]) for size in np.unique(rs.n).tolist()
+        sd.Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size])
+        for size in np.unique(rs.n).tolist()
     ]
     law = MANY * np.concatenate(laws).sum(axis=0)
-    return bounds(METRIC, SampledRankSet(rs.system, np.arange(1, M + 2), n=n, m=M, counts=law))
+    return sd.bounds(
+        METRIC, sd.SampledRankSet(rs.system, np.arange(1, M + 2), n=n, m=M, counts=law)
+    )
 
 
 def _said(span: Range) -> str:
@@ -109,12 +108,15 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>,<br>which the sampled ranks do not show"
         return sliding.truths(METRIC, names, exact, 0.3, title, dark)
-    steps = []
+    steps, places = [], range(len(names))
+    colors = [theme.system_line(place, dark)["color"] for place in places]
+    faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
     for m in VISITED:
         free = [span for span, _ in ranges(m)]
         falling = [span or (0.0, 0.0) for _, span in ranges(m)]
         # The ticks lie over the bars, so they move last though they never change.
-        wide, narrow = _bars(free, 0.25, 0.56, dark), _bars(falling, 0.7, 0.26, dark)
+        wide = theme.spans(free, places, 0.56, faint, hoverinfo="skip")
+        narrow = theme.spans(falling, places, 0.26, strong, hoverinfo="skip")
         title = (
             f"<b>{names[0]}, m = {count(m)}: {_said(free[0])}</b>"
             "<br>wide: no assumption, narrow: with it, ┃ truth"
@@ -125,23 +127,8 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
         [],
         steps,
         VISITED.index(M),
-        prefix="m = ",
         dark=dark,
         barmode="overlay",
         revision=f"ranges-{METRIC}",
         **sliding.rows(METRIC, names, top, dark),
     )
-
-
-def _bars(spans: list[Range], opacity: float, width: float, dark: bool) -> dict[str, Any]:
-    colors = [theme.system_line(place, dark)["color"] for place in range(len(spans))]
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "hoverinfo": "skip",
-        "y": list(range(len(spans))),
-        "width": width,
-        "base": [100 * low for low, _ in spans],
-        "x": [100 * (high - low) for low, high in spans],
-        "marker": {"color": [theme.faded(c, opacity) for c in colors], "line": {"width": 0}},
-    }

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import plotly.graph_objects as go
 
-from sampledash.comparison import curve, expected_mean, negatives_needed
+import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, order
@@ -56,13 +56,13 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 def needed() -> int:
     """In how many negatives one run shows the order of the pair that is right last."""
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
-    return int(negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
+    return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
 
 
 def numbers(look: str) -> Numbers:
     sets, names, exact, most, (better, worse, right_from) = movielens()
     return {
-        "shown": order(names, [expected_mean(METRIC, rs, M, scheme=WITHOUT) for rs in sets]),
+        "shown": order(names, [sd.expected_mean(METRIC, rs, M, scheme=WITHOUT) for rs in sets]),
         "true": order(names, exact),
         "right_from": right_from,
         "needed": needed(),
@@ -78,7 +78,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     sets, names, exact, *_, (_, _, right_from) = movielens()
     m_values = movielens().visited(*VISITED, right_from - 1, needed())
     grid = m_grid(m_values[-1], m_values)
-    means, c = curve(METRIC, sets, grid.tolist(), scheme=WITHOUT).to_numpy(), theme.look(dark)
+    means, c = sd.curve(METRIC, sets, grid.tolist(), scheme=WITHOUT).to_numpy(), theme.look(dark)
     first, second, third = np.argsort(exact)[::-1].tolist()
     pairs = {c.green: (first, second), c.vermillion: (second, third), c.purple: (first, third)}
     curves = [
@@ -96,16 +96,14 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
         says[m] = f"{negatives(m)}: {right} of {len(pairs)} pairs right (above 0)"
     every = 100 * np.array([each.y for each in curves])
     low, top = float(every.min()), float(every.max())
-    zero = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": 0, "y1": 0, "layer": "below"}
     return sliding.along(
         grid,
         curves,
         says,
         M,
-        prefix="m = ",
         dark=dark,
         revision="your-paper",
         xaxis=theme.rank_axis(m_values[-1], title="m, negatives (log scale)", most=5),
         yaxis=theme.percent_axis(top, low=low, title="expected difference"),
-        shapes=[{**zero, "line": {"color": c.ink, "width": 1.5, "dash": "dot"}}],
+        shapes=[theme.level(0, c.ink, width=1.5, dash="dot")],
     )
