@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from sampledash import readers
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.dashboard import page, state
 from sampledash.dashboard.cache import digests
@@ -22,24 +24,12 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.dashboard.words import escaped
 from sampledash.ranksets import RankSet
-from sampledash.readers import (
-    EXAMPLES,
-    CensoredItems,
-    DifferentInstances,
-    Facts,
-    MissingCandidates,
-    Opened,
-    Reading,
-    Summary,
-    ZeroBasedRanks,
-    example,
-    open_text,
-)
+from sampledash.readers import Opened, Reading
 from sampledash.report.numbers import count, percent, span
 
 UPLOAD, PASTE = "Upload a file", "Paste ranks"
 BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
-SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
+SOURCES = {readers.EXAMPLES[name].title: name for name in BUNDLED}
 DEFAULTS: dict[str, Any] = {"source": next(iter(SOURCES)), "ranks": ""}
 OFFERED: state.Offered = {"source": ((*SOURCES, UPLOAD, PASTE), DEFAULTS["source"])}
 TYPED_IN_LINK = 200  # typed ranks up to this many travel in a link
@@ -52,16 +42,8 @@ TEMPLATES = {
     "run.txt": "TREC run: drop it together with its qrels",
     "qrels.txt": "TREC qrels",
 }
-TIED, LEFT_OUT = "Tied behind the ranked items", "Leave those queries out"
 # Options of the reader in the order in which a script writes them, with what they are unsaid.
-OPTIONS: dict[str, Any] = {
-    "n": None,
-    "zero_based": False,
-    "instances": "same",
-    "runs": "averaged",
-    "censored": "refuse",
-    "systems": None,
-}
+OPTIONS = {x.name: x.default for x in list(signature(Opened.read).parameters.values())[1:]}
 # Of the preview: how an option is called, and what each value of it.
 WAYS: dict[str, tuple[str, dict[Any, str]]] = {
     "zero_based": ("Ranks count from", {False: "1", True: "0"}),
@@ -125,8 +107,8 @@ def load_text(text: str) -> None:
 
 def _bundled(title: str) -> Source:
     name = SOURCES[title]
-    st.caption(EXAMPLES[name].about)
-    return Source(tuple(example(name)), title, True, expression("example", f'"{name}"', {}))
+    st.caption(readers.EXAMPLES[name].about)
+    return Source(tuple(readers.example(name)), title, True, expression("example", f'"{name}"', {}))
 
 
 def _uploaded() -> Source:
@@ -139,7 +121,7 @@ def _uploaded() -> Source:
         "another. Files stay in this session and never travel in a link.",
         asking="Choose a file to see whether its comparison is right.",
     )
-    argument = repr(last.names[0]) if len(last.names) == 1 else repr(last.names)
+    argument = repr(last.names if len(last.names) > 1 else last.names[0])
     return _source(last.ident, last.parse, last.called, "read_rank_sets", argument)
 
 
@@ -163,7 +145,7 @@ def _pasted() -> Source:
         if not typed.strip():
             asking = "Paste the ranks of at least two systems, as in the example."
             raise Problem(asking, asking=True)
-        ident, parse = f"typed-{hash(typed)}", partial(open_text, typed)
+        ident, parse = f"typed-{hash(typed)}", partial(readers.open_text, typed)
         source = _source(ident, parse, "your ranks", "parse_rank_text", _quoted(typed))
     except ValueError:
         carry("ranks", "")
@@ -240,7 +222,7 @@ def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
     try:
         reading: Reading = _once(_READINGS, (ident, repr(chosen)), lambda: opened.read(**chosen))
     except ValueError as error:
-        if isinstance(error, MissingCandidates) and not how.get("ask_n"):
+        if isinstance(error, readers.MissingCandidates) and not how.get("ask_n"):
             how["ask_n"] = True
             st.rerun()
         _preview(ident, opened, how, None)
@@ -263,26 +245,21 @@ def _once(store: str, key: object, make: Callable[[], Any]) -> Any:
 
 def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
     """The sentence, with a button for each way out."""
-    said = state.spelled(error)
-    if isinstance(error, MissingCandidates):
-        return Problem(said, asking=True)
-
-    def again(**more: Any) -> Callable[[], None]:
-        return lambda: how.update(more)
-
-    if isinstance(error, ZeroBasedRanks):
-        return Problem(said, ("The ranks count from 0: add 1", again(zero_based=True)))
-    if isinstance(error, CensoredItems):
-        some = error.instances < error.queries
-        left = [(LEFT_OUT, again(censored="left-out"))] if some else []
-        return Problem(said, (TIED, again(censored="tied")), *left)
-    if isinstance(error, DifferentInstances):
-        if not error.shared:
-            return Problem(said, ("Compare them as they are", again(instances="any")))
-        many = "instance they share" if error.shared == 1 else "instances they share"
-        way = f"Compare the {count(error.shared)} {many}"
-        return Problem(said, (way, again(instances="shared")))
-    return Problem(said)
+    ways: dict[str, dict[str, Any]] = {}
+    if isinstance(error, readers.ZeroBasedRanks):
+        ways["The ranks count from 0: add 1"] = {"zero_based": True}
+    elif isinstance(error, readers.CensoredItems):
+        ways["Tied behind the ranked items"] = {"censored": "tied"}
+        if error.instances < error.queries:
+            ways["Leave those queries out"] = {"censored": "left-out"}
+    elif isinstance(error, readers.DifferentInstances) and error.shared:
+        many = "instances" if error.shared > 1 else "instance"
+        ways[f"Compare the {count(error.shared)} {many} they share"] = {"instances": "shared"}
+    elif isinstance(error, readers.DifferentInstances):
+        ways["Compare them as they are"] = {"instances": "any"}
+    buttons = [(label, partial(how.update, options)) for label, options in ways.items()]
+    asking = isinstance(error, readers.MissingCandidates)
+    return Problem(state.spelled(error), *buttons, asking=asking)
 
 
 # ------------------------------------------------------------------------------------ preview
@@ -312,7 +289,7 @@ def _preview(ident: str, opened: Opened, how: dict[str, Any], reading: Reading |
         _systems(ident, opened, how)
 
 
-def file_lines(facts: Facts) -> list[str]:
+def file_lines(facts: readers.Facts) -> list[str]:
     """Lines of Markdown: what a file is, which columns were used and which not."""
     used = [
         f"*{escaped(header)}*" if header.lower() == meaning else f"*{escaped(header)}* → {meaning}"
@@ -331,7 +308,7 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:_MOST_COLUMNS]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def numbers(summary: Summary) -> str:
+def numbers(summary: readers.Summary) -> str:
     """The numbers behind the ranks, in one sentence."""
     many = max(summary.instances)
     covered, n = span(min(summary.instances), many), span(summary.n_low, summary.n_high)

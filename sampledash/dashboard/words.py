@@ -52,9 +52,7 @@ def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
     >>> ranking(["A", "B", "C"], [0.1, 0.3, 0.1])
     'B > A = C'
     """
-    order = sorted(range(len(systems)), key=lambda i: -means[i])
-    if len(order) > MOST_NAMED:
-        order = order[:MOST_NAMED]
+    order = sorted(range(len(systems)), key=lambda i: -means[i])[:MOST_NAMED]
     parts = [systems[order[0]]]
     for before, now in pairwise(order):
         sign = "=" if abs(means[before] - means[now]) <= TIED else ">"

@@ -1,7 +1,5 @@
 """Consistency: is the order of these recommenders on a sample their order on all items?"""
 
-from __future__ import annotations
-
 from sampledash.dashboard.consistency import page
 
 page.show()

@@ -1,7 +1,5 @@
 """Correct: a corrected metric, or what sampled ranks or a printed table tell of the real one."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from sampledash.dashboard import page, state

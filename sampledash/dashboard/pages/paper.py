@@ -1,7 +1,5 @@
 """Paper: every printed number and statement of the papers beside ours."""
 
-from __future__ import annotations
-
 from sampledash.dashboard.paper import page
 
 page.show()
