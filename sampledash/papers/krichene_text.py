@@ -22,7 +22,7 @@ from sampledash.papers.printed import (
     match,
     statements,
 )
-from sampledash.protocol import Protocol
+from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Progress
@@ -65,39 +65,35 @@ def _most(values: Floats) -> float:
 
 def _metrics() -> Values:
     """Section 3.1 and Figure 1."""
-    metrics = {name: parse_metric(name) for name in ("NDCG", "AP", "AUC", "Recall@10")}
-    twice, gain = (float(metrics[x](1, _N) / metrics[x](2, _N)) for x in ("AP", "NDCG"))
-    tail = max(float(np.ptp(metrics[x]([_N // 2, _N], _N))) for x in ("AP", "NDCG", "Recall@10"))
-    first, step = (float(np.ptp(metrics["AUC"]([r, r + 1], _N))) for r in (1, 100))
+    ap, ndcg, auc, recall = map(parse_metric, ("AP", "NDCG", "AUC", "Recall@10"))
+    first, step = (float(np.ptp(auc([r, r + 1], _N))) for r in (1, 100))
     ranks = np.arange(1, 101)
-    equal = max(
-        _most(parse_metric(a)(ranks, 100) - parse_metric(b)(ranks, 100))
-        for a, b in (("RR", "AP"), ("HitRate@10", "Recall@10"))
-    )
+    same = (("RR", "AP"), ("HitRate@10", "Recall@10"))
+    pairs = [(parse_metric(a)(ranks, 100), parse_metric(b)(ranks, 100)) for a, b in same]
     return {
-        "equal": (equal, equal == 0),
-        "twice": (twice, twice == 2),
-        "gain": (gain, round(gain, 2) == 1.58),
-        "step": (step - first, abs(step - first) < 1e-12),
-        "tail": (tail, tail < 0.01),
+        "equal": (x := max(_most(a - b) for a, b in pairs), x == 0),
+        "twice": (x := float(ap(1, _N) / ap(2, _N)), x == 2),
+        "gain": (x := float(ndcg(1, _N) / ndcg(2, _N)), round(x, 2) == 1.58),
+        "step": (x := step - first, abs(x) < 1e-12),
+        "tail": (
+            x := max(float(np.ptp(y([_N // 2, _N], _N))) for y in (ap, ndcg, recall)),
+            x < 0.01,
+        ),
     }
 
 
 def _sampled() -> Values:
     """Figure 3, zoomed into the top 1,000 ranks as printed."""
     ranks, auc = np.arange(1, 1001), parse_metric("AUC")
-    unchanged = 0.0
+    bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
         for scheme in (_WITH, _WITHOUT):  # by the law, not by the closed form that assumes it
-            mean = Sampling(_N, m, scheme).pmf(ranks) @ seen
-            unchanged = max(unchanged, _most(mean - auc(ranks, _N)))
-    large, jump = _largest_bias(1000), expected("Recall@10", ranks, Sampling(_N, 1000))
-    fall = float(np.max(-np.diff(jump)))
+            bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     return {
-        "unchanged": (unchanged, unchanged < 1e-12),
-        "large_bias": (large, large > 0.1),
-        "jump": (fall, fall < 0.02),
+        "unchanged": (x := max(bias), x < 1e-12),
+        "large_bias": (x := _largest_bias(1000), x > 0.1),
+        "jump": (x := -np.diff(expected("Recall@10", ranks, Sampling(_N, 1000))).min(), x < 0.02),
     }
 
 
@@ -110,46 +106,44 @@ def _largest_bias(m: int) -> float:
 def _one_negative() -> Values:
     """Section 4.4.4: m = 1."""
     ranks, one = np.arange(1, _N + 1), Sampling(_N, 1)
-    lines = [expected(x, ranks, one) for x in ("AP", "NDCG", "AUC", "Recall@1")]
-    bend = max(_most(np.diff(values, 2)) for values in lines)
+    lines = [expected(name, ranks, one) for name in ("AP", "NDCG", "AUC", "Recall@1")]
     # What is left after the straight line through the ends.
-    near = max(_most(y - np.linspace(y[0], y[-1], len(y))) for y in lines[:2])
-    flat = float(np.ptp(expected("Recall@2", ranks, one)))
-    return {"bend": (bend, bend < 1e-12), "near": (near, near < 1e-12), "flat": (flat, flat == 0)}
+    left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
+    return {
+        "bend": (x := max(_most(np.diff(y, 2)) for y in lines), x < 1e-12),
+        "near": (x := max(map(_most, left)), x < 1e-12),
+        "flat": (x := np.ptp(expected("Recall@2", ranks, one)), x == 0),
+    }
 
 
 def _corrections() -> Values:
     """Section 5.1 to 5.4; AP, n = 10,000 and m = 100 as in Figure 4."""
     sampling, ranks = Sampling(_N, 100), np.arange(1, _N + 1)
-    over = float(sampling.pmf(2)[2:].sum())
-    below = float(np.max((1 + sampling.m * sampling.share_above(ranks)) - ranks))
     fits = {
         gamma: correction("bias-variance", gamma=gamma).fit("AP", sampling)
         for gamma in (1.0, 0.1, 0.01, 0.001)
     }
     monotone = correction("monotone").fit("AP", sampling)
-    exact = parse_metric("AP")(ranks, _N)
+    steps, exact = np.diff(monotone.values), parse_metric("AP")(ranks, _N)
 
     def error(values: Floats) -> float:
         return float(np.sqrt(np.mean((values - exact) ** 2)))
 
-    worst = max(error(fit.expected(ranks)) for fit in (*fits.values(), monotone))
     raw = error(expected("AP", ranks, sampling))
     some = [1, 2, 51, 101]
-    eq_26 = _most(fits[1.0](some) - [float(posterior(t, sampling) @ exact) for t in some])
+    means = [float(posterior(t, sampling) @ exact) for t in some]
     turns = {gamma: _turns(fit.values) for gamma, fit in fits.items()}
-    rising, falling = (float(f(np.diff(monotone.values))) for f in (np.max, np.min))
     return {
-        "over": (over, over == 0),
-        "below": (below, below <= 1e-9),
+        "over": (x := sampling.pmf(2)[2:].sum(), x == 0),
+        "below": (x := np.max((1 + sampling.m * sampling.share_above(ranks)) - ranks), x <= 1e-9),
         "under_determined": (_N - 101, sampling.m + 1 > _N),
-        "falling": (-falling, falling >= 0),
-        "rising": (rising, rising <= 1e-12),
-        "eq_26": (eq_26, eq_26 < 1e-9),
+        "falling": (-steps.min(), steps.min() >= 0),
+        "rising": (x := steps.max(), x <= 1e-12),
+        "eq_26": (x := _most(fits[1.0](some) - means), x < 1e-9),
         "turns": (turns[0.001], turns[0.001] > turns[0.1] > turns[1.0]),
         "turns_some": turns[0.1],
         "turns_few": turns[1.0],
-        "worst": (worst, worst < raw),
+        "worst": (x := max(error(f.expected(ranks)) for f in (*fits.values(), monotone)), x < raw),
         "raw_error": f"{raw:.4f}",
         "caption": (_N, False),
     }
@@ -191,42 +185,31 @@ def _toy(abc: Sequence[RankSet]) -> Values:
     def order(values: Floats) -> str:
         return "".join("ABC"[i] for i in np.argsort(-values, kind="stable"))
 
-    a, b, c = exact[:, ap].tolist()
-    sampled = means[_DRAWN - 1]
-    low = float(sampled[2, ap] - min(sampled[:2, ap]))
-    two = float(sampled[0, ap] / sampled[1, ap])
+    (a, b, c), sampled, last = exact[:, ap], means[_DRAWN - 1], means[-1, :, ap]
     kept = sum(order(sampled[:, x]) == order(exact[:, x]) for x in (ap, ndcg, recall))
-    shift = _most(sampled[:, auc] - exact[:, auc])
-    orders = [order(row) for row in means[:, :, ap]]
-    first = next(m for m, seen in enumerate(orders, start=1) if seen != "ACB")
-    last = means[-1, :, ap]
-    alike = float(abs(last[0] - last[1]))
-    turns = sum(x != y for x, y in pairwise(orders))
-    ndcg_orders = {order(row) for row in means[:, :, ndcg]}
+    orders, ndcg_orders = ([order(row) for row in means[:, :, x]] for x in (ap, ndcg))
     lines = means[:, :, recall]
     # C ahead, and A and B, which the exact metric ties, no longer to be told apart.
     apart = np.abs(lines[:, 0] - lines[:, 1]) >= _CLOSE
     wrong = (lines[:, 2] <= lines[:, :2].max(axis=1)) | apart
-    settled = int(np.flatnonzero(wrong)[-1]) + 2
-    constant = float(np.max(np.ptp(means[:, :, auc], axis=0)))
     same = {order(means[0, :, x]) for x in (auc, ap, ndcg)}
     return {
-        "ten_times": (min(c / a, c / b), round(min(c / a, c / b)) == 10),
-        "lowest": (low, low < 0),
-        "alike": (abs(a - b), abs(a - b) < 0.0005),
-        "two_times": (two, round(two) == 2),
-        "shift": (shift, shift < 1e-12 and kept == 0),
+        "ten_times": (x := min(c / a, c / b), round(x) == 10),
+        "lowest": (x := sampled[2, ap] - sampled[:2, ap].min(), x < 0),
+        "alike": (x := abs(a - b), x < 0.0005),
+        "two_times": (x := sampled[0, ap] / sampled[1, ap], round(x) == 2),
+        "shift": (x := _most(sampled[:, auc] - exact[:, auc]), x < 1e-12 and kept == 0),
         "kept": kept,
-        "first": (first, first >= 50),
+        "first": (x := next(m for m, seen in enumerate(orders, 1) if seen != "ACB"), x >= 50),
         "at_200": (200, orders[199] == "ABC"),
         "order_200": " > ".join(orders[199]),
         "at_500": (500, orders[499] == "CAB"),
         "order_500": " > ".join(orders[499]),
-        "at_end": (alike, alike < 0.0005 and last[2] > last[:2].max()),
-        "changes": (turns, turns > 1),
-        "ndcg": (len(ndcg_orders), len(ndcg_orders) > 1),
-        "recall": (settled, 4000 < settled < 6000),
-        "constant": (constant, constant < 1e-9),
+        "at_end": (x := abs(last[0] - last[1]), x < 0.0005 and last[2] > last[:2].max()),
+        "changes": (x := sum(a != b for a, b in pairwise(orders)), x > 1),
+        "ndcg": (x := len(set(ndcg_orders)), x > 1),
+        "recall": (x := int(np.flatnonzero(wrong)[-1]) + 2, 4000 < x < 6000),
+        "constant": (x := np.max(np.ptp(means[:, :, auc], axis=0)), x < 1e-9),
         "one_negative": (len(same), same == {order(exact[:, auc])}),
     }
 
@@ -238,20 +221,18 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Section 6.1 and Figure 5."""
     x, z = by["X"], by["Z"]
-    top, bottom = int(np.sum(x.ranks <= 100)), int(np.sum(2 * x.ranks > x.n))
     # The worst of ten, twenty or a hundred buckets: with ties read pessimistically the same.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]
     y_first, y_overall = (exact[name, "Y"] - exact[name, "X"] for name in ("Recall@10", "AUC"))
-    first = exact["Recall@10", "Z"]
     return {
         "users": (min(sizes), set(sizes) == {6040}),
-        "z_first": (first, first == max(exact["Recall@10", x] for x in "XYZ")),
+        "z_first": (y := exact["Recall@10", "Z"], y == max(exact["Recall@10", s] for s in "XYZ")),
         "z_worst": (worst, worst > 1600),
         "drawn": f"{drawn:.0f}",
-        "x_top": (top, top == 2310),
-        "x_bottom": (bottom, bottom < 300),
+        "x_top": (top := np.sum(x.ranks <= 100), top == 2310),
+        "x_bottom": (bottom := np.sum(2 * x.ranks > x.n), bottom < 300),
         "y_overall": (y_overall, y_first > 0 > y_overall),
         "y_first": f"{y_first:+.2f}",
     }
@@ -267,24 +248,19 @@ def _experiment(table: pd.DataFrame) -> Values:
     exact, raw, fitted = ours["exact"], ours["uncorrected"], list(CORRECTIONS[1:])
     orders = ours.groupby("metric").agg(_best_first)
     true, sampled = orders["exact"], orders["uncorrected"]
-    right = (true[_TOP_HEAVY] == "ZYX").sum()
-    worst_first = (sampled[["NDCG@10", "AP"]] == "XZY").sum()
     bias = (raw - exact)[_TOP_HEAVY].min()
     spread = _by_column(table, "our_std")["uncorrected"][_TOP_HEAVY].max()
     off = ours.sub(exact, axis=0).abs()
     closer = off[fitted].lt(off["uncorrected"], axis=0)
     top, auc = closer.loc[_TOP_HEAVY].to_numpy(), closer.loc[["AUC"]].to_numpy()
     corrected = orders.loc[_TOP_HEAVY, fitted]
-    z_first = corrected.isin(["ZXY", "ZYX"]).to_numpy().sum()
-    low = (corrected[fitted[-3:]] == "ZYX").all().sum()
     sampling, estimate = Sampling(3_541, 100), correction("rank-estimate")
     recall, ndcg = (estimate.fit(name, sampling).values for name in ("Recall@10", "NDCG@10"))
-    apart = _most(recall - ndcg)
     before, end = (printed[name]["Recall@10", "X"] for name in CORRECTIONS[-2:])
     return {
-        "true_order": (right, right == 3),
+        "true_order": (x := (true[_TOP_HEAVY] == "ZYX").sum(), x == 3),
         "reversed": (raw["Recall@10", "X"] - raw["Recall@10", "Y"], sampled["Recall@10"] == "XYZ"),
-        "x_first": (worst_first, worst_first == 2),
+        "x_first": (x := (sampled[["NDCG@10", "AP"]] == "XZY").sum(), x == 2),
         "auc_order": (sampled["AUC"] == true["AUC"], sampled["AUC"] == true["AUC"] == "XYZ"),
         "bias": (bias / spread, bias > 10 * spread),
         "list_end": (end - before, end == before),
@@ -292,34 +268,30 @@ def _experiment(table: pd.DataFrame) -> Values:
         "top_cells": top.size,
         "closer_auc": (auc.sum(), auc.all()),
         "auc_cells": auc.size,
-        "z_best": (z_first, z_first == 18),
-        "low_gamma": (low, low == 3),
-        "identical": (apart, apart == 0),
+        "z_best": (x := corrected.isin(["ZXY", "ZYX"]).to_numpy().sum(), x == 18),
+        "low_gamma": (x := (corrected[fitted[-3:]] == "ZYX").all().sum(), x == 3),
+        "identical": (y := _most(recall - ndcg), y == 0),
     }
 
 
 def _figure_6(by: Mapping[str, RankSet]) -> Values:
     pair = [by["X"], by["Y"]]
+    corrected = Options(scheme=_WITHOUT, fit_scheme=_WITH, correction="BV 0.1")
     raw = int(right_from("Recall@10", pair, scheme=_WITHOUT).m[0])
-    corrected = right_from(
-        "Recall@10", pair, 200, scheme=_WITHOUT, fit_scheme=_WITH, correction="BV 0.1"
-    )
-    fixed = int(corrected.m[0])
-    share = 1000 / float(np.mean(by["X"].n))
+    fixed = int(right_from("Recall@10", pair, 200, **corrected).m[0])
     return {
         "more_than": (raw, raw > 1000),
         "needs": (raw, 900 < raw <= 1000),
-        "share": (share, round(1 / share) == 3),
+        "share": (x := 1000 / np.mean(by["X"].n), round(1 / x) == 3),
         "fixed": (fixed, fixed < 60),
     }
 
 
 def _table_4(table: pd.DataFrame) -> Values:
     printed, chances = _by_column(table, "printed"), _by_column(table)
-    likely = (chances["BV 0.1"] > 90).sum()
-    better = (chances["rank estimate"] > chances["uncorrected"] + 0.5).sum()
+    better = chances["rank estimate"] > chances["uncorrected"] + 0.5
     return {
-        "likely": (likely, likely == 11),
-        "better": (better, better == 12),
+        "likely": (x := (chances["BV 0.1"] > 90).sum(), x == 11),
+        "better": (better.sum(), better.sum() == 12),
         "printed_better": (printed["rank estimate"] > printed["uncorrected"]).sum(),
     }
