@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from sampledash.ranksets import RankSet
-from sampledash.sampledranks import SampledRankSet, chance_if_set
-from sampledash.types import Ints
+from sampledash.sampledranks import SampledRankSet
+from sampledash.types import Floats, Ints
 from tests.estimation.cases import adaptive
 
 Rule = Callable[[np.random.Generator, Ints], Ints]
@@ -24,7 +22,11 @@ SET_BEFOREHAND: dict[str, tuple[int, Rule]] = {
 }
 
 
-def drawn(rng: np.random.Generator, size: int) -> tuple[Ints, NDArray[np.float64]]:
+def chance(n: Ints, m: Ints, above: Ints, **more: object) -> float:
+    return SampledRankSet("A", above + 1, n, m, **more).chance_if_set
+
+
+def drawn(rng: np.random.Generator, size: int) -> tuple[Ints, Floats]:
     """Candidates of each instance and shares above that grow with them."""
     n = rng.integers(200, 3700, size)
     return n, rng.beta(0.4, 2, size) * n / 3700
@@ -39,7 +41,7 @@ def test_m_set_beforehand_is_not_flagged_beyond_the_level(name: str) -> None:
         if name != "a part of n by chance":  # with one n for all nothing is held against n
             n[:] = 3706
         m = rule(rng, n)
-        found.append(chance_if_set(n, m, rng.binomial(m, share), np.ones(size)))
+        found.append(chance(n, m, rng.binomial(m, share)))
     for level in (0.05, 0.01):
         share_below = np.mean(np.array(found) < level)
         assert share_below <= level + 4 * np.sqrt(level * (1 - level) / runs)
@@ -50,43 +52,35 @@ def test_m_that_follows_n_is_not_flagged(rule: str) -> None:
     rng = np.random.default_rng(42)
     n, share = drawn(rng, 2000)
     m = {"all": n - 1, "at most 100": np.minimum(100, n - 1), "a tenth": n // 10}[rule]
-    assert chance_if_set(n, m, rng.binomial(m, share), np.ones(2000)) == 1.0
+    assert chance(n, m, rng.binomial(m, share)) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("start", "cap", "stop"), [(100, 3200, 1), (20, 320, 2), (10, 80, 1), (1, 500, 1)]
-)
+@pytest.mark.parametrize("rule", [(100, 3200, 1), (20, 320, 2), (10, 80, 1), (1, 500, 1)])
 @pytest.mark.parametrize("own_n", [False, True])
-def test_m_that_was_decided_by_the_draw_is_found(xyz, start, cap, stop, own_n) -> None:
-    rng = np.random.default_rng(43)
-    some = RankSet("Y", xyz[1].ranks[:300], xyz[1].n[:300])
-    m, above = adaptive((some.ranks - 1) / (some.n - 1), rng, start, cap, stop)
-    n = some.n if own_n else np.full(300, 3541)
-    assert chance_if_set(n, m, above, np.ones(300)) < 1e-9
+def test_m_that_was_decided_by_the_draw_is_found(xyz, rule, own_n) -> None:
+    ranks, n = xyz[1].ranks[:300], xyz[1].n[:300]
+    m, above = adaptive((ranks - 1) / (n - 1), np.random.default_rng(43), *rule)
+    assert chance(n if own_n else 3541, m, above) < 1e-9
 
 
 def test_weights_count_as_instances() -> None:
     rng = np.random.default_rng(44)
-    m = rng.choice([50, 100], 80)
-    above, n = rng.binomial(m, 0.2), np.full(80, 1000)
-    weight = rng.integers(1, 5, 80)
-    each = [np.repeat(column, weight) for column in (n, m, above)]
-    alone = chance_if_set(*each, np.ones(weight.sum()))
-    assert chance_if_set(n, m, above, weight * 1.0) == pytest.approx(alone, rel=1e-9)
-    assert chance_if_set(n, m, above, weight / 5.0) > alone
-
-
-def adaptive_set(said: bool | None = None) -> SampledRankSet:
-    m, above = adaptive(np.linspace(0, 1, 300) ** 3, np.random.default_rng(45), 20, 320, 1)
-    return SampledRankSet("A", above + 1, 1000, m, adaptive=said)
+    m, weight = rng.choice([50, 100], 80), rng.integers(1, 5, 80)
+    above = rng.binomial(m, 0.2)
+    alone = chance(1000, np.repeat(m, weight), np.repeat(above, weight))
+    assert chance(1000, m, above, counts=weight) == pytest.approx(alone, rel=1e-9)
+    assert chance(1000, m, above, counts=weight / 5.0) > alone
 
 
 def test_what_is_said_overrules_the_test() -> None:
-    tested, yes, no = (adaptive_set(said) for said in (None, True, False))
+    m, above = adaptive(np.linspace(0, 1, 300) ** 3, np.random.default_rng(45), 20, 320, 1)
+    tested, yes, no = (
+        SampledRankSet("A", above + 1, 1000, m, adaptive=said) for said in (None, True, False)
+    )
     assert (tested.is_adaptive, yes.is_adaptive, no.is_adaptive) == (True, True, False)
     assert len({tested.digest, yes.digest, no.digest}) == 3
     assert not SampledRankSet("A", [1, 3], 100, 20).is_adaptive
     assert SampledRankSet("A", [1, 3], 100, 20, adaptive=True).is_adaptive
     # 300 entries of 10 instances are worth 10.
-    few = SampledRankSet("A", tested.sampled_ranks, 1000, tested.m, instances=np.arange(300) // 30)
-    assert few.chance_if_set > tested.chance_if_set**0.1
+    few = chance(1000, m, above, instances=np.arange(300) // 30)
+    assert few > tested.chance_if_set**0.1

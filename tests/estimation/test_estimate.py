@@ -51,8 +51,8 @@ def test_by_definition(name: str, text: str) -> None:
     for method in ("bv-mle", "bv-mes", "bv-monotone-mle", "mn"):
         exact = mean_of(lambda m, method=method: fit_learned(method, text, srs, m=m))
         assert point(text, srs, method) == pytest.approx(exact, rel=1e-10)
-    for recipe in ("BV 0.1", "CLS", "rank estimate", "uncorrected"):
-        fit = sd.parse_correction(recipe).fit
+    for recipe in ("BV 0.1", "CLS", "rank estimate", sd.correction("BV", gamma=0.3)):
+        fit = sd.parse_correction(str(recipe)).fit
         exact = mean_of(lambda m, fit=fit: fit(metric, sd.Sampling(n, m, srs.scheme)))
         assert point(text, srs, recipe) == pytest.approx(exact, rel=1e-10)
 
