@@ -83,27 +83,22 @@ def check_steck(load: Load) -> pd.DataFrame:
 def _measures() -> Values:
     # Table 1: four horror and four romance movies; a user's four relevant ones tie.
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
-    useless = mean("ATOP", RankSet("constant", [1] * 4, 8, ties=7))
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
     # TOPK is constant up to each of the shares 1/(N-1), 2/(N-1), ...
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
-    atop, recall, precision, perfect = (
-        parse_metric(name).of_set(places, n)
-        for name, places in (
-            ("ATOP", ranks),
-            ("Recall@10", ranks),
-            ("Precision@10", ranks),
-            ("ATOP", [1, 2, 3, 4]),
-        )
+    atop, recall, precision = (
+        parse_metric(name).of_set(ranks, n) for name in ("ATOP", "Recall@10", "Precision@10")
     )
-    area, ratio = float(np.mean(topk)) - atop, recall / precision
     return {
-        "useless": (useless, useless == 0.5),
+        "useless": (x := mean("ATOP", RankSet("constant", [1] * 4, 8, ties=7)), x == 0.5),
         "genre": f"{mean('ATOP', taste):.2f}",
-        "proportional": (ratio, abs(ratio - 10 / 4) < 1e-12),
-        "area": (area, abs(area) < 1e-12),
-        "highest": (perfect, abs(perfect - (1 - 3 / 29 / 2)) < 1e-12),
+        "proportional": (x := recall / precision, abs(x - 10 / 4) < 1e-12),
+        "area": (x := float(np.mean(topk)) - atop, abs(x) < 1e-12),
+        "highest": (
+            x := parse_metric("ATOP").of_set([1, 2, 3, 4], n),
+            abs(x - (1 - 3 / 29 / 2)) < 1e-12,
+        ),
     }
 
 
@@ -120,15 +115,15 @@ def _sampled(x: RankSet) -> Values:
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    unbiased = 0.0
-    for m in range(1, n):  # by the law, not by the closed form that assumes it
-        sampled = Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1)
-        unbiased = max(unbiased, float(np.max(np.abs(sampled - atop(ranks, n)))))
+    off = [  # by the law, not by the closed form that assumes it
+        Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
+        for m in range(1, n)
+    ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
     at = 1 + 2 * (n - 1) // m  # where two of the sampled others seem to stand: eq. 20
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
-        "unbiased": (unbiased, unbiased < 1e-12),
+        "unbiased": (y := np.max(np.abs(off)), y < 1e-12),
         "small": (many / exact, many / exact < 1.1),
         "exact": f"{exact:.4f}",
         "few": f"{few / exact:.0f}",
