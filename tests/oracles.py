@@ -5,7 +5,7 @@ Nothing here imports the code under test.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from math import comb, factorial, inf, log2, prod
@@ -71,16 +71,12 @@ def samples(
         for sample in combinations(others, m):
             yield chance, positions(sample)
         return
-    share = [Fraction(1)] * len(others) if weights is None else list(weights)
-    total = sum(share)
-    weight_of = dict(zip(others, share, strict=True))
+    weight = dict(zip(others, weights or [1] * len(others), strict=True))
+    total = sum(weight.values()) ** m
     for sample in combinations_with_replacement(others, m):
-        times = [sample.count(item) for item in set(sample)]
-        orders = factorial(m) // prod(map(factorial, times))
-        yield (
-            orders * prod((weight_of[i] for i in sample), start=Fraction(1)) / total**m,
-            positions(sample),
-        )
+        times = prod(factorial(sample.count(item)) for item in set(sample))
+        ways = factorial(m) // times * prod(weight[item] for item in sample)
+        yield Fraction(ways, total), positions(sample)
 
 
 def tied_orders(ranks: Sequence[int], ties: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -95,6 +91,29 @@ def exact_law(n: int, r: int, m: int, scheme: str, odds: Fraction = Fraction(1))
     above = odds * (r - 1) if scheme == POPULARITY else Fraction(r - 1)
     q = above / (above + n - r)
     return [comb(m, s) * q**s * (1 - q) ** (m - s) for s in range(m + 1)]
+
+
+Law = dict[float, float]  # probabilities of values
+
+
+def law_of_sum(laws: Iterable[Iterable[tuple[float, float]]]) -> Law:
+    """Law of a sum of independent values, each given by its values and their probabilities."""
+    total: Law = {0.0: 1.0}
+    for law in laws:
+        new: Law = {}
+        for (a, p), (v, q) in product(total.items(), law):
+            key = round(a + float(v), 11)
+            new[key] = new.get(key, 0.0) + p * float(q)
+        total = new
+    return total
+
+
+def chance_above(first: Law, second: Law) -> float:
+    """P(a draw of the first > one of the second); what differs by rounding is a tie."""
+    values, mass = (np.array(list(each)) for each in (first, first.values()))
+    others = sorted(second)
+    below = np.cumsum([0.0, *(second[v] for v in others)])
+    return float(mass @ below[np.searchsorted(others, values - 1e-9)])
 
 
 def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:

@@ -64,6 +64,8 @@ MIXED = sampled(sampled_ranks=[1, 2, 3, 1, 4, 9], m=[5, 5, 5, 20, 20, 20])
 MIDDLE = sd.SampledRankSet("A", 1 + np.random.default_rng(8).binomial(100, 0.5, 500), 1000, 100)
 FLAT = fitted(sd.SampledRankSet("S", [1, 2], 50, 4), "mle")
 SAID = sampled(adaptive=True)
+# Relevant items of one instance that are tied.
+BLOCKS = [sd.RankSet(x, [1, 4, 2], 9, instances=list("aab"), ties=[0, 2, 0]) for x in "PQ"]
 
 PARTS = (math, metrics, tables, estimate, sd)
 NAMES = {name: value for part in PARTS for name, value in vars(part).items()} | globals()
@@ -121,6 +123,33 @@ expected_mean("AP", KNOWN, 3, scheme=POPULARITY, correction=BV)
 expected_mean("AP", KNOWN, 3, scheme=POPULARITY, correction="RE")
     | correction rank estimate of system 'M' is not defined
 expected_mean("AP", TIED, 3, scheme=POPULARITY) | ties of system 'M' need the weight
+
+std_of_mean("AP", BLOCKS[0], 3, scheme=POPULARITY) | system 'P' has ties and several relevant
+probability_if_redrawn("AP", BLOCKS, 3, scheme=POPULARITY) | .*'P' has ties and several relevant
+<flips/right_from/negatives_needed>("AP", [A]) | .*needs at least two systems, got 1
+<verdict(["AP"], [A], 3/probability_of_order("AP", [A], 3/instances_needed("AP", [A], 3>)
+    | .*needs at least two systems, got 1
+significance("AP", [A], RNG) | .*at least two systems
+<right_from("AP", [A, A]/verdict(["AP"], [A, A], 3/probability_of_order("AP", [A, A], 3>)
+    | system 'A' occurs twice
+<flips("foo", BOTH/verdict(["foo"], BOTH, 3/probability_of_order("foo", BOTH, 3>)
+    | unknown metric 'foo'
+verdict(["AP"], BOTH, 3, ["magic"]) | correction must be one of .*'magic'
+verdict(["AP"], BOTH, 3, ["CLS"], m_values=[]) | m_values is empty
+negatives_needed("AP", BOTH, 1.5) | probability must be above 0 and at most 1, got 1\.5
+negatives_needed("AP", BOTH, m_max=0) | m_max must be at least 1
+instances_needed("AP", BOTH, 5, 0) | probability must be above 0
+instances_needed("AP", BOTH, 5, redraw="all") | redraw must be one of negatives, both
+<instances_needed/probability_if_redrawn>("AP", BOTH, 10, scheme=WITHOUT) | m = 10 is too large
+significance("AP", [HALVES, A], RNG) | counts of system 'S' must be whole numbers.*1\.5
+significance("AP", BOTH, RNG, resamples=10) | resamples must be at least 100, got 10
+significance("AP", BOTH, RNG, confidence=1) | confidence
+probability_if_shared("AP", [A, sd.RankSet("B", ?)], 3) | systems '.' and '.' cannot share negatives
+    | [1, 2], 10 ; [1, 2, 5], 11 ; [1, 2, 3], 10, instances=list("abc")
+<expected_mean/std_of_mean>("AP", A, 4, correction=correction("BV", prior=[1] * 19))
+    | prior has 19 weights, but system 'A' has n = 10 .*the mean, rounded.*: give one weight
+simulate("AP", A, 4, 2, RNG, correction=correction("BV", prior=[1] * 9))
+    | prior has 9 weights, but system 'A' has n = 10 .*the mean, rounded.*: give one weight
 
 simulate("AP", A, 5, 0, RNG) | repeats must be at least 1, got 0
 simulate("AP", HALVES, 5, 5, RNG) | counts of system 'S' must be whole

@@ -1,59 +1,52 @@
-"""Chance that one run shows the true order: full enumeration, convolution and simulation."""
+"""Chance that one run shows the true order: enumeration, convolution and simulation."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 import sampledash as sd
+from sampledash.comparison.run_distribution import Run, law_of_mean
+from sampledash.protocol import Protocol
+from tests.benchmarks.chances import KINDS, RUNS, Case, cells
+from tests.benchmarks.chances import SCHEMES as DRAWN
+from tests.comparison.made import (
+    drawn,
+    instances,
+    most,
+    odds_of,
+    of_ranks,
+    options_of,
+    orders,
+    rank_set,
+    shares,
+    skewed,
+)
 from tests.oracles import (
     METRICS,
     POPULARITY,
     SCHEMES,
+    UNIFORM,
     WITH,
     WITHOUT,
     by_definition,
+    chance_above,
     dense_law,
-    exact_law,
-    item_scale,
-    item_value,
+    law_of_sum,
 )
 
-Law = dict[float, float]
 
-
-def law_of_mean(
-    rows: list[tuple[int, int, int]], name: str, k: int | None, m: int, scheme: str, odds: Fraction
-) -> Law:
-    """Law of the mean over rows (rank, ties, n), keyed by its rounded value."""
-    total: Law = {0.0: 1.0}
-    for r, ties, n in rows:
-        one: Law = {}
-        for t in range(ties + 1):
-            full = scheme == WITHOUT and n - 1 < m
-            drawn = n - 1 if full else m
-            value = item_value(name, k, 1, drawn)
-            p = exact_law(n, r + t, drawn, scheme, odds)
-            for s, chance in enumerate(p):
-                v = value(s) * item_scale(name, k, 1)
-                one[v] = one.get(v, 0.0) + float(chance) / (ties + 1)
-        new: Law = {}
-        for (a, p), (b, q) in product(total.items(), one.items()):
-            new[round(a + b, 11)] = new.get(round(a + b, 11), 0.0) + p * q
-        total = new
-    return {v / len(rows): p for v, p in total.items()}
-
-
-def chance_above(first: Law, second: Law) -> float:
-    return float(
-        sum(p * q for (a, p), (b, q) in product(first.items(), second.items()) if a - b > 1e-10)
-    )
+def ordered(metric: Any, sets: list[sd.RankSet], m: int, **options: Any) -> tuple[Any, list]:
+    """The row of a pair, and its systems: the better one, the worse one."""
+    row = sd.probability_of_order(metric, sets, m, **options).iloc[0]
+    by_name = {rs.system: rs for rs in sets}
+    return row, [by_name[row.better], by_name[row.worse]]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -61,97 +54,181 @@ def chance_above(first: Law, second: Law) -> float:
 @given(data=st.data())
 def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
     odds = Fraction(5, 2) if scheme == POPULARITY else Fraction(1)
-    options = (
-        {"scheme": scheme, "odds": float(odds)} if scheme == POPULARITY else {"scheme": scheme}
-    )
-    systems, top = [], 4
-    for _ in range(2):
-        rows = []
-        for _ in range(data.draw(st.integers(1, 3))):
-            n = data.draw(st.integers(2, 9))
-            r = data.draw(st.integers(1, n))
-            rows.append((r, data.draw(st.integers(0, n - r)), n))
-        if scheme == WITHOUT and len({n for _, _, n in rows}) == 1:
-            top = min(top, rows[0][2] - 1)
-        systems.append(rows)
-    m = data.draw(st.integers(1, top))
-    sets = [
-        sd.RankSet(
-            name, [r for r, _, _ in rows], [n for _, _, n in rows], ties=[t for _, t, _ in rows]
-        )
-        for name, rows in zip("PQ", systems, strict=True)
-    ]
+    weighting = data.draw(st.sampled_from(["instances", "relevant-items"]))
+    relevant = 1 if scheme == POPULARITY else data.draw(st.sampled_from([1, 1, 3]))
+    both = [data.draw(instances(3, relevant, tied=True)) for _ in range(2)]
+    m = data.draw(st.integers(1, min(4, *(most(rows, scheme) for rows in both))))
+    sets = [rank_set(rows, x) for x, rows in zip("PQ", both, strict=True)]
+    weights = odds_of(odds) if scheme == POPULARITY else None
+    draws = [[drawn(row, m, scheme, weights=weights) for row in rows] for rows in both]
+    parts = [shares(rows, weighting) for rows in both]
     for name, k in METRICS:
-        metric = sd.metric(name, k=k)
-        exact = [
-            np.mean(
-                [
-                    np.mean([by_definition(name, k, [r + t], n) for t in range(ties + 1)])
-                    for r, ties, n in rows
-                ]
-            )
-            for rows in systems
-        ]
-        table = sd.probability_of_order(metric, sets, m, **options)
+
+        def value(ranks: Any, size: int, name=name, k=k) -> float:
+            return by_definition(name, k, ranks, size)
+
+        each = [[np.mean([value(x, n[0]) for x in orders(n)]) for n in rows] for rows in both]
+        exact = [np.dot(x, y) for x, y in zip(parts, each, strict=True)]
+        options = options_of(scheme, float(odds)) | {"weighting": weighting}
+        row = sd.probability_of_order(sd.metric(name, k=k), sets, m, **options).iloc[0]
         if abs(exact[0] - exact[1]) <= 1e-12:
-            assert np.isnan(table.probability[0])
+            assert np.isnan(row.probability)
             continue
-        better = 0 if exact[0] > exact[1] else 1
-        assert table.better[0] == "PQ"[better]
-        laws = [law_of_mean(rows, name, k, m, scheme, odds) for rows in systems]
+        better = int(exact[1] > exact[0])
+        assert row.better == "PQ"[better]
+        laws = [
+            law_of_sum(
+                [(w * value(*what), p) for p, what in law] for w, law in zip(*x, strict=True)
+            )
+            for x in zip(parts, draws, strict=True)
+        ]
         true = chance_above(laws[better], laws[1 - better])
-        assert table.probability[0] == pytest.approx(true, abs=1e-9)
+        # Hits of several items are exact too; sums of theirs are 20,000 seeded runs a system.
+        hits = max(rs.max_relevant for rs in sets) == 1 or name in ("recall", "precision", "rr")
+        exact_law = hits or name == "hit_rate"
+        error = 1e-9 if exact_law else 4 * np.sqrt(max(true * (1 - true), 1e-9) / 10_000)
+        assert row.probability == pytest.approx(true, abs=error)
 
 
-@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
-@pytest.mark.parametrize("size", [29, 200, 3000])
-def test_hits_are_convolved_exactly(scheme: str, size: int) -> None:
-    n, m = 500, 40
-    rng = np.random.default_rng(size)
-    ranks = [
-        np.r_[1, 2, rng.integers(1, n + 1, size - 2)],
-        np.ceil(n * rng.random(size) ** 1.05).astype(int),
-    ]
-    sets = [sd.RankSet(name, r, n) for name, r in zip("PQ", ranks, strict=True)]
-    hit = dense_law(n, m, scheme)[:, :10].sum(axis=1)
-    laws = []
-    for r in ranks:
-        law = np.ones(1)
-        for p in hit[r - 1]:
-            law = np.convolve(law, [1 - p, p])
-        laws.append(law)
-    for metric in ("Recall@10", "Precision@10", "HitRate@10"):
-        table = sd.probability_of_order(metric, sets, m, scheme=scheme)
-        means = [sd.mean(metric, rs) for rs in sets]
-        assert means[0] != means[1]
-        better = int(means[1] > means[0])
-        true = sum(laws[better][i] * laws[1 - better][:i].sum() for i in range(size + 1))
-        assert table.probability[0] == pytest.approx(true, abs=1e-9)
+@pytest.mark.parametrize("scheme", UNIFORM)
+@pytest.mark.parametrize(
+    ("metric", "correction", "size", "n", "error"),
+    [
+        ("Recall@10", "uncorrected", 29, 500, 1e-9),
+        ("HitRate@10", "uncorrected", 200, 500, 1e-9),
+        ("Precision@10", "rank estimate", 200, 500, 1e-9),
+        ("Recall@10", "rank estimate", 3000, 500, 1e-9),
+        # By inversion: many ties are the hardest for it.
+        ("AP@2", "uncorrected", 30, 400, 1e-4),
+        ("RR@2", "uncorrected", 100, 1000, 1e-4),
+        ("NDCG@3", "uncorrected", 30, 400, 1e-4),
+        ("NDCG@2", "rank estimate", 100, 1000, 1e-4),
+    ],
+)
+def test_convolutions(
+    metric: str, correction: str, size: int, n: int, error: float, scheme: str
+) -> None:
+    m = 50
+    sets = skewed(np.random.default_rng(size), n, size, (2.0, 2.0 + size**-0.5))
+    row, pair = ordered(metric, sets, m, scheme=scheme, correction=correction)
+    values = sd.parse_correction(correction).fit(metric, sd.Sampling(n, m, scheme)).values
+    distinct, group = np.unique(np.round(values, 12), return_inverse=True)
+    chances = dense_law(n, m, scheme) @ np.eye(len(distinct))[group]
+    laws = [chances[rs.ranks - 1] for rs in pair]
+    if len(distinct) > 2:
+        sums = [law_of_sum(zip(distinct, p, strict=True) for p in law) for law in laws]
+        true = chance_above(*sums)
+    else:
+        counts = [np.ones(1), np.ones(1)]
+        for i, law in enumerate(laws):
+            for p in law:
+                counts[i] = np.convolve(counts[i], p)
+        true = counts[0] @ np.r_[0, np.cumsum(counts[1])[:-1]]
+    assert 0.02 < true < 0.98
+    assert row.probability == pytest.approx(true, abs=error)
 
 
-def test_complete_samples_decide(xyz: list[sd.RankSet]) -> None:
+def test_where_the_run_decides(xyz: list[sd.RankSet]) -> None:
+    # All negatives show the order. Recall@2 with m = 1 is 1 for everybody: never the true order.
     table = sd.probability_of_order("NDCG@10", xyz, 3686, scheme=WITHOUT)
     assert table.probability.tolist() == [1.0, 1.0, 1.0]
-
-
-def test_a_tie_in_the_run_does_not_show_the_order() -> None:
-    # Recall@2 with m = 1 is 1 for everybody: never the true order.
-    sets = [sd.RankSet("P", [1], 9), sd.RankSet("Q", [5], 9)]
-    table = sd.probability_of_order("Recall@2", sets, 1)
-    assert table.probability.tolist() == [0.0]
+    sets = of_ranks(9, [1], [5])
+    assert sd.probability_of_order("Recall@2", sets, 1).probability.tolist() == [0.0]
     # m = 1, AUC: P's rank 1 is always 1; Q's is 0 when an item above is drawn, in 4 of 8.
     assert sd.probability_of_order("AUC", sets, 1).probability[0] == pytest.approx(0.5)
 
 
-def test_frame_and_reproducibility() -> None:
-    sets = [
-        sd.RankSet("P", [1, 4, 2, 3], 9, instances=[0, 0, 1, 1]),
-        sd.RankSet("Q", [2, 5, 1, 6], 9, instances=[0, 0, 1, 1]),
+CASES = [
+    (Case(kind, scheme, size=(12, 40, 120)[(x + y) % 3], seed=1), (x + y) % 4)
+    for x, kind in enumerate(KINDS)
+    for y, scheme in enumerate(DRAWN)
+    if Case(kind, scheme, 30).possible
+]
+
+
+@pytest.mark.parametrize(("case", "which"), CASES, ids=lambda x: str(getattr(x, "size", x)))
+def test_chances_are_those_of_simulated_runs(case: Case, which: int) -> None:
+    # All of them, up to 5,000 instances, run with ``python -m tests.benchmarks``.
+    correction = case.corrections[which % len(case.corrections)]
+    for cell in cells(case, correction):
+        assert abs(cell.z) <= 4, cell
+
+
+def test_the_sample_lies_inside() -> None:
+    # Chances near 0 or 1 would agree whatever the law: most cells must not be of that sort.
+    found = [cell.inside for case, _ in CASES[::5] for cell in cells(case, None, runs=100)]
+    assert np.mean(found) > 0.5
+
+
+@pytest.mark.parametrize("size", [1500, 5000])
+def test_thousands_of_instances(size: int) -> None:
+    for kind, scheme in (("plain", WITHOUT), ("own n", WITH)):
+        for cell in cells(Case(kind, scheme, size, m=20), None, runs=500):
+            assert abs(cell.z) <= 4, cell
+
+
+def test_systems_of_different_size() -> None:
+    # Other users, and other many: lattices that do not meet.
+    rng = np.random.default_rng(9)
+    (p,), (q,) = skewed(rng, 60, 35, [2.0]), skewed(rng, 90, 80, [2.2])
+    sets = [p, sd.RankSet("Q", q.ranks, 90)]
+    for metric in ("Recall@5", "NDCG@5", "AUC", "AP"):
+        for options in ({"scheme": WITHOUT}, {"scheme": WITH, "correction": "BV 0.1"}):
+            near_the_share(metric, sets, 20, RUNS, options)
+
+
+def near_the_share(metric: str, sets: list, m: int, number: int, options: Any) -> tuple:
+    """The runs of both systems, of which a share shows the order with the chance told."""
+    row, pair = ordered(metric, sets, m, **options)
+    runs = [
+        sd.simulate(metric, rs, m, number, np.random.default_rng(i), **options)
+        for i, rs in enumerate(pair)
     ]
-    table = sd.probability_of_order("AP", sets, 3)
-    assert table.columns.tolist() == ["better", "worse", "probability"]
-    assert isinstance(table.index, pd.RangeIndex)
-    assert table.probability.dtype == np.float64
-    assert type(table.better[0]) is str
-    assert 0 <= table.probability[0] <= 1
-    assert table.equals(sd.probability_of_order("AP", sets, 3))
+    p, share = row.probability, np.mean(runs[0] - runs[1] > 1e-12)
+    assert abs(share - p) <= 4 * np.sqrt(0.25 / number)
+    return (*runs, share)
+
+
+def test_a_rare_large_value_does_not_drown_the_rest() -> None:
+    # A hit is worth 0.23, which few instances ever have; where both systems have equally many, the
+    # rest decides, which differs by some 0.0001: two scales.
+    u = np.random.default_rng(1).random(40)
+    sets = of_ranks(3000, *(1 + (3000 * u**p).astype(int) for p in (1.15, 1.0)))
+    options = options_of(POPULARITY) | {"correction": "CLS"}
+    first, second, share = near_the_share("AP", sets, 50, 20_000, options)
+    z = (first.mean() - second.mean()) / np.hypot(first.std(), second.std())
+    assert abs(norm.cdf(z) - share) > 0.02  # what the normal law would miss
+
+
+HALVES = [8.5, 10.25, 12.5, 20.0, 3.5]  # half an instance cannot be drawn
+
+
+@pytest.mark.parametrize(
+    ("metric", "sets", "error"),
+    [
+        *((x, of_ranks(50, [1, 4, 9, 30, 2], [2, 3, 12, 25, 2], counts=HALVES), 1e-12)
+          for x in ("AP", "NDCG")),
+        ("NDCG", skewed(np.random.default_rng(5), 500, 3000, (2.0, 2.02)), 0.003),
+    ],
+)  # fmt: skip
+def test_the_normal_law(metric: str, sets: list[sd.RankSet], error: float) -> None:
+    row, pair = ordered(metric, sets, 12, scheme=WITHOUT)
+    mean = [sd.expected_mean(metric, rs, 12, scheme=WITHOUT) for rs in pair]
+    std = [sd.std_of_mean(metric, rs, 12, scheme=WITHOUT) for rs in pair]
+    z = (mean[0] - mean[1]) / np.hypot(*std)
+    assert row.probability == pytest.approx(norm.cdf(z), abs=error)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
+    # Values too many to keep apart: put on a grid.
+    rs, options = skewed(np.random.default_rng(8), 3000, 25, [3.0])[0], options_of(scheme)
+    for metric in ("AP", "NDCG", "AUC", "NDCG@10"):
+        law = law_of_mean(Run(sd.parse_metric(metric), rs, 200, Protocol.of(options)))
+        assert law is not None
+        values, mass = law
+        assert mass.sum() == pytest.approx(1, abs=1e-12)
+        mean = sd.expected_mean(metric, rs, 200, **options)
+        assert values @ mass == pytest.approx(mean, abs=1e-10)
+        spread = np.sqrt((values - mean) ** 2 @ mass)
+        assert spread == pytest.approx(sd.std_of_mean(metric, rs, 200, **options), rel=1e-3)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampledash as sd
+from tests.comparison.made import of_ranks, options_of
 from tests.oracles import (
     METRICS,
     POPULARITY,
@@ -50,11 +51,6 @@ def direct(rows: list[Row], name: str, k: int | None, m: int, scheme: str, odds:
     return total / weight
 
 
-def rank_set(system: str, rows: list[Row]) -> sd.RankSet:
-    labels, ranks, ties, n, counts = zip(*rows, strict=True)
-    return sd.RankSet(system, ranks, n, instances=labels, ties=ties, counts=counts)
-
-
 @st.composite
 def systems(draw: st.DrawFn) -> list[Row]:
     rows: list[Row] = []
@@ -73,10 +69,11 @@ def systems(draw: st.DrawFn) -> list[Row]:
 def test_every_m_equals_the_laws_row_by_row(scheme: str, data: st.DataObject) -> None:
     first, second = data.draw(systems()), data.draw(systems())
     odds = Fraction(3, 2) if scheme == POPULARITY else Fraction(1)
-    options = (
-        {"scheme": scheme, "odds": float(odds)} if scheme == POPULARITY else {"scheme": scheme}
-    )
-    sets = [rank_set("P", first), rank_set("Q", second)]
+    options, sets = options_of(scheme, float(odds)), []
+    for system, rows in (("P", first), ("Q", second)):
+        labels, ranks, ties, n, counts = zip(*rows, strict=True)
+        more = {"instances": labels, "ties": ties, "counts": counts}
+        sets.append(sd.RankSet(system, ranks, n, **more))
     top = 40
     if scheme == WITHOUT:  # with one number of negatives for all, more is an error
         for rows in (first, second):
@@ -125,24 +122,16 @@ def test_complete_sample_is_exact(xyz: list[sd.RankSet]) -> None:
             )
 
 
-def test_frame() -> None:
-    sets = [sd.RankSet("P", [1, 4], 9), sd.RankSet("Q", [2, 3], 9)]
-    table = sd.curve("AP", sets, [5, 1, 5, np.int64(3)])
+def test_frame_and_progress() -> None:
+    sets, seen = of_ranks(9, [1, 4], [2, 3]), []
+    table = sd.curve("AP", sets, [5, 1, 5, np.int64(3)], progress=seen.append)
     assert table.index.tolist() == [5, 1, 5, 3]
     assert all(type(m) is int for m in table.index.tolist())
     assert table.columns.tolist() == ["P", "Q"]
     assert (table.dtypes == np.float64).all()
     assert table.iloc[0].tolist() == table.iloc[2].tolist()
-    assert sd.curve("AP", sets, range(1, 4)).shape == (3, 2)
-
-
-def test_progress_reaches_one() -> None:
-    sets = [sd.RankSet("P", [1, 4], 9), sd.RankSet("Q", [2, 3], 9)]
-    seen: list[float] = []
-    sd.curve("AP", sets, range(1, 9), progress=seen.append)
+    assert 0 < seen[0] <= seen[-1] == pytest.approx(1.0)
     assert seen == sorted(seen)
-    assert seen[-1] == pytest.approx(1.0)
-    assert 0 < seen[0] <= 1
 
 
 def test_tails_do_not_underflow_into_wrong_means() -> None:

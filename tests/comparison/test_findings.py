@@ -1,6 +1,8 @@
 """Findings: the table of means, and whether every m was looked at."""
 
-import sampledash as sd
+import pytest
+
+from tests.comparison.made import of_ranks
 from tests.report.made import WITHOUT, findings, movielens
 
 
@@ -14,20 +16,22 @@ def test_means_and_rows_by_metric():
     assert means.iloc[5].tolist() == ["AUC", "Z", *values]
 
 
-def test_whether_every_m_was_evaluated():
-    sets = [sd.RankSet(name, ranks, 600) for name, ranks in (("A", [1, 90]), ("B", [9, 10]))]
-    cls = {**WITHOUT, "correction": "CLS"}
-
-    def made(options, m_max, values=None):
-        table = movielens(metrics=["AP"], m_max=2, systems=2).verdict
-        return findings("x", "s", sets, ["AP"], 3, options, m_max, table, m_values=values)
-
-    assert made(WITHOUT, 599).every_m
-    assert made(cls, 400).every_m
-    assert not made(cls, 500).every_m
-    assert not made(cls, 100, [1, 10, 100]).every_m
-    assert made(cls, 3, [3, 2, 1]).every_m
-    estimate = {**WITHOUT, "correction": "rank estimate"}
-    assert made(estimate, 599).every_m
-    assert not made(estimate, 599, [1, 599]).every_m
-    assert made(WITHOUT, 599, [1, 599]).every_m  # uncorrected keeps every m
+@pytest.mark.parametrize(
+    ("correction", "m_max", "values", "every"),
+    [
+        (None, 599, None, True),
+        (None, 599, [1, 599], True),  # uncorrected keeps every m
+        ("CLS", 400, None, True),
+        ("CLS", 500, None, False),
+        ("CLS", 100, [1, 10, 100], False),
+        ("CLS", 3, [3, 2, 1], True),
+        ("rank estimate", 599, None, True),
+        ("rank estimate", 599, [1, 599], False),
+    ],
+)
+def test_whether_every_m_was_evaluated(correction, m_max, values, every):
+    sets = of_ranks(600, [1, 90], [9, 10])
+    table = movielens(metrics=["AP"], m_max=2, systems=2).verdict
+    options = {**WITHOUT, "correction": correction}
+    found = findings("x", "s", sets, ["AP"], 3, options, m_max, table, m_values=values)
+    assert found.every_m is every

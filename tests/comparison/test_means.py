@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT, dense_law
+from tests.comparison.made import options_of
+from tests.oracles import SCHEMES, UNIFORM, WITHOUT, dense_law
 
 METRIC = ["AUC", "Recall@10", "Precision@10", "NDCG@10", "NDCG", "AP", "AP@20", "RR", "HitRate@5"]
 
@@ -33,40 +34,31 @@ def by_rows(
     return mean / rs.counts.sum(), np.sqrt(spread) / rs.counts.sum()
 
 
-@pytest.mark.parametrize("metric", METRIC)
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("m", [1, 9, 60])
-def test_large_blocks_of_ties(scheme: str, metric: str, m: int) -> None:
-    # Blocks from a few to all of the candidates, at either end and in the middle.
-    n, odds = 6000, 2.5 if scheme == POPULARITY else 1.0
-    rs = sd.RankSet(
-        "S",
-        [1, 1, 3, 900, 5000, 1, 2999, 5990, 6000, 17, 17],
-        n,
-        ties=[0, 5999, 2500, 4000, 1000, 20, 2, 10, 0, 0, 30],
-        counts=[1, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1],
-    )
-    options = {"scheme": scheme, "odds": odds} if scheme == POPULARITY else {"scheme": scheme}
-    mean, std = by_rows(metric, rs, m, scheme, odds)
-    assert sd.expected_mean(metric, rs, m, **options) == pytest.approx(mean, rel=1e-10)
-    assert sd.std_of_mean(metric, rs, m, **options) == pytest.approx(std, rel=1e-9, abs=1e-13)
+# Blocks of ties from a few to all of the candidates, at either end and in the middle.
+BLOCKS = sd.RankSet(
+    "S",
+    [1, 1, 3, 900, 5000, 1, 2999, 5990, 6000, 17, 17],
+    6000,
+    ties=[0, 5999, 2500, 4000, 1000, 20, 2, 10, 0, 0, 30],
+    counts=[1, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1],
+)
+LARGE = sd.RankSet("S", [1, 40, 1500, 2990, 7], 3000, ties=[2999, 2500, 60, 10, 0])
+TIED = [(BLOCKS, x, m, scheme) for m in (1, 9, 60) for scheme in SCHEMES for x in METRIC]
+SOME = ("AUC", "Recall@10", "NDCG", "AP")
+TIED += [(LARGE, x, m, scheme) for m in (500, 2990, 2999) for scheme in UNIFORM for x in SOME]
+
+
+@pytest.mark.parametrize(("rs", "metric", "m", "scheme"), TIED)
+def test_large_blocks_of_ties(rs: sd.RankSet, metric: str, m: int, scheme: str) -> None:
+    n, options = int(rs.n[0]), options_of(scheme, 2.5)
+    mean, std = by_rows(metric, rs, m, scheme, options.get("odds", 1.0))
+    assert sd.expected_mean(metric, rs, m, **options) == pytest.approx(mean, rel=1e-9)
+    assert sd.std_of_mean(metric, rs, m, **options) == pytest.approx(std, rel=1e-8, abs=1e-12)
     exact = [
         np.mean(sd.parse_metric(metric)(np.arange(r, r + t + 1), n))
         for r, t in zip(rs.ranks, rs.ties, strict=True)
     ]
     assert sd.mean(metric, rs) == pytest.approx(np.average(exact, weights=rs.counts), rel=1e-12)
-
-
-@pytest.mark.parametrize("metric", ["AUC", "Recall@10", "NDCG", "AP"])
-@pytest.mark.parametrize("m", [500, 2990, 2999])
-def test_ties_with_many_negatives(m: int, metric: str) -> None:
-    rs = sd.RankSet("S", [1, 40, 1500, 2990, 7], 3000, ties=[2999, 2500, 60, 10, 0])
-    for scheme in (WITH, WITHOUT):
-        mean, std = by_rows(metric, rs, m, scheme)
-        assert sd.expected_mean(metric, rs, m, scheme=scheme) == pytest.approx(mean, rel=1e-9)
-        assert sd.std_of_mean(metric, rs, m, scheme=scheme) == pytest.approx(
-            std, rel=1e-8, abs=1e-12
-        )
 
 
 def test_few_negatives_are_exact() -> None:
@@ -83,45 +75,24 @@ def test_few_negatives_are_exact() -> None:
     vector = sd.correction("BV").fit("AP", sd.Sampling(38, 20, WITHOUT)).values
     corrected = sd.expected_mean("AP", rs, 20, scheme=WITHOUT, correction="BV 0.1")
     assert corrected == pytest.approx((1 / 2 + 1 / 3 + law @ vector) / 3, rel=1e-11)
-    assert sd.expected_mean("AP", rs, 99, scheme=WITHOUT) == pytest.approx(
-        sd.mean("AP", rs), rel=1e-14
-    )
-    assert sd.expected_mean("AP", rs, 5000, scheme=WITHOUT) == pytest.approx(
-        sd.mean("AP", rs), rel=1e-14
-    )
+    for m in (99, 5000):
+        ours = sd.expected_mean("AP", rs, m, scheme=WITHOUT)
+        assert ours == pytest.approx(sd.mean("AP", rs), rel=1e-14)
     assert sd.std_of_mean("AP", rs, 5000, scheme=WITHOUT) == 0.0
-
-
-def test_scatter_of_tied_several_items_is_refused_with_a_reason() -> None:
-    # The uniform schemes know it, see test_enumeration.
-    rs = sd.RankSet("S", [2, 8], 20, instances=[0, 0], ties=[2, 0])
-    options = {"scheme": POPULARITY, "odds": 2.0}
-    with pytest.raises(ValueError, match="system 'S' has ties and several relevant items"):
-        sd.std_of_mean("AP", rs, 5, **options)
-    assert sd.std_of_mean("AP", rs, 5, ties="optimistic", **options) > 0
-
-
-def test_every_instance_weighs_the_same() -> None:
-    rs = sd.RankSet("S", [1, 2, 3, 10], 12, instances=["u", "u", "u", "v"])
-    assert sd.mean("Recall@5", rs) == 0.5
-    assert sd.mean("HitRate@2", rs) == 0.5
-    assert sd.mean("RR", rs) == pytest.approx((1 + 1 / 10) / 2)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_many_negatives_and_many_ranks(scheme: str) -> None:
     # Enough ranks and draws that laws are evaluated in windows, and binomial ones compressed.
-    n, m, odds = 4000, 950, 0.5 if scheme == POPULARITY else 1.0
+    n, m, options = 4000, 950, options_of(scheme, 0.5)
     rng = np.random.default_rng(5)
     ranks = np.r_[1, 2, n, np.ceil(n * rng.random(8000) ** 1.5).astype(int)]
     distinct, counts = np.unique(ranks, return_counts=True)
     assert len(distinct) > 2500
-    rs = sd.RankSet("S", ranks, n)
-    options = {"odds": odds} if scheme == POPULARITY else {}
-    p = counts @ dense_law(n, m, scheme, odds)[distinct - 1] / len(ranks)
+    p = counts @ dense_law(n, m, scheme, options.get("odds", 1.0))[distinct - 1] / len(ranks)
     for metric in ("AUC", "Recall@10", "Recall@400", "NDCG@100", "AP"):
         true = p @ sd.parse_metric(metric)(np.arange(1, m + 2), m + 1)
-        ours = sd.expected_mean(metric, rs, m, scheme=scheme, **options)
+        ours = sd.expected_mean(metric, sd.RankSet("S", ranks, n), m, **options)
         assert ours == pytest.approx(true, rel=1e-11)
 
 

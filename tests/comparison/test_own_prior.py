@@ -62,32 +62,13 @@ def test_several_relevant_items(scheme: str) -> None:
     assert found == pytest.approx(((first + second) / 2 + alone) / 2, rel=1e-12)
 
 
+# Of the latter mean n is 60, but second items are ranked among 99.
+LONGER = sd.RankSet("L", [3, 5, 9], n=[100, 100, 20], instances=["a", "a", "b"])
+
+
+@pytest.mark.parametrize(("rs", "n"), [(MIXED, 20), (LONGER, 60)])
 @pytest.mark.parametrize("metric", ["AP", "Recall@3", "ATOP"])
-def test_a_uniform_prior_is_none(metric: str) -> None:
+def test_a_uniform_prior_is_none(metric: str, rs: sd.RankSet, n: int) -> None:
     for recipe in ("BV", "CLS"):
-        own = sd.expected_mean(metric, MIXED, 4, correction=sd.correction(recipe, prior=[1] * 20))
-        assert own == pytest.approx(sd.expected_mean(metric, MIXED, 4, correction=recipe), rel=1e-9)
-
-
-def test_items_of_longer_lists() -> None:
-    # Mean n is 60, but second items are ranked among 99.
-    longer = sd.RankSet("L", [3, 5, 9], n=[100, 100, 20], instances=["a", "a", "b"])
-    own = sd.expected_mean("AP", longer, 4, correction=sd.correction("BV", prior=[1] * 60))
-    assert own == pytest.approx(sd.expected_mean("AP", longer, 4, correction="BV"), rel=1e-9)
-
-
-@pytest.mark.parametrize("size", [19, 21])
-def test_another_number_of_weights(size: int) -> None:
-    recipe = sd.correction("BV", prior=[1] * size)
-    sentence = (
-        rf"^prior has {size} weights, but system 'M' has n = 20 candidates \(the mean, rounded\): "
-        r"give one weight for each rank 1\.\.20$"
-    )
-    for call in (
-        lambda: sd.expected_mean("AP", MIXED, 4, correction=recipe),
-        lambda: sd.std_of_mean("AP", MIXED, 4, correction=recipe),
-        lambda: sd.simulate("AP", MIXED, 4, 2, np.random.default_rng(1), correction=recipe),
-    ):
-        with pytest.raises(ValueError, match=sentence):
-            call()
-    assert np.isfinite(sd.std_of_mean("AP", MIXED, 4, correction=sd.correction("BV", prior=RISING)))
+        own = sd.expected_mean(metric, rs, 4, correction=sd.correction(recipe, prior=[1] * n))
+        assert own == pytest.approx(sd.expected_mean(metric, rs, 4, correction=recipe), rel=1e-9)

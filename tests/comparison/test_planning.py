@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from math import ceil
+from collections.abc import Sequence
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,15 +12,12 @@ import pytest
 
 import sampledash as sd
 from sampledash.comparison import instances_needed, negatives_needed, probability_if_redrawn
+from tests.comparison.made import of_ranks, skewed
 from tests.oracles import WITHOUT
 
 
-def systems(seed: int, size: int, n: int, powers: tuple[float, ...]) -> list[sd.RankSet]:
-    draw = np.random.default_rng(seed)
-    return [
-        sd.RankSet(x, np.ceil(n * draw.random(size) ** p).astype(int), n)
-        for x, p in zip("PQR", powers, strict=False)
-    ]
+def systems(seed: int, size: int, n: Any, powers: Sequence[float]) -> list[sd.RankSet]:
+    return skewed(np.random.default_rng(seed), n, size, powers)
 
 
 def one_by_one(chances: np.ndarray, probability: float) -> list[int | None]:
@@ -42,29 +40,12 @@ def chances_of(metric: str, sets: list[sd.RankSet], m_max: int, **options: objec
     return np.array([table.probability for table in tables])
 
 
-def own_n() -> list[sd.RankSet]:
-    """Every user has negatives of their own; without replacement some are complete early on."""
-    draw = np.random.default_rng(12)
-    n = draw.integers(20, 46, 100)
-    return [
-        sd.RankSet(x, np.ceil(n * draw.random(100) ** p).astype(int), n)
-        for x, p in zip("PQ", (2.4, 2.2), strict=True)
-    ]
-
-
-def lattice() -> list[sd.RankSet]:
-    """The chance of the order falls again where m passes a step of Recall."""
-    draw = np.random.default_rng(11)
-    n = int(draw.integers(15, 40))
-    powers = draw.uniform(1, 3), draw.uniform(1, 2)
-    return [
-        sd.RankSet(x, np.ceil(n * draw.random(60) ** p).astype(int), n)
-        for x, p in zip("PQ", powers, strict=True)
-    ]
-
-
 FEW = systems(8, 12, 60, (3.0, 1.2))  # few instances use the exact law
 PLAIN = systems(1, 150, 41, (2.2, 1.9, 1.6))
+# Every user has negatives of their own; without replacement some are complete early on.
+OWN_N = systems(12, 100, np.random.default_rng(12).integers(20, 46, 100), (2.4, 2.2))
+# The chance of the order falls again where m passes a step of Recall.
+STEPS = systems(11, 60, 22, (2.3, 1.6))
 
 
 @pytest.mark.parametrize(
@@ -75,12 +56,12 @@ PLAIN = systems(1, 150, 41, (2.2, 1.9, 1.6))
         ("Recall@5", PLAIN, 40, {"scheme": WITHOUT}),
         ("AUC", PLAIN, 40, {"scheme": "popularity", "odds": 1.5}),
         ("Recall@3", FEW, 59, {}),
-        ("Recall@3", lattice(), None, {"scheme": WITHOUT}),
-        ("AP", own_n(), 44, {"scheme": WITHOUT}),
+        ("Recall@3", STEPS, 21, {"scheme": WITHOUT}),
+        ("AP", OWN_N, 44, {"scheme": WITHOUT}),
     ],
 )
 def test_negatives_at_every_m(metric, sets, m_max, options) -> None:
-    chances = chances_of(metric, sets, m_max or sets[0].max_negatives, **options)
+    chances = chances_of(metric, sets, m_max, **options)
     for probability in (0.7, 0.95):
         seen: list[float] = []
         table = negatives_needed(metric, sets, probability, progress=seen.append, **options)
@@ -125,32 +106,17 @@ def test_a_dip_is_not_overlooked(xyz: list[sd.RankSet]) -> None:
     assert [p >= 0.95 for p in chances] == [True, True, False, False, True]
 
 
-def test_movielens(xyz: list[sd.RankSet]) -> None:
-    pair = [rs for rs in xyz if rs.system != "X"]
-    table = negatives_needed("NDCG@10", pair, 0.95, 200, scheme=WITHOUT)
-    at, before = (
-        sd.probability_of_order("NDCG@10", pair, m, scheme=WITHOUT).probability[0]
-        for m in (table.m[0], table.m[0] - 1)
-    )
-    assert before < 0.95 <= at
-    assert table.m[0] >= sd.right_from("NDCG@10", pair, 200, scheme=WITHOUT).m[0]
-
-
 def test_not_reachable() -> None:
-    sets = systems(4, 200, 81, (2.0, 1.95))
-    short = negatives_needed("AP", sets, 0.999, m_max=2)
-    assert listed(short, "m") == [None]
-    same = [sd.RankSet(x, [3, 5], 9) for x in "PQ"]
-    assert listed(negatives_needed("AP", same), "m") == [None]
-    assert listed(instances_needed("AP", same, 3), "instances") == [None]
-    # A cutoff that every sampled list satisfies: all runs tie.
-    assert listed(instances_needed("Recall@10", sets, 5), "instances") == [None]
-
-
-def test_wrong_orders_need_no_instances() -> None:
-    # A is better in half of the instances, B in all of the sampled ones.
-    sets = [sd.RankSet("A", [10, 1000], 1000), sd.RankSet("B", [11, 11], 1000)]
-    assert listed(instances_needed("Recall@10", sets, 20), "instances") == [None]
+    sets, same = systems(4, 200, 81, (2.0, 1.95)), of_ranks(9, [3, 5], [3, 5])
+    wrong = of_ranks(1000, [10, 1000], [11, 11])  # P in half of the instances, Q in all sampled
+    for needed, some, metric, how in (
+        (negatives_needed, sets, "AP", {"probability": 0.999, "m_max": 2}),
+        (negatives_needed, same, "AP", {}),
+        (instances_needed, same, "AP", {"m": 3}),
+        (instances_needed, sets, "Recall@10", {"m": 5}),  # all runs tie
+        (instances_needed, wrong, "Recall@10", {"m": 20}),
+    ):
+        assert needed(metric, some, **how).iloc[0, 2] is pd.NA
 
 
 @pytest.mark.parametrize("metric", ["AP", "Recall@5"])
@@ -180,42 +146,11 @@ def test_instances_agree_with_the_chance_at_their_number() -> None:
     assert 0.5 < chance == pytest.approx(row.probability, abs=0.005)
     assert listed(instances_needed("AP", sets, 40, chance - 1e-9), "instances") == [150]
     assert listed(instances_needed("AP", sets, 40, chance + 1e-4), "instances")[0] > 150
-    both = probability_if_redrawn("AP", sets, 40).probability[0]
-    found = instances_needed("AP", sets, 40, both, redraw="both")
-    assert listed(found, "instances") == [pytest.approx(150, abs=5)]
     larger = [
         sd.RankSet(rs.system, np.tile(rs.ranks, 4), 300, instances=np.arange(600)) for rs in sets
     ]
-    again = instances_needed("AP", larger, 40, both, redraw="both")
-    assert again.equals(found)
     apart = [sets[0], sd.RankSet("Q", sets[1].ranks, 300, instances=np.arange(150) + 999)]
-    both = probability_if_redrawn("AP", apart, 40).probability[0]
-    found = instances_needed("AP", apart, 40, both, redraw="both")
-    assert listed(found, "instances") == [pytest.approx(150, abs=5)]
-
-
-def test_quadratic_in_instances() -> None:
-    # Half the difference takes about four times the instances.
-    gaps = []
-    for k in (1, 2):
-        ranks = np.r_[np.full(50, 2), np.full(50, 40)]
-        other = ranks.copy()
-        other[: 4 * k] = 40
-        sets = [sd.RankSet("P", ranks, 200), sd.RankSet("Q", other, 200)]
-        gaps.append(listed(instances_needed("AP", sets, 30), "instances")[0])
-    assert gaps[0] / gaps[1] == pytest.approx(4, rel=0.1)
-    assert gaps[1] == ceil(gaps[1])
-
-
-def test_what_is_refused() -> None:
-    sets = systems(7, 50, 60, (2.0, 1.8))
-    with pytest.raises(ValueError, match=r"probability must be above 0 and at most 1, got 1\.5"):
-        negatives_needed("AP", sets, 1.5)
-    with pytest.raises(ValueError, match="probability must be above 0"):
-        instances_needed("AP", sets, 5, 0)
-    with pytest.raises(ValueError, match="redraw must be one of negatives, both"):
-        instances_needed("AP", sets, 5, redraw="all")
-    with pytest.raises(ValueError, match="m = 60 is too large"):
-        instances_needed("AP", sets, 60, scheme=WITHOUT)
-    with pytest.raises(ValueError, match="m_max must be at least 1"):
-        negatives_needed("AP", sets, m_max=0)
+    both = [probability_if_redrawn("AP", pair, 40).probability[0] for pair in (sets, apart)]
+    for pair, chance in ((sets, both[0]), (larger, both[0]), (apart, both[1])):
+        found = instances_needed("AP", pair, 40, chance, redraw="both")
+        assert listed(found, "instances") == [pytest.approx(150, abs=5)]

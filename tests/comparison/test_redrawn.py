@@ -12,79 +12,66 @@ import pytest
 import sampledash as sd
 from sampledash.comparison import probability_if_redrawn
 from tests.benchmarks.redrawn import Case, off_redrawn
-from tests.oracles import POPULARITY, WITH, WITHOUT, by_definition, exact_law
-
-
-def enumerated(
-    rows: list[tuple[int, int]], n: int, m: int, scheme: str, name: str, k: int | None, paired: bool
-) -> float:
-    """P(first above second) over all redrawn instances and all sampled ranks."""
-    laws = [
-        {r: np.array([float(p) for p in exact_law(n, r, m, scheme)]) for r in column}
-        for column in zip(*rows, strict=True)
-    ]
-    value = np.array([by_definition(name, k, [s + 1], m + 1) for s in range(m + 1)])
-    size = len(rows)
-    total = 0.0
-    picks = list(product(range(size), repeat=size))
-    pairs = [(x, x) for x in picks] if paired else list(product(picks, picks))
-    for mine, theirs in pairs:
-        sums = []
-        for system, pick in ((0, mine), (1, theirs)):
-            law = {0.0: 1.0}
-            for u in pick:
-                new: dict[float, float] = {}
-                for (v, p), (s, q) in product(
-                    law.items(), enumerate(laws[system][rows[u][system]])
-                ):
-                    key = round(v + value[s], 10)
-                    new[key] = new.get(key, 0.0) + p * q
-                law = new
-            sums.append(law)
-        both = product(sums[0].items(), sums[1].items())
-        total += sum(p * q for (a, p), (b, q) in both if a - b > 1e-9)
-    return total / len(pairs)
+from tests.comparison.made import of_ranks
+from tests.oracles import (
+    POPULARITY,
+    UNIFORM,
+    WITHOUT,
+    by_definition,
+    chance_above,
+    exact_law,
+    law_of_sum,
+)
 
 
 @pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
+@pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("name", "k"), [("ap", None), ("recall", 2)])
 def test_few_instances_by_enumeration(name: str, k: int | None, scheme: str, paired: bool) -> None:
-    rows, n, m = [(1, 4), (7, 3), (2, 6)], 9, 3
-    labels = [["a", "b", "c"], ["a", "b", "c"] if paired else ["d", "e", "f"]]
+    ranks, n, m = [(1, 7, 2), (4, 3, 6)], 9, 3
+    labels = ["abc", "abc" if paired else "def"]
     sets = [
-        sd.RankSet(x, [row[i] for row in rows], n, instances=labels[i]) for i, x in enumerate("PQ")
+        sd.RankSet(x, r, n, instances=list(u)) for x, r, u in zip("PQ", ranks, labels, strict=True)
     ]
     table = probability_if_redrawn(sd.metric(name, k=k), sets, m, scheme=scheme)
     assert table.better[0] == "P"
-    true = enumerated(rows, n, m, scheme, name, k, paired)
+    values = [by_definition(name, k, [s + 1], m + 1) for s in range(m + 1)]
+
+    def law(system: int, drawn: tuple[int, ...]) -> dict[float, float]:
+        each = (exact_law(n, ranks[system][u], m, scheme) for u in drawn)
+        return law_of_sum(zip(values, p, strict=True) for p in each)
+
+    picks = list(product(range(3), repeat=3))
+    pairs = [(x, x) for x in picks] if paired else product(picks, picks)
+    laws = [{x: law(i, x) for x in picks} for i in range(2)]
+    true = np.mean([chance_above(laws[0][x], laws[1][y]) for x, y in pairs])
     assert abs(table.probability[0] - true) <= 4 * np.sqrt(true * (1 - true) / 20_000)
 
 
-def from_scratch(
-    metric: str, sets: list[sd.RankSet], m: int, repeats: int, paired: bool, options: Mapping
-) -> float:
-    """Share of evaluations on redrawn instances in which the first set is ahead."""
-    draw = np.random.default_rng(0)
-    parts = []
-    for rs in sets:
-        labels = np.unique(rs.instances)
-        parts.append([(rs.ranks[rs.instances == u], rs.n[rs.instances == u]) for u in labels])
-    size = len(parts[0])
-    ahead = 0
-    for _ in range(repeats):
-        drawn = draw.integers(0, size, size)
-        values = []
-        for part in parts:
-            if not paired:
-                drawn = draw.integers(0, size, size)
-            ranks = np.concatenate([part[u][0] for u in drawn])
-            n = np.concatenate([part[u][1] for u in drawn])
-            label = np.repeat(np.arange(size), [len(part[u][0]) for u in drawn])
-            new = sd.RankSet("new", ranks, n, instances=label)
-            values.append(sd.simulate(metric, new, m, 1, draw, **options)[0])
-        ahead += values[0] - values[1] > 1e-12
-    return ahead / repeats
+def parts_of(rs: sd.RankSet) -> list[sd.RankSet]:
+    """Each instance as a rank set of its own."""
+    at = [rs.instances == u for u in np.unique(rs.instances)]
+    return [
+        sd.RankSet("S", rs.ranks[x], rs.n[x], ties=rs.ties[x], instances=rs.instances[x])
+        for x in at
+    ]
+
+
+def users(size: int, paired: bool, several: bool = True, tied: bool = False) -> list[sd.RankSet]:
+    """Two systems of so many users with one to three relevant items, the last ones tied."""
+    draw, n = np.random.default_rng(size), 60
+    relevant = draw.integers(1, 4, size) if several else np.ones(size, dtype=int)
+    sets = []
+    for name, power in (("P", 0.9), ("Q", 0.6)):
+        weight = np.arange(1, n + 1) ** -power
+        ranks = [draw.choice(n, r, replace=False, p=weight / weight.sum()) + 1 for r in relevant]
+        label = np.arange(size) if paired or name == "P" else np.arange(size) + 1000
+        last = np.concatenate([r == r.max() for r in ranks])
+        room = np.minimum(n - np.concatenate(ranks), draw.integers(0, 9, relevant.sum()))
+        at = draw.permutation(len(last))  # rows in any order
+        more = {"instances": np.repeat(label, relevant)[at], "ties": (room * last * tied)[at]}
+        sets.append(sd.RankSet(name, np.concatenate(ranks)[at], n, **more))
+    return sets
 
 
 @pytest.mark.parametrize(
@@ -97,27 +84,21 @@ def from_scratch(
 )
 @pytest.mark.parametrize(("size", "paired"), [(14, True), (60, False)])
 def test_against_evaluations_from_scratch(
-    size: int, metric: str, options: dict[str, object], paired: bool
+    size: int, metric: str, options: Mapping, paired: bool
 ) -> None:
-    draw = np.random.default_rng(size)
-    several = metric == "AP"  # several relevant items, own numbers of them
-    relevant = draw.integers(1, 4, size) if several else np.ones(size, dtype=int)
-    n = 60
-    sets = []
-    for name, power in (("P", 0.9), ("Q", 0.6)):
-        weight = np.arange(1, n + 1) ** -power
-        ranks = [draw.choice(n, r, replace=False, p=weight / weight.sum()) + 1 for r in relevant]
-        label = np.arange(size) if paired or name == "P" else np.arange(size) + 1000
-        sets.append(
-            sd.RankSet(name, np.concatenate(ranks), n, instances=np.repeat(label, relevant))
-        )
-    table = probability_if_redrawn(metric, sets, 10, **options)
-    p = table.probability[0]
-    order = sets if table.better[0] == "P" else sets[::-1]
-    repeats = 700
-    share = from_scratch(metric, order, 10, repeats, paired, options)
+    sets, runs, rng = users(size, paired, several=metric == "AP"), 3000, np.random.default_rng(0)
+    row = probability_if_redrawn(metric, sets, 10, **options).iloc[0]
+    drawn, means = rng.integers(0, size, (runs, size)), {}
+    for rs in sets:
+        parts = parts_of(rs)
+        weight = np.array([len(x) if "weighting" in options else 1 for x in parts])
+        values = np.array([sd.simulate(metric, x, 10, 400, rng, **options) for x in parts])
+        each = values[drawn, rng.integers(0, 400, drawn.shape)] * weight[drawn]
+        means[rs.system] = each.sum(axis=1) / weight[drawn].sum(axis=1)
+        drawn = drawn if paired else rng.integers(0, size, (runs, size))
+    share = np.mean(means[row.better] - means[row.worse] > 1e-12)
     # Beside the two simulations: the normal law, and ratios of means taken as linear.
-    assert abs(p - share) <= 4 * np.sqrt(0.25 / repeats) + (0.02 if size >= 30 else 0.012)
+    assert abs(row.probability - share) <= 4 * np.sqrt(0.25 / runs) + 0.02
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -126,26 +107,34 @@ def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
     assert off_redrawn(Case.of(seed)) <= 4
 
 
-def test_ties_are_redrawn_too() -> None:
-    draw = np.random.default_rng(1)
-    best = draw.integers(1, 20, (2, 50))
-    sets = [sd.RankSet(x, r, 60, ties=[0, 9] * 25) for x, r in zip("PQ", best, strict=True)]
-    table = probability_if_redrawn("NDCG", sets, 10)
-    order = [next(rs for rs in sets if rs.system == x) for x in (table.better[0], table.worse[0])]
-    # By hand: a redrawn value scatters by its own law, mixed over the tied places, and its mean.
-    moments = []
-    for rs in order:
-        rows = []
-        for r, t in zip(rs.ranks.tolist(), rs.ties.tolist(), strict=True):
-            laws = [
-                np.array([float(x) for x in exact_law(60, r + i, 10, WITH)]) for i in range(t + 1)
+@pytest.mark.parametrize("weighting", ["instances", "relevant-items"])
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize(
+    "options", [{"scheme": WITHOUT}, {"scheme": POPULARITY, "odds": 2.0, "ties": "pessimistic"}]
+)
+def test_many_instances_by_the_moments_of_each(
+    options: Mapping, paired: bool, weighting: str
+) -> None:
+    # By hand: a redrawn value scatters by its own law, ties included, and by its mean.
+    sets, how = users(50, paired, tied=True), {**options, "weighting": weighting}
+    row = probability_if_redrawn("NDCG", sets, 10, **how).iloc[0]
+    mean, variance, weight = np.array(
+        [
+            [
+                (sd.expected_mean("NDCG", x, 10, **options),
+                 sd.std_of_mean("NDCG", x, 10, **options) ** 2,
+                 len(x) if weighting == "relevant-items" else 1)
+                for x in parts_of(next(rs for rs in sets if rs.system == system))
             ]
-            law, value = np.mean(laws, axis=0), 1 / np.log2(np.arange(11) + 2)
-            rows.append((law @ value, law @ value**2 - (law @ value) ** 2))
-        moments.append(np.array(rows))
-    off = moments[0][:, 0] - moments[1][:, 0]
-    z = off.mean() / np.sqrt((moments[0][:, 1] + moments[1][:, 1] + off.var()).mean() / 50)
-    assert table.probability[0] == pytest.approx(0.5 * (1 + erf(z / np.sqrt(2))), abs=1e-3)
+            for system in (row.better, row.worse)
+        ]
+    ).transpose(2, 0, 1)  # fmt: skip
+    average = (mean * weight).sum(axis=1) / weight.sum(axis=1)
+    off = mean - average[:, None]
+    spread = (variance.sum(axis=0) + (off[0] - off[1]) ** 2, variance + off**2)[not paired]
+    spread = np.sum(weight**2 * spread, axis=-1) / weight.sum(axis=1) ** 2
+    z = (average[0] - average[1]) / np.sqrt(spread[0] if paired else spread.sum())
+    assert row.probability == pytest.approx(0.5 * (1 + erf(z / np.sqrt(2))), abs=1e-9)
 
 
 def test_instances_only_add_scatter(xyz: list[sd.RankSet]) -> None:
@@ -159,35 +148,23 @@ def test_instances_only_add_scatter(xyz: list[sd.RankSet]) -> None:
     assert 0.7 < few.probability[0] < 0.9  # a bootstrap puts the order of Y and Z at about 0.8
 
 
-def test_frame_and_refusals() -> None:
-    sets = [sd.RankSet("P", [1, 4], 9), sd.RankSet("Q", [4, 1], 9)]
-    table = probability_if_redrawn("AP", sets, 3)
-    assert table.columns.tolist() == ["better", "worse", "probability"]
-    assert np.isnan(table.probability[0])
-    sets = [sd.RankSet("P", [1, 3], 9), sd.RankSet("Q", [4, 1], 9)]
+def test_tiny_and_repeated() -> None:
+    assert np.isnan(probability_if_redrawn("AP", of_ranks(9, [1, 4], [4, 1]), 3).probability[0])
+    sets = of_ranks(9, [1, 3], [4, 1])
     assert probability_if_redrawn("AP", sets, 3).equals(probability_if_redrawn("AP", sets, 3))
-    one = [sd.RankSet("P", [1], 9), sd.RankSet("Q", [9], 9)]
-    assert probability_if_redrawn("AP", one, 3).probability[0] == 1.0
-    tied = [
-        sd.RankSet(x, [1, r, 2], 9, instances=["a", "a", "b"], ties=[0, 2, 0])
-        for x, r in (("P", 4), ("Q", 5))
-    ]
-    with pytest.raises(ValueError, match="ties and several relevant items"):
-        probability_if_redrawn("AP", tied, 3, scheme="popularity")
-    assert 0 < probability_if_redrawn("AP", tied, 3).probability[0] < 1
+    assert probability_if_redrawn("AP", of_ranks(9, [1], [9]), 3).probability[0] == 1.0
 
 
 def test_several_items_that_are_each_ranked_among_all_others() -> None:
     # TOPK draws for every relevant item anew: here it hits where no drawn item is above.
-    n, m, users, runs = 60, 5, 40, 4000
+    n, m, size, runs = 60, 5, 40, 4000
     rng = np.random.default_rng(3)
-    ranks = [np.sort(rng.permuted(np.tile(np.arange(30), (users, 1)), axis=1)[:, :2]) + 1]
-    ranks.append(np.minimum(ranks[0] + rng.integers(0, 5, (users, 1)), n))
-    labels = np.repeat(np.arange(users), 2)
-    sets = [sd.RankSet(x, r.ravel(), n, instances=labels) for x, r in zip("PQ", ranks, strict=True)]
+    ranks = [np.sort(rng.permuted(np.tile(np.arange(30), (size, 1)), axis=1)[:, :2]) + 1]
+    ranks.append(np.minimum(ranks[0] + rng.integers(0, 5, (size, 1)), n))
+    sets = of_ranks(n, *(r.ravel() for r in ranks), instances=np.repeat(np.arange(size), 2))
     row = probability_if_redrawn("TOPK@0.05", sets, m).iloc[0]
     assert row.better == "P"
-    drawn = rng.integers(0, users, (runs, users))
+    drawn = rng.integers(0, size, (runs, size))
     means = [(rng.binomial(m, (r[drawn] - 1) / (n - 1)) == 0).mean(axis=(1, 2)) for r in ranks]
     ties = float(np.mean(np.abs(means[0] - means[1]) <= 1e-12))
     share = float(np.mean(means[0] - means[1] > 1e-12))

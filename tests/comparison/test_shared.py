@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, reduce
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -13,57 +15,38 @@ from sampledash.comparison.run_distribution import Run
 from sampledash.comparison.shared import covariance_bounds
 from sampledash.protocol import Protocol
 from tests.benchmarks.redrawn import Case, off_shared, share_ahead
+from tests.comparison.made import of_ranks, skewed
 from tests.oracles import METRICS, WITH, WITHOUT, by_definition
+from tests.oracles import UNIFORM as SCHEMES
 
-SCHEMES = (WITH, WITHOUT)
 
-
-def draws(items: int, m: int, scheme: str) -> list[tuple[int, ...]]:
+def draws(items: int, m: int, scheme: str) -> np.ndarray:
     """Equally likely samples of the irrelevant items 0..items - 1."""
-    if scheme == WITH:
-        return list(product(range(items), repeat=m))
-    return list(combinations(range(items), m))
+    every = product(range(items), repeat=m) if scheme == WITH else combinations(range(items), m)
+    return np.array(list(every))
 
 
-def positions(order: tuple[int, ...], size: int, sample: tuple[int, ...]) -> list[int]:
-    """Sampled ranks of the relevant items (negative entries) in a ranked list of all items."""
-    found, above = [], 0
-    for item in order:
-        if item < 0:
-            found.append(1 + above + len(found))
-        else:
-            above += sample.count(item)
-    assert len(found) == size
-    return found
+def counted(above: Sequence[Sequence[int]], samples: np.ndarray) -> np.ndarray:
+    """Sampled ranks of relevant items, given which irrelevant items are above each."""
+    return np.array([np.isin(samples, x).sum(axis=1) + j for j, x in enumerate(above, start=1)]).T
 
 
-def ranked(ranks: list[int], others: list[int], n: int) -> tuple[int, ...]:
-    """A list of n with relevant items at the given ranks and the others, in order, elsewhere."""
-    rest = iter(others)
-    return tuple(-1 if place in ranks else next(rest) for place in range(1, n + 1))
+def all_orders(ranks: list[int], n: int, samples: np.ndarray) -> Iterator[np.ndarray]:
+    """Sampled ranks of the relevant items for every order of the irrelevant ones."""
+    for order in permutations(range(n - len(ranks))):
+        yield counted([order[: r - j] for j, r in enumerate(ranks, start=1)], samples)
 
 
-def all_covariances(
-    name: str, k: int | None, first: list[int], second: list[int], n: int, m: int, scheme: str
-) -> np.ndarray:
-    """Covariance of the two sampled values for every order of the irrelevant items."""
-    size, items = len(first), n - len(first)
-    samples = draws(items, m, scheme)
-    total = m + size
-    mine = ranked(first, list(range(items)), n)
-    x = np.array([by_definition(name, k, positions(mine, size, s), total) for s in samples])
-    found = []
-    for other in permutations(range(items)):
-        theirs = ranked(second, list(other), n)
-        y = np.array([by_definition(name, k, positions(theirs, size, s), total) for s in samples])
-        found.append(np.mean(x * y) - x.mean() * y.mean())
-    return np.array(found)
+def covariances(x: np.ndarray, others: Iterable[np.ndarray]) -> np.ndarray:
+    return np.array([np.mean(x * y) - x.mean() * y.mean() for y in others])
 
 
 def bounds_of(
     metric: sd.Metric, sets: list[sd.RankSet], m: int, options: sd.Options
-) -> tuple[np.ndarray, np.ndarray]:
-    return covariance_bounds(*(Run(metric, rs, m, Protocol.of(options)) for rs in sets))
+) -> tuple[float, float]:
+    runs = (Run(metric, rs, m, Protocol.of(options)) for rs in sets)
+    (low,), (high,) = covariance_bounds(*runs)
+    return low, high
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -80,48 +63,38 @@ def bounds_of(
 def test_covariances_lie_between_attained_ends(
     first: list[int], second: list[int], n: int, m: int, scheme: str
 ) -> None:
-    sets = [sd.RankSet(x, r, n, instances=["u"] * len(r)) for x, r in (("P", first), ("Q", second))]
+    sets = of_ranks(n, first, second, instances=["u"] * len(first))
+    samples = draws(n - len(first), m, scheme)
+    mine, theirs = next(all_orders(first, n, samples)), list(all_orders(second, n, samples))
     for name, k in METRICS:
-        found = all_covariances(name, k, first, second, n, m, scheme)
-        low, high = bounds_of(sd.metric(name, k=k), sets, m, {"scheme": scheme})
-        assert low[0] == pytest.approx(found.min(), abs=1e-12)
-        assert high[0] == pytest.approx(found.max(), abs=1e-12)
+        value = cache(lambda *s, name=name, k=k: by_definition(name, k, s, m + len(s)))
+        x, *ys = (np.array([value(*s) for s in each.tolist()]) for each in (mine, *theirs))
+        found = covariances(x, ys)
+        assert bounds_of(sd.metric(name, k=k), sets, m, {"scheme": scheme}) == pytest.approx(
+            (found.min(), found.max()), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("correction", ["BV 0.01", "CLS", "rank estimate"])
-def test_corrected_values(correction: str, scheme: str) -> None:
+def test_corrected_values_and_ties_are_bounded(correction: str, scheme: str) -> None:
     n, m = 8, 3
     options = {"scheme": scheme, "correction": correction}
     fit = sd.parse_correction(correction).fit("Recall@2", sd.Sampling(n, m, scheme))
-    samples = np.array(draws(n - 1, m, scheme))
-    for first, second in ((3, 4), (2, 7), (6, 6)):
-        sets = [sd.RankSet("P", [first], n), sd.RankSet("Q", [second], n)]
+    samples = draws(n - 1, m, scheme)
+    for first, second, tied in ((3, 4, 0), (2, 7, 0), (6, 6, 0), (2, 3, 2), (4, 3, 3)):
+        # Where tied, P has an order of its own; of Q all sets of items above.
+        sets = [sd.RankSet("P", [first], n, ties=[tied]), sd.RankSet("Q", [second], n)]
+        x = [fit(counted([range(first - 1 + t)], samples)[:, 0]) for t in range(tied + 1)]
+        above = combinations(range(n - 1), second - 1)
+        found = covariances(
+            np.mean(x, axis=0), (fit(counted([some], samples)[:, 0]) for some in above)
+        )
         low, high = bounds_of(sd.metric("recall", k=2), sets, m, options)
-        x = fit((samples < first - 1).sum(axis=1) + 1)
-        found = []
-        for above in combinations(range(n - 1), second - 1):
-            y = fit(np.isin(samples, above).sum(axis=1) + 1)
-            found.append(np.mean(x * y) - x.mean() * y.mean())
-        assert low[0] <= min(found) + 1e-12
-        assert high[0] >= max(found) - 1e-12
-        if np.all(np.diff(fit.values) <= 0):
-            assert [low[0], high[0]] == pytest.approx([min(found), max(found)], abs=1e-12)
-
-
-def test_ties_are_bounded() -> None:
-    # P stands at 2, 3 or 4, in an order of its own; Q at 3. All sets of two items above Q.
-    n, m = 7, 2
-    sets = [sd.RankSet("P", [2], n, ties=[2]), sd.RankSet("Q", [3], n)]
-    low, high = bounds_of(sd.metric("ap"), sets, m, {"scheme": WITHOUT})
-    samples = np.array(draws(n - 1, m, WITHOUT))
-    found = []
-    for above in combinations(range(n - 1), 2):
-        y = 1 / (np.isin(samples, above).sum(axis=1) + 1)
-        x = np.mean([1 / ((samples < 1 + t).sum(axis=1) + 1) for t in range(3)], axis=0)
-        found.append(np.mean(x * y) - x.mean() * y.mean())
-    assert low[0] <= min(found)
-    assert high[0] >= max(found)
+        assert low <= found.min() + 1e-12
+        assert high >= found.max() - 1e-12
+        if np.all(np.diff(fit.values) <= 0) and not tied:
+            assert (low, high) == pytest.approx((found.min(), found.max()), abs=1e-12)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -134,34 +107,27 @@ def test_few_instances_contain_every_truth(
     rows: list[tuple[int, int]], metric: str, scheme: str
 ) -> None:
     n, m = 6, 2
-    sets = [sd.RankSet(x, [row[i] for row in rows], n) for i, x in enumerate("PQ")]
+    sets = of_ranks(n, *zip(*rows, strict=True))
     table = probability_if_shared(metric, sets, m, scheme=scheme)
     if np.isnan(table.low[0]):
         assert sd.mean(metric, sets[0]) == pytest.approx(sd.mean(metric, sets[1]), abs=1e-12)
         return
-    flip = table.better[0] == "Q"
-    samples = np.array(draws(n - 1, m, scheme))
-    score = sd.parse_metric(metric)
+    sign, score = (-1 if table.better[0] == "Q" else 1), sd.parse_metric(metric)
+    samples = draws(n - 1, m, scheme)
     laws = []  # per instance: all differences that an overlap can lead to
     for a, b in rows:
-        mine = score((samples < a - 1).sum(axis=1) + 1, m + 1)
-        options = set()
-        for above in combinations(range(n - 1), b - 1):
-            theirs = score(np.isin(samples, above).sum(axis=1) + 1, m + 1)
-            options.add(tuple(np.round((theirs - mine) if flip else (mine - theirs), 12)))
-        laws.append([np.array(x) for x in options])
+        mine = score(counted([range(a - 1)], samples)[:, 0], m + 1)
+        every = (counted([above], samples) for above in combinations(range(n - 1), b - 1))
+        found = {tuple(np.round(sign * (mine - score(y[:, 0], m + 1)), 12)) for y in every}
+        laws.append([np.array(x) for x in found])
     for chosen in product(*laws):
-        sums = chosen[0]
-        for one in chosen[1:]:
-            sums = np.add.outer(sums, one).ravel()
+        sums = reduce(np.add.outer, chosen)
         truth = np.mean(sums > 1e-9)
         assert table.low[0] - 1e-12 <= truth <= table.high[0] + 1e-12
 
 
 def test_popularity_and_full_samples() -> None:
-    draw = np.random.default_rng(3)
-    ranks = [np.ceil(90 * draw.random(50) ** p).astype(int) for p in (1.6, 1.5)]
-    sets = [sd.RankSet(x, r, 90) for x, r in zip("PQ", ranks, strict=True)]
+    sets = skewed(np.random.default_rng(3), 90, 50, (1.6, 1.5))
     table = probability_if_shared("NDCG@5", sets, 20, scheme="popularity", odds=2.0)
     alone = sd.probability_of_order("NDCG@5", sets, 20, scheme="popularity", odds=2.0)
     assert table.low[0] <= alone.probability[0] <= table.high[0]
@@ -191,25 +157,6 @@ def test_labels_weights_and_order() -> None:
     assert tables[0].low[0] < tables[0].high[0]
 
 
-def test_frame_and_refusals(xyz: list[sd.RankSet]) -> None:
-    table = probability_if_shared("NDCG@10", xyz, 30, scheme=WITHOUT)
-    assert table.columns.tolist() == ["better", "worse", "low", "high"]
-    assert np.all(table.low <= table.high)
-    same = [sd.RankSet(x, [3, 4], 9) for x in "PQ"]
-    assert np.isnan(probability_if_shared("AP", same, 3)[["low", "high"]].to_numpy()).all()
-    apart = [
-        sd.RankSet("P", [3, 4], 9, instances=["a", "b"]),
-        sd.RankSet("Q", [3, 5], 9, instances=["a", "c"]),
-    ]
-    with pytest.raises(ValueError, match="'P' and 'Q' cannot share negatives"):
-        probability_if_shared("AP", apart, 3)
-    unequal = [sd.RankSet("A", [1, 2, 5], n=10), sd.RankSet("B", [1, 2], n=10)]
-    with pytest.raises(ValueError, match=r"^systems 'B' and 'A' cannot share negatives: they do"):
-        probability_if_shared("AP", unequal, 3)
-    with pytest.raises(ValueError, match="equally many negatives"):
-        probability_if_shared("AP", [sd.RankSet("P", [3], 9), sd.RankSet("Q", [3], 10)], 3)
-
-
 @pytest.mark.parametrize(
     ("metric", "n", "m", "first", "second"),
     [
@@ -224,8 +171,7 @@ def test_low_is_never_above_high(
     metric: str, n: int, m: int, first: list[int], second: list[int]
 ) -> None:
     # Bounds that meet, but for rounding.
-    sets = [sd.RankSet("A", first, n), sd.RankSet("B", second, n)]
-    found = probability_if_shared(metric, sets, m, scheme=WITHOUT)
+    found = probability_if_shared(metric, of_ranks(n, first, second), m, scheme=WITHOUT)
     assert found.low[0] <= found.high[0] <= 1
     assert found.low[0] == pytest.approx(found.high[0], abs=1e-15)
 

@@ -12,6 +12,7 @@ import sampledash as sd
 from sampledash.comparison.order import quick_ladder
 from sampledash.comparison.verdict import state_of
 from tests.benchmarks.every_m import order
+from tests.comparison.made import of_ranks
 from tests.oracles import POPULARITY, WITH, WITHOUT
 
 COLUMNS = "metric correction better worse exact sampled state right_from probability"
@@ -84,7 +85,7 @@ def test_states() -> None:
 
 
 def test_equal_systems_are_tied() -> None:
-    sets = [sd.RankSet("P", [3, 7], 12), sd.RankSet("Q", [7, 3], 12)]
+    sets = of_ranks(12, [3, 7], [7, 3])
     table = sd.verdict(["AP", "AUC", "NDCG@5"], sets, 5)
     assert table.state.tolist() == ["tied"] * 3
     assert table.right_from.isna().all()
@@ -93,11 +94,8 @@ def test_equal_systems_are_tied() -> None:
     assert sd.flips("AP", sets) == []
     assert sd.right_from("AP", sets).m.isna().all()
     assert sd.probability_of_order("AP", sets, 3).probability.isna().all()
-
-
-def test_complete_tie_in_sampling_is_undecided() -> None:
-    sets = [sd.RankSet("P", [3], 12), sd.RankSet("Q", [7], 12)]
-    table = sd.verdict(["Recall@4"], sets, 2)  # a sampled list of three: Recall@4 is 1
+    # A tie in sampling is undecided: in a sampled list of three, Recall@4 is 1.
+    table = sd.verdict(["Recall@4"], of_ranks(12, [3], [7]), 2)
     assert table.state.tolist() == ["undecided"]
     assert abs(table.sampled[0]) <= 1e-12
 
@@ -108,19 +106,9 @@ def test_recall_of_x_and_y_below_ten_negatives(xyz: list[sd.RankSet]) -> None:
     assert [order(y - x) for x, y in curve[["X", "Y"]].to_numpy()] == [0, 0, 1, -1, -1, 1]
 
 
-def test_wrong_input() -> None:
-    sets = [sd.RankSet("P", [3], 12), sd.RankSet("Q", [7], 12)]
-    with pytest.raises(TypeError, match="corrections"):
-        sd.verdict(["AP"], sets, 3, correction="CLS")
-    with pytest.raises(ValueError, match=r"correction must be one of .*'magic'"):
-        sd.verdict(["AP"], sets, 3, ["magic"])
-    with pytest.raises(ValueError, match=r"^m_values is empty"):
-        sd.verdict(["AP"], sets, 3, ("CLS",), m_values=[])
-
-
 def test_progress() -> None:
-    sets = [sd.RankSet("P", [3, 4], 12), sd.RankSet("Q", [7, 1], 12)]
     seen: list[float] = []
+    sets = of_ranks(12, [3, 4], [7, 1])
     sd.verdict(["AP", "AUC"], sets, 3, ["uncorrected", "BV 1"], progress=seen.append)
     assert seen == sorted(seen)
     assert 0 < min(seen) <= max(seen) <= 1

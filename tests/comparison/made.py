@@ -1,0 +1,111 @@
+"""Rank sets that the tests of comparisons share, and all that can be drawn for small ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+import sampledash as sd
+from tests.oracles import POPULARITY, WITHOUT, samples, tied_orders
+
+#: Of one instance: n, the ranks of its relevant items, and with how many others each is tied.
+Instance = tuple[int, list[int], list[int]]
+#: Chances and what is drawn, given one instance; sampled ranks, and in a list of how many.
+Drawn = list[tuple[float, tuple[Sequence[int], int]]]
+READINGS = {"optimistic": slice(1), "pessimistic": slice(-1, None), "expected": slice(None)}
+
+
+def skewed(
+    rng: np.random.Generator, n: Any, size: Any, powers: Sequence[float], **more: Any
+) -> list[sd.RankSet]:
+    """Systems P, Q, ... with ranks n u^power of uniform u: the larger the power, the better."""
+    sizes = np.broadcast_to(size, len(powers))
+    return [
+        sd.RankSet(x, np.ceil(n * rng.random(s) ** p).astype(int), n, **more)
+        for x, s, p in zip("PQRS", sizes, powers, strict=False)
+    ]
+
+
+def of_ranks(n: Any, *ranks: Any, **more: Any) -> list[sd.RankSet]:
+    """Systems P, Q, ... with these ranks."""
+    return [sd.RankSet(x, r, n, **more) for x, r in zip("PQRS", ranks, strict=False)]
+
+
+def options_of(scheme: str, odds: float = 2.0) -> dict[str, Any]:
+    """Options of a scheme."""
+    return {"scheme": scheme, "odds": odds} if scheme == POPULARITY else {"scheme": scheme}
+
+
+@st.composite
+def instances(draw: st.DrawFn, size: int = 3, relevant: int = 4, tied: bool = False):
+    """Instances whose relevant items may be tied with the irrelevant ones right below them."""
+    rows: list[Instance] = []
+    for _ in range(draw(st.integers(1, size))):
+        n = draw(st.integers(2, 9))
+        items = draw(st.integers(1, min(n - 1, relevant)))
+        ranks = sorted(draw(st.permutations(range(1, n + 1)))[:items])
+        room = (np.diff([*ranks, n + 1]) - 1).tolist()
+        rows.append((n, ranks, [draw(st.integers(0, most if tied else 0)) for most in room]))
+    return rows
+
+
+def rank_set(rows: list[Instance], system: str = "S", **options: Any) -> sd.RankSet:
+    """Instances are labelled 0, 1, ..."""
+    n, ranks, ties, labels = zip(
+        *((n, r, t, u) for u, (n, *each) in enumerate(rows) for r, t in zip(*each, strict=True)),
+        strict=True,
+    )
+    return sd.RankSet(system, ranks, n, instances=labels, ties=ties, **options)
+
+
+def most(rows: list[Instance], scheme: str) -> int:
+    """Largest m that is worth enumerating and not refused."""
+    negatives = [n - len(ranks) for n, ranks, _ in rows]
+    if scheme != WITHOUT:
+        return 4
+    return negatives[0] if len(set(negatives)) == 1 else max(negatives)
+
+
+def orders(row: Instance, reading: str = "expected") -> list[tuple[int, ...]]:
+    """Ranks that the relevant items may have, all equally likely."""
+    return list(tied_orders(row[1], row[2]))[READINGS[reading]]
+
+
+def odds_of(odds: Fraction) -> Callable[[int, Sequence[int]], tuple[Fraction, ...]]:
+    """Weights where whatever is above one relevant item weighs ``odds``, whatever is below 1."""
+    return lambda n, order: (odds,) * (order[0] - 1) + (Fraction(1),) * (n - order[0])
+
+
+def drawn(
+    row: Instance, m: int, scheme: str, reading: str = "expected", weights: Any = None
+) -> Drawn:
+    """All that can be drawn for an instance: all there is where it has fewer than m negatives."""
+    n, every = row[0], orders(row, reading)
+    if scheme == WITHOUT and n - len(row[1]) < m:
+        return [(1 / len(every), (order, n)) for order in every]
+    found: Counter[tuple[int, ...]] = Counter()
+    for order in every:
+        found.update(_positions(order, n, m, scheme, weights and weights(n, order)))
+    return [(float(p) / len(every), (s, m + len(s))) for s, p in found.items()]
+
+
+@cache
+def _positions(
+    order: tuple[int, ...], n: int, m: int, scheme: str, weights: tuple[Fraction, ...] | None
+) -> Counter[tuple[int, ...]]:
+    found: Counter[tuple[int, ...]] = Counter()
+    for p, s in samples(order, n, m, scheme, weights):
+        found[s] += p
+    return found
+
+
+def shares(rows: list[Instance], weighting: str) -> list[float]:
+    """Weight of each instance in the mean."""
+    each = [len(ranks) if weighting == "relevant-items" else 1 for _, ranks, _ in rows]
+    return [x / sum(each) for x in each]
