@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,6 +69,19 @@ class Case:
         counts = self.mass @ dense_law(self.n, self.m, WITH)
         return SampledRankSet("", np.arange(1, self.m + 2), self.n, self.m, counts=counts)
 
+    def width(self, metric: str, shape: str | None) -> float | None:
+        """Of bounds on infinitely many instances, at the smallest tolerance that allows them.
+
+        AUC has none, nor has a case that contradicts the shape.
+        """
+        for tolerance in () if as_metric(metric).linear else (1e-4, 1e-3):
+            try:
+                low, high = bounds(metric, self.infinite(), shape=shape, tolerance=tolerance)
+            except ValueError:
+                continue
+            return high - low
+        return None
+
 
 def masses(kind: str, n: int, rng: np.random.Generator) -> Floats:
     """A rank distribution: Zipf-like, geometric, with two peaks, or of two uniform parts."""
@@ -107,6 +121,11 @@ class Misses(NamedTuple):
     width: float
     seconds: float
 
+    def result(self, name: str, limit: float, quick: bool, note: str = "", **more: Any) -> Result:
+        """In few runs a single miss is no finding."""
+        note, limit = f"width {self.width:.4f}{note}", 1.0 if quick else limit
+        return Result(name, self.seconds, None, float(self.shares[0]), limit, note=note, **more)
+
 
 def misses(
     runs: int,
@@ -125,56 +144,33 @@ def misses(
         truths = np.atleast_1d(truth)
         missed.append((truths < low - ROUNDING) | (truths > high + ROUNDING))
     spent = (time.perf_counter() - start) / runs
-    if not spans:
-        return Misses(np.zeros(1), 0, np.nan, spent)
-    return Misses(np.mean(missed, axis=0), len(spans), float(np.median(spans)), spent)
-
-
-def _infinite_width(case: Case, metric: str, shape: str | None) -> float | None:
-    """Width on infinitely many instances, at the smallest tolerance of a ladder that allows one.
-
-    AUC has none.
-    """
-    for tolerance in () if as_metric(metric).linear else (1e-4, 1e-3):
-        try:
-            low, high = bounds(metric, case.infinite(), shape=shape, tolerance=tolerance)
-        except ValueError:
-            continue
-        return high - low
-    return None
+    shares = np.mean(missed, axis=0) if spans else np.zeros(1)
+    return Misses(shares, len(spans), float(np.median(spans or [np.nan])), spent)
 
 
 def held(quick: bool) -> Iterator[Result]:
     """How often 95 % intervals miss the exact metric, and how wide they are."""
     runs, rng = 5 if quick else 200, np.random.default_rng(1)
     for metric, shape in product(METRICS[:1] if quick else METRICS, SHAPES):
-        ratios, least = [], []
+        ratios, least, of = [], [], f"{metric}, {shape or 'any'} shape"
         for case in cases()[:: 6 if quick else 1]:
-            exact = sd.mean(metric, case.ranks)
-            found = misses(
-                runs,
-                lambda case=case, exact=exact: (case.draw(rng), exact),
-                lambda srs, metric=metric, shape=shape: interval(metric, srs, shape=shape),
-            )
-            note = f"width {found.width:.4f}, refused {runs - found.seen}"
-            if found.seen and (infinite := _infinite_width(case, metric, shape)):
+            exact, span = sd.mean(metric, case.ranks), partial(interval, metric, shape=shape)
+            found = misses(runs, lambda case=case, exact=exact: (case.draw(rng), exact), span)
+            note = f", refused {runs - found.seen}"
+            if found.seen and (infinite := case.width(metric, shape)):
                 size = len(case.ranks.ranks)
                 some = floor(as_metric(metric), case.infinite(), size, shape, 0.95)
                 ratios.append(found.width / infinite)
                 least.append(some / infinite)
                 note += f", {ratios[-1]:.2f} x infinite, no interval below {least[-1]:.2f} x"
-            name = f"misses, {metric}, {shape or 'any'} shape: {case.name}"
-            # In few runs a single miss is no finding.
-            share, limit = float(found.shares[0]), 1.0 if quick else MISSES
-            yield Result(name, found.seconds, None, share, limit, within=0.3, note=note)
+            yield found.result(f"misses, {of}: {case.name}", MISSES, quick, note, within=0.3)
         if ratios:
             inside, could = (int(np.sum(np.array(r) <= WIDTH)) for r in (ratios, least))
             note = (
                 f"median {np.median(ratios):.2f} x, {inside} of {len(ratios)} sets within "
                 f"{WIDTH} x; of any interval {np.median(least):.2f} x, {could} sets"
             )
-            name = f"widths, {metric}, {shape or 'any'} shape"
-            yield Result(name, 0.0, None, 0.0, 0.0, note=note)
+            yield Result(f"widths, {of}", 0.0, None, 0.0, 0.0, note=note)
 
 
 def hard(quick: bool) -> Iterator[Result]:
@@ -183,7 +179,7 @@ def hard(quick: bool) -> Iterator[Result]:
     for text, shape in product(METRICS[:1] if quick else METRICS[:2], SHAPES):
         found, metric = [], as_metric(text)
         for case in cases()[:: 6 if quick else 1]:
-            if _infinite_width(case, text, shape) is None:  # it contradicts the shape
+            if case.width(text, shape) is None:
                 continue
             size = len(case.ranks.ranks)
             sides = hardest(metric, case.infinite(), size, shape, 0.95)
@@ -196,16 +192,14 @@ def hard(quick: bool) -> Iterator[Result]:
                     exact = float(metric(ranks, case.n).mean())
                     return drawn(ranks, case.n, case.m, rng), exact
 
-                one = misses(
-                    runs, draw, lambda srs, m=metric, shape=shape: interval(m, srs, shape=shape)
-                )
+                one = misses(runs, draw, partial(interval, metric, shape=shape))
                 if one.seen:
-                    found.append((float(one.shares[0]), f"{place} of {case.name}", one.seconds))
-        share, worst, _ = max(found)
-        average, spent = (float(np.mean([one[i] for one in found])) for i in (0, 2))
-        name, limit = f"misses, {metric}, {shape or 'any'} shape: hardest ranks", HARD
-        note = f"average {average:.3f}, worst {worst}"
-        yield Result(name, spent, None, share, 1.0 if quick else limit, note=note)
+                    found.append((float(one.shares[0]), f"{place} of {case.name}", one))
+        _, worst, one = max(found, key=lambda each: each[0])
+        note = f", average {np.mean([share for share, *_ in found]):.3f}, worst {worst}"
+        yield one.result(
+            f"misses, {text}, {shape or 'any'} shape: hardest ranks", HARD, quick, note
+        )
 
 
 def decided(quick: bool) -> Iterator[Result]:
@@ -226,9 +220,8 @@ def decided(quick: bool) -> Iterator[Result]:
                 definite += found.better is not None
                 wrong += found.low > 0 > order or found.high < 0 < order
         spent = (time.perf_counter() - start) / max(total, 1)
-        share = wrong / max(definite, 1)
         note = f"{definite} of {total} decided, {wrong} of them wrong"
-        name = f"wrong verdicts, {metric}, {shape or 'any'} shape"
+        name, share = f"wrong verdicts, {metric}, {shape or 'any'} shape", wrong / max(definite, 1)
         yield Result(name, spent, None, share, 1.0 if quick else WRONG, note=note)
 
 
@@ -239,8 +232,8 @@ def programmes(quick: bool) -> Iterator[Result]:
     srs = averaged(sd.RankSet("Y", y.ranks[y.ranks <= n], n), n, m)
     for (name, k), shape in product((("recall", 10), ("ndcg", 10)), SHAPES):
         metric, how = sd.metric(name, k=k), {"shape": shape, "tolerance": 1e-2}
-        ours, found = timed(lambda metric=metric, how=how: bounds(metric, srs, **how))
-        obvious, every = timed(lambda name=name, k=k, how=how: brute(name, k, srs, **how))
+        ours, found = timed(partial(bounds, metric, srs, **how))
+        obvious, every = timed(partial(brute, name, k, srs, **how))
         assert every is not None
         apart = float(np.abs(np.subtract(found, every)).max())
         title = f"bounds of {metric}, {shape or 'any'} shape, n = {n}, m = {m}"
@@ -258,12 +251,10 @@ def shaped(quick: bool) -> Iterator[Result]:
             ranks = 1 + rng.choice(N, size, p=mass)
             return drawn(ranks, N, m, rng), (float(metric(ranks, N).mean()), expected)
 
-        found = misses(runs, draw, lambda srs, x=metric: interval(x, srs, shape="non-increasing"))
-        own, others = found.shares
-        note = f"width {found.width:.5f}, of the distribution {others:.2f}"
-        title, limit = f"misses, {name}, non-increasing shape: {size} of {kind}", MISSES
-        limit = 1.0 if quick else limit
-        yield Result(title, found.seconds, None, float(own), limit, within=0.3, note=note)
+        found = misses(runs, draw, partial(interval, metric, shape="non-increasing"))
+        title = f"misses, {name}, non-increasing shape: {size} of {kind}"
+        note = f", of the distribution {found.shares[1]:.2f}"
+        yield found.result(title, MISSES, quick, note, within=0.3)
 
 
 def deciding(ranks: Ints, rule: tuple[int, int, int], rng: np.random.Generator) -> SampledRankSet:
@@ -294,30 +285,24 @@ def hardest_to_tell(
 
 def decided_by_the_draw(quick: bool) -> Iterator[Result]:
     """Where the draw decides m: misses for plain ranks, and for those hardest to tell from them."""
-    runs = 2 if quick else 60
-    for name, rule, kind, size in product(
-        METRICS[:1] if quick else METRICS,
-        RULES[1:] if quick else RULES,
-        ("uniform", "exponential"),
-        (200,) if quick else (200, 3000),
-    ):
+    runs, some = 2 if quick else 60, 1 if quick else None
+    kinds = ("uniform", "exponential")
+    for name, rule, kind, size in product(METRICS[:some], RULES[::-1][:some], kinds, (200, 3000)):
         metric, mass = as_metric(name), falling(kind, N)
-        some = [("", np.arange(1, N + 1), mass)]
+        which = {"": (np.arange(1, N + 1), mass)}
         if not quick:
-            low, high = hardest_to_tell(metric, mass, rule, size)
-            some += [("lowest of ", *low), ("highest of ", *high)]
-        for which, places, weights in some:
+            ends = hardest_to_tell(metric, mass, rule, size)
+            which |= dict(zip(("lowest of ", "highest of "), ends, strict=True))
+        for place, (places, weights) in which.items():
             rng = np.random.default_rng(5)
 
             def draw(places=places, weights=weights, rng=rng, rule=rule, size=size, x=metric):
                 ranks = rng.choice(places, size, p=weights)
                 return deciding(ranks, rule, rng), float(x(ranks, N).mean())
 
-            found = misses(runs, draw, lambda srs, x=metric: bounds(x, srs))
-            title = f"misses, {name}, m by {rule}: {size} of {which}{kind}"
-            limit = 1.0 if quick else HARD if which else MISSES
-            share, note = float(found.shares[0]), f"width {found.width:.4f}"
-            yield Result(title, found.seconds, None, share, limit, note=note)
+            title = f"misses, {name}, m by {rule}: {size} of {place}{kind}"
+            found = misses(runs, draw, partial(bounds, metric))
+            yield found.result(title, HARD if place else MISSES, quick)
 
 
 BENCHMARKS = (programmes, held, hard, decided, shaped, decided_by_the_draw)

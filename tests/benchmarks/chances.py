@@ -9,21 +9,22 @@ other half do not, and so differ in skewness too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import sampledash as sd
+from sampledash.comparison import probability_if_redrawn, probability_if_shared
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.means import expected_means
 from sampledash.comparison.order import true_order
 from sampledash.protocol import Protocol
 from sampledash.simulation import batches
-from sampledash.types import Ints
+from sampledash.types import Floats, Ints
 from tests.benchmarks.frame import Result, timed
-from tests.oracles import POPULARITY, WITH, WITHOUT
+from tests.oracles import POPULARITY, UNIFORM, WITH, WITHOUT
 
 MASS = "mass above"  # popularity with the weight above each item given
 SCHEMES = (WITH, WITHOUT, POPULARITY, MASS)
@@ -88,45 +89,27 @@ class Case:
         chances = [chance, chance if rng.random() < 0.5 else rng.random(len(instance))]
         sets = []
         for name, power, u in zip("PQ", powers, chances, strict=True):
-            raw = np.minimum(1 + (n[instance] * u**power).astype(np.int64), n[instance])
-            ranks = _distinct(raw, instance, n[instance])
+            ranks, room = _distinct((n[instance] * u**power).astype(np.int64), relevant, n)
             more: dict[str, Any] = {}
             if "ties" in self.kind:
                 tied = rng.integers(1, 30, len(ranks)) * (rng.random(len(ranks)) < 0.5)
-                more["ties"] = np.minimum(tied, _room(ranks, instance, n[instance]))
+                more["ties"] = np.minimum(tied, room)
             if self.scheme == MASS:
                 more["mass_above"] = ((ranks - 1) / n[instance]) ** 0.7
-            sets.append(
-                sd.RankSet(
-                    name, ranks, n[instance], instances=instance, counts=counts[instance], **more
-                )
-            )
+            more |= {"instances": instance, "counts": counts[instance]}
+            sets.append(sd.RankSet(name, ranks, n[instance], **more))
         return sets
 
 
-def _room(ranks: Ints, instance: Ints, n: Ints) -> Ints:
-    """Places between each relevant item and the next one of its instance, or the end."""
-    order = np.lexsort((ranks, instance))
-    following = np.r_[ranks[order][1:], 0]
-    last = np.r_[instance[order][1:] != instance[order][:-1], True]
-    room = np.empty(len(ranks), dtype=np.int64)
-    room[order] = np.where(last, n[order], following - 1) - ranks[order]
-    return room
-
-
-def _distinct(ranks: Ints, instance: Ints, n: Ints) -> Ints:
-    """Ranks moved down, and then up, until those of an instance differ."""
-    order = np.lexsort((ranks, instance))
-    sorted_ranks, owner = ranks[order].tolist(), instance[order].tolist()
-    for i in range(1, len(owner)):
-        if owner[i] == owner[i - 1]:
-            sorted_ranks[i] = max(sorted_ranks[i], sorted_ranks[i - 1] + 1)
-    for i in range(len(owner) - 1, -1, -1):
-        last = i == len(owner) - 1 or owner[i] != owner[i + 1]
-        sorted_ranks[i] = min(sorted_ranks[i], n[order[i]] if last else sorted_ranks[i + 1] - 1)
-    result = np.empty(len(owner), dtype=np.int64)
-    result[order] = sorted_ranks
-    return result
+def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
+    """Ranks of each instance, moved down and up until they differ; places before the next one."""
+    ranks, room = [], []
+    for each, size in zip(np.split(above, np.cumsum(relevant)[:-1]), n, strict=True):
+        step = np.arange(len(each))
+        place = np.maximum.accumulate(np.sort(each) - step)  # of other items above
+        ranks.append(1 + step + np.minimum(place, size - len(each)))
+        room.append(np.diff([*ranks[-1], size + 1]) - 1)
+    return np.concatenate(ranks), np.concatenate(room)
 
 
 @dataclass(frozen=True)
@@ -202,4 +185,129 @@ def simulated_chances(quick: bool) -> Iterator[Result]:
         yield Result(name, seconds, None, abs(worst.z), 4, note=note)
 
 
-BENCHMARKS = (simulated_chances,)
+# Means that take few values: ties count, and so does skewness. Runs are drawn with numpy alone;
+# for shared negatives the items above under both systems are as many as can be, as few, or between.
+FEW_VALUES = ("AP@5", "AP", "NDCG@10", "NDCG", "Recall@5", "Precision@3", "RR", "AUC")
+RECIPES = ("uncorrected", "CLS", "BV 0.1", "rank estimate")
+OVERLAPS = (1.0, 0.0, 0.7, None)  # share of the range of what both may have above; None: random
+DRAWS = 5_000
+CASES, QUICK = 300, 8
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems, ranks of the same instances; the first one is named P."""
+
+    metric: str
+    correction: str
+    scheme: str
+    n: int
+    m: int
+    ranks: Ints
+    overlap: float | None = None
+    seed: int = 0
+
+    @classmethod
+    def of(cls, seed: int) -> Pair:
+        """A random one."""
+        rng = np.random.default_rng([3, seed])
+        size = int(rng.choice([30, 40, 60, 100, 200]))
+        n, m = int(rng.choice([40, 67, 150, 400])), int(rng.choice([5, 20, 35]))
+        first = rng.random(size)
+        alike = np.clip(first + rng.normal(0, 0.05, size), 0, 0.9999)
+        second = alike if rng.random() < 0.6 else rng.random(size)
+        power = float(rng.choice([1.5, 3.0]))
+        powers = power, power * np.exp(0.3 * rng.normal() / np.sqrt(size))
+        each = [
+            1 + (n * u**p).astype(np.int64) for u, p in zip((first, second), powers, strict=True)
+        ]
+        chosen = (str(rng.choice(some)) for some in (FEW_VALUES, RECIPES, UNIFORM))
+        return cls(*chosen, n, m, np.minimum(each, n), OVERLAPS[seed % 4], seed)
+
+    @property
+    def sets(self) -> list[sd.RankSet]:
+        return [sd.RankSet(name, r, self.n) for name, r in zip("PQ", self.ranks, strict=True)]
+
+    def row(self, chance: Callable[..., Any]) -> Any:
+        """What a function says of the two systems."""
+        how = {"scheme": self.scheme, "correction": self.correction}
+        return chance(self.metric, self.sets, self.m, **how).iloc[0]
+
+    @property
+    def vector(self) -> Floats:
+        """What is reported for each sampled count above."""
+        sampling = sd.Sampling(self.n, self.m, self.scheme)
+        return sd.parse_correction(self.correction).fit(self.metric, sampling).values
+
+    def redrawn(self, runs: int) -> Floats:
+        """Differences P - Q of runs on redrawn instances."""
+        rng = np.random.default_rng([4, self.seed])
+        at = rng.integers(0, self.ranks.shape[1], (runs, self.ranks.shape[1]))
+        means = []
+        for ranks in self.ranks:
+            above = ranks[at] - 1
+            if self.scheme == WITH:
+                counts = rng.binomial(self.m, above / (self.n - 1))
+            else:
+                counts = rng.hypergeometric(above, self.n - 1 - above, self.m)
+            means.append(self.vector[counts].mean(axis=1))
+        return np.asarray(means[0] - means[1])
+
+    def shared(self, runs: int) -> Floats:
+        """Differences P - Q of runs in which both systems rank the same negatives."""
+        rng = np.random.default_rng([5, self.seed])
+        others, vector = self.n - 1, self.vector
+        total = np.zeros(runs)
+        for a, b in (self.ranks - 1).T.tolist():
+            least, most = max(0, a + b - others), min(a, b)
+            share = rng.random() if self.overlap is None else self.overlap
+            both = least + round(share * (most - least))
+            parts = np.array([both, a - both, b - both, others - a - b + both])
+            if self.scheme == WITH:
+                drawn = rng.multinomial(self.m, parts / others, runs)
+            else:
+                drawn = rng.multivariate_hypergeometric(parts, self.m, runs)
+            total += vector[drawn[:, 0] + drawn[:, 1]] - vector[drawn[:, 0] + drawn[:, 2]]
+        return total / self.ranks.shape[1]
+
+
+def share_ahead(differences: Floats, better: str) -> tuple[float, float]:
+    """Share of the runs that show the order, and its standard error."""
+    ahead = differences if better == "P" else -differences
+    share = float(np.mean(ahead > 1e-12))
+    return share, float(np.sqrt(max(share * (1 - share), 0.02) / len(differences)))
+
+
+def off_redrawn(case: Pair, runs: int = DRAWS) -> float:
+    """Distance from the share of simulated runs in standard errors; 0 for equal systems."""
+    row = case.row(probability_if_redrawn)
+    if np.isnan(row.probability):
+        return 0.0
+    share, error = share_ahead(case.redrawn(runs), row.better)
+    return abs(float(row.probability) - share) / error
+
+
+def off_shared(case: Pair, runs: int = DRAWS) -> float:
+    """How far the share of simulated runs is outside the bounds, in standard errors."""
+    row = case.row(probability_if_shared)
+    if np.isnan(row.low):
+        return 0.0
+    share, error = share_ahead(case.shared(runs), row.better)
+    return max(float(row.low) - share, share - float(row.high), 0.0) / error
+
+
+def against_runs(quick: bool) -> Iterator[Result]:
+    """Largest distance over random cases: at most 4 standard errors."""
+    some = [Pair.of(seed) for seed in range(QUICK if quick else CASES)]
+    for what, off in (("redrawn instances", off_redrawn), ("shared negatives", off_shared)):
+        seconds, found = timed(lambda off=off: [off(case) for case in some])
+        worst = some[int(np.argmax(found))]
+        name = f"{what}, {len(some)} pairs, against {DRAWS:,} runs (standard errors)"
+        note = (
+            f"worst: {worst.metric}, {worst.correction}, {worst.scheme}, "
+            f"{worst.ranks.shape[1]} instances, n = {worst.n}, m = {worst.m}"
+        )
+        yield Result(name, seconds, None, max(found), 4, note=note)
+
+
+BENCHMARKS = (simulated_chances, against_runs)

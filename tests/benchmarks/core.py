@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,17 @@ import numpy as np
 import sampledash as sd
 from sampledash.types import Floats
 from tests.benchmarks.frame import Result, alone, fresh, timed
-from tests.oracles import (
-    WITH,
-    WITHOUT,
-    dense_bias_variance,
-    dense_law,
-    dense_target,
-)
+from tests.oracles import UNIFORM, WITH, dense_bias_variance, dense_law, dense_target
+
+
+def by_scipy(above: Any, others: int, m: int, scheme: str) -> Floats:
+    """The law of 0..m sampled items above, given how many of the others are."""
+    from scipy.stats import binom, hypergeom
+
+    s = np.arange(m + 1)
+    if scheme == WITH:
+        return binom.pmf(s, m, above / others)
+    return hypergeom.pmf(s, others, above, m)
 
 
 def apart(ours: Floats, other: Floats) -> float:
@@ -25,28 +30,19 @@ def apart(ours: Floats, other: Floats) -> float:
 
 def laws(quick: bool) -> Iterator[Result]:
     """The law for n = 10,000 ranks and m = 100 against scipy.stats on a grid."""
-    from scipy.stats import binom, hypergeom
-
-    n, m = 10_000, 100
-    step = 500 if quick else 20
+    n, m, step = 10_000, 100, 500 if quick else 20
     rank = np.arange(1, n + 1)
-    some, s = rank[::step, None] - 1, np.arange(m + 1)
-    for scheme in (WITH, WITHOUT):
-        sampling = sd.Sampling(n, m, scheme)
-        ours, p = timed(lambda sampling=sampling: sampling.pmf(rank), 3)
-        if scheme == WITH:
-            obvious, q = timed(lambda: binom.pmf(s, m, some / (n - 1)))
-        else:
-            obvious, q = timed(lambda: hypergeom.pmf(s, n - 1, some, m))
-        yield Result(
-            f"law, 10,000 x 100, {scheme}", ours, obvious * step, apart(p[::step], q), 1e-10
-        )
+    for scheme in UNIFORM:
+        ours, p = timed(partial(sd.Sampling(n, m, scheme).pmf, rank), 3)
+        obvious, q = timed(partial(by_scipy, rank[::step, None] - 1, n - 1, m, scheme))
+        name = f"law, 10,000 x 100, {scheme}"
+        yield Result(name, ours, obvious * step, apart(p[::step], q), 1e-10)
 
 
 def bias_variance(quick: bool) -> Iterator[Result]:
     """Eq. 25 against the n by m+1 matrix: at least 50 times faster, within 1e-9."""
     n, m = (10_000, 100) if quick else (100_000, 500)
-    for scheme in (WITH, WITHOUT):
+    for scheme in UNIFORM:
         for name, k in (("ap", None), ("ndcg", 10)):
             metric, sampling = sd.metric(name, k=k), sd.Sampling(n, m, scheme)
             recipe = sd.correction("BV", gamma=0.1)
@@ -55,12 +51,12 @@ def bias_variance(quick: bool) -> Iterator[Result]:
                 fresh()
                 return recipe.fit(metric, sampling).values
 
-            def dense(name=name, k=k, scheme=scheme) -> Floats:
-                law = dense_law(n, m, scheme)
-                return dense_bias_variance(law, dense_target(name, k, n), 0.1, None)
-
             ours, values = timed(fit, 3)
-            obvious, true = timed(dense)
+            obvious, true = timed(
+                lambda name=name, k=k, scheme=scheme: dense_bias_variance(
+                    dense_law(n, m, scheme), dense_target(name, k, n), 0.1, None
+                )
+            )
             name = f"bias-variance {metric}, n = {n:,}, m = {m}, {scheme}"
             least = None if quick else 50
             yield Result(name, ours, obvious, apart(values, true), 1e-9, at_least=least)
@@ -86,7 +82,7 @@ def any_n(quick: bool) -> Iterator[Result]:
         ("BV 0.1", f"Recall@{few // 3}", f"Recall@{many // 3}"),
         ("CLS", "AP", "AP"),
     ]
-    for scheme in (WITH, WITHOUT):
+    for scheme in UNIFORM:
         for recipe, less, metric in cases[:1] if quick else cases:
             # The better of two.
             small, large = (
@@ -103,14 +99,12 @@ def any_n(quick: bool) -> Iterator[Result]:
 
 def curves(quick: bool) -> Iterator[Result]:
     """Curves of X, Y, Z: four metrics, 60 values of m, against scipy.stats row by row."""
-    from scipy.stats import binom, hypergeom
-
     sets = sd.example("movielens-xyz")
     metrics = [sd.parse_metric(text) for text in ("Recall@10", "NDCG@10", "AP", "AUC")]
     m_values = np.unique(np.geomspace(1, 1000, 76).round().astype(int))[-60:]
     step = 2000 if quick else 100
     few = [sd.RankSet(rs.system, rs.ranks[::step], rs.n[::step]) for rs in sets]
-    for scheme in (WITH, WITHOUT):
+    for scheme in UNIFORM:
 
         def ours_of(which: list[sd.RankSet], scheme: str = scheme) -> Floats:
             return np.array([sd.curve(x, which, m_values, scheme=scheme) for x in metrics])
@@ -118,18 +112,10 @@ def curves(quick: bool) -> Iterator[Result]:
         def by_rows(scheme: str = scheme) -> Floats:
             result = np.zeros((len(metrics), len(m_values), len(few)))
             for y, m in enumerate(m_values):
-                s = np.arange(m + 1)
-                values = [metric(s + 1, m + 1) for metric in metrics]
+                values = np.array([metric(np.arange(1, m + 2), m + 1) for metric in metrics])
                 for z, rs in enumerate(few):
                     for r, n in zip(rs.ranks, rs.n, strict=True):
-                        law = (
-                            binom(m, (r - 1) / (n - 1))
-                            if scheme == WITH
-                            else hypergeom(n - 1, r - 1, m)
-                        )
-                        p = law.pmf(s)
-                        for x in range(len(metrics)):
-                            result[x, y, z] += p @ values[x] / len(rs)
+                        result[:, y, z] += values @ by_scipy(r - 1, n - 1, m, scheme) / len(rs)
             return result
 
         ours, _ = timed(lambda: ours_of(few if quick else sets), 3)

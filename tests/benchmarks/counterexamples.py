@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from functools import lru_cache
+from itertools import combinations_with_replacement
 from math import comb, lcm
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import sampledash as sd
 from tests.benchmarks.frame import Result, timed
@@ -61,13 +62,13 @@ def whole_values(metric: sd.Metric, others: int) -> Values:
 def whole_law(n: int, m: int, scheme: str) -> NDArray[np.object_]:
     """Law of the sampled count above of the ranks 1..n, times a common number: (n, m + 1)."""
     others = n - 1
-    if scheme == WITHOUT:
-        rows = [[comb(a, s) * comb(others - a, m - s) for s in range(m + 1)] for a in range(n)]
-    else:
-        rows = [
-            [comb(m, s) * a**s * (others - a) ** (m - s) for s in range(m + 1)] for a in range(n)
-        ]
-    return np.array(rows, dtype=object)
+
+    def ways(a: int, s: int) -> int:
+        if scheme == WITHOUT:
+            return comb(a, s) * comb(others - a, m - s)
+        return comb(m, s) * a**s * (others - a) ** (m - s)
+
+    return np.array([[ways(a, s) for s in range(m + 1)] for a in range(n)], dtype=object)
 
 
 def possible(f: Values, g: Values) -> bool:
@@ -82,17 +83,23 @@ def possible(f: Values, g: Values) -> bool:
     return max(map(abs, off)) > width[0] * width[1] // 10**40
 
 
-def two_suffice(f: Values, g: Values) -> bool:
-    """Whether two instances each make a counterexample, by trying all pairs of rank sets."""
-    i, j = np.triu_indices(len(f))
-    exact, sampled = np.array(f, dtype=object), np.array(g, dtype=object)
-    exact, sampled = exact[i] + exact[j], sampled[i] + sampled[j]
-    order = np.argsort(exact, kind="stable")
-    exact, sampled = exact[order], sampled[order]
-    largest = np.maximum.accumulate(sampled)
-    below = np.searchsorted(exact, exact - max(f) // 10**40, side="left")  # of those not better
-    later = below > 0
-    return bool(np.any(largest[below[later] - 1] - sampled[later] > max(g) // 10**40))
+def smallest(exact: ArrayLike, sampled: ArrayLike, most: int, tie: float = 0) -> int | None:
+    """Fewest instances of any counterexample, by trying all pairs of rank sets.
+
+    What differs by up to ``tie`` per instance, or 10^-40 of the largest, is equal.
+    """
+    f, g = (np.array(values) for values in (exact, sampled))
+    least = [tie or max(values) // 10**40 for values in (f, g)]
+    for size in range(1, most + 1):
+        sets = np.array(list(combinations_with_replacement(range(len(f)), size)))
+        sums = np.array([f[sets].sum(axis=1), g[sets].sum(axis=1)])
+        first, second = sums[:, np.argsort(sums[0], kind="stable")]
+        largest = np.maximum.accumulate(second)  # of all sets that are not better
+        below = np.searchsorted(first, first - size * least[0], side="left")
+        later = below > 0
+        if np.any(largest[below[later] - 1] - second[later] > size * least[1]):
+            return size
+    return None
 
 
 def check(
@@ -111,15 +118,14 @@ def check(
                 yield f"{where}: none found"
             continue
         first, second = (
-            [(int(r) - 1, int(c)) for r, c in zip(rs.ranks, rs.counts, strict=True)] for rs in found
+            [r - 1 for r, c in zip(rs.ranks, rs.counts, strict=True) for _ in range(int(c))]
+            for rs in found
         )
-        size, other = (sum(c for _, c in part) for part in (first, second))
-        exact, sampled = (
-            sum(c * v[a] for a, c in first) - sum(c * v[a] for a, c in second) for v in (f, g)
-        )
+        size, other = len(first), len(second)
+        exact, sampled = (sum(v[a] for a in first) - sum(v[a] for a in second) for v in (f, g))
         if size != other or exact <= max(f) // 10**40 or sampled >= -(max(g) // 10**40):
             yield f"{where}: no counterexample, {first} {second}"
-        if (size == 2) != two_suffice(f, g):
+        if (size == 2) != (smallest(f, g, 2) == 2):
             yield f"{where}: {size} instances, where two suffice: {size > 2}"
         sizes[size] += 1
 

@@ -128,18 +128,9 @@ def law(above: NDArray[np.int64], total: int, m: int, scheme: str, odds: float) 
 
 def shares(case: Case, system: int) -> Floats:
     """Weight of each instance in the mean."""
-    weight = np.array(
-        [len(r) if case.weighting == "relevant-items" else 1 for _, r in case.systems[system]]
-    )
+    by_items = case.weighting == "relevant-items"
+    weight = np.array([len(r) if by_items else 1 for _, r in case.systems[system]])
     return weight / weight.sum()
-
-
-def exact_means(case: Case, name: str, k: int | None) -> list[float]:
-    """Exact mean of each system."""
-    return [
-        float(shares(case, i) @ [by_definition(name, k, ranks, n) for n, ranks in rows])
-        for i, rows in enumerate(case.systems)
-    ]
 
 
 def expected_means(case: Case, correction: str, m: int) -> Floats:
@@ -239,7 +230,10 @@ def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> 
         right = {"verdict": lines.right_from}
         if x == number % len(METRICS):
             right["right_from"] = sd.right_from(metric, sets, m_max, **options).m
-        exact = exact_means(case, *METRICS[x])
+        exact = [
+            shares(case, i) @ [by_definition(*METRICS[x], ranks, n) for n, ranks in rows]
+            for i, rows in enumerate(case.systems)
+        ]
         for row, (i, j) in enumerate(combinations(range(len(sets)), 2)):
             each = {m: float(v[x, i] - v[x, j]) for m, v in means.items()}
             exactly = float(exact[i] - exact[j])

@@ -6,16 +6,16 @@ Each file is read in a process of its own, which is measured: seconds, and peak 
 from __future__ import annotations
 
 import argparse
-import json
 import logging
-import os
 import resource
-import signal
 import sys
 import tempfile
 import time
 import warnings
+from functools import cache
+from multiprocessing import TimeoutError, get_context
 from pathlib import Path
+from typing import Any
 
 from tests.hostile import Case, corpus, read, wrong_result, wrong_sentence
 from tests.hostile_addresses import addresses
@@ -41,46 +41,26 @@ def judged(case: Case, data: bytes) -> tuple[str, str, float]:
     return wrong, said, seconds
 
 
-def _child(case: Case, path: Path, write: int) -> None:
-    """Read one file and report; the process ends here."""
-    signal.alarm(120)
-    data = path.read_bytes()
-    wrong, said, seconds = judged(case, data)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    os.write(write, json.dumps([wrong[:900], said[:900], seconds, peak / 1024]).encode())
-    os._exit(0)
+every = cache(corpus)  # made once, before processes are forked
 
 
-def _forked(job) -> tuple[int, bytes]:
-    """The state a process ends in, and what it writes."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        try:
-            job(writing)
-        finally:
-            os._exit(1)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as stream:
-        answer = stream.read()
-    return os.waitpid(child, 0)[1], answer
-
-
-def _write(case: Case, path: Path) -> None:
+def _write(number: int, path: Path) -> None:
     with path.open("wb") as file:
-        for piece in case.write():
-            file.write(piece)
+        file.writelines(every()[number].write())
 
 
-def measured(case: Case, folder: Path) -> tuple[str, str, float, float]:
-    """What is wrong, what was said, seconds, MiB."""
-    path = folder / "file"
-    _forked(lambda _: _write(case, path) or os._exit(0))
-    state, answer = _forked(lambda out: _child(case, path, out))
-    if not answer:
-        return f"the process ended in state {state}", "", 120.0, 0.0
-    wrong, said, seconds, peak = json.loads(answer)
+def _judge(number: int, path: Path) -> tuple[str, str, float, float]:
+    wrong, said, seconds = judged(every()[number], path.read_bytes())
+    return wrong, said, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measured(pool: Any, number: int, path: Path) -> tuple[str, str, float, float]:
+    """What is wrong, what was said, seconds, MiB; each step in a process of its own."""
+    try:
+        pool.apply(_write, (number, path))
+        wrong, said, seconds, peak = pool.apply_async(_judge, (number, path)).get(120)
+    except TimeoutError:
+        return "no answer", "", 120.0, 0.0
     if seconds > MOST_SECONDS or peak > MOST_MIB:
         wrong = f"{wrong} {seconds:.1f} s, {peak:.0f} MiB"
     return wrong, said, seconds, peak
@@ -88,23 +68,23 @@ def measured(case: Case, folder: Path) -> tuple[str, str, float, float]:
 
 def files(small: bool, verbose: bool, only: str) -> int:
     """Judge the corpus; how many files are not handled."""
-    cases = [c for c in corpus() if not (small and c.large) and c.kind.startswith(only)]
+    cases = {i: c for i, c in enumerate(every()) if not (small and c.large)}
+    cases = {i: case for i, case in cases.items() if case.kind.startswith(only)}
     bad = refused = 0
     worst: list[tuple[float, float, str]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        for case in cases:
-            wrong, said, seconds, peak = measured(case, Path(folder))
+    pools = get_context("fork").Pool(1, maxtasksperchild=1)
+    with tempfile.TemporaryDirectory() as folder, pools as pool:
+        for number, case in cases.items():
+            wrong, said, seconds, peak = measured(pool, number, Path(folder) / "file")
             bad += bool(wrong)
             refused += bool(said)
-            worst.append((seconds, peak, f"{case.kind} {case.number}"))
+            name = f"{case.kind} {case.number}"
+            worst.append((seconds, peak, name))
             if wrong:
-                print(f"{case.kind} {case.number} ({case.name}): {wrong.strip()}", flush=True)
+                print(f"{name} ({case.name}): {wrong.strip()}", flush=True)
             elif verbose:
-                print(
-                    f"  {case.kind} {case.number}: {seconds:.2f} s {peak:.0f} MiB {said or 'read'}"
-                )
-    kinds = len({case.kind for case in cases})
-    good = len(cases) - refused
+                print(f"  {name}: {seconds:.2f} s {peak:.0f} MiB {said or 'read'}")
+    kinds, good = len({case.kind for case in cases.values()}), len(cases) - refused
     print(f"{len(cases)} files of {kinds} kinds: {refused} refused, {good} read, {bad} wrong")
     slow, large = max(worst), max(worst, key=lambda each: each[1])
     print(f"longest {slow[0]:.1f} s ({slow[2]}), most memory {large[1]:.0f} MiB ({large[2]})")
@@ -114,9 +94,8 @@ def files(small: bool, verbose: bool, only: str) -> int:
 def pages() -> int:
     """Judge the addresses; how many are not handled."""
     logging.disable(logging.CRITICAL)  # Streamlit misses its server at every run
-    every = addresses()
-    bad, slow = 0, 0.0
-    for address in every:
+    tried, bad, slow = addresses(), 0, 0.0
+    for address in tried:
         start = time.perf_counter()
         said = wrong_page(address)
         seconds = time.perf_counter() - start
@@ -125,9 +104,7 @@ def pages() -> int:
             bad += 1
             print(f"{address.page} {address.query}: {said} {seconds:.1f} s", flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"{len(every)} addresses, {bad} wrong; longest {slow:.1f} s, memory of all {peak:.0f} MiB"
-    )
+    print(f"{len(tried)} addresses, {bad} wrong; longest {slow:.1f} s, memory {peak:.0f} MiB")
     return bad
 
 

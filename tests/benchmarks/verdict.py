@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 import sampledash as sd
 from sampledash.comparison.order import quick_ladder
@@ -33,26 +32,16 @@ def systems(number: int, instances: int, n: int, rng: np.random.Generator) -> li
     return sets
 
 
-def whole(instances: int) -> Any:
-    """Ten systems: uncorrected at every m, corrections on the quick ladder."""
-    n = min(10_000, instances)
-    sets = systems(10, instances, n, np.random.default_rng(0))
+def whole(number: int, instances: int, n: int, corrected: bool) -> Any:
+    """Verdict of systems: at every m, or corrected too and then on the quick ladder."""
+    sets = systems(number, instances, n, np.random.default_rng(corrected))
+    corrections = ("uncorrected", *CORRECTIONS)[: None if corrected else 1]
+    how = {"scheme": WITHOUT, "m_values": quick_ladder(n - 1) if corrected else None}
 
-    def work(progress: Any) -> list[Any]:
-        how = {"scheme": WITHOUT, "m_values": quick_ladder(n - 1), "progress": progress}
-        table = sd.verdict(METRICS, sets, 100, ("uncorrected", *CORRECTIONS), **how)
-        return [len(table), int(table.right_from.notna().sum())]
-
-    return work
-
-
-def many(number: int) -> Any:
-    """Some hundred systems of 6,000 instances: all pairs."""
-    sets = systems(number, 6_000, 3_706, np.random.default_rng(1))
-
-    def work(progress: Any) -> list[Any]:
-        table = sd.verdict(METRICS, sets, 100, scheme=WITHOUT, progress=progress)
-        return [len(table), int((table.state == "wrong").sum())]
+    def work(progress: Any) -> list[int]:
+        table = sd.verdict(METRICS, sets, 100, corrections, progress=progress, **how)
+        rows = len(corrections) * len(METRICS) * number * (number - 1) // 2
+        return [len(table), rows, int(table.right_from.notna().sum())]
 
     return work
 
@@ -60,26 +49,22 @@ def many(number: int) -> Any:
 def budget(quick: bool) -> Iterator[Result]:
     """Ten systems, 100,000 instances, n = 10,000: under 10 s and 1 GiB, with progress.
 
-    And all pairs of 200 systems.
+    And all pairs of 200 systems of 6,000 instances.
     """
-    instances = 300 if quick else 100_000
-    run = alone(whole, instances)
-    rows, found = run.result
-    wrong = float(rows != 5 * 4 * 45) + float(not run.rising) + float(run.peak > GIB)
-    name = f"verdict, 10 systems x {instances:,}, 5 metrics, 4 corrections"
-    note = (
-        f"peak {run.peak:.0f} MiB, {run.calls:,} progress calls, longest pause "
-        f"{run.longest:.1f} s, {found} of {rows} right from some m"
-    )
-    limit = None if quick else 10.0
-    yield Result(name, run.seconds, None, wrong, 0, within=limit, note=note)
-    number = 20 if quick else 200
-    run = alone(many, number)
-    rows, wrong_rows = run.result
-    wrong = float(rows != 5 * number * (number - 1) // 2) + float(not run.rising)
-    name = f"verdict, {number} systems x 6,000 instances, 5 metrics, every m"
-    note = f"peak {run.peak:.0f} MiB, {rows:,} rows, {wrong_rows:,} wrong at m = 100"
-    yield Result(name, run.seconds, None, wrong, 0, note=note)
+    small = (10, 300, 300, True), (20, 6_000, 3_706, False)
+    large = (10, 100_000, 10_000, True), (200, 6_000, 3_706, False)
+    for number, instances, n, corrected in small if quick else large:
+        run = alone(whole, number, instances, n, corrected)
+        rows, wanted, found = run.result
+        wrong = (rows != wanted) + (not run.rising) + (corrected and run.peak > GIB)
+        how = "5 metrics, 4 corrections" if corrected else "5 metrics, every m"
+        name = f"verdict, {number} systems x {instances:,}, {how}"
+        note = (
+            f"peak {run.peak:.0f} MiB, {run.calls:,} progress calls, longest pause "
+            f"{run.longest:.1f} s, {found:,} of {rows:,} right from some m"
+        )
+        limit = 10.0 if corrected and not quick else None
+        yield Result(name, run.seconds, None, float(wrong), 0, within=limit, note=note)
 
 
 def corrected(quick: bool) -> Iterator[Result]:
@@ -95,49 +80,34 @@ def corrected(quick: bool) -> Iterator[Result]:
             yield Result(name, seconds, None, None, 0, within=limit, note=note)
 
 
-def _first_mean(name: str, data: bytes, mean: Any, weight: float = 1.0) -> Any:
-    """Read a file: instances, each of a weight, its AP, and what that is by numpy alone."""
+def read_file(kind: str, size: int) -> Any:
+    """Read a file: instances over the rows, its AP, and what that is by numpy alone."""
+    rng, weight = np.random.default_rng(3), 1.0
+    ranks = np.minimum(1 + (3_706 * rng.beta(0.4, 2.0, 1000)).astype(np.int64), 3_706)
+    mean, times, stream = np.mean(1 / ranks), size // 1000, io.BytesIO()
+    if kind == "npy":
+        np.save(stream, np.tile(ranks, times))
+    elif kind == "one rank a row":
+        stream.write(b"rank\n" + b"".join(b"%d\n" % r for r in ranks.tolist()) * times)
+    else:
+        counts = 1 + np.arange(1000) % 3
+        rows = zip(ranks.tolist(), counts.tolist(), strict=True)
+        stream.write(b"rank,count\n" + b"".join(b"%d,%d\n" % row for row in rows) * times)
+        mean, weight = np.average(1 / ranks, weights=counts), float(counts.mean())
+    name = "ranks.npy" if kind == "npy" else "ranks.csv"
 
     def work(progress: Any) -> list[float]:
-        (found,) = sd.read_rank_sets(io.BytesIO(data), name=name, n=3_706)
+        (found,) = sd.read_rank_sets(stream, name=name, n=3_706)
         return [found.n_instances / weight, sd.mean("AP", found), float(mean)]
 
     return work
 
 
-def _rows(size: int) -> NDArray[np.int64]:
-    share = np.random.default_rng(3).beta(0.4, 2.0, size)
-    return np.minimum(1 + (3_706 * share).astype(np.int64), 3_706)
-
-
-def read_csv(size: int) -> Any:
-    """One rank a row, as text."""
-    ranks = _rows(1000)
-    lines = b"".join(b"%d\n" % r for r in ranks.tolist())
-    return _first_mean("ranks.csv", b"rank\n" + lines * (size // 1000), np.mean(1 / ranks))
-
-
-def read_npy(size: int) -> Any:
-    """One rank an entry of an array."""
-    ranks, buffer = _rows(size), io.BytesIO()
-    np.save(buffer, ranks)
-    return _first_mean("ranks.npy", buffer.getvalue(), np.mean(1 / ranks))
-
-
-def read_counts(size: int) -> Any:
-    """Rank and count: a histogram, counted before."""
-    ranks, weights = _rows(1000), 1 + np.arange(1000) % 3
-    lines = b"".join(b"%d,%d\n" % row for row in zip(ranks.tolist(), weights.tolist(), strict=True))
-    mean, data = np.average(1 / ranks, weights=weights), b"rank,count\n" + lines * (size // 1000)
-    return _first_mean("ranks.csv", data, mean, float(weights.mean()))
-
-
 def ten_million(quick: bool) -> Iterator[Result]:
     """A file of 10,000,000 rows until its first mean: under 5 s."""
     size = 100_000 if quick else 10_000_000
-    kinds = {"one rank a row": read_csv, "npy": read_npy, "rank,count": read_counts}
-    for what, job in list(kinds.items())[: 1 if quick else None]:
-        run = alone(job, size)
+    for what in ("one rank a row", "npy", "rank,count")[: 1 if quick else None]:
+        run = alone(read_file, what, size)
         rows, ours, obvious = run.result
         off, limit = abs(ours - obvious) + abs(rows - size), None if quick else 5.0
         name, note = f"read {size:,} rows, {what}, and their AP", f"peak {run.peak:.0f} MiB"
@@ -150,18 +120,13 @@ def long_csv(rows: int) -> bytes:
     instances = rows // 4
     n = rng.integers(2_000, 4_000, instances)
     user = [f"user-{u}" for u in range(instances)]
-    frames = [
-        pd.DataFrame(
-            {
-                "system": system,
-                "user": user,
-                "rank": 1 + (rng.random(instances) ** power * n).astype(np.int64),
-                "n_candidates": n,
-            }
-        )
-        for system, power in zip("ABCD", (2, 3, 4, 5), strict=True)
+    share = rng.random((4, instances))
+    ranks = [
+        1 + (u**power * n).astype(np.int64) for u, power in zip(share, (2, 3, 4, 5), strict=True)
     ]
-    return pd.concat(frames).to_csv(index=False).encode()
+    table = {"system": np.repeat(list("ABCD"), instances), "user": user * 4}
+    table |= {"rank": np.concatenate(ranks), "n_candidates": np.tile(n, 4)}
+    return pd.DataFrame(table).to_csv(index=False).encode()
 
 
 def upload(quick: bool) -> Iterator[Result]:

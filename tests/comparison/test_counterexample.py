@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
 
 import sampledash as sd
 from sampledash.comparison import counterexample
+from tests.benchmarks.counterexamples import smallest
 from tests.comparison.made import options_of
 from tests.oracles import METRICS, POPULARITY, SCHEMES, WITHOUT, exact_law, item_scale, item_value
 
@@ -45,20 +45,6 @@ def test_of_the_usual_size(metric: str, scheme: str) -> None:
     assert -sampled > 0.1 / (2 if metric != "Precision@3" else 6)
 
 
-def smallest(f: np.ndarray, g: np.ndarray, most: int) -> int | None:
-    """Fewest instances of any counterexample, by trying all pairs of rank sets."""
-    for size in range(1, most + 1):
-        sets = np.array(list(combinations_with_replacement(range(len(f)), size)))
-        exact, sampled = f[sets].sum(axis=1), g[sets].sum(axis=1)
-        order = np.argsort(exact)
-        exact, sampled = exact[order], sampled[order]
-        largest = np.maximum.accumulate(sampled)  # of all sets that are not better
-        below = np.searchsorted(exact, exact - 1e-11 * size, side="right")
-        if np.any((below > 0) & (largest[below - 1] - sampled > 1e-11 * size)):
-            return size
-    return None
-
-
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(("n", "m"), [(3, 1), (4, 2), (5, 3), (6, 2), (6, 4), (8, 3), (9, 8)])
 def test_no_smaller_one_exists(n: int, m: int, scheme: str) -> None:
@@ -70,7 +56,7 @@ def test_no_smaller_one_exists(n: int, m: int, scheme: str) -> None:
         f = np.array([exact(r - 1) for r in range(1, n + 1)]) * scale
         g = np.array([np.dot(p, [sampled(s) for s in range(m + 1)]) for p in laws]) * scale
         most = 5 if n <= 6 else 4
-        fewest = smallest(f, g, most)
+        fewest = smallest(f, g, most, 1e-11)
         found = counterexample(sd.metric(name, k=k), sd.Sampling(n, m, scheme, float(odds)))
         if fewest is not None:
             assert found is not None, (name, k)

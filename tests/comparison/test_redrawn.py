@@ -11,7 +11,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.comparison import probability_if_redrawn
-from tests.benchmarks.redrawn import Case, off_redrawn
+from tests.benchmarks.chances import Pair, off_redrawn
 from tests.comparison.made import of_ranks
 from tests.oracles import (
     POPULARITY,
@@ -104,7 +104,7 @@ def test_against_evaluations_from_scratch(
 @pytest.mark.parametrize("seed", range(12))
 def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
     # The means are equal in up to 40 % of the runs, and skewed: some hundred more in benchmarks.
-    assert off_redrawn(Case.of(seed)) <= 4
+    assert off_redrawn(Pair.of(seed)) <= 4
 
 
 @pytest.mark.parametrize("weighting", ["instances", "relevant-items"])

@@ -14,7 +14,7 @@ from sampledash.comparison import probability_if_shared
 from sampledash.comparison.run_distribution import Run
 from sampledash.comparison.shared import covariance_bounds
 from sampledash.protocol import Protocol
-from tests.benchmarks.redrawn import Case, off_shared, share_ahead
+from tests.benchmarks.chances import Pair, off_shared, share_ahead
 from tests.comparison.made import of_ranks, skewed
 from tests.oracles import METRICS, WITH, WITHOUT, by_definition
 from tests.oracles import UNIFORM as SCHEMES
@@ -178,7 +178,7 @@ def test_low_is_never_above_high(
 
 @pytest.mark.parametrize("seed", range(12))
 def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
-    assert off_shared(Case.of(seed)) <= 4
+    assert off_shared(Pair.of(seed)) <= 4
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -187,7 +187,7 @@ def test_extreme_lists_come_near_the_ends(scheme: str, overlap: float) -> None:
     # But for the room left to ties and skewness.
     u = np.random.default_rng(5).random(60)  # both rank alike, the one a little better
     ranks = np.array([np.ceil(80 * u**p).astype(int) for p in (1.5, 1.4)])
-    case = Case("AP", "uncorrected", scheme, 80, 12, ranks, overlap)
+    case = Pair("AP", "uncorrected", scheme, 80, 12, ranks, overlap)
     row = probability_if_shared("AP", case.sets, 12, scheme=scheme).iloc[0]
     share, error = share_ahead(case.shared(4000), row.better)
     alone = sd.probability_of_order("AP", case.sets, 12, scheme=scheme).probability[0]

@@ -9,14 +9,48 @@ from typing import Any
 
 import pytest
 
-from sampledash.readers import ReadError, read_rank_sets
+from sampledash.readers import ReadError, open_sources, read_rank_sets, read_sampled_ranks
 
 LEAKS = re.compile("Traceback|pandas|Arrow|tokeniz|dtype|Error")
 
 
+def buffer(content: str | bytes, name: str = "") -> io.BytesIO:
+    stream = io.BytesIO(content.encode() if isinstance(content, str) else content)
+    stream.name = name
+    return stream
+
+
+def files(**texts: str | bytes) -> dict[str, Any]:
+    """Arguments for several files: a_csv is a.csv."""
+    names = [name.replace("_", ".") for name in texts]
+    return {"source": [buffer(text) for text in texts.values()], "name": names}
+
+
 def read(content: str | bytes, name: str = "ranks.csv", **options: Any):
-    data = content.encode() if isinstance(content, str) else content
-    return read_rank_sets(io.BytesIO(data), name=name, **options)
+    """One file, and its qrels where there are some."""
+    if options.get("qrels"):
+        options["qrels"] = buffer(options["qrels"], "my.qrels")
+    return read_rank_sets(buffer(content), name=name, **options)
+
+
+def together(options: dict[str, Any] | None = None, **texts: str | bytes):
+    return read_rank_sets(**files(**texts), **(options or {}))
+
+
+def sampled(content: str | bytes, **options: Any):
+    return read_sampled_ranks(buffer(content, "s.csv"), **options)
+
+
+def summary(content: str, name: str = "r.csv", **options: Any):
+    return open_sources(buffer(content), name=name).read(**options).summary
+
+
+def ranks_of(sets):
+    return {s.system: s.ranks.tolist() for s in sets}
+
+
+def labels_of(sets):
+    return [s.instances.tolist() for s in sets]
 
 
 def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = ReadError) -> str:
@@ -36,5 +70,5 @@ def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = Re
 def complaint(content: str | bytes, name="ranks.csv", facts="", kind=ReadError, **options) -> str:
     """The same of a file, which it names."""
     said = refused(lambda: read(content, name, **options), facts, kind)
-    assert name in said
+    assert name in said or "my.qrels" in said
     return said

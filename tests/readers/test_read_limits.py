@@ -31,8 +31,7 @@ def test_too_many_systems_in_any_form():
     long = "model,rank\n" + "".join(f"{name},3\n" for name in names)
     typed = "\n".join(f"{name}: 3 4" for name in names)
     run = "".join(f"q Q0 d 1 1.0 {name}\n" for name in names)
-    qrels = io.BytesIO(b"q 0 d 1\n")
-    for content, options in ((wide, {}), (long, {}), (run, {"qrels": qrels})):
+    for content, options in ((wide, {}), (long, {}), (run, {"qrels": "q 0 d 1\n"})):
         complaint(content, facts="1,001 systems", n=9, **options)
     refused(lambda: parse_rank_text(typed, n=9), "1,001 systems")
     seeds = "model,seed,rank\n" + "".join(f"A,{i},3\n" for i in range(1001))

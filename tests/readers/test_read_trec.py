@@ -15,12 +15,11 @@ import sampledash as sd
 from sampledash.readers import (
     CensoredItems,
     MissingCandidates,
-    ReadError,
     open_sources,
     read_rank_sets,
     tables,
 )
-from tests.readers.reading import refused
+from tests.readers.reading import files, refused, together
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EXPECTED = json.loads((FIXTURES / "expected.json").read_text())
@@ -33,14 +32,8 @@ CUT |= {"ndcg_cut": ("NDCG", 5, 10), "map_cut": ("AP", 5, 10)}
 MEASURES |= {f"{theirs}_{k}": f"{ours}@{k}" for theirs, (ours, *ks) in CUT.items() for k in ks}
 
 
-def read(run: str, qrels: str = "", **options):
-    buffers = [io.BytesIO(text.encode()) for text in (run, qrels) if text]
-    names = ["my.run", "my.qrels"][: len(buffers)]
-    return read_rank_sets(buffers, name=names, **options)
-
-
-def complaint(run: str, qrels: str = "", facts="", kind=ReadError, **options) -> str:
-    return refused(lambda: read(run, qrels, **options), facts, kind)
+def read(run: str, qrels: str, **options):
+    return together(options, my_run=run, my_qrels=qrels)
 
 
 def of_query(ranks, query):
@@ -178,7 +171,7 @@ def test_scores_are_compared_in_single_precision():
 
 def test_the_rank_column_is_ignored_but_not_in_silence():
     text = RUN.replace("a 1 3.0", "a 2 3.0").replace("b 2 2.0", "b 1 2.0")
-    opened = open_sources([io.BytesIO(t.encode()) for t in (text, QRELS)], name=["r", "q"])
+    opened = open_sources(**files(r=text, q=QRELS))
     reading = opened.read(n=9)
     assert reading.sets == tuple(read(RUN, QRELS, n=9))
     assert "contradicts the scores in 1 ranking:" in reading.summary.doubts[0]
@@ -190,23 +183,18 @@ def test_several_tags_several_files_and_a_run_beside_a_table():
     sets = read(run, QRELS, n=9)
     assert [(s.system, s.ranks.tolist()) for s in sets] == [("A", [2, 1]), ("B", [1, 1])]
     for second, name, systems in (
-        (RUN, "two.run", {"A": [1, 2], "A (two.run)": [1, 2]}),
-        ("system,qid,rank\nZ,2,4\nZ,1,3\n", "t.csv", {"A": [1, 2], "Z": [2, 1]}),
+        (RUN, "two_run", {"A": [1, 2], "A (two.run)": [1, 2]}),
+        ("system,qid,rank\nZ,2,4\nZ,1,3\n", "t_csv", {"A": [1, 2], "Z": [2, 1]}),
     ):
-        buffers = [io.BytesIO(t.encode()) for t in (RUN, second, QRELS)]
-        sets = read_rank_sets(buffers, name=["one.run", name, "qrels"], n=9)
+        sets = together({"n": 9}, one_run=RUN, **{name: second}, qrels=QRELS)
         assert {s.system: s.instances.tolist() for s in sets} == systems
 
 
-def test_n_is_asked_for_and_must_hold_the_lists():
+def test_n_is_asked_for():
     with pytest.raises(MissingCandidates) as info:
         read(RUN, QRELS)
     assert "my.run does not say n" in str(info.value)
     assert info.value.largest_rank == 2
-    run = RUN + "1 Q0 d 3 1 A\n"
-    complaint(run, QRELS, "query '1': 'A' ranks 3 documents", n=2)
-    said = "ranks 2 documents and misses 1 relevant ones, more than n = 2"
-    complaint(RUN, QRELS + "1 0 z 1\n", said, n=2, censored="tied")
 
 
 MISSING = QRELS + "1 0 z 1\n3 0 a 1\n3 0 c 1\n4 0 c 0\n"
@@ -215,9 +203,9 @@ MISSING = QRELS + "1 0 z 1\n3 0 a 1\n3 0 c 1\n4 0 c 0\n"
 def test_a_missing_item_is_censored_never_rank_depth_plus_one():
     facts = "my.run … 3 of 5 relevant items … in 2 of 3 queries … beyond the end … "
     facts += 'censored="tied" … censored="left-out"'
-    said = complaint(RUN, MISSING, facts, CensoredItems, n=9)
+    said = refused(lambda: read(RUN, MISSING, n=9), facts, CensoredItems)
     # The counts do not depend on n, so nothing else is asked for first.
-    assert complaint(RUN, MISSING, kind=CensoredItems) == said
+    assert refused(lambda: read(RUN, MISSING), kind=CensoredItems) == said
 
 
 def test_one_missing_item_is_tied_with_all_that_is_not_ranked():
@@ -259,13 +247,10 @@ def test_left_out_is_left_out_in_all_systems():
     run = RUN + "1 Q0 b 1 2 B\n1 Q0 z 2 1 B\n"  # B does not rank query 2
     sets = read(run, QRELS, n=9, censored="left-out")
     assert [s.instances.tolist() for s in sets] == [[1], [1]]
-    said = complaint(RUN, "1 0 z 1\n2 0 z 1\n", n=9, censored="left-out")
-    assert "misses a relevant item in every query" in said
 
 
 def test_the_preview_counts_what_is_missing_and_what_is_ignored():
-    buffers = [io.BytesIO(t.encode()) for t in (RUN + "9 Q0 a 1 1 A\n", MISSING)]
-    opened = open_sources(buffers, name=["my.run", "my.qrels"])
+    opened = open_sources(**files(my_run=RUN + "9 Q0 a 1 1 A\n", my_qrels=MISSING))
     summary = opened.read(n=9, censored="tied").summary
     assert (summary.censored, summary.relevant) == (3, 5)
     assert "3 of 5 relevant items not ranked" in str(summary)
@@ -285,49 +270,15 @@ def test_the_preview_counts_what_is_missing_and_what_is_ignored():
         opened.read(n=9, censored="ignored")
 
 
-@pytest.mark.parametrize(
-    ("run", "qrels", "facts"),
-    [
-        (RUN, "", ["my.run is a TREC run", "qrels"]),
-        (RUN + "2 Q0 b 3 0.5 A\n", QRELS, ["line 5", "document 'b'", "twice", "query '2'"]),
-        (RUN + "2 Q0 d 3 high A\n", QRELS, ["my.run, line 5, score", "'high' is not a number"]),
-        (RUN + "2 Q0 d 3 nan A\n", QRELS, ["my.run, line 5, score"]),
-        (RUN + "2 Q0 d 3 inf A\n", QRELS, ["my.run, line 5, score", "'inf' is not a number"]),
-        (RUN + "2 Q0 d third 1 A\n", QRELS, ["my.run, line 5, rank", "'third'"]),
-        (RUN + "\n2 Q0 d 3 1\n" + RUN * 2, QRELS, ["my.run, line 6: 5 fields", "has 6"]),
-        (RUN + RUN + "2 Q0 d 3 1 A B\n", QRELS, ["my.run, line 9: 7 fields", "has 6"]),
-        (RUN, QRELS + "2 0 c 1\n", ["my.qrels, line 4", "document 'c'", "judged twice"]),
-        (RUN, QRELS + QRELS + "2 0 d good\n", ["my.qrels, line 7, relevance", "'good'"]),
-        (RUN, "1 0 a 0\n", ["my.qrels judges no document relevant"]),
-        (RUN, "7 0 a 1\n", ["share no query", "'1' here, '7' there"]),
-    ],
-)
-def test_wrong_runs_and_qrels(run, qrels, facts):
-    complaint(run, qrels, " … ".join(facts), n=9)
-
-
-def test_qrels_without_a_run_and_two_of_them():
-    with pytest.raises(ReadError, match=r"^q holds qrels, .* give the runs with it"):
-        read_rank_sets(io.BytesIO(QRELS.encode()), name="q")
-    buffers = [io.BytesIO(t.encode()) for t in (RUN, QRELS, QRELS)]
-    with pytest.raises(ReadError, match=r"a and b both hold qrels; give one"):
-        read_rank_sets(buffers, name=["r", "a", "b"], n=9)
-    for wrong in (RUN, "rank,n\n3,9\n"):
-        with pytest.raises(ReadError, match=r"does not hold qrels; give lines of four fields"):
-            read_rank_sets(io.BytesIO(RUN.encode()), qrels=io.BytesIO(wrong.encode()))
-
-
-def test_latin_1_is_said():
-    run, qrels = io.BytesIO("1 Q0 ü 1 3 A\n".encode("latin-1")), io.BytesIO(QRELS.encode())
-    with pytest.raises(ReadError, match=r"my.run, line 1: the text is not UTF-8"):
-        read_rank_sets([run, qrels], name=["my.run", "q"])
+def test_two_files_of_qrels():
+    said = "a and b both hold qrels; give one"
+    refused(lambda: read_rank_sets(**files(r=RUN, a=QRELS, b=QRELS), n=9), said)
 
 
 def test_tables_are_no_runs():
     for text in ("system rank n a b c\nA 1 2 3 4 5\n", "A\tB\tC\tD\n1\t0\t3\t4\n", "rank\n7\n"):
-        with pytest.raises(ReadError) as info:
-            read_rank_sets(io.BytesIO(text.encode()), n=2)
-        assert "qrels" not in str(info.value)
+        said = refused(lambda text=text: read_rank_sets(io.BytesIO(text.encode()), n=2))
+        assert "qrels" not in said
     # Wide tables of four columns, and labels with spaces.
     sets = read_rank_sets(io.BytesIO(b"A\tB\tC\tD\n" + b"1\t2\t3\t4\n" * 4), n=9)
     assert [s.system for s in sets] == ["A", "B", "C", "D"]

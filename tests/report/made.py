@@ -37,20 +37,17 @@ def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None
 
 def movielens(metrics=("Recall@10", "AUC"), m=100, m_max=1000, systems=3, **options):
     """X, Y, Z of the bundled example."""
-    sets = sd.example("movielens-xyz")[:systems]
-    python = 'sd.example("movielens-xyz")'
-    if systems < 3:
-        python += f"[:{systems}]"
-    return findings(
-        "MovieLens 1M: X, Y, Z", python, sets, metrics, m, {**WITHOUT, **options}, m_max
-    )
+    sets, python = sd.example("movielens-xyz")[:systems], 'sd.example("movielens-xyz")'
+    name, options = "MovieLens 1M: X, Y, Z", {**WITHOUT, **options}
+    return findings(name, python, sets, metrics, m, options, m_max)
 
 
-def of_ranks(ranks, n, metrics, m, *, source="ranks", options=None, m_max=None):
+def of_ranks(ranks, n, metrics, m, *, source="ranks", options=WITHOUT, m_max=None, instances=None):
     """Systems given by a mapping of names to ranks, read in a script as they are here."""
-    python = f"[sd.RankSet(name, ranks, {n}) for name, ranks in {ranks!r}.items()]"
-    sets = [sd.RankSet(name, values, n) for name, values in ranks.items()]
-    return findings(source, python, sets, metrics, m, options or WITHOUT, m_max)
+    how = f"{n}, instances={instances!r}"
+    python = f"[sd.RankSet(name, ranks, {how}) for name, ranks in {ranks!r}.items()]"
+    sets = [sd.RankSet(name, values, n, instances=instances) for name, values in ranks.items()]
+    return findings(source, python, sets, metrics, m, options, m_max)
 
 
 def several(weighting="instances", systems="PQ", seed=3):
@@ -60,13 +57,9 @@ def several(weighting="instances", systems="PQ", seed=3):
         name: np.concatenate([np.sort(rng.permutation(99)[:3]) + 1 for _ in range(40)]).tolist()
         for name in systems
     }
-    labels = np.repeat(np.arange(40), 3).tolist()
-    python = (
-        f"[sd.RankSet(name, ranks, 100, instances={labels!r}) for name, ranks in {ranks!r}.items()]"
-    )
-    sets = [sd.RankSet(name, values, 100, instances=labels) for name, values in ranks.items()]
     options = {**WITHOUT, "weighting": weighting}
-    return findings("several", python, sets, ["NDCG@10"], 10, options)
+    how = {"source": "several", "instances": np.repeat(np.arange(40), 3).tolist()}
+    return of_ranks(ranks, 100, ["NDCG@10"], 10, options=options, **how)
 
 
 NAMES = [

@@ -73,49 +73,41 @@ def test_bundled_example(tmp_path):
     assert re.search(r"Recall@10 +uncorrected +Y +X .* wrong +970 ", printed)
 
 
-def test_pasted_ranks(tmp_path):
-    text = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
-    sets = sd.parse_rank_text(text)
-    python, options = f"sd.parse_rank_text({text!r})", {"scheme": "with-replacement"}
-    found = findings("your ranks", python, sets, ["AP", "NDCG@10"], 99, options, 300)
-    check(found, tmp_path)
+PASTED = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
+DRAWS = np.random.default_rng(5).integers(1, 500, 80).tolist()
+UPLOADED = "".join(f"{s},{r}\n" for s, r in zip(['"A,a"', "=B"] * 40, DRAWS, strict=True))
+TIES = "[sd.RankSet('A', [1, 5], 40, ties=[3, 0]), sd.RankSet('B', [2, 3], 40, ties=[0, 9])]"
+POPULAR = {"scheme": "popularity", "odds": 2.5, "correction": "rank estimate"}
+FITTED = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
+WITH = {"scheme": "with-replacement"}
 
 
-def test_uploaded_file_with_a_correction(tmp_path):
-    rng = np.random.default_rng(5)
-    rows = [f"{s},{r}" for s in ('"A,a"', "=B") for r in rng.integers(1, 500, 40)]
-    (tmp_path / "my ranks.csv").write_text("system,rank\n" + "\n".join(rows) + "\n")
-    sets = sd.read_rank_sets(tmp_path / "my ranks.csv", n=500)
-    python, metrics = 'sd.read_rank_sets("my ranks.csv", n=500)', ["Recall@10", "AP"]
-    options = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
-    found = findings("my ranks.csv", python, sets, metrics, 50, options, 60)
-    check(found, tmp_path, alone=True)
-
-
-def test_popularity(tmp_path):
-    ranks = {"A": [1, 5, 90], "B": [2, 30, 40]}
-    options = {"scheme": "popularity", "odds": 2.5, "correction": "rank estimate"}
-    check(of_ranks(ranks, 100, ["AP"], 10, options=options, m_max=30), tmp_path)
-
-
-def test_ties_read_pessimistically(tmp_path):
-    sets = [sd.RankSet("A", [1, 5], 40, ties=[3, 0]), sd.RankSet("B", [2, 3], 40, ties=[0, 9])]
-    python = "[sd.RankSet('A', [1, 5], 40, ties=[3, 0]), sd.RankSet('B', [2, 3], 40, ties=[0, 9])]"
-    found = findings("ties", python, sets, ["AP"], 10, {**WITHOUT, "ties": "pessimistic"})
-    check(found, tmp_path)
+@pytest.mark.parametrize(
+    ("python", "metrics", "m", "options", "m_max"),
+    [
+        (f"sd.parse_rank_text({PASTED!r})", ["AP", "NDCG@10"], 99, WITH, 300),
+        ('sd.read_rank_sets("my ranks.csv", n=500)', ["Recall@10", "AP"], 50, FITTED, 60),
+        ("[sd.RankSet('A', [1, 5, 90], 100), sd.RankSet('B', [2, 30, 40], 100)]", ["AP"], 10,
+         POPULAR, 30),
+        (TIES, ["AP"], 10, {**WITHOUT, "ties": "pessimistic"}, None),
+    ],
+)  # fmt: skip
+def test_sources_and_options(python, metrics, m, options, m_max, tmp_path, monkeypatch):
+    (tmp_path / "my ranks.csv").write_text("system,rank\n" + UPLOADED)
+    monkeypatch.chdir(tmp_path)
+    sets = eval(python)
+    check(findings("x", python, sets, metrics, m, options, m_max), tmp_path)
 
 
 def test_weighting_by_relevant_items(tmp_path):
-    check(several("relevant-items"), tmp_path)
+    check(several("relevant-items"), tmp_path, alone=True)
 
 
 def test_own_prior_and_selected_values_of_m(tmp_path):
     recipe = sd.correction("bias-variance", gamma=0.3, prior=np.arange(60, 0, -1.0))
-    sets = [sd.RankSet("A", [1, 7, 30], 60), sd.RankSet("B", [3, 4, 5], 60)]
     python = "[sd.RankSet('A', [1, 7, 30], 60), sd.RankSet('B', [3, 4, 5], 60)]"
-    m_values = [1, 2, 3, 4, 8, 20, 21, 50]
-    options = {"scheme": "with-replacement", "correction": recipe}
-    found = findings("x", python, sets, ["AP"], 8, options, 50, m_values=m_values)
+    m_values, options = [1, 2, 3, 4, 8, 20, 21, 50], {**WITH, "correction": recipe}
+    found = findings("x", python, eval(python), ["AP"], 8, options, 50, m_values=m_values)
     script = python_script(found)
     assert "*range(1, 5), 8, 20, 21, 50" in script
     printed = run(script, tmp_path)
@@ -124,14 +116,8 @@ def test_own_prior_and_selected_values_of_m(tmp_path):
     assert found.verdict.to_string(index=False).splitlines()[1] in printed
 
 
-NASTY = [
-    '"""\nraise SystemExit(9)\n"""',
-    "'); raise SystemExit(9) #",
-    "{ranks.n}\\",
-    "a\nb",
-    "Ünï ✓",
-    "\r\nraise SystemExit(9)",
-]
+EXIT = "raise SystemExit(9)"
+NASTY = [f'"""\n{EXIT}\n"""', f"'); {EXIT} #", "{ranks.n}\\", "a\nb", "Ünï ✓", f"\r\n{EXIT}"]
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -140,14 +126,10 @@ def test_no_name_becomes_code(name, tmp_path):
     check(found, tmp_path)
 
 
-def test_without_a_scatter_none_is_promised():
-    sets = [sd.RankSet(name, [1, 2], 30) for name in "AB"]
-    found = findings("x", "s", sets, ["AP"], 5, WITHOUT, std=np.full((2, 1), np.nan))
-    assert "std" not in python_script(found)
-
-
-def test_the_ladder_is_left_out_where_it_is_the_default():
+def test_what_need_not_be_said_is_not():
     sets = [sd.RankSet("A", [1, 7], 60), sd.RankSet("B", [3, 4], 60)]
-    cls = {"scheme": "with-replacement", "correction": "CLS"}
-    found = findings("x", "s", sets, ["AP"], 8, cls, 20, m_values=range(1, 21))
-    assert "m_values" not in python_script(found)
+    no_scatter = findings("x", "s", sets, ["AP"], 5, WITHOUT, std=np.full((2, 1), np.nan))
+    assert "std" not in python_script(no_scatter)
+    cls, every_m = {**WITH, "correction": "CLS"}, range(1, 21)
+    ladder = findings("x", "s", sets, ["AP"], 8, cls, 20, m_values=every_m)
+    assert "m_values" not in python_script(ladder)

@@ -43,13 +43,10 @@ def test_prior_travels_in_json():
     np.testing.assert_allclose(back.prior, prior / prior.sum(), rtol=1e-15)
 
 
-@pytest.mark.parametrize("text", ["not json", "[1, 2]", '{"metric": "AP"}'])
-def test_other_files_are_refused(text):
-    with pytest.raises(ValueError, match="not a vector written by vector_json"):
-        read_vector_json(text)
-
-
-def test_truncated_vector_is_refused():
+def test_other_files_are_refused():
+    for text in ("not json", "[1, 2]", '{"metric": "AP"}'):
+        with pytest.raises(ValueError, match="not a vector written by vector_json"):
+            read_vector_json(text)
     fit = sd.parse_correction("BV 0.1").fit("AP", sd.Sampling(50, 8))
     content = json.loads(vector_json(fit))
     content["values"].pop()
