@@ -6,54 +6,57 @@ import gzip
 import io
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sampledash.readers import parse_rank_text, read_rank_sets
+from sampledash.readers import parse_rank_text
 from sampledash.readers import upload_limits as limits
 from tests.hostile import npy, saved
-from tests.readers.reading import complaint, read, refused
+from tests.readers.reading import complaint, ranks_of, read, refused, together
+
+NAMES = [f"S{i}" for i in range(2001)]
+WIDE = ",".join(NAMES) + "\n" + ",".join(["3"] * 2001) + "\n"
+FEWER = ",".join(NAMES[:1001]) + "\n" + ",".join(["3"] * 1001) + "\n"
+GROUPS = io.BytesIO()
+parquet.write_table(pa.table({"rank": np.ones(5001, dtype=int)}), GROUPS, row_group_size=1)
+NESTED = pa.array([{name: 1 for name in NAMES}])
+APART = {"runs": "apart"}
+TOO_MUCH = [
+    (WIDE, {}, "ranks.csv, line 1: 2,001 columns, more than 2,000"),
+    (saved({name: [3] for name in NAMES}), {"name": "r.parquet"}, "r.parquet: 2,001 columns"),
+    (npy(np.ones((1, 1001), dtype=int)), {"name": "x.npy"}, "names 1,001 systems"),
+    (FEWER, {}, "1,001 systems"),
+    ("model,rank\n" + "".join(f"{x},3\n" for x in NAMES[:1001]), {}, "1,001 systems"),
+    ("".join(f"q Q0 d 1 1.0 {x}\n" for x in NAMES[:1001]), {"qrels": "q 0 d 1\n"}, "1,001 systems"),
+    ("model,seed,rank\n" + "".join(f"A,{i},3\n" for i in range(1001)), APART, "1,001 systems"),
+    ("seed,rank\n" + "".join(f"{i},3\n" for i in range(10_001)), {},
+     "line 2, column 'seed': 10,001 different repetitions"),
+    (gzip.compress(b"") * 100_001, {"name": "r.csv.gz"}, "in more than 100,000 pieces"),
+    ("system,rank,n\nA,3,9\n" + "B" * 2**20 + ",3,9\n", {}, "line 3: the line is longer than"),
+    (b"1 " * 2**20, {}, "line 1: the line is longer"),
+    ('system,rank,n\nA,3,9\n"' + "B\n" * 1000 + '",3,9\n', {}, "line 3, column 'system': the name"),
+    (b"A" * 2000 + b",B\n1,2\n", {}, "2,000 characters, more than 200"),
+    ('"' + "A" * 200_000 + '",rank\n1,2\n', {}, "line 1: a name of a column is too long"),
+    (GROUPS.getvalue(), {"name": "x.parquet"}, "in 5,001 row groups, more than 5,000"),
+    (saved({"rank": [1], "x": NESTED}), {"name": "x.parquet"}, "2,002 columns"),
+]  # fmt: skip
 
 
-def test_too_many_columns():
-    names = [f"S{i}" for i in range(2001)]
-    text = ",".join(names) + "\n" + ",".join(["3"] * 2001) + "\n"
-    assert "ranks.csv, line 1: 2,001 columns, more than 2,000" in complaint(text.encode(), n=9)
-    table = pa.table({name: [3] for name in names})
-    assert "ranks.parquet: 2,001 columns" in complaint(saved(table), "ranks.parquet", n=9)
-    assert "names 1,001 systems" in complaint(npy(np.ones((1, 1001), dtype=int)), "x.npy", n=9)
+@pytest.mark.parametrize(("content", "options", "facts"), TOO_MUCH, ids=range(len(TOO_MUCH)))
+def test_too_much_of_anything(content, options, facts):
+    complaint(content, facts=facts, n=9, **options)
 
 
-def test_too_many_systems_in_any_form():
-    names = [f"S{i}" for i in range(1001)]
-    wide = ",".join(names) + "\n" + ",".join(["3"] * 1001) + "\n"
-    long = "model,rank\n" + "".join(f"{name},3\n" for name in names)
-    typed = "\n".join(f"{name}: 3 4" for name in names)
-    run = "".join(f"q Q0 d 1 1.0 {name}\n" for name in names)
-    for content, options in ((wide, {}), (long, {}), (run, {"qrels": "q 0 d 1\n"})):
-        complaint(content, facts="1,001 systems", n=9, **options)
+def test_too_many_typed_systems():
+    typed = "\n".join(f"{name}: 3 4" for name in NAMES[:1001])
     refused(lambda: parse_rank_text(typed, n=9), "1,001 systems")
-    seeds = "model,seed,rank\n" + "".join(f"A,{i},3\n" for i in range(1001))
-    complaint(seeds, facts="1,001 systems", n=9, runs="apart")
 
 
-def test_gzip_in_very_many_pieces():
-    empty = gzip.compress(b"")
-    assert "in more than 100,000 pieces" in complaint(empty * 100_001, "r.csv.gz")
-    sets = read_rank_sets(io.BytesIO(empty * 1000 + gzip.compress(b"rank,n\n3,9\n")), name="r.gz")
-    assert sets[0].ranks.tolist() == [3]
-
-
-def test_lines_cells_and_names_that_are_too_long():
-    text = "system,rank,n\nA,3,9\n" + "B" * 2**20 + ",3,9\n"
-    assert "ranks.csv, line 3: the line is longer than 1 MiB" in complaint(text.encode())
-    assert "line 1: the line is longer" in complaint(b"1 " * 2**20)
-    text = 'system,rank,n\nA,3,9\n"' + "B\n" * 1000 + '",3,9\n'
-    assert "line 3, column 'system': the name" in complaint(text.encode())
-    assert "2,000 characters, more than 200" in complaint(b"A" * 2000 + b",B\n1,2\n", n=9)
-    text = '"' + "A" * 200_000 + '",rank\n1,2\n'
-    assert "line 1: a name of a column is too long" in complaint(text.encode(), n=9)
+def test_gzip_in_many_pieces():
+    data = gzip.compress(b"") * 1000 + gzip.compress(b"rank,n\n3,9\n")
+    assert ranks_of(read(data, "r.gz")) == {"r": [3]}
 
 
 @pytest.mark.parametrize(
@@ -63,22 +66,18 @@ def test_lines_cells_and_names_that_are_too_long():
 def test_large_files(monkeypatch, limit, value, said):
     monkeypatch.setattr(limit, "most", value)
     size = 1 if limit is limits.ROWS else 2**19
-    assert said in complaint(b"rank\n" + b"3\n" * (2 + size), n=9)
+    complaint(b"rank\n" + b"3\n" * (2 + size), facts=said, n=9)
 
 
 def named_fields(**columns) -> bytes:
-    kinds = [(name, np.asarray(values).dtype) for name, values in columns.items()]
-    return npy(np.array(list(zip(*columns.values(), strict=True)), dtype=kinds))
+    table = pd.DataFrame({name: np.asarray(values) for name, values in columns.items()})
+    kinds = {name: np.asarray(values).dtype for name, values in columns.items()}
+    return npy(table.to_records(index=False, column_dtypes=kinds))
 
 
 FORMS = {
-    "r.csv": lambda **c: (
-        "\n".join(
-            [",".join(c), *(",".join(map(str, row)) for row in zip(*c.values(), strict=True))]
-        )
-        + "\n"
-    ).encode(),
-    "r.parquet": lambda **c: saved(pa.table(c)),
+    "r.csv": lambda **c: pd.DataFrame(c).to_csv(index=False).encode(),
+    "r.parquet": lambda **c: saved(c),
     "r.npy": named_fields,
 }
 
@@ -99,7 +98,7 @@ def test_rows_that_cost_more_are_fewer(monkeypatch, name):
 
     def refuses(rows: int, said: str, **columns) -> None:
         data = write(**{key: values[:rows] for key, values in columns.items()})
-        assert said in complaint(data, name)
+        complaint(data, name, said)
 
     plain = {"system": ["A"] * 5, "rank": [3, 1, 3, 5, 2], "n": [9] * 5, "count": [1, 4, 2, 1, 1]}
     reads(4, **plain)
@@ -118,10 +117,10 @@ def test_large_files_of_odd_cells_and_of_trec(monkeypatch):
     for limit in (limits.CAREFUL, limits.LINES):
         monkeypatch.setattr(limit, "most", 2)
     said = "ranks.csv holds 3 rows, and in more than 2 every cell of a number must hold just that"
-    assert said in complaint(b"rank,n\n3,9\n4,9\nx,9\n")
-    assert "line 3, column 'rank': 'x' is not a number" in complaint(b"rank,n\n3,9\nx,9\n")
-    run = b"".join(b"q Q0 d%d %d %d A\n" % (i, i, 9 - i) for i in range(3))
-    assert "run.txt holds 3 lines, more than 2" in complaint(run, "run.txt")
+    complaint("rank,n\n3,9\n4,9\nx,9\n", facts=said)
+    complaint("rank,n\n3,9\nx,9\n", facts="line 3, column 'rank': 'x' is not a number")
+    run = "".join(f"q Q0 d{i} {i} {9 - i} A\n" for i in range(3))
+    complaint(run, "run.txt", "run.txt holds 3 lines, more than 2")
 
 
 def test_columns_take_little_room_and_keep_their_values(monkeypatch):
@@ -173,16 +172,14 @@ def test_what_is_left_out_leaves_the_rest_in_its_place():
     assert (ranks.system, ranks.ranks.tolist()) == ("D", [4])
     beyond = text.replace("D,4", "D,10").encode()
     for systems in (None, ["D"]):
-        said = complaint(beyond, systems=systems)
-        assert "ranks.csv, line 5, column 'rank': rank 10 is beyond" in said
+        complaint(beyond, facts="line 5, column 'rank': rank 10 is beyond", systems=systems)
 
 
 def test_files_together(monkeypatch):
     part, known = b"rank\n3\n4\n5\n", b"user,rank\n1,3\n2,4\n"
 
     def refuses(second: bytes, said: str) -> None:
-        files = {"source": [io.BytesIO(part), io.BytesIO(second)], "name": ["a.csv", "b.csv"]}
-        refused(lambda: read_rank_sets(**files, n=9), said)
+        refused(lambda: together({"n": 9}, a_csv=part, b_csv=second), said)
 
     monkeypatch.setattr(limits.ROWS, "most", 5)
     refuses(part, "b.csv with the files before it holds 6 rows")
@@ -194,8 +191,8 @@ def test_files_together(monkeypatch):
 
 def test_wide_cells(monkeypatch):
     monkeypatch.setattr(limits.RANKS, "most", 5)
-    assert "6 cells in columns of systems" in complaint(b"A,B\n1,2\n3,4\n5,6\n", n=9)
-    assert "6 cells in columns" in complaint(npy(np.ones((3, 2), dtype=int)), n=9, name="x.npy")
+    complaint("A,B\n1,2\n3,4\n5,6\n", facts="6 cells in columns of systems", n=9)
+    complaint(npy(np.ones((3, 2), dtype=int)), "x.npy", "6 cells in columns", n=9)
 
 
 def test_text_that_repeats_in_parquet_does_not_unfold():
@@ -204,15 +201,3 @@ def test_text_that_repeats_in_parquet_does_not_unfold():
     table = pa.table({"system": column.cast(pa.string()), "rank": pa.array([3] * 200_000)})
     (ranks,) = read(saved(table), "r.parquet", n=9)
     assert (ranks.system, len(ranks)) == (name, 200_000)
-
-
-def test_repetitions_row_groups_and_columns_within_columns():
-    seeds = "seed,rank\n" + "".join(f"{i},3\n" for i in range(10_001))
-    assert "line 2, column 'seed': 10,001 different repetitions" in complaint(seeds.encode(), n=9)
-    stream = io.BytesIO()
-    table = pa.table({"rank": np.ones(5001, dtype=int)})
-    parquet.write_table(table, stream, row_group_size=1)
-    assert "in 5,001 row groups, more than 5,000" in complaint(stream.getvalue(), "x.parquet", n=9)
-    nested = pa.array([{f"a{i}": 1 for i in range(2001)}])
-    said = complaint(saved(pa.table({"rank": [1], "x": nested})), "x.parquet", n=9)
-    assert "2,002 columns" in said
