@@ -13,9 +13,10 @@ from decimal import Decimal, localcontext
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import comb, lcm
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 import sampledash as sd
 from tests.benchmarks.frame import Result, timed
@@ -83,12 +84,12 @@ def possible(f: Values, g: Values) -> bool:
     return max(map(abs, off)) > width[0] * width[1] // 10**40
 
 
-def smallest(exact: ArrayLike, sampled: ArrayLike, most: int, tie: float = 0) -> int | None:
+def smallest(exact: Any, sampled: Any, most: int, tie: float = 0) -> int | None:
     """Fewest instances of any counterexample, by trying all pairs of rank sets.
 
     What differs by up to ``tie`` per instance, or 10^-40 of the largest, is equal.
     """
-    f, g = (np.array(values) for values in (exact, sampled))
+    f, g = (np.array(values, dtype=float if tie else object) for values in (exact, sampled))
     least = [tie or max(values) // 10**40 for values in (f, g)]
     for size in range(1, most + 1):
         sets = np.array(list(combinations_with_replacement(range(len(f)), size)))

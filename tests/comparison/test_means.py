@@ -1,4 +1,4 @@
-"""Means over rank sets against row by row sums."""
+"""Means over rank sets and their scatter: against row by row sums, joint laws and simulation."""
 
 from __future__ import annotations
 
@@ -8,10 +8,23 @@ from math import comb
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sampledash as sd
+from sampledash.expectation import resize_prior
 from tests.comparison.made import options_of
-from tests.oracles import SCHEMES, UNIFORM, WITHOUT, dense_law
+from tests.oracles import (
+    SCHEMES,
+    UNIFORM,
+    WITH,
+    WITHOUT,
+    dense_bias_variance,
+    dense_law,
+    dense_target,
+    item_scale,
+    item_value,
+)
 
 METRIC = ["AUC", "Recall@10", "Precision@10", "NDCG@10", "NDCG", "AP", "AP@20", "RR", "HitRate@5"]
 
@@ -123,3 +136,129 @@ def test_few_ties_among_very_many_candidates(m: int) -> None:
     assert 1 - sd.expected_mean("Recall@1", top, m, scheme=WITHOUT) == pytest.approx(
         sum(law[0][1:]), rel=1e-7
     )
+
+
+SEVERAL = ["Recall@5", "AP", "NDCG", "AUC", "Precision@3"]
+
+
+def pair_variance(ranks: tuple[int, int], n: int, m: int, scheme: str, metric: sd.Metric) -> float:
+    """Variance for two relevant items, from the law of (above both, between) by regions."""
+    first, second = ranks[0] - 1, ranks[1] - 2  # irrelevant items above
+    values = [item_value(metric.name, metric.k, j, m) for j in (1, 2)]
+    f, g = (np.array([value(a) for a in range(m + 1)]) for value in values)
+    joint = np.zeros((m + 1, m + 1))
+    for t, p in enumerate(dense_law(n - 1, m, scheme)[second]):  # above the second, and of those
+        if p:
+            inner = dense_law(second + 1, t, scheme)[first] if t else [1.0]
+            joint[t, : t + 1] = p * np.asarray(inner)
+    total = g[:, None] + f[None, :]
+    mean = np.sum(joint * total)
+    return float(np.sum(joint * (total - mean) ** 2)) * item_scale(metric.name, metric.k, 2) ** 2
+
+
+@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
+@pytest.mark.parametrize("text", SEVERAL)
+def test_two_items_against_their_joint_law(scheme: str, text: str) -> None:
+    n, m, metric = 60, 20, sd.parse_metric(text)
+    for ranks in ((1, 2), (3, 4), (5, 40), (30, 31), (1, 60), (59, 60)):
+        rs = sd.RankSet("S", ranks, n, instances=[0, 0])
+        true = pair_variance(ranks, n, m, scheme, metric)
+        assert sd.std_of_mean(text, rs, m, scheme=scheme) ** 2 == pytest.approx(true, abs=1e-14)
+
+
+def test_instances_of_any_length_add_up() -> None:
+    # Together as alone: lists of different lengths go side by side.
+    rng = np.random.default_rng(5)
+    sizes = [3, 1, 40, 5, 1, 12]
+    ranks = [np.sort(rng.choice(200, k, replace=False)) + 1 for k in sizes]
+    n = [200, 210, 220, 230, 40 + 200, 200]
+    alone = [
+        sd.std_of_mean("NDCG@20", sd.RankSet("S", r, k, instances=[0] * len(r)), 30) ** 2
+        for r, k in zip(ranks, n, strict=True)
+    ]
+    together = sd.RankSet(
+        "S", np.concatenate(ranks), np.repeat(n, sizes), instances=np.repeat(range(6), sizes)
+    )
+    found = sd.std_of_mean("NDCG@20", together, 30) ** 2
+    assert found == pytest.approx(sum(alone) / 36, rel=1e-12)
+
+
+@pytest.mark.parametrize(("scheme", "tied"), [(WITH, False), (WITHOUT, True)])
+def test_long_lists_against_simulation(scheme: str, tied: bool) -> None:
+    rng = np.random.default_rng(12)
+    n, m, runs, sizes = 300, 25, 3000, [1, 2, 40, 7, 7, 3]
+    ranks = [np.sort(rng.choice(n // 3, k, replace=False)) * 3 + 1 for k in sizes]
+    rs = sd.RankSet(
+        "S",
+        np.concatenate(ranks),
+        n,
+        instances=np.repeat(range(len(sizes)), sizes),
+        ties=rng.integers(0, 3, sum(sizes)) if tied else None,
+    )
+    for text in SEVERAL:
+        drawn = sd.simulate(text, rs, m, runs, rng, scheme=scheme)
+        fourth = np.mean((drawn - drawn.mean()) ** 4) / drawn.var() ** 2
+        std = sd.std_of_mean(text, rs, m, scheme=scheme)
+        # The variance of a variance: (kurtosis - 1) / runs.
+        assert drawn.var() == pytest.approx(std**2, rel=4 * np.sqrt((fourth - 1) / runs))
+
+
+MIXED = sd.RankSet("M", [3, 5, 9], n=20, instances=["a", "a", "b"])
+RISING = np.arange(1.0, 21.0)
+
+
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=9).filter(any), st.integers(2, 12))
+def test_weight_is_spread_over_parts_of_the_list(prior: list[int], n: int) -> None:
+    size = len(prior)
+
+    def common(i: int, r: int) -> Fraction:
+        low, high = max(Fraction(i, n), Fraction(r, size)), Fraction(i + 1, n)
+        return max(min(high, Fraction(r + 1, size)) - low, Fraction(0)) * size
+
+    true = [float(sum(p * common(i, r) for r, p in enumerate(prior))) for i in range(n)]
+    found = resize_prior(np.array(prior, dtype=float), n)
+    np.testing.assert_allclose(found, true, rtol=1e-14)
+    assert found.sum() == pytest.approx(sum(prior))
+
+
+def one_dropped(prior: np.ndarray) -> np.ndarray:
+    """Law of the rank when one of the other candidates is dropped at random."""
+    n = len(prior)
+    above = np.arange(n - 1)
+    return prior[:-1] * (n - 1 - above) / (n - 1) + prior[1:] * (above + 1) / (n - 1)
+
+
+def test_one_candidate_less_is_one_dropped_at_random() -> None:
+    np.testing.assert_allclose(resize_prior(RISING, 19), one_dropped(RISING), rtol=1e-14)
+
+
+@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
+def test_several_relevant_items(scheme: str) -> None:
+    # First items: 18 and 19 negatives, mean 18.5, so a population of 20; second: 18, so 19.
+    m, gamma = 4, 0.1
+    vectors = [
+        dense_bias_variance(
+            dense_law(size, m, scheme), dense_target("ap", None, size, j), gamma, prior
+        )
+        for j, size, prior in ((1, 20, RISING), (2, 19, one_dropped(RISING)))
+    ]
+    first, second, alone = (
+        dense_law(negatives + 1, m, scheme)[above] @ vectors[j]
+        for above, negatives, j in ((2, 18, 0), (3, 18, 1), (8, 19, 0))
+    )
+    found = sd.expected_mean(
+        "AP", MIXED, m, correction=sd.correction("BV", gamma=gamma, prior=RISING), scheme=scheme
+    )
+    assert found == pytest.approx(((first + second) / 2 + alone) / 2, rel=1e-12)
+
+
+# Of the latter mean n is 60, but second items are ranked among 99.
+LONGER = sd.RankSet("L", [3, 5, 9], n=[100, 100, 20], instances=["a", "a", "b"])
+
+
+@pytest.mark.parametrize(("rs", "n"), [(MIXED, 20), (LONGER, 60)])
+@pytest.mark.parametrize("metric", ["AP", "Recall@3", "ATOP"])
+def test_a_uniform_prior_is_none(metric: str, rs: sd.RankSet, n: int) -> None:
+    for recipe in ("BV", "CLS"):
+        own = sd.expected_mean(metric, rs, 4, correction=sd.correction(recipe, prior=[1] * n))
+        assert own == pytest.approx(sd.expected_mean(metric, rs, 4, correction=recipe), rel=1e-9)

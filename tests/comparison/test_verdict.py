@@ -1,7 +1,13 @@
-"""The verdict frame: its columns, states and meaning."""
+"""Verdicts, flips and the m from which an order is right: by hand, and against every m.
+
+A small sample of random sets; 200 of them, with n up to 400, run with
+``python -m tests.benchmarks``.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,9 +17,19 @@ import pytest
 import sampledash as sd
 from sampledash.comparison.order import quick_ladder
 from sampledash.comparison.verdict import state_of
-from tests.benchmarks.every_m import order
+from tests.benchmarks.every_m import (
+    CORRECTIONS,
+    Case,
+    cases,
+    check,
+    flips_of,
+    law,
+    order,
+    right_from_of,
+)
 from tests.comparison.made import of_ranks
-from tests.oracles import POPULARITY, WITH, WITHOUT
+from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT, dense_law
+from tests.report.made import findings, movielens
 
 COLUMNS = "metric correction better worse exact sampled state right_from probability"
 
@@ -147,3 +163,143 @@ def test_hundreds_of_systems() -> None:
         assert alone.probability == pytest.approx(row.probability, rel=1e-12, nan_ok=True)
         assert (alone.state, alone.better) == (row.state, row.better)
         assert alone.right_from is row.right_from or alone.right_from == row.right_from
+
+
+def test_flips_of_corrections_beyond_400_are_bracketed(xyz: list[sd.RankSet]) -> None:
+    # Every m up to 400; beyond, bisection ends between neighbouring m of opposite order.
+    sets = [sd.RankSet(rs.system, rs.ranks[:400], 3706) for rs in xyz]
+    options = {"scheme": WITH, "correction": "BV 1"}
+    found = sd.flips("NDCG@10", sets, 500, **options)
+    beyond = [f for f in found if f.m > 400]
+    for flip in beyond:
+        pair = [rs for rs in sets if rs.system in (flip.first, flip.second)]
+        table = sd.curve("NDCG@10", pair, [flip.m - 1, flip.m], **options)
+        signs = [order(a - b) for a, b in table.to_numpy()]
+        assert signs[0] == -signs[1]
+    ends = sd.curve("NDCG@10", sets, [400, 500], **options).to_numpy()
+    for i, j in combinations(range(3), 2):
+        changed = order(ends[0, i] - ends[0, j]) != order(ends[1, i] - ends[1, j])
+        count = sum((f.first, f.second) == (sets[i].system, sets[j].system) for f in beyond)
+        assert count % 2 == changed
+
+
+def test_leaving_a_tie_is_no_flip() -> None:
+    # Recall@3 of one relevant item is 1 for both while m <= 2: tied; then 4 is ahead of 9 for good.
+    sets = of_ranks(12, [9], [4])
+    assert sd.flips("Recall@3", sets, scheme=WITHOUT) == []
+    # Both miss all of the exact list's top 3: equal systems, no order to be right about.
+    table = sd.right_from("Recall@3", sets, scheme=WITHOUT)
+    assert table.m.isna().all()
+    hit = of_ranks(12, [9], [3])
+    assert sd.right_from("Recall@3", hit, scheme=WITHOUT).m.tolist() == [3]
+
+
+def test_frame_of_right_from() -> None:
+    sets = of_ranks(12, [9, 1], [4, 4], [5, 2])
+    table = sd.right_from("AP", sets)
+    assert table.columns.tolist() == ["better", "worse", "m"]
+    assert isinstance(table.index, pd.RangeIndex)
+    assert table.m.dtype == "Int64"
+    assert all(type(name) is str for name in table.better.tolist() + table.worse.tolist())
+    for found in sd.flips("AP", sets):
+        assert type(found.m) is int
+        assert type(found.first) is str
+
+
+@pytest.mark.parametrize(
+    ("n", "m_max", "scheme"), [((12, 30), 11, WITHOUT), ((12, 12), 40, WITH), ((12, 30), 50, WITH)]
+)
+def test_systems_with_different_n_and_more_negatives_than_candidates(n, m_max, scheme) -> None:
+    sets = [sd.RankSet("P", [9, 1], n[0]), sd.RankSet("Q", [4, 4], n[1])]
+    curve = sd.curve("AP", sets, range(1, m_max + 1), scheme=scheme)
+    signs = {m: order(a - b) for m, (a, b) in zip(curve.index, curve.to_numpy(), strict=True)}
+    assert [f.m for f in sd.flips("AP", sets, m_max, scheme=scheme)] == flips_of(signs)
+
+
+def test_m_max_beyond_all_negatives_changes_nothing() -> None:
+    sets = of_ranks([12, 14], [9, 1], [4, 4])
+    assert sd.flips("AP", sets, 500, scheme=WITHOUT) == sd.flips("AP", sets, scheme=WITHOUT)
+
+
+SMALL = list(cases(quick=True))
+
+
+@pytest.mark.parametrize(("number", "case", "corrections"), SMALL, ids=lambda x: str(x)[:2])
+def test_nothing_is_missed_or_invented(
+    number: int, case: Case, corrections: tuple[str, ...]
+) -> None:
+    count: Counter[str] = Counter()
+    for correction in corrections:
+        assert check(case, correction, count, number) == []
+    assert count["orders"] > 0
+
+
+def test_the_sample_holds_what_it_is_about() -> None:
+    # Every scheme and correction, several relevant items, own n; and orders that do flip.
+    assert {case.scheme for _, case, _ in SMALL} == set(SCHEMES)
+    assert {correction for *_, each in SMALL for correction in each} == set(CORRECTIONS)
+    rows = [row for _, case, _ in SMALL for system in case.systems for row in system]
+    assert max(len(ranks) for _, ranks in rows) > 1
+    assert any(len({n for n, _ in case.systems[0]}) > 1 for _, case, _ in SMALL)
+    count: Counter[str] = Counter()
+    for number, case, _ in SMALL[:4]:
+        check(case, "uncorrected", count, number)
+    assert count["flips"] > 10
+
+
+def test_the_largest_n() -> None:
+    # n = 400 is as large as binomial coefficients fit in.
+    for scheme, odds in zip(SCHEMES, (1.0, 1.0, 2.0), strict=True):
+        found = law(np.arange(400), 399, 57, scheme, odds)
+        np.testing.assert_allclose(found, dense_law(400, 57, scheme, odds), atol=1e-13)
+
+
+def test_flips_and_right_from_by_hand() -> None:
+    signs = {1: 0, 2: 1, 3: 0, 4: 1, 5: -1, 6: 0, 7: -1, 8: 1}
+    assert flips_of(signs) == [5, 8]
+    assert right_from_of(signs, 1) == 8
+    assert right_from_of(signs, -1) is None
+    assert right_from_of({1: -1, 2: -1}, -1) == 1
+
+
+def test_a_wrong_answer_is_found() -> None:
+    # The check itself: told of another case's systems, it must disagree.
+    class Swapped(Case):
+        @property
+        def sets(self):
+            first, second = super().sets
+            return of_ranks(30, second.ranks, first.ranks)
+
+    rows = [[(30, (2,)), (30, (9,))], [(30, (3,)), (30, (5,))]]
+    assert check(Swapped(rows, WITHOUT), "uncorrected", Counter())
+
+
+def test_means_and_rows_by_metric():
+    found = movielens(m_max=150)
+    assert found.systems == ["X", "Y", "Z"]
+    assert found.rows(1)["metric"].tolist() == ["AUC"] * 3
+    means = found.means_table()
+    assert means.shape == (6, 5)
+    values = [array[2, 1] for array in (found.exact, found.expected, found.std)]
+    assert means.iloc[5].tolist() == ["AUC", "Z", *values]
+
+
+@pytest.mark.parametrize(
+    ("correction", "m_max", "values", "every"),
+    [
+        (None, 599, None, True),
+        (None, 599, [1, 599], True),  # uncorrected keeps every m
+        ("CLS", 400, None, True),
+        ("CLS", 500, None, False),
+        ("CLS", 100, [1, 10, 100], False),
+        ("CLS", 3, [3, 2, 1], True),
+        ("rank estimate", 599, None, True),
+        ("rank estimate", 599, [1, 599], False),
+    ],
+)
+def test_whether_every_m_was_evaluated(correction, m_max, values, every):
+    sets = of_ranks(600, [1, 90], [9, 10])
+    table = movielens(metrics=["AP"], m_max=2, systems=2).verdict
+    options = {"scheme": WITHOUT, "correction": correction}
+    found = findings("x", "s", sets, ["AP"], 3, options, m_max, table, m_values=values)
+    assert found.every_m is every

@@ -10,7 +10,6 @@ import gzip
 import io
 import pickle
 import tracemalloc
-import warnings
 import zlib
 from decimal import Decimal
 
@@ -26,6 +25,7 @@ from sampledash.readers import upload_limits as limits
 from tests.hostile import HEAD, npy, npy_header, saved
 from tests.readers.reading import complaint, labels_of, ranks_of, read, refused, sampled
 
+pytestmark = pytest.mark.filterwarnings("error")
 DAY = datetime.date(2020, 1, 2)
 ODD = [
     (pa.array([[1], [2]]), "lists"),
@@ -128,12 +128,10 @@ NUMBERS += [pa.array(["3", "5"], pa.large_string()), pa.array(np.array([3, 5], d
 
 @pytest.mark.parametrize("column", NUMBERS, ids=lambda column: str(column.type))
 def test_numbers_of_every_type(column):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for columns in ({"rank": column, "n": [9, 9]}, {"S": column}):
-            (ranks,) = read(saved(columns), "S.parquet", n=9)
-            assert (ranks.system, ranks.ranks.tolist()) == ("S", [3, 5])
-        (ranks,) = read(saved({"user": column, "rank": [3, 5]}), "S.parquet", n=9)
+    for columns in ({"rank": column, "n": [9, 9]}, {"S": column}):
+        (ranks,) = read(saved(columns), "S.parquet", n=9)
+        assert (ranks.system, ranks.ranks.tolist()) == ("S", [3, 5])
+    (ranks,) = read(saved({"user": column, "rank": [3, 5]}), "S.parquet", n=9)
     assert [str(x)[0] for x in ranks.instances] == ["3", "5"]
 
 
@@ -172,10 +170,8 @@ def both(**options):
 
 @pytest.mark.parametrize("counts", [*ODD_COUNTS, np.array([1, 2], "m8[s]")], ids=str)
 def test_counts_of_other_types_are_refused_without_a_warning(counts):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for make in both(counts=counts):
-            refused(make, "counts of system 'A' must ", ValueError)
+    for make in both(counts=counts):
+        refused(make, "counts of system 'A' must ", ValueError)
 
 
 @pytest.mark.parametrize("count", [1e308, 1e15])
@@ -185,17 +181,15 @@ def test_counts_whose_sum_is_no_number(count):
 
 
 def test_labels_that_are_no_integers_of_64_bits():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        text = "user,rank\n1e300,3\n2e300,4\ninf,5\n"
-        (ranks,) = read(text, n=9)
-        assert ranks.instances.tolist() == ["1e300", "2e300", "inf"]
-        floats = saved({"user": [1e300, 2e300, np.inf], "rank": [3, 4, 5]})
-        (ranks,) = read(floats, "r.parquet", n=9)
-        assert len(set(ranks.instances.tolist())) == 3
-        users = pa.array([2**64 - 1, 2**64 - 2, 5], pa.uint64())
-        (ranks,) = read(saved({"user": users, "rank": [3, 4, 5]}), "r.parquet", n=9)
-        assert ranks.instances.tolist() == [str(2**64 - 1), str(2**64 - 2), "5"]
+    text = "user,rank\n1e300,3\n2e300,4\ninf,5\n"
+    (ranks,) = read(text, n=9)
+    assert ranks.instances.tolist() == ["1e300", "2e300", "inf"]
+    floats = saved({"user": [1e300, 2e300, np.inf], "rank": [3, 4, 5]})
+    (ranks,) = read(floats, "r.parquet", n=9)
+    assert len(set(ranks.instances.tolist())) == 3
+    users = pa.array([2**64 - 1, 2**64 - 2, 5], pa.uint64())
+    (ranks,) = read(saved({"user": users, "rank": [3, 4, 5]}), "r.parquet", n=9)
+    assert ranks.instances.tolist() == [str(2**64 - 1), str(2**64 - 2), "5"]
     high, low = np.array([2**64 - 1, 0], np.uint64), np.array([-1, 0])
     assert RankSet("A", [3, 4], 9, instances=high) != RankSet("A", [3, 4], 9, instances=low)
 
@@ -213,11 +207,9 @@ def test_text_in_arrays_is_neither_cut_short_nor_made_up():
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "u1", "u8", "i1"])
 def test_rank_sets_of_numbers_of_every_type(dtype):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        numbers = np.array([1, 2], dtype=dtype), np.array([9, 9], dtype=dtype)
-        assert RankSet("A", *numbers, counts=numbers[0]).ranks.tolist() == [1, 2]
-        assert SampledRankSet("A", *numbers, 4, counts=numbers[0]).sampled_ranks.tolist() == [1, 2]
+    numbers = np.array([1, 2], dtype=dtype), np.array([9, 9], dtype=dtype)
+    assert RankSet("A", *numbers, counts=numbers[0]).ranks.tolist() == [1, 2]
+    assert SampledRankSet("A", *numbers, 4, counts=numbers[0]).sampled_ranks.tolist() == [1, 2]
 
 
 def test_labels_that_cannot_be_compared():

@@ -1,4 +1,4 @@
-"""Typed and pasted text; numbers are written with the digits 0 to 9 in whatever is read."""
+"""Typed and pasted text, and tables as papers print them; digits are 0 to 9 in whatever is read."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from sampledash.dashboard.correct.custom_prior import weights_of_text
 from sampledash.metrics import parse_metric
 from sampledash.readers import (
     MissingCandidates,
+    ReadError,
     ZeroBasedRanks,
     example,
     parse_rank_text,
     read_printed,
     read_rank_sets,
 )
+from sampledash.readers.printed_table import PrintedRow
 from sampledash.readers.upload_limits import PRINTED, TYPED
 from sampledash.sampling import parse_sampling
 from tests.readers.reading import refused
@@ -150,3 +152,245 @@ def test_nameless_lines_of_a_printed_table():
 
 def test_a_printed_table_that_is_too_long():
     refused(lambda: read_printed("Model,HR@10\n" + "A,0.5\n" * PRINTED.most), "paste less")
+
+
+def read(text: str) -> tuple[list[PrintedRow], list[str]]:
+    """The rows and the notes."""
+    table = read_printed(text)
+    return table.rows, table.notes
+
+
+WANTED = [("BPR", {"HR@10": 0.6624, "NDCG@10": 0.3921}), ("Item KNN", {"HR@10": 0.5651})]
+SAME = {
+    "csv": "system, HR@10, NDCG@10\nBPR, 0.6624, 0.3921\nItem KNN, 0.5651, -",
+    "tabs": "Model\tHR@10\tNDCG@10\nBPR\t0.6624\t0.3921\nItem KNN\t0.5651\t",
+    "semicolons and decimal commas": "system;HR@10;NDCG@10\nBPR;0,6624;0,3921\nItem KNN;0,5651;–",
+    "latex": r"""\toprule
+        Model & HR @ 10 & NDCG @ 10 \\ \midrule
+        BPR & \textbf{0.6624} & $0.3921$ \\
+        Item KNN & 0.5651 & -- \\ \bottomrule""".replace("--", "-"),
+    "markdown": "| Model | HR@10 | NDCG@10 |\n|---|:-:|--:|\n| BPR | **0.6624** | 0.3921* |\n"
+    "| Item KNN | 0.5651 | n/a |",
+    "columns of a pdf": "Model HR@10 NDCG@10\nBPR 0.6624 0.3921\nItem KNN 0.5651 -",
+    "scatter": "system, HR@10, NDCG@10\nBPR, 0.6624 ± 0.0021, 0.3921\nItem KNN†, 0.5651 (0.003), -",
+    "other columns": "system, HR@10, F1@10, NDCG@10\nBPR, 0.6624, 0.1, 0.3921\n"
+    "Item KNN, 0.5651, 0.2, ",
+}
+
+
+@pytest.mark.parametrize("kind", SAME)
+def test_one_table_in_many_forms(kind: str) -> None:
+    rows, notes = read(SAME[kind])
+    assert [(row.system, row.values) for row in rows] == WANTED
+    assert rows[0].decimals == {"HR@10": 4, "NDCG@10": 4}
+    assert notes == (["Left out, no metric known here: F1@10."] if "F1" in SAME[kind] else [])
+
+
+def test_percent_goes_by_column_and_keeps_the_precision() -> None:
+    rows, notes = read("system, HR@10, NDCG@10\nA, 66.2, 0.392\nB, 50.9, 0.3")
+    assert rows[0].values == {"HR@10": pytest.approx(0.662), "NDCG@10": 0.392}
+    assert rows[0].decimals == {"HR@10": 3, "NDCG@10": 3}
+    assert notes == ["HR@10 is read in percent."]
+    (row,), _ = read("system, HR@10\nA, 0.9 %")
+    assert row.values == {"HR@10": pytest.approx(0.009)}
+
+
+TABLE = r"""
+\begin{table}[t]
+\centering
+\caption{Results on ML-1M, best in \textbf{bold}.}
+\label{tab:x}
+\begin{tabular}{l|cc@{}}
+\toprule
+ & \multicolumn{2}{c}{ML-1M} \\
+\cmidrule(lr){2-3}
+Model & HR@10 & NDCG@10 \\ \midrule
+\rowcolor{gray} BPR~\cite{rendle} & 0.6624 & $0.3921^{\dagger}$ \\ % the baseline
+\textbf{SAS\_Rec} & \textbf{71.0}\% & 0.42 $\pm$ 0.01 \\
+\multirow{2}{*}{A \& B} & \underline{60.0}\%
+  & 0.33 \\
+\bottomrule
+\end{tabular}
+\end{table}
+"""
+
+
+def test_a_table_of_latex_with_all_its_commands() -> None:
+    rows, notes = read(TABLE.replace("0.6624", "66.24"))
+    assert [row.system for row in rows] == ["BPR", "SAS_Rec", "A and B"]
+    wanted = [(0.6624, 0.3921), (0.71, 0.42), (0.6, 0.33)]
+    assert [row.values for row in rows] == [{"HR@10": a, "NDCG@10": b} for a, b in wanted]
+    assert [row.decimals["HR@10"] for row in rows] == [4, 3, 3]
+    assert notes == ["Above the names, left out: ML-1M.", "HR@10 is read in percent."]
+
+
+def test_a_line_of_latex_is_named_as_it_stands() -> None:
+    refused(lambda: read(TABLE.replace("0.33", "x")), "line 13, column 'NDCG@10' of the table: 'x'")
+
+
+def values(text: str) -> list[dict[str, float]]:
+    return [row.values for row in read_printed(text).rows]
+
+
+NO_SYSTEMS = (
+    "Improv.~%Improv.~Improvement~Improv. (%)~Improvement over X~Impr.~Gain~Gain (%)~Δ~Δ (%)~delta~"
+    "Rel. Imp.~Relative improvement~p-value~p value~Significance~Max. Gain vs. X~% Improv."
+)
+
+
+@pytest.mark.parametrize("name", NO_SYSTEMS.split("~"))
+@pytest.mark.parametrize("mark", [",", "\t", " "])
+def test_a_line_that_is_no_system_is_left_out_and_told(name: str, mark: str) -> None:
+    text = f"Model,HR@10,NDCG@10\nX,0.5123,0.3\n{name},12.3%,4%\n{name},1,2".replace(",", mark)
+    rows, notes = read(text)
+    assert [(row.system, row.values) for row in rows] == [("X", {"HR@10": 0.5123, "NDCG@10": 0.3})]
+    assert notes == [f"Left out, no system: {name}, {name}".rstrip(".") + "."]
+
+
+def test_in_latex_too_and_names_alike_stay() -> None:
+    text = (
+        "Model & HR@10 \\\\ GainRec & 0.5 \\\\ Improved BPR & 0.4 \\\\ P-Rec & 0.3 \\\\\n"
+        "\\%Improv. & 25.00\\% \\\\ $\\Delta$ & 3 \\\\"
+    )
+    rows, notes = read(text)
+    assert [row.system for row in rows] == ["GainRec", "Improved BPR", "P-Rec"]
+    assert notes == ["Left out, no system: %Improv., Δ."]
+
+
+@pytest.mark.parametrize("mark", ["-", "--", "---", "–", "—", r"\--", "N/A", "n/a", "n.a.", ""])
+def test_cells_without_a_value(mark: str) -> None:
+    assert values(f"Model & HR@10 & NDCG@10 \\\\ X & {mark} & 0.3 \\\\") == [{"NDCG@10": 0.3}]
+    if mark:
+        assert values(f"Model HR@10 NDCG@10\nX {mark} 0.3") == [{"NDCG@10": 0.3}]
+
+
+NAMES = {
+    "H@10": ("HR@10", 1), "N@10": ("NDCG@10", 1), "hr10": ("hr@10", 1), "R@10": ("R@10", 1),
+    "Hits@10": ("Hits@10", 1), "HR@10 (%)": ("HR@10", 100), "HR@10(%)": ("HR@10", 100),
+    "HR@1 ↑": ("HR@1", 1), "NDCG@10↑": ("NDCG@10", 1), "NDCG@10 (%) ↑": ("NDCG@10", 100),
+    "MRR (↑)": ("MRR", 1), "Hit Ratio @ 5": ("Hit Ratio@5", 1), "NDCG20": ("NDCG20", 1),
+    "NDCG@5 [in %]": ("NDCG@5", 100), r"HR@10 (\%) $\uparrow$": ("HR@10", 100),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("printed", NAMES)
+@pytest.mark.parametrize("mark", [",", "\t", "&", " "])
+def test_names_of_metrics_as_papers_write_them(printed: str, mark: str) -> None:
+    name, unit = NAMES[printed]
+    ((key, value),) = values(f"Model{mark}{printed}\nX{mark}0.5")[0].items()
+    assert parse_metric(key) == parse_metric(name.replace("20", "@20"))
+    assert value == pytest.approx(0.5 / unit)
+
+
+def test_short_names_are_told_and_no_metric_becomes_one() -> None:
+    _, notes = read("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3")
+    assert notes == ["H@10 is read as HR@10.", "Left out, no metric known here: F1@10, R2, N10."]
+
+
+TWO_WORDS = [
+    "Methods Hit Ratio@5 Hit Ratio@10 NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25",
+    "Methods   Hit Ratio@5  Hit Ratio @10   NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25",
+    "Hit Ratio@5 Hit Ratio@10 NDCG@5 ↑ NDCG@10\nSASRec 0.3 (0.01) 0.4 ± 0.02 0.2* 0.25 †",
+    "The Methods Hit Rate@5 Hit Rate@10 NDCG@5 NDCG@10\nSASRec  0.3 0.4  0.2 0.25",
+]
+
+
+@pytest.mark.parametrize("text", TWO_WORDS)
+def test_words_of_a_pdf(text: str) -> None:
+    (row,), _ = read(text)
+    assert (row.system, list(row.values.values())) == ("SASRec", [0.3, 0.4, 0.2, 0.25])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Model Hit Ratio@5 Fancy Score NDCG@5\nSASRec 0.3 0.4 0.2",
+        "Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2",
+        "Model HR@5 NDCG@5\nSASRec 0.3",
+    ],
+)
+def test_words_in_doubt_are_to_be_parted(text: str) -> None:
+    refused(lambda: read(text), "line 2 … : separate the cells with tabs or commas")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "m = 99, n = 1000\nModel,HR@10\nX,0.5",
+        "Model,HR@10\nX,0.5\n\n# m: 99\nn = 1,000",
+        "Model & HR@10 \\\\ X & 0.5 \\\\\n$m = 99$ and $n = 1000$.",
+        "m=99 n=1000\nModel HR@10\nX 0.5",
+        "Model;HR@10\nX;0,5\nm = 99; n_items = 1000",
+    ],
+)
+def test_a_line_says_n_and_m(text: str) -> None:
+    table = read_printed(text)
+    assert (table.n, table.m, table.notes) == (1000, 99, [])
+    assert [row.values for row in table.rows] == [{"HR@10": 0.5}]
+
+
+def test_systems_may_be_called_like_a_line_of_n_and_m() -> None:
+    table = read_printed("Model,HR@10\nm = 5,0.5\nn = 6,0.4")
+    assert [row.system for row in table.rows] == ["m = 5", "n = 6"]
+    assert (table.n, table.m) == (None, None)
+
+
+UNITS = {  # of HR@1 and HR@10 (or what is named): their values as read, None: refused
+    "HR@1,HR@10\nX,0.85,6.50\nY,0.91,7.10": [0.0085, 0.065, 0.0091, 0.071],
+    "HR@1,HR@10\nX,0.85,6.50\nY,1.91,7.10\nZ,0.9,8": [0.0085, 0.065, 0.0191, 0.071, 0.009, 0.08],
+    "HR@1,HR@50\nX,0.31,35.00": [0.0031, 0.35],  # could be 31 % too: one table, one unit
+    "HR@1,HR@50\nX,0.31,35.0": None,
+    "HR@1,HR@50\nX,0.31,35.00%": [0.31, 0.35],
+    "HR@1,HR@50 (%)\nX,0.31,35.00": [0.31, 0.35],
+    "HR@10,NDCG@10\nX,66.24,0.39": [0.6624, 0.39],
+    "HR@10,MRR\nX,66.24,0.25": [0.6624, 0.25],
+    "HR@10,AUC\nX,66.24,0.85": [0.6624, 0.85],
+    "HR@10\nX,51.23\nY,0.98": None,
+    "HR@10\nX,51.23\nY,0.98\nZ,60.1": None,
+    "HR@10\nX,5.12\nY,0.98\nZ,6.1": [0.0512, 0.0098, 0.061],
+    "HR@10\nX,51.23%\nY,0.98%": [0.5123, 0.0098],
+    "HR@10 (%)\nX,51.23\nY,0.98": [0.5123, 0.0098],
+    "HR@10\nX,51.23%\nY,0.98": None,
+    "HR@10\nX,0.5123\nY,12.3%": None,
+    "HR@10\nX,51.23%\nY,12.3": [0.5123, 0.123],
+    "HR@10\nX,66.2 ± 0.2%\nY,0.9 ± 0.1%": [0.662, 0.009],
+    "HR@10\nX,0.5123 (12.3%)\nY,0.5": [0.5123, 0.5],
+    "HR@10,NDCG@10\nX,0.9,0.5\nY,-,1.0": [0.9, 0.5, 1.0],
+}
+
+
+@pytest.mark.parametrize("text", UNITS)
+def test_one_unit_where_it_is_clear(text: str) -> None:
+    wanted = UNITS[text]
+    if wanted is None:
+        with pytest.raises(ReadError, match=r"line \d, column 'HR@1?0?' of the table: .*write %"):
+            read_printed(f"Model,{text}")
+    else:
+        found = [v for row in values(f"Model,{text}") for v in row.values()]
+        assert found == pytest.approx(wanted, abs=1e-12)
+
+
+def test_cells_in_quotes_and_in_brackets() -> None:
+    rows, notes = read('"Model","HR@10","Improv."\n"X","0.5","3%"\n"p-value","0.01",""')
+    assert [(row.system, row.values) for row in rows] == [("X", {"HR@10": 0.5})]
+    assert notes == ["Left out, no metric known here: Improv.", "Left out, no system: p-value."]
+
+
+@pytest.mark.parametrize("cell", ["662.2", "662.2 %", "-0.3"])
+def test_what_no_metric_can_be_is_refused_where_it_stands(cell: str) -> None:
+    facts = f"line 2, column 'HR@10' of the table … {cell!r} … correct it"
+    assert "decimals" not in refused(lambda: read_printed(f"Model,HR@10\nX,{cell}"), facts)
+
+
+def test_more_digits_than_any_paper_prints_are_rounded() -> None:
+    (row,), _ = read("Model,HR@10\nX,0.66240000000000001")
+    assert (row.values, row.decimals) == ({"HR@10": 0.6624}, {"HR@10": 12})
+
+
+@pytest.mark.parametrize(
+    "line", ["m = 99 negatives, n = 1,000", "n = 1,000 candidates; m = 99 sampled negatives"]
+)
+def test_n_and_m_with_what_they_count(line: str) -> None:
+    found = read_printed(f"{line}\nModel,HR@1,HR@10\nA,0.1,0.8\n")
+    assert (found.n, found.m) == (1000, 99)
+    assert not found.notes

@@ -1,7 +1,8 @@
-"""Tables to take away: CSV reads back, Markdown and LaTeX are rounded, names are plain text."""
+"""What is taken away: CSV and vectors read back, Markdown and LaTeX are rounded, names are text."""
 
 import csv
 import io
+import json
 import re
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.report.tables import MISSING_TEX, as_csv, as_latex, as_markdown
+from sampledash.report.vectors import read_vector_json, vector_csv, vector_json
 from tests.report.test_escape import NASTY, read_markdown, read_tex
 
 
@@ -49,14 +51,8 @@ def body(latex):
 
 def test_markdown_is_rounded_for_print():
     head, rule, *rows = cells(as_markdown(VERDICT))
-    assert head[:5] == [
-        "Metric",
-        "Better",
-        "Worse",
-        "Exact difference (pp)",
-        "Sampled difference (pp)",
-    ]
-    assert head[5:] == ["State", "Right from m", "Shown by one run (%)"]
+    names = "Metric|Better|Worse|Exact difference (pp)|Sampled difference (pp)|State|Right from m"
+    assert head == [*names.split("|"), "Shown by one run (%)"]
     assert [cell.endswith(":") for cell in rule] == [False] * 3 + [True] * 2 + [False] + [True] * 2
     assert rows[0] == ["Recall@10", "Y", "X", "1.26", "-9.72", "wrong", "970", "<0.01"]
     assert rows[1] == ["Recall@10", "Z", "X", "1.84", "25.00", "right", "1", ">99.99"]
@@ -66,12 +62,12 @@ def test_markdown_is_rounded_for_print():
 
 def test_latex_is_booktabs_with_math_signs_and_dashes():
     text = as_latex(VERDICT, caption="50% of X & Y", label="tab:one two")
-    for line in (r"\toprule", r"\midrule", r"\bottomrule", r"% \usepackage{booktabs}"):
+    for line in (
+        *(r"\toprule", r"\midrule", r"\bottomrule", r"% \usepackage{booktabs}", r"{lllrrlrr}"),
+        *(r"\caption{50\% of X \& Y}", r"\label{tab:onetwo}", "Right from $m$"),
+        "Exact difference (pp)",
+    ):
         assert line in text
-    for line in (r"{lllrrlrr}", r"\caption{50\% of X \& Y}", r"\label{tab:onetwo}"):
-        assert line in text
-    assert "Right from $m$" in text
-    assert "Exact difference (pp)" in text
     rows = [[cell.strip() for cell in row] for row in body(text)]
     assert rows[0][3:] == ["1.26", "$-9.72$", "wrong", "970", "$<0.01$"]
     assert rows[3][4:] == ["$>-0.01$", "tied", MISSING_TEX, MISSING_TEX]
@@ -80,13 +76,9 @@ def test_latex_is_booktabs_with_math_signs_and_dashes():
 
 def test_means_print_as_in_the_paper():
     # Table 3 of Krichene & Rendle 2020: Recall@10 of Y 8.84, of Z 9.42.
-    rows = [
-        ("Recall@10", rs.system, sd.mean("Recall@10", rs), 0.5, 0.001)
-        for rs in sd.example("movielens-xyz")[1:]
-    ]
-    table = pd.DataFrame(
-        rows, columns=["metric", "system", "exact", "expected_sampled", "std_of_mean"]
-    )
+    means = [sd.mean("Recall@10", rs) for rs in sd.example("movielens-xyz")[1:]]
+    columns = {"exact": means, "expected_sampled": 0.5, "std_of_mean": 0.001}
+    table = pd.DataFrame({"metric": "Recall@10", "system": list("YZ"), **columns})
     head, _, *printed = cells(as_markdown(table))
     assert head[2:] == ["Exact (%)", "Sampled, expected (%)", "Std. of one run (%)"]
     assert [row[2] for row in printed] == ["8.84", "9.42"]
@@ -120,9 +112,7 @@ def test_names_are_plain_text_everywhere(name):
     assert len(latex) == 2
     assert read_tex(latex[0][0].strip()) == line
     assert not latex[0][0].lstrip().startswith(("[", "*"))  # arguments of the \\ before
-    read = next(csv.reader(io.StringIO(as_csv(table), newline="").readlines()[1:]))
     text = list(csv.reader(io.StringIO(as_csv(table), newline="")))[1][0]
-    assert read
     assert text == (f"'{name}" if name[0] in "=+-@" else name)
 
 
@@ -170,3 +160,47 @@ def test_empty_table():
     assert as_csv(empty) == "better,worse,m\n"
     assert len(as_markdown(empty).splitlines()) == 2
     assert r"\midrule" in as_latex(empty)
+
+
+CASES = [
+    ("Recall@10", sd.Sampling(10_000, 100, "without-replacement"), "BV 0.1"),
+    ("NDCG", sd.Sampling(3_541, 50), "CLS"),
+    ("AP@5", sd.Sampling(300, 20, "popularity", 2.5), "BV 1e-06"),
+    ("AUC", sd.Sampling(200, 20), "rank estimate (linear)"),
+    ("AP", sd.Sampling(200, 8), "LS"),
+]
+
+
+@pytest.mark.parametrize(("metric", "sampling", "recipe"), CASES)
+def test_round_trips_are_exact(metric, sampling, recipe):
+    fit = sd.parse_correction(recipe).fit(metric, sampling)
+    back = read_vector_json(vector_json(fit))
+    assert back.values.tobytes() == fit.values.tobytes()
+    assert (back.metric, back.sampling, back.correction) == (fit.metric, sampling, fit.correction)
+    content = json.loads(vector_json(fit))
+    assert (content["n"], content["m"]) == (sampling.n, sampling.m)
+    assert content["gamma"] == fit.correction.gamma
+    text = vector_csv(fit)
+    assert text.startswith(f"# metric = {metric}, {sampling}, correction = {recipe}\n")
+    read = pd.read_csv(io.StringIO(text), comment="#", float_precision="round_trip")
+    assert read["sampled_rank"].tolist() == list(range(1, sampling.m + 2))
+    assert read["value"].to_numpy().tobytes() == fit.values.tobytes()
+
+
+def test_prior_travels_in_json():
+    prior = np.arange(50, 0, -1.0)
+    fit = sd.correction("CLS", prior=prior).fit("AP", sd.Sampling(50, 8))
+    back = read_vector_json(vector_json(fit)).correction
+    assert back.name == "monotone"
+    np.testing.assert_allclose(back.prior, prior / prior.sum(), rtol=1e-15)
+
+
+def test_other_files_are_refused():
+    for text in ("not json", "[1, 2]", '{"metric": "AP"}'):
+        with pytest.raises(ValueError, match="not a vector written by vector_json"):
+            read_vector_json(text)
+    fit = sd.parse_correction("BV 0.1").fit("AP", sd.Sampling(50, 8))
+    content = json.loads(vector_json(fit))
+    content["values"].pop()
+    with pytest.raises(ValueError, match=r"m = 8 needs 9"):
+        read_vector_json(json.dumps(content))
