@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations, groupby
 from math import comb
 from typing import Any
@@ -23,6 +23,7 @@ from scipy.optimize import nnls
 import sampledash as sd
 from sampledash.types import Floats
 from tests.benchmarks.frame import Result, timed
+from tests.comparison.made import options_of, rank_set
 from tests.oracles import (
     POPULARITY,
     SCHEMES,
@@ -59,20 +60,14 @@ class Case:
     @property
     def options(self) -> dict[str, Any]:
         """Options of the comparison functions."""
-        options: dict[str, Any] = {"scheme": self.scheme, "weighting": self.weighting}
-        return options | ({"odds": self.odds} if self.scheme == POPULARITY else {})
+        return options_of(self.scheme, self.odds) | {"weighting": self.weighting}
 
     @property
     def sets(self) -> list[sd.RankSet]:
         """The rank sets under test."""
         return [
-            sd.RankSet(
-                "PQRSTUVW"[i],
-                [r for _, ranks in rows for r in ranks],
-                [n for n, ranks in rows for _ in ranks],
-                instances=[u for u, (_, ranks) in enumerate(rows) for _ in ranks],
-            )
-            for i, rows in enumerate(self.systems)
+            rank_set([(n, list(ranks), [0] * len(ranks)) for n, ranks in rows], name)
+            for name, rows in zip("PQRSTUVW", self.systems, strict=False)
         ]
 
     @property
@@ -107,15 +102,15 @@ def random_case(rng: np.random.Generator, n_max: int, most: int, several: bool) 
     return Case(systems, scheme, odds, weighting)
 
 
-@lru_cache(maxsize=2)
-def _binomials(size: int) -> Floats:
-    """C(a, b) for a, b < size, each rounded once; below 1e308 for size < 1,000."""
-    return np.array([[float(comb(a, b)) for b in range(size)] for a in range(size)])
+@cache
+def _binomials() -> Floats:
+    """C(a, b) for a, b < 460, each rounded once."""
+    return np.array([[float(comb(a, b)) for b in range(460)] for a in range(460)])
 
 
 def law(above: NDArray[np.int64], total: int, m: int, scheme: str, odds: float) -> Floats:
     """Probabilities of 0..m drawn items above, per number of items above: (rows, m + 1)."""
-    table = _binomials(460)
+    table = _binomials()
     a, s = np.asarray(above)[:, None], np.arange(m + 1)
     if scheme == WITHOUT:
         rest = np.where(m - s <= total - a, table[total - a, m - s], 0.0)

@@ -38,14 +38,7 @@ def test_movielens_at_100(xyz: list[sd.RankSet]) -> None:
     table = sd.verdict(
         ["Recall@10", "AUC"], xyz, 100, ("uncorrected", "rank estimate"), m_max=1000, scheme=WITHOUT
     )
-    assert table.columns.tolist() == COLUMNS.split()
-    assert isinstance(table.index, pd.RangeIndex)
     assert len(table) == 2 * 2 * 3
-    assert table.right_from.dtype == "Int64"
-    for name in ("exact", "sampled", "probability"):
-        assert table[name].dtype == np.float64
-    for name in ("metric", "correction", "better", "worse", "state"):
-        assert all(type(x) is str for x in table[name].tolist())
     recall = table[(table.metric == "Recall@10") & (table.correction == "uncorrected")]
     # "At m = 100 Recall@10 ranks X > Y > Z; on all items it is Z > Y > X. Right from m = 970."
     assert (recall.state == "wrong").all()
@@ -69,7 +62,11 @@ def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
         sd.RankSet(name, rng.integers(1, 50, 40), 60, ties=rng.integers(0, 9, 40)) for name in "PQR"
     ]
     reading = {"ties": options["ties"]} if "ties" in options else {}
-    table = sd.verdict(["AP", "Recall@5"], sets, 12, ("uncorrected", "BV 0.1"), **options)
+    seen: list[float] = []
+    both = ("uncorrected", "BV 0.1")
+    table = sd.verdict(["AP", "Recall@5"], sets, 12, both, progress=seen.append, **options)
+    assert seen == sorted(seen)
+    assert 0 < min(seen) <= max(seen) <= 1
     by_name = {rs.system: rs for rs in sets}
     for row in table.itertuples():
         both = [by_name[row.better], by_name[row.worse]]
@@ -120,14 +117,6 @@ def test_recall_of_x_and_y_below_ten_negatives(xyz: list[sd.RankSet]) -> None:
     # Independently: "tied for m <= 9, right at m = 10 alone, wrong 11..969, right from 970".
     curve = sd.curve("Recall@10", xyz[:2], [1, 9, 10, 11, 969, 970], scheme=WITHOUT)
     assert [order(y - x) for x, y in curve[["X", "Y"]].to_numpy()] == [0, 0, 1, -1, -1, 1]
-
-
-def test_progress() -> None:
-    seen: list[float] = []
-    sets = of_ranks(12, [3, 4], [7, 1])
-    sd.verdict(["AP", "AUC"], sets, 3, ["uncorrected", "BV 1"], progress=seen.append)
-    assert seen == sorted(seen)
-    assert 0 < min(seen) <= max(seen) <= 1
 
 
 def test_a_quick_look_finds_the_same_flips_where_it_looks(xyz: list[sd.RankSet]) -> None:
@@ -194,14 +183,37 @@ def test_leaving_a_tie_is_no_flip() -> None:
     assert sd.right_from("Recall@3", hit, scheme=WITHOUT).m.tolist() == [3]
 
 
-def test_frame_of_right_from() -> None:
-    sets = of_ranks(12, [9, 1], [4, 4], [5, 2])
-    table = sd.right_from("AP", sets)
-    assert table.columns.tolist() == ["better", "worse", "m"]
+@pytest.mark.parametrize(
+    ("call", "columns"),
+    [
+        (lambda sets: sd.right_from("AP", sets), "m"),
+        (lambda sets: sd.negatives_needed("AP", sets), "m"),
+        (lambda sets: sd.instances_needed("AP", sets, 3), "instances"),
+        (lambda sets: sd.probability_of_order("AP", sets, 3), "probability"),
+        (lambda sets: sd.probability_if_redrawn("AP", sets, 3), "probability"),
+        (lambda sets: sd.probability_if_shared("AP", sets, 3), "low high"),
+        (lambda sets: sd.verdict(["AP"], sets, 3), COLUMNS.partition("worse ")[2]),
+        (lambda sets: sd.significance("AP", sets, np.random.default_rng(1), resamples=100),
+         "difference interval p p_holm paired"),
+    ],
+)  # fmt: skip
+def test_frames(call, columns) -> None:
+    table = call(of_ranks(12, [9, 1], [4, 4], [5, 2]))
+    first = ["better", "worse"] if "state" not in columns else COLUMNS.split()[:4]
+    assert table.columns.tolist() == [*first, *columns.split()]
     assert isinstance(table.index, pd.RangeIndex)
-    assert table.m.dtype == "Int64"
-    assert all(type(name) is str for name in table.better.tolist() + table.worse.tolist())
-    for found in sd.flips("AP", sets):
+    for name, column in table.items():
+        if name in ("m", "instances", "right_from"):
+            assert column.dtype == "Int64"
+        elif name in ("metric", "correction", "better", "worse", "state"):
+            assert {type(x) for x in column.tolist()} == {str}
+        elif name != "interval":
+            assert column.dtype == (bool if name == "paired" else np.float64)
+    assert call(of_ranks(12, [9, 1], [4, 4], [5, 2])).equals(table)
+
+
+def test_flips_are_plain_values() -> None:
+    for found in sd.flips("AP", of_ranks(12, [9, 1], [4, 4], [5, 2])):
         assert type(found.m) is int
         assert type(found.first) is str
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,6 @@ from sampledash import RankSet
 from sampledash.comparison.significance import significance
 from sampledash.readers import (
     MissingCandidates,
-    ReadError,
     describe,
     example,
     open_text,
@@ -169,16 +169,15 @@ def test_many_rows_keep_line_numbers_and_values(monkeypatch):
     lines = [f"{'AB'[i % 2]},u{i // 2},{r},1000" for i, r in enumerate(ranks.tolist())]
     text = "\n".join(["system,user,rank,n", *lines])
     assert len(text) > tables.SMALL
-    complaint(
-        text.replace(",997,", ",5000,"), facts="line 998, column 'rank': rank 5000 … n = 1000"
-    )
+    beyond = text.replace(",997,", ",5000,")
+    complaint(beyond, facts="line 998, column 'rank': rank 5000 … n = 1000")
     quick = read(text)
     assert [s.ranks.tolist() for s in quick] == [ranks[i::2].tolist() for i in range(2)]
     monkeypatch.setattr(tables, "arrow_frame", lambda *a, **k: None)
     assert read(text) == quick
 
 
-def atoms(ranks):
+def counted(ranks):
     found = ranks.counted()
     columns = (found.above, found.negatives, found.tied, found.position, found.relevant)
     return sorted(zip(*(c.tolist() for c in (*columns, found.count)), strict=True))
@@ -193,48 +192,34 @@ def test_names_of_counts(header):
 ROWS = st.tuples(st.sampled_from("AB"), st.integers(1, 20), st.integers(0, 4))
 
 
-@given(st.lists(ROWS, min_size=1, max_size=30))
+@given(st.lists(ROWS, min_size=1, max_size=30).filter(lambda rows: any(c for *_, c in rows)))
 def test_any_histogram_is_its_instances(rows):
     text = "system,rank,count\n" + "".join(f"{s},{r},{c}\n" for s, r, c in rows)
-    if not any(c for *_, c in rows):
-        with pytest.raises(ReadError, match="every count is 0"):
-            read(text, n=20)
-        return
     written = "system,rank\n" + "".join(f"{s},{r}\n" * c for s, r, c in rows)
-    counted = read(text, n=20, instances="any")
-    plain = {s.system: atoms(s) for s in read(written, n=20, instances="any")}
-    assert {s.system: atoms(s) for s in counted} == plain
+    found, plain = (
+        {s.system: counted(s) for s in read(each, n=20, instances="any")}
+        for each in (text, written)
+    )
+    assert found == plain
 
 
-def test_counts_of_zero_say_nothing():
+def test_counts_stand_for_instances():
+    # A count of 0 says nothing; places survive the rows left out, see what is refused.
     (ranks,) = read("rank,count,n\n3,0,9\n5,2,9\n99,0,9\n")
     assert (ranks.ranks.tolist(), ranks.counts.tolist()) == ([5], [2])
-    sets = read("system,rank,count,n\nA,3,0,9\nB,5,2,9\nC,5,2,9\n")
-    assert [s.system for s in sets] == ["B", "C"]
-
-
-def test_fractions_are_allowed_where_nothing_is_drawn():
+    assert list(ranks_of(read("system,rank,count,n\nA,3,0,9\nB,5,2,9\nC,5,2,9\n"))) == ["B", "C"]
+    # Fractions are allowed where nothing is drawn.
     a, b = read("system,rank,count\nA,3,0.5\nA,5,1.5\nB,1,2\n", n=9)
-    assert a.n_instances == 2
-    # (0.5/3 + 1.5/5) / 2
+    assert a.n_instances == b.n_instances == 2
     assert sd.mean("AP", a) == pytest.approx((0.5 / 3 + 1.5 / 5) / 2, abs=1e-15)
     with pytest.raises(ValueError, match="counts of system 'A' must be whole numbers"):
         sd.simulate("AP", a, 3, 1, np.random.default_rng(0))
-    assert b.counts.tolist() == [2]
-
-
-def test_systems_need_not_have_the_same_rows_but_as_many_instances():
-    a, b = read("system,rank,count\nA,1,3\nA,2,4\nB,5,7\n", n=9)
-    assert (a.n_instances, b.n_instances) == (7, 7)
+    # Systems need not have the same rows, but as many instances; labels join relevant items.
+    a, b = read("system,instance,rank,count\nA,p,1,3\nA,p,4,3\nA,q,2,4\nB,x,5,7\n", n=9)
+    assert (a.n_instances, a.max_relevant, b.n_instances) == (7, 2, 7)
     # Equal counts do not make the rows of two systems the same instances.
     sets = read("system,rank,count\nA,1,30\nA,2,30\nB,2,30\nB,5,30\n", n=9)
     assert not significance("AP", sets, np.random.default_rng(0), resamples=100)["paired"].any()
-
-
-def test_labels_join_the_relevant_items_of_counted_instances():
-    text = "system,instance,rank,count\nA,p,1,3\nA,p,4,3\nA,q,2,4\nB,x,5,7\n"
-    a, b = read(text, n=9)
-    assert (a.n_instances, a.max_relevant, b.n_instances) == (7, 2, 7)
 
 
 ODD = ["5", "17", "007", "7", "-3", "u", "ü v", "x,y", 'q"q', "1e3", "0x1", "a\nb"]
@@ -265,15 +250,11 @@ def test_columns_understood_and_ignored():
     assert facts.ignored == ("score", "Größe")
     assert (found.rows, found.instances) == (2, (1, 1))
     assert (found.smallest_rank, found.largest_rank) == (1, 3)
-    assert not found.zero_based
-    assert not found.doubts
-
-
-def test_wide_tables_name_their_systems():
-    facts = summary("user\tA\tcomment\tB\nu\t3\tfine\t1\n", n=9).files[0]
-    assert facts.kind == "TSV"
-    assert facts.columns[1:] == (("A", "ranks of this system"), ("B", "ranks of this system"))
-    assert facts.ignored == ("comment",)
+    assert (found.zero_based, found.doubts) == (False, ())
+    (wide,) = summary("user\tA\tcomment\tB\nu\t3\tfine\t1\n", n=9).files
+    assert wide.kind == "TSV"
+    assert wide.columns[1:] == (("A", "ranks of this system"), ("B", "ranks of this system"))
+    assert wide.ignored == ("comment",)
 
 
 def test_what_was_done_is_noted():
@@ -297,8 +278,7 @@ def test_sampled_ranks_are_suspected():
     rng = np.random.default_rng(0)
     sampled = [RankSet(s, rng.integers(1, 102, 500), 3706) for s in "AB"]
     (doubt,) = describe(sampled).doubts
-    assert "largest rank is 101 of n = 3,706" in doubt
-    assert "sampled negatives?" in doubt
+    assert re.search("largest rank is 101 of n = 3,706.*sampled negatives", doubt)
     # True ranks reach far, few instances may all be good, and small n proves nothing.
     assert not describe(example("movielens-xyz")).doubts
     assert not describe([RankSet("A", rng.integers(1, 102, 5), 3706)]).doubts
@@ -308,8 +288,7 @@ def test_sampled_ranks_are_suspected():
 def test_a_pile_at_the_largest_rank_is_suspected():
     ranks = np.r_[np.arange(1, 101), np.full(50, 101)]
     (doubt,) = describe([RankSet("A", ranks, 3706)]).doubts
-    assert "Rank 101 holds 33 % of A" in doubt
-    assert "cut" in doubt
+    assert re.search("Rank 101 holds 33 % of A.*cut", doubt)
     counted = describe([RankSet("A", [1, 7, 101], 3706, counts=[50, 50, 50])]).doubts
     assert "33 %" in counted[0]
     # Tied beyond the end of a run is no pile: nobody claims to know the rank.

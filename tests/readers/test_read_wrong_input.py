@@ -59,6 +59,7 @@ rank,n,mass_above\n3,9,1.5\n | line 2, column 'mass_above' … 1.5 … 0..1
 rank,n,mass_above\n3,9,-0.1\n | line 2, column 'mass_above' … -0.1 … 0..1
 rank,n,mass_above\n3,9,inf\n | line 2, column 'mass_above' … inf … 0..1
 count,A\n1,2\n | no rank column … 'count' needs one
+rank,count,n\n3,0,9\n4,0,9\n | every count is 0
 rank,count,n\n3,0,9\n5,2,9\n\n12,1,9\n | line 5, column 'rank': rank 12
 system,rank,n\nA,1,9\n\nA,0x3,9\n | line 4, column 'rank': '0x3' is not a number
 system,rank,n\nA,1,9\nA,2\n | line 3, column 'n': the cell is blank

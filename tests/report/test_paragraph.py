@@ -69,30 +69,6 @@ def test_two_systems_one_metric_wrong():
     ]
 
 
-def test_three_systems_one_metric():
-    exact, sampled = [0.0758, 0.0884, 0.0942], [0.30, 0.20, 0.25]
-    found = hand(exact, sampled, [0.001, 0.02, 0.6], [970, 433, 50])
-    assert "; this would reverse 2 of 3 pairs (X ahead of Y, X ahead of Z)." in paragraph(found)
-    assert "All pairs are in the order of the full ranking only from m = 970 on (" in paragraph(
-        found
-    )
-    assert sentences(found)[3] == (
-        "At m = 100 a single run would show the true order with a probability of 0.10 % for Y over "
-        "X, 2.00 % for Z over X and 60.00 % for Z over Y; where it is between 5 % and 95 %, the "
-        "order in one run is a matter of chance."
-    )
-    right = hand(exact, [0.1, 0.2, 0.3], 0.999, [1, 1, 1])
-    assert "; this would keep the order of the full ranking. All pairs" in paragraph(right)
-    assert "are in the order of the full ranking for every m (" in paragraph(right)
-    assert "with a probability of 99.90 % for every pair." in paragraph(right)
-    wrong = hand(exact, [0.3, 0.2, 0.1], [1e-3, 2e-3, 1e-9], [None, 12, None])
-    assert "; this would reverse all 3 pairs." in paragraph(wrong)
-    assert sentences(wrong)[2] == (
-        "Even at m = 3,686, the largest evaluated, 2 of 3 pairs (Y and X, Z and Y) are not in the "
-        "order of the full ranking."
-    )
-
-
 def test_five_metrics_of_three_systems():
     exact = [[1, 1, 1, 3, 2], [2, 2, 2, 2, 2], [3, 3, 3, 1, 2]]
     sampled = [[3, 1, 3, 3, 1], [2, 2, 1, 2, 1], [1, 3, 2, 1, 1]]
@@ -137,28 +113,11 @@ def test_two_hundred_systems_are_counted_not_named():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"scheme": "with-replacement"}, "sampled uniformly with replacement (Krichene & Rendle"),
-        (
-            {"scheme": "popularity", "odds": 2.5},
-            "sampled with replacement by popularity (items ranked above the relevant one drawn 2.5 "
-            "times as often as those below it) (Krichene & Rendle, 2020),",
-        ),
-        (
-            {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"},
-            "replacement, and the bias-variance correction with γ = 0.01 fitted to sampling with "
-            "replacement (Krichene & Rendle, 2020), Recall@10 would",
-        ),
-        ({**WITHOUT, "correction": "CLS"}, "and the constrained least-squares correction (Kri"),
-        ({**WITHOUT, "correction": "LS"}, "and the least-squares correction (Krichene"),
-        ({**WITHOUT, "correction": "rank estimate"}, "and the rank estimate (Krichene & Rendle"),
-    ],
+    ("correction", "fitted"),
+    [(None, 0), ("rank estimate", 0), ("BV 0.01", 1), ("CLS", 1), ("LS", 1)],
 )
-def test_how_negatives_are_drawn_and_corrected(options, said):
-    found = hand([0.1, 0.2], [0.3, 0.2], options=options)
-    assert said in paragraph(found)
-    fitted = options.get("correction") in ("BV 0.01", "CLS", "LS")
+def test_a_prior_is_named_where_one_is_fitted(correction, fitted):
+    found = hand([0.1, 0.2], [0.3, 0.2], options={**WITHOUT, "correction": correction})
     assert ("with a uniform prior over the ranks" in paragraph(found)) == fitted
 
 
@@ -166,11 +125,37 @@ TIED = [[2, 2, 2], [1, 1, 2]]
 CLS = {"scheme": "with-replacement", "correction": "CLS"}
 OWN = sd.correction("CLS", prior=np.arange(10_000, 0, -1.0))
 TWO, THREE = ([0.1, 0.2], [0.3, 0.2]), [0.1, 0.2, 0.3]
+FALLS = ([0.0758, 0.0884, 0.0942], [0.30, 0.20, 0.25], [0.001, 0.02, 0.6], [970, 433, 50])
+RIGHT, WRONG = (THREE, THREE, 0.999, 1), (THREE, THREE[::-1], 0.001, [None, 12, None])
+POPULAR = {"scheme": "popularity", "odds": 2.5}
+FITTED = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
 
 
 @pytest.mark.parametrize(
     ("given", "more", "said"),
     [
+        # Three systems by one metric.
+        (FALLS, {}, "; this would reverse 2 of 3 pairs (X ahead of Y, X ahead of Z)."),
+        (FALLS, {}, "All pairs are in the order of the full ranking only from m = 970 on ("),
+        (FALLS, {}, "At m = 100 a single run would show the true order with a probability of "
+         "0.10 % for Y over X, 2.00 % for Z over X and 60.00 % for Z over Y; where it is between "
+         "5 % and 95 %, the order in one run is a matter of chance."),
+        (RIGHT, {}, "; this would keep the order of the full ranking. All pairs are in the order "
+         "of the full ranking for every m ("),
+        (RIGHT, {}, "with a probability of 99.90 % for every pair."),
+        (WRONG, {}, "; this would reverse all 3 pairs."),
+        (WRONG, {}, "Even at m = 3,686, the largest evaluated, 2 of 3 pairs (Y and X, Z and Y) are "
+         "not in the order of the full ranking."),
+        # How negatives are drawn, and corrected.
+        (TWO, {"options": {"scheme": "with-replacement"}},
+         "sampled uniformly with replacement (Krichene & Rendle"),
+        (TWO, {"options": POPULAR}, "sampled with replacement by popularity (items ranked above "
+         "the relevant one drawn 2.5 times as often as those below it) (Krichene & Rendle, 2020),"),
+        (TWO, {"options": FITTED}, "replacement, and the bias-variance correction with γ = 0.01 "
+         "fitted to sampling with replacement (Krichene & Rendle, 2020), Recall@10 would"),
+        *((TWO, {"options": {**WITHOUT, "correction": text}}, f"and the {name} (Krichene & Rendle")
+          for text, name in (("CLS", "constrained least-squares correction"),
+                             ("LS", "least-squares correction"), ("rank estimate",) * 2)),
         # One pair that is never right, and undecided.
         ((*TWO, 0.4, None), {}, "Even at m = 3,686, the largest evaluated, they are not in the "
          "order of the full ranking. At m = 100 a single run would show the true order with a "
