@@ -56,7 +56,6 @@ class Case:
         return not ("ties" in self.kind and self.scheme in weighed)
 
     def options(self, correction: str | None) -> dict[str, Any]:
-        """Options of the comparison functions."""
         options: dict[str, Any] = {"scheme": self.scheme, "correction": correction}
         if self.scheme == MASS:
             options["scheme"] = POPULARITY
@@ -72,7 +71,6 @@ class Case:
         return (None,) if self.scheme == MASS else CORRECTIONS
 
     def sets(self) -> list[sd.RankSet]:
-        """The two systems."""
         key = [self.size, KINDS.index(self.kind), SCHEMES.index(self.scheme), self.seed]
         rng = np.random.default_rng(key)
         rare = "rare" in self.kind
@@ -126,7 +124,6 @@ class Cell:
 
     @property
     def inside(self) -> bool:
-        """Whether the chance tells something."""
         return max(self.chance, self.share) > LOW and min(self.chance, self.share) < HIGH
 
 
@@ -209,7 +206,6 @@ class Pair:
 
     @classmethod
     def of(cls, seed: int) -> Pair:
-        """A random one."""
         rng = np.random.default_rng([3, seed])
         size = int(rng.choice([30, 40, 60, 100, 200]))
         n, m = int(rng.choice([40, 67, 150, 400])), int(rng.choice([5, 20, 35]))
@@ -229,7 +225,6 @@ class Pair:
         return [sd.RankSet(name, r, self.n) for name, r in zip("PQ", self.ranks, strict=True)]
 
     def row(self, chance: Callable[..., Any]) -> Any:
-        """What a function says of the two systems."""
         how = {"scheme": self.scheme, "correction": self.correction}
         return chance(self.metric, self.sets, self.m, **how).iloc[0]
 

@@ -59,12 +59,10 @@ class Case:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options of the comparison functions."""
         return options_of(self.scheme, self.odds) | {"weighting": self.weighting}
 
     @property
     def sets(self) -> list[sd.RankSet]:
-        """The rank sets under test."""
         return [
             rank_set([(n, list(ranks), [0] * len(ranks)) for n, ranks in rows], name)
             for name, rows in zip("PQRSTUVW", self.systems, strict=False)

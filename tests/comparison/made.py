@@ -43,15 +43,15 @@ def options_of(scheme: str, odds: float = 2.0) -> dict[str, Any]:
 
 
 @st.composite
-def instances(draw: st.DrawFn, size: int = 3, relevant: int = 4, tied: bool = False):
+def instances(draw: st.DrawFn, most: int = 3, relevant: int = 4, tied: bool = False, size: int = 9):
     """Instances whose relevant items may be tied with the irrelevant ones right below them."""
     rows: list[Instance] = []
-    for _ in range(draw(st.integers(1, size))):
-        n = draw(st.integers(2, 9))
+    for _ in range(draw(st.integers(1, most))):
+        n = draw(st.integers(2, size))
         items = draw(st.integers(1, min(n - 1, relevant)))
         ranks = sorted(draw(st.permutations(range(1, n + 1)))[:items])
         room = (np.diff([*ranks, n + 1]) - 1).tolist()
-        rows.append((n, ranks, [draw(st.integers(0, most if tied else 0)) for most in room]))
+        rows.append((n, ranks, [draw(st.integers(0, x if tied else 0)) for x in room]))
     return rows
 
 

@@ -11,19 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampledash as sd
-from tests.comparison.made import of_ranks, options_of
+from tests.comparison.made import Instance, instances, most, of_ranks, options_of, rank_set
 from tests.oracles import (
     METRICS,
-    POPULARITY,
     SCHEMES,
     WITH,
     WITHOUT,
     exact_law,
-    item_scale,
-    item_value,
 )
-
-Row = tuple[int, int, int, int, int]  # label, rank, ties, n, count
 
 
 @cache
@@ -31,61 +26,25 @@ def law(n: int, r: int, m: int, scheme: str, odds: Fraction) -> np.ndarray:
     return np.array([float(p) for p in exact_law(n, r, m, scheme, odds)])
 
 
-def direct(rows: list[Row], name: str, k: int | None, m: int, scheme: str, odds: Fraction) -> float:
-    """Expected mean from the law of each row: own n, ties spelled out, several relevant items."""
-    total = weight = 0.0
-    for label in {row[0] for row in rows}:
-        members = sorted(row[1:] for row in rows if row[0] == label)
-        size = len(members)
-        for j, (r, ties, n, count) in enumerate(members, start=1):
-            negatives = n - size
-            drawn = min(m, negatives) if scheme == WITHOUT else m
-            value = item_value(name, k, j, drawn)
-            values = np.array([value(a) for a in range(drawn + 1)])
-            p = np.mean(
-                [law(negatives + 1, r - j + 1 + t, drawn, scheme, odds) for t in range(ties + 1)],
-                axis=0,
-            )
-            total += count * float(p @ values) * item_scale(name, k, size)
-        weight += members[0][3]
-    return total / weight
-
-
-@st.composite
-def systems(draw: st.DrawFn) -> list[Row]:
-    rows: list[Row] = []
-    for label in range(draw(st.integers(1, 4))):
-        n = draw(st.integers(2, 30))
-        ranks = sorted(draw(st.sets(st.integers(1, n), min_size=1, max_size=min(3, n - 1))))
-        count = draw(st.integers(1, 3))
-        for r, following in zip(ranks, [*ranks[1:], n + 1], strict=True):
-            rows.append((label, r, draw(st.integers(0, following - r - 1)), n, count))
-    return rows
-
-
 @pytest.mark.parametrize("scheme", SCHEMES)
 @settings(max_examples=25)
-@given(data=st.data())
-def test_every_m_equals_the_laws_row_by_row(scheme: str, data: st.DataObject) -> None:
-    first, second = data.draw(systems()), data.draw(systems())
-    odds = Fraction(3, 2) if scheme == POPULARITY else Fraction(1)
-    options, sets = options_of(scheme, float(odds)), []
-    for system, rows in (("P", first), ("Q", second)):
-        labels, ranks, ties, n, counts = zip(*rows, strict=True)
-        more = {"instances": labels, "ties": ties, "counts": counts}
-        sets.append(sd.RankSet(system, ranks, n, **more))
-    top = 40
-    if scheme == WITHOUT:  # with one number of negatives for all, more is an error
-        for rows in (first, second):
-            left = {n - sum(x[0] == label for x in rows) for label, _, _, n, _ in rows}
-            if len(left) == 1:
-                top = min(top, *left)
+@given(both=st.tuples(*(instances(4, 3, tied=True, size=30),) * 2), data=st.data())
+def test_every_m_at_once_is_each_m_alone(
+    scheme: str, both: tuple[list[Instance], ...], data: st.DataObject
+) -> None:
+    # Each m alone: see test_enumeration and test_means. Here one law is thinned from m to m.
+    sets, top = [], 40
+    for name, rows in zip("PQ", both, strict=True):
+        counts = [c for _, ranks, _ in rows for c in [data.draw(st.integers(1, 3))] * len(ranks)]
+        sets.append(rank_set(rows, name, counts=counts))
+        top = min(top, most(rows, scheme)) if scheme == WITHOUT else top
     m_values = sorted({1, min(2, top), min(3, top), max(1, top // 2), max(1, top - 1), top})
     for name, k in METRICS:
-        ours = sd.curve(sd.metric(name, k=k), sets, m_values, **options)
-        for rows, system in ((first, "P"), (second, "Q")):
-            true = [direct(rows, name, k, m, scheme, odds) for m in m_values]
-            assert ours[system].to_numpy() == pytest.approx(true, rel=1e-12, abs=1e-14)
+        metric, options = sd.metric(name, k=k), options_of(scheme, 1.5)
+        ours = sd.curve(metric, sets, m_values, **options)
+        for rs in sets:
+            alone = [sd.expected_mean(metric, rs, m, **options) for m in m_values]
+            assert ours[rs.system].to_numpy() == pytest.approx(alone, rel=1e-12, abs=1e-14)
 
 
 @pytest.mark.parametrize("scheme", [WITH, WITHOUT])
