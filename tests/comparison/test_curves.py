@@ -27,7 +27,7 @@ def law(n: int, r: int, m: int, scheme: str, odds: Fraction) -> np.ndarray:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(both=st.tuples(*(instances(4, 3, tied=True, size=30),) * 2), data=st.data())
 def test_every_m_at_once_is_each_m_alone(
     scheme: str, both: tuple[list[Instance], ...], data: st.DataObject
