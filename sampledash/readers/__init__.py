@@ -1,5 +1,6 @@
 """Files to rank sets; every complaint names file, row and column."""
 
+from sampledash.readers.assemble import Opened, Reading, Summary, describe
 from sampledash.readers.bundled import EXAMPLES, Example, assets_folder, example
 from sampledash.readers.errors import (
     CensoredItems,
@@ -11,8 +12,6 @@ from sampledash.readers.errors import (
     ZeroBasedRanks,
 )
 from sampledash.readers.files import (
-    Opened,
-    Reading,
     lacks,
     open_sources,
     read_rank_sets,
@@ -22,7 +21,6 @@ from sampledash.readers.files import (
 from sampledash.readers.frame import Facts
 from sampledash.readers.pasted import open_text, parse_rank_text
 from sampledash.readers.printed_table import PrintedRow, PrintedTable, read_printed
-from sampledash.readers.summary import Summary, describe
 
 __all__ = [
     "EXAMPLES",

@@ -1,10 +1,13 @@
-"""From frames to rank sets: which systems, under which names, with which n, and comparable."""
+"""From frames to rank sets: which systems, under which names, with which n, and comparable.
+
+And what was understood of them: in one line, and in detail for the reader to check.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,10 +25,15 @@ from sampledash.readers.errors import (
     ReadError,
     ZeroBasedRanks,
 )
-from sampledash.readers.frame import Facts, Ranks
+from sampledash.readers.frame import Facts, Ranks, Runs, resolve_repetitions, several
+from sampledash.readers.trec import Censored, missing, ranks_of_runs
 
 Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
+_FEW = 20  # instances, below which chance alone can make all ranks small
+_SAMPLE = 1010  # ranks of usual samples of up to 1,000 negatives lie below
+_MANY = 5  # times as many candidates as the largest rank are suspicious
+_PILE = 0.2  # share of the rows at the largest rank that looks like a cut
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
@@ -42,7 +50,7 @@ def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list
         for name in own:
             new, number = name, 1
             while new in known or (number > 1 and new in own):
-                new = f"{name} ({called})" if number == 1 else f"{name} ({called}, {number})"
+                new = f"{name} ({called}{f', {number}' * (number > 1)})"
                 number += 1
             mine.append(new)
             known.add(new)
@@ -56,9 +64,8 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
     known = [name for names in called for name in names]
     if isinstance(systems, str):
         raise ValueError(f"systems must be a list of names, got {systems!r}; write [{systems!r}]")
-    wanted = dict(systems) if isinstance(systems, Mapping) else {s: s for s in systems or ()}
-    if systems is None:
-        wanted = {name: name for name in known}
+    given = known if systems is None else systems
+    wanted = dict(given) if isinstance(given, Mapping) else {name: name for name in given}
     for old, new in wanted.items():
         if old not in known:
             raise ValueError(
@@ -87,38 +94,193 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
     return result
 
 
-def assemble(
-    parts: Sequence[Ranks],
-    *,
-    n: int | None,
-    zero_based: bool,
-    instances: Instances,
-    systems: Systems | None,
-) -> tuple[list[RankSet], list[Facts]]:
-    """Check all entries and make one rank set per system, in order of appearance.
+@dataclass(frozen=True)
+class Summary:
+    """Facts about rank sets that were read together. Its text is one line for the screen."""
 
-    The facts of each part come back with what was decided here.
+    systems: tuple[str, ...]
+    rows: int  # ranks that were read
+    instances: tuple[int, ...]  # of each system, counts included
+    n_low: int
+    n_high: int
+    smallest_rank: int  # as used, counted from 1
+    largest_rank: int
+    max_relevant: int  # items of an instance
+    has_ties: bool
+    has_mass: bool
+    has_counts: bool = False  # whether rows stand for several instances
+    zero_based: bool = False  # whether 1 was added to each rank
+    censored: int = 0  # relevant items that TREC runs miss,
+    relevant: int = 0  # of all they should hold
+    files: tuple[Facts, ...] = ()
+    doubts: tuple[str, ...] = ()  # sentences about what may be wrong: worth the reader's look
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.systems[:5]) + (", ..." if len(self.systems) > 5 else "")
+        many = max(self.instances)
+        more = {
+            f"up to {self.max_relevant} relevant items": self.max_relevant > 1,
+            "counted": self.has_counts,
+            "with ties": self.has_ties,
+            "with sampling weights": self.has_mass,
+            f"{self.censored:,} of {self.relevant:,} relevant items not ranked": self.censored > 0,
+        }
+        parts = [
+            f"{several(len(self.systems), 'system')} ({shown})",
+            f"{_span(min(self.instances), many)} instance{'s' * (many > 1)} each",
+            f"n = {_span(self.n_low, self.n_high)}",
+            *(text for text, told in more.items() if told),
+        ]
+        return ", ".join(parts)
+
+
+def _span(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
+    """Say what was understood, without reading anything again.
+
+    Parameters
+    ----------
+    sets
+        Rank sets, at least one.
+    files
+        What was understood of the files they come from.
+    read
+        Other attributes that the sets do not tell.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
     """
-    checks.choice("instances", instances, ("same", "shared", "any"))
-    parts = _one_labelling(choose(parts, systems))
-    parts = _with_n([from_one(part, zero_based) for part in parts], n)
-    for part in parts:
-        shift = zero_based and part.shifts
-        _check_range(part, shift)
-        _check_repeats(part, shift)
-    name = " and ".join(part.name for part in parts)
-    frames = {
-        str(system): own
-        for part in parts
-        for system, own in part.frame.groupby("system", observed=True)
-    }
-    if not all("instance" in own for own in frames.values()):
-        frames = {s: own.drop(columns="instance", errors="ignore") for s, own in frames.items()}
-    counted = any("count" in own for own in frames.values())
-    if instances != "any" and len(frames) > 1:
-        frames = _aligned(frames, name, counted, instances == "shared")
-    sets = [_rank_set(system, own, name, counted) for system, own in frames.items()]
-    return sets, [part.facts for part in parts]
+    if not sets:
+        raise ValueError("sets is empty: give at least one rank set")
+    return Summary(
+        systems=tuple(s.system for s in sets),
+        rows=sum(map(len, sets)),
+        instances=tuple(round(s.n_instances) for s in sets),
+        n_low=min(int(s.n.min()) for s in sets),
+        n_high=max(int(s.n.max()) for s in sets),
+        smallest_rank=min(int(s.ranks.min()) for s in sets),
+        largest_rank=max(int(s.ranks.max()) for s in sets),
+        max_relevant=max(s.max_relevant for s in sets),
+        has_ties=any(s.has_ties for s in sets),
+        has_mass=any(s.mass_above is not None for s in sets),
+        has_counts=any(bool(np.any(s.counts != 1)) for s in sets),
+        files=tuple(files),
+        doubts=(*(doubt for file in files for doubt in file.doubts), *_doubts(sets)),
+        **read,
+    )
+
+
+def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
+    """What looks as if the ranks were not the true ones."""
+    largest = max(int((s.ranks + s.ties).max()) for s in sets)
+    n = min(int(s.n.min()) for s in sets)
+    if min(s.n_instances for s in sets) < _FEW or n < _MANY * largest:
+        return ()
+    shares = {s.system: s.counts[s.ranks + s.ties == largest].sum() / s.counts.sum() for s in sets}
+    worst = max(shares, key=shares.__getitem__)
+    if largest > 10 and shares[worst] >= _PILE:
+        return (
+            f"Rank {largest:,} holds {100 * shares[worst]:.0f} % of {worst}: is it where the list "
+            "was cut? Items beyond the end of a list have no known rank.",
+        )
+    return (
+        f"The largest rank is {largest:,} of n = {n:,}: are these ranks among sampled negatives? "
+        "Only true ranks, among all candidates, can be checked here.",
+    ) * (largest <= _SAMPLE)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Rank sets and what was understood of the files they come from."""
+
+    sets: tuple[RankSet, ...]
+    summary: Summary
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """Parsed files, from which rank sets are made in one way or another.
+
+    Parsing is most of the work: a page keeps this while the reader corrects what was understood.
+    """
+
+    parts: tuple[Ranks, ...]
+
+    @property
+    def tables(self) -> list[Ranks]:
+        """The parts in which ranks are written down, and so may count from 0."""
+        return [part for part in self.parts if "depth" not in part.frame]
+
+    @property
+    def runs(self) -> list[Ranks]:
+        """The parts that are TREC runs, where they rank what is relevant."""
+        return [part for part in self.parts if "depth" in part.frame]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether there are repetitions to average or keep apart."""
+        return any("repetition" in part.frame for part in self.parts)
+
+    @property
+    def censored(self) -> bool:
+        """Whether runs miss relevant items."""
+        return missing(self.runs) is not None
+
+    def systems(self, runs: Runs = "averaged") -> dict[str, int]:
+        """Names of all systems and how many ranks each has."""
+        parts = [resolve_repetitions(p, runs) if runs == "apart" else p for p in self.parts]
+        found = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
+        sizes = [system.value_counts(sort=False) for system in found]
+        names = distinct_names([list(each.index) for each in sizes], [p.name for p in parts])
+        pairs = (zip(own, each, strict=True) for own, each in zip(names, sizes, strict=True))
+        return {name: int(size) for pair in pairs for name, size in pair}
+
+    def read(
+        self,
+        *,
+        n: int | None = None,
+        zero_based: bool = False,
+        instances: Instances = "same",
+        runs: Runs = "averaged",
+        censored: Censored = "refuse",
+        systems: Systems | None = None,
+    ) -> Reading:
+        """Check everything and make the rank sets; options as in :func:`read_rank_sets`."""
+        checks.choice("censored", censored, ("refuse", "tied", "left-out"))
+        checks.choice("runs", runs, ("averaged", "apart"))
+        if part := next((part for part in self.tables if part.source.sampled), None):
+            raise ReadError(
+                f"{part.name} holds sampled ranks (its column of ranks says so), which do not tell "
+                "the true ones: bring them to the Correct page, which estimates from them (in "
+                "Python: read_sampled_ranks)"
+            )
+        ranked = iter(ranks_of_runs(self.runs, n=n, censored=censored) if self.runs else [])
+        parts = [
+            next(ranked) if "depth" in part.frame else resolve_repetitions(part, runs)
+            for part in self.parts
+        ]
+        checks.choice("instances", instances, ("same", "shared", "any"))
+        parts = _one_labelling(choose(parts, systems))
+        parts = _with_n([from_one(part, zero_based) for part in parts], n)
+        for part in parts:
+            shift = zero_based and part.shifts
+            _check_range(part, shift)
+            _check_repeats(part, shift)
+        sets = _rank_sets(parts, instances)
+        lacking = missing(self.runs)
+        summary = describe(
+            sets,
+            [part.facts for part in parts],
+            zero_based=zero_based,
+            censored=0 if lacking is None else lacking.censored,
+            relevant=sum(len(part.frame) for part in self.runs),
+        )
+        return Reading(tuple(sets), summary)
 
 
 def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
@@ -243,6 +405,22 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
         f"{rank - shift} twice, first in {where}; relevant items have distinct ranks: remove one "
         "row"
     )
+
+
+def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
+    """One for each system, in order of appearance."""
+    name = " and ".join(part.name for part in parts)
+    frames = {
+        str(system): own
+        for part in parts
+        for system, own in part.frame.groupby("system", observed=True)
+    }
+    if not all("instance" in own for own in frames.values()):
+        frames = {s: own.drop(columns="instance", errors="ignore") for s, own in frames.items()}
+    counted = any("count" in own for own in frames.values())
+    if instances != "any" and len(frames) > 1:
+        frames = _aligned(frames, name, counted, instances == "shared")
+    return [_rank_set(system, own, name, counted) for system, own in frames.items()]
 
 
 def _aligned(

@@ -36,32 +36,17 @@ class ZeroBasedRanks(ReadError):
 
 
 class CensoredItems(ReadError):
-    """A truncated run does not list all relevant items: their rank is only known to be beyond it.
+    """A truncated run lacks relevant items: their rank is only known to be beyond it."""
 
-    Attributes
-    ----------
-    censored, relevant
-        Relevant items that are missing, and all of them, over all systems.
-    instances, queries
-        Queries in which at least one system misses one, and those with relevant items.
-    """
-
-    censored: int
-    relevant: int
-    instances: int
-    queries: int
+    censored: int  # relevant items that are missing, over all systems,
+    relevant: int  # of so many
+    instances: int  # queries in which at least one system misses one,
+    queries: int  # of so many with relevant items
 
 
 class DifferentInstances(ReadError):
-    """The systems do not cover the same instances.
+    """The systems do not cover the same instances."""
 
-    Attributes
-    ----------
-    shared
-        How many instances all systems share; 0 if they cannot be matched.
-    missing
-        For each system that lacks some: up to three labels it lacks, as text.
-    """
-
-    shared: int = 0
+    shared: int = 0  # how many all systems share; 0 if they cannot be matched
+    #: For each system that lacks some: up to three labels it lacks, as text.
     missing: Mapping[str, tuple[str, ...]] = MappingProxyType({})

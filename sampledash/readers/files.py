@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -11,119 +10,15 @@ import pandas as pd
 from sampledash import checks
 from sampledash.ranksets import RankSet
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.assemble import (
-    Instances,
-    Systems,
-    assemble,
-    choose,
-    distinct_names,
-    from_one,
-)
+from sampledash.readers.assemble import Instances, Opened, Systems, choose, from_one
 from sampledash.readers.columns import SAMPLED, first, is_true_rank
 from sampledash.readers.contents import Source, kind_of, load
 from sampledash.readers.errors import MissingCandidates, MissingNegatives, NoRankColumn, ReadError
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
-from sampledash.readers.summary import Summary, describe
 from sampledash.readers.tables import read_table
-from sampledash.readers.trec import (
-    Censored,
-    Trec,
-    missing,
-    rank_relevant,
-    ranks_of_runs,
-    read_trec,
-    trec_kind,
-)
+from sampledash.readers.trec import Censored, Trec, rank_relevant, read_trec, trec_kind
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Rank sets and what was understood of the files they come from."""
-
-    sets: tuple[RankSet, ...]
-    summary: Summary
-
-
-@dataclass(frozen=True, eq=False)
-class Opened:
-    """Parsed files, from which rank sets are made in one way or another.
-
-    Parsing is most of the work: a page keeps this while the reader corrects what was understood.
-    """
-
-    parts: tuple[Ranks, ...]
-
-    @property
-    def tables(self) -> list[Ranks]:
-        """The parts in which ranks are written down, and so may count from 0."""
-        return [part for part in self.parts if "depth" not in part.frame]
-
-    @property
-    def runs(self) -> list[Ranks]:
-        """The parts that are TREC runs, where they rank what is relevant."""
-        return [part for part in self.parts if "depth" in part.frame]
-
-    @property
-    def repeated(self) -> bool:
-        """Whether there are repetitions to average or keep apart."""
-        return any("repetition" in part.frame for part in self.parts)
-
-    @property
-    def censored(self) -> bool:
-        """Whether runs miss relevant items."""
-        return missing(self.runs) is not None
-
-    def systems(self, runs: Runs = "averaged") -> dict[str, int]:
-        """Names of all systems and how many ranks each has."""
-        parts = [resolve_repetitions(part, runs) for part in self.parts if runs == "apart"]
-        parts = parts or list(self.parts)
-        found = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
-        sizes = [system.value_counts(sort=False) for system in found]
-        names = distinct_names([list(each.index) for each in sizes], [p.name for p in parts])
-        return {
-            name: int(size)
-            for own, each in zip(names, sizes, strict=True)
-            for name, size in zip(own, each, strict=True)
-        }
-
-    def read(
-        self,
-        *,
-        n: int | None = None,
-        zero_based: bool = False,
-        instances: Instances = "same",
-        runs: Runs = "averaged",
-        censored: Censored = "refuse",
-        systems: Systems | None = None,
-    ) -> Reading:
-        """Check everything and make the rank sets; options as in :func:`read_rank_sets`."""
-        checks.choice("censored", censored, ("refuse", "tied", "left-out"))
-        checks.choice("runs", runs, ("averaged", "apart"))
-        if part := next((part for part in self.tables if part.source.sampled), None):
-            raise ReadError(
-                f"{part.name} holds sampled ranks (its column of ranks says so), which do not tell "
-                "the true ones: bring them to the Correct page, which estimates from them (in "
-                "Python: read_sampled_ranks)"
-            )
-        ranked = iter(ranks_of_runs(self.runs, n=n, censored=censored) if self.runs else [])
-        parts = [
-            next(ranked) if "depth" in part.frame else resolve_repetitions(part, runs)
-            for part in self.parts
-        ]
-        sets, facts = assemble(
-            parts, n=n, zero_based=zero_based, instances=instances, systems=systems
-        )
-        lacking = missing(self.runs)
-        summary = describe(
-            sets,
-            facts,
-            zero_based=zero_based,
-            censored=0 if lacking is None else lacking.censored,
-            relevant=sum(len(part.frame) for part in self.runs),
-        )
-        return Reading(tuple(sets), summary)
 
 
 def open_sources(

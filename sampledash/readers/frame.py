@@ -40,58 +40,31 @@ _WIDE_RANK = (
 
 @dataclass(frozen=True)
 class Facts:
-    """What was understood of one file, for the reader to check.
-
-    Attributes
-    ----------
-    file
-        Its name.
-    kind
-        What it is: "CSV", "Parquet", "a TREC run" ...
-    columns
-        Header and meaning of each column that was used.
-    ignored
-        Headers of those that were not.
-    notes
-        Sentences about how it was read.
-    doubts
-        Sentences about what may be wrong.
-    """
+    """What was understood of one file, for the reader to check."""
 
     file: str
-    kind: str
-    columns: tuple[tuple[str, str], ...] = ()
-    ignored: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
+    kind: str  # "CSV", "Parquet", "a TREC run" ...
+    columns: tuple[tuple[str, str], ...] = ()  # header and meaning of each that was used
+    ignored: tuple[str, ...] = ()  # headers of those that were not
+    notes: tuple[str, ...] = ()  # sentences about how it was read
+    doubts: tuple[str, ...] = ()  # sentences about what may be wrong
 
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
     """Ranks of all systems of one file, not yet checked for range.
 
-    Attributes
-    ----------
-    source
-        Where they were found.
-    frame
-        A row for each rank, whose index is its record in the source. Columns are called by their
-        role: ``system``, ``rank``, and what else the source says. Systems, instances and
-        repetitions are categories; without instances they are numbered within each system. In a
-        wide file ``column`` is the one that the rank stands in.
-    facts
-        What was understood.
-    how_to_give_n
-        Remedy when the source does not say n.
-    shifts
-        Whether ranks may be written from 0; those we counted ourselves are not.
+    The frame has a row for each rank, whose index is its record in the source. Columns are called
+    by their role: ``system``, ``rank``, and what else the source says. Systems, instances and
+    repetitions are categories; without instances they are numbered within each system. In a wide
+    file ``column`` is the one that the rank stands in.
     """
 
     source: Source
     frame: pd.DataFrame
     facts: Facts
-    how_to_give_n: str = "add a column n_candidates"
-    shifts: bool = True
+    how_to_give_n: str = "add a column n_candidates"  # when the source does not say it
+    shifts: bool = True  # ranks may be written from 0; those we counted ourselves are not
 
     @property
     def name(self) -> str:
@@ -157,7 +130,7 @@ def ranks_of(source: Source, cells: pd.DataFrame) -> Ranks:
 
 def _no_rank(source: Source, why: str) -> NoRankColumn:
     headers = [header if len(header) <= 40 else header[:37] + "..." for header in source.headers]
-    found = f"found {listed(map(repr, headers), 12)}; {why}"
+    found = f"found {few(map(repr, headers), 12)}; {why}"
     names = [name for name in ROLES["rank"].names if name != SAMPLED]
     also = [name for name in names if not is_true_rank(name)]
     wide = "per system, separated by commas, semicolons or tabs"
@@ -310,7 +283,7 @@ def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
     if "repetition" not in frame:
         return ranks
     system, again = (frame[role].array for role in ("system", "repetition"))
-    many = f"{len(again.categories):,} repetitions ({listed(again.categories)})"
+    many = f"{len(again.categories):,} repetitions ({few(again.categories)})"
     if runs == "apart":
         both = _pairs(system, again, "{} ({})")
         limits.SYSTEMS.check(len(both.categories), ranks.name)
@@ -330,8 +303,8 @@ def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
     return ranks.with_columns(repetition=None).noted(note)
 
 
-def listed(items: Iterable[str], most: int = 5) -> str:
-    """A few names for a sentence."""
+def few(items: Iterable[str], most: int = 5) -> str:
+    """The first names for a sentence, and how many more there are."""
     names = list(items)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -10,10 +10,9 @@ import pandas as pd
 
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.ranksets import RankSet
-from sampledash.readers.assemble import Instances, Systems
+from sampledash.readers.assemble import Instances, Opened, Systems
 from sampledash.readers.columns import ROLES, TYPED_RANKS, Source, categories, first, role_of
 from sampledash.readers.errors import ReadError
-from sampledash.readers.files import Opened
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import text_table
 from sampledash.readers.upload_limits import NUMBERS, SYSTEMS, TYPED, check_lines, check_name

@@ -92,14 +92,9 @@ _REMEDY = (
 class PrintedRow:
     """One system of a printed table.
 
-    Attributes
-    ----------
-    system
-        Its name.
-    values, decimals
-        Sampled values in 0..1 by the metric's name as printed, and how many decimals that is:
-        a value in percent has two more. A name that only papers use stands in full: ``"NDCG@10"``
-        for N@10.
+    Values lie in 0..1, and are called by the metric's name as printed; one that only papers use
+    stands in full: ``"NDCG@10"`` for N@10. Of a value in percent ``decimals`` are two more than
+    printed.
     """
 
     system: str
@@ -109,17 +104,7 @@ class PrintedRow:
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A printed table, and what was understood of it.
-
-    Attributes
-    ----------
-    rows
-        The systems.
-    notes
-        What the reader should know of how it was read.
-    n, m
-        Candidates and sampled negatives, where a line says so; None where none does.
-    """
+    """A printed table, notes on how it was read, and n and m where a line says so."""
 
     rows: list[PrintedRow]
     notes: list[str]

@@ -54,6 +54,7 @@ _ODD = {
     "struct": "structs",
     ".*(list|union)": "lists",
 }
+_BROKEN = re.compile(r"[\n\r]")  # a header over several lines
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
 
 
@@ -87,21 +88,15 @@ def text_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     if second is None:
         raise ReadError(f"{name} has a header line but no rows: add one line per rank")
     _check_width(source, second)
-    frame = _fast_frame(source, line)
+    frame = None
+    if len(data) >= SMALL and "rank" in source.roles and not any(map(_BROKEN.search, header)):
+        columns = enumerate(source.roles)
+        holds = {i: None if role is None else ROLES[role].holds for i, role in columns}
+        frame = arrow_frame(data, delimiter, holds, skip=line)
     if frame is None:
         limits.CAREFUL.check(rows, name)
         frame = _careful_frame(source, second, rest)
     return source, frame
-
-
-def _fast_frame(source: Source, skip: int) -> pd.DataFrame | None:
-    """Columns with a role of a large file with one row per rank, by pyarrow."""
-    data, headers = source.data or b"", source.headers
-    broken = any("\n" in header or "\r" in header for header in headers)
-    if len(data) < SMALL or "rank" not in source.roles or broken:
-        return None
-    holds = {i: None if role is None else ROLES[role].holds for i, role in enumerate(source.roles)}
-    return arrow_frame(data, source.delimiter, holds, skip=skip)
 
 
 def arrow_frame(
@@ -154,35 +149,32 @@ def arrow_frame(
         return None
     found: dict[Any, Any] = {}
     for name, kind in holds.items():
-        if kind is None:
+        if (column := pieces.pop(str(name), None)) is None:
             continue
-        column = pieces.pop(str(name))
-        if kind in ("whole", "real"):
+        if str(name) in numeric:
             found[name] = compact(column)
             if kind == "real" and np.isnan(found[name]).any():
                 return None  # written "nan"
-        elif kind == "many" and (numbers := _plain_integers(column)) is not None:
-            found[name] = numbers
-        else:
-            text = pa.chunked_array(column)
-            text = text.dictionary_encode() if kind == "many" else text
-            found[name] = text.combine_chunks().to_pandas()
+            continue
+        text = pa.chunked_array(column)
+        if kind == "many":
+            if (numbers := _plain_integers(text)) is not None:
+                found[name] = numbers
+                continue
+            text = text.dictionary_encode()
+        found[name] = text.combine_chunks().to_pandas()
     pa.default_memory_pool().release_unused()
     return pd.DataFrame(found, copy=False)
 
 
-def _plain_integers(pieces: list[Any]) -> NDArray[Any] | None:
+def _plain_integers(text: Any) -> NDArray[Any] | None:
     """Labels that are all plain integers; None otherwise: 007 is none, it differs from 7."""
-    found = []
-    for text in pieces:
-        try:
-            numbers = compute.cast(text, pa.int64())
-        except pa.ArrowException:
-            return None
-        if not compute.all(compute.equal(compute.cast(numbers, pa.string()), text)).as_py():
-            return None
-        found.append(numbers.to_numpy())
-    return compact(found)
+    try:
+        numbers = compute.cast(text, pa.int64())
+    except pa.ArrowException:
+        return None
+    same = compute.all(compute.equal(compute.cast(numbers, pa.string()), text)).as_py()
+    return compact([numbers.to_numpy()]) if same else None
 
 
 def _careful_frame(

@@ -79,8 +79,7 @@ _MEANS = (
 class Trec:
     """A parsed run or qrels: a row for each line, by the names of its fields.
 
-    Query, document and tag are categories; rank, score (finite) and relevance are numbers. The
-    rank only serves to notice that it contradicts the scores.
+    Query, document and tag are categories, the others numbers.
     """
 
     name: str
