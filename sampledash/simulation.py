@@ -128,17 +128,18 @@ def run_sums(
     # the next one, those above this one are a draw from them.
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
-        here, last = rows[at], rows.relevant[at] == j
-        size = (runs, len(at))
-        draws = np.array(np.broadcast_to(drawn[at], size))
-        a, b = (np.array(np.broadcast_to(x, size)) for x in protocol.weights(here, above[:, at]))
+        here, size = rows[at], (runs, len(at))
+        sides = protocol.weights(here, above[:, at])
+        draws, a, b = (np.broadcast_to(x, size) for x in (drawn[at], *sides))
+        last, groups = here.relevant == j, [slice(None)]
         if not np.all(last):
+            draws, b, groups = draws.copy(), b.copy(), [last, ~last]
             after = at[~last] + 1
             a_after, _ = protocol.weights(rows[after], above[:, after])
             between = np.maximum(a_after - a[:, ~last], 0)
             b[:, ~last] = between + ((between == 0) & (a[:, ~last] == 0))
             draws[:, ~last] = sampled[:, after]
-        for some in (last, ~last):
+        for some in groups:
             sampled[:, at[some]] = draw_above(
                 protocol.scheme, draws[:, some], a[:, some], b[:, some], rng
             )
