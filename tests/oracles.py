@@ -11,6 +11,7 @@ from itertools import combinations, combinations_with_replacement, product
 from math import comb, factorial, inf, log2, prod
 
 import numpy as np
+from scipy.special import gammaln, xlogy
 
 from sampledash.types import Floats
 
@@ -123,16 +124,14 @@ def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
     from the column's largest entry, and the column's sum sum_r p(s|r) = n / (m + 1), which is
     sum_x C(x, s) C(N-x, m-s) = C(N+1, m+1). It shares nothing with ratios along the sampled rank.
     """
-    total, law = n - 1, np.zeros((n, m + 1))
-    a = np.arange(n, dtype=np.float64)
-    above = a * (odds if scheme == POPULARITY else 1.0)
+    total, a = n - 1, np.arange(n, dtype=np.float64)
+    if scheme != WITHOUT:
+        above, s = a * (odds if scheme == POPULARITY else 1.0), np.arange(m + 1)
+        q, p = (some[:, None] / (above + total - a)[:, None] for some in (above, total - a))
+        ways = gammaln(m + 1) - gammaln(s + 1) - gammaln(m - s + 1)
+        return np.exp(xlogy(s, q) + xlogy(m - s, p) + ways)
+    law = np.zeros((n, m + 1))
     for s in range(m + 1):
-        if scheme != WITHOUT:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                logs = s * np.log(above / (above + total - a)) if s else 0.0
-                logs += (m - s) * np.log((total - a) / (above + total - a)) if m - s else 0.0
-            law[:, s] = np.exp(logs + _log_comb(m, s))
-            continue
         x = np.arange(s, total - (m - s), dtype=np.float64)
         up, down = (x + 1) * (total - x - (m - s)), (x + 1 - s) * (total - x)  # p(s|x+1)/p(s|x)
         top = int(np.sum(up >= down))
@@ -141,13 +140,6 @@ def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
         ]
         law[:, s] *= n / (m + 1) / law[:, s].sum()
     return law
-
-
-def _log_comb(m: int, s: int) -> float:
-    """Natural logarithm of C(m, s), from the integer."""
-    value = comb(m, s)
-    shift = max(value.bit_length() - 900, 0)
-    return float(np.log(float(value >> shift)) + shift * np.log(2.0))
 
 
 def item_value(name: str, k: int | None, position: int, negatives: int) -> Callable[[int], float]:

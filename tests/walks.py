@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import sys
 import threading
-from dataclasses import dataclass, field
+import traceback
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import sampledash
 from tests.dashboard.driver import Page
@@ -36,27 +35,6 @@ WALKS = {
 }
 
 
-@dataclass
-class Trace:
-    """Functions entered until the last of ``ends`` is, and the chain to each of ``ends``."""
-
-    ends: tuple[str, ...]
-    entered: list[str] = field(default_factory=list)
-    chains: dict[str, list[str]] = field(default_factory=dict)
-
-    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        name = named(frame) if event == "call" else ""
-        if not name or self.ends[-1] in self.chains:
-            return
-        self.entered.append(name)
-        if name in self.ends and name not in self.chains:
-            chain, caller = [], frame
-            while caller is not None:
-                chain += [named(caller)] if named(caller) else []
-                caller = caller.f_back
-            self.chains[name] = chain[::-1]
-
-
 def named(frame: FrameType) -> str:
     """``module:function`` of our own functions that have a name."""
     code = frame.f_code
@@ -66,30 +44,41 @@ def named(frame: FrameType) -> str:
     return f"{'.'.join(path.parts)}:{code.co_qualname}"
 
 
-def traced(title: str) -> Trace:
-    """What runs in the threads that start here, as a page does."""
+def traced(title: str) -> tuple[list[str], dict[str, list[str]]]:
+    """Functions entered until the last of its ends is, and the chain to each of these."""
     if title == "an uploaded rank":
         at = Page("consistency", source="Upload a file")
         at.file_uploader(key="ranks_file").upload("ranks.csv", FILE)
     else:
         at = Page(title.rpartition(" ")[2].lower())
         at.select_slider(key="m_ladder").set_value(200)
-    trace = Trace(WALKS[title])
-    threading.setprofile(trace)
+    entered: list[str] = []
+    chains: dict[str, list[str]] = {}
+
+    def called(frame: FrameType, event: str, _: object) -> None:
+        name = named(frame) if event == "call" else ""
+        if not name or WALKS[title][-1] in chains:
+            return
+        entered.append(name)
+        if name in WALKS[title] and name not in chains:
+            stack = traceback.walk_stack(frame)
+            chains[name] = [named(caller) for caller, _ in stack if named(caller)][::-1]
+
+    threading.setprofile(called)  # of the threads that start here, as a page's does
     try:
         at.run()
     finally:
         threading.setprofile(None)
-    return trace
+    return entered, chains
 
 
 def main() -> int:
     longest, most = 0, 0
     for title in WALKS:
-        trace = traced(title)
-        modules = list(dict.fromkeys(name.rpartition(":")[0] for name in trace.entered))
-        print(f"\n{title}: {len(trace.entered)} calls in {len(modules)} modules")
-        for chain in (trace.chains[end] for end in trace.ends):
+        entered, chains = traced(title)
+        modules = list(dict.fromkeys(name.rpartition(":")[0] for name in entered))
+        print(f"\n{title}: {len(entered)} calls in {len(modules)} modules")
+        for chain in (chains[end] for end in WALKS[title]):
             longest = max(longest, len(chain))
             print(f"  {len(chain):2} steps: {' > '.join(chain)}")
         if title == "an uploaded rank":
