@@ -67,7 +67,10 @@ def upload(
 
 def template(label: str, name: str, saved: str, mime: str, key: str) -> None:
     """Draw the button with which a template is taken away."""
-    data = (assets_folder() / "templates" / name).read_bytes
+
+    def data() -> bytes:
+        return (assets_folder() / "templates" / name).read_bytes()
+
     page.download(label, data, saved, mime, type="tertiary", key=f"template_{key}")
 
 
