@@ -211,6 +211,14 @@ def test_entries_of_one_instance_are_worth_less(name) -> None:
     assert copies == pytest.approx(of(t), abs=5e-3 if name == "Recall@10" else 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("counts", "cells"), [([0, 0, 0, 9, 7, 0, 0, 0], 4), ([9, 0, 2, 4, 1, 0], 3), ([0, 0, 3], 1)]
+)
+def test_cells_hold_five_instances_or_none(counts, cells) -> None:
+    srs = SampledRankSet("A", np.arange(len(counts)) + 1, 2000, len(counts) - 1, counts=counts)
+    assert len(least_misfit(parse_metric("AUC"), srs.outcomes, None).observed) == cells
+
+
 @pytest.mark.parametrize(("size", "m"), [(50, 100), (200, 100), (1000, 100), (1000, 400)])
 def test_what_no_instance_shows_is_rare(size, m) -> None:
     """True ranks 3,000 to 6,000 of 10,000: a place in the first 10 would have shown."""
