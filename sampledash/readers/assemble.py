@@ -139,22 +139,7 @@ def _span(low: int, high: int) -> str:
 
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
-    """Say what was understood, without reading anything again.
-
-    Parameters
-    ----------
-    sets
-        Rank sets, at least one.
-    files
-        What was understood of the files they come from.
-    read
-        Other attributes that the sets do not tell.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Say what was understood without reading anything again; ``read`` is what they do not tell."""
     if not sets:
         raise ValueError("sets is empty: give at least one rank set")
     return Summary(

@@ -27,18 +27,7 @@ def open_sources(
     name: str | Sequence[str] | None = None,
     qrels: Source | None = None,
 ) -> Opened:
-    """Parse one or several files without deciding yet what they leave open.
-
-    Parameters
-    ----------
-    source, name, qrels
-        As in :func:`read_rank_sets`; with several sources ``name`` may give a name to each.
-
-    Raises
-    ------
-    ReadError
-        If a file cannot be read, a run comes without qrels, or qrels come without a run.
-    """
+    """Parse files without deciding yet what they leave open; arguments as in `read_rank_sets`."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
     if not many and not isinstance(name, str | None):
         raise ValueError(f"name must be text for one file, got {name!r}")
@@ -88,8 +77,8 @@ def _most(part: Ranks | Trec) -> int:
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
     """Give every run its judgements."""
-    truths = [part for part in read if isinstance(part, Trec) and part.kind == "qrels"]
-    runs = [part for part in read if isinstance(part, Trec) and part.kind == "run"]
+    trec = [part for part in read if isinstance(part, Trec)]
+    truths, runs = ([part for part in trec if part.kind == kind] for kind in ("qrels", "run"))
     if len(truths) > 1:
         raise ReadError(f"{truths[0].name} and {truths[1].name} both hold qrels; give one of them")
     if runs and not truths:

@@ -185,12 +185,10 @@ def _systems(text: str) -> list[tuple[str, list[int]]]:
 def _nameless(segments: list[str]) -> tuple[str, list[int]]:
     """Bare ranks: one line of them, or one on each line."""
     words = [segment.split(",") if "," in segment else segment.split() for segment in segments]
-    odd = next((i for i, w in enumerate(words) if len(segments) > 1 and len(w) > 1), None)
-    letters = next((s for s in segments if re.search(r"[^\W\d_]", s)), None)
-    if letters is not None or odd is not None:
-        segment = letters if letters is not None else segments[odd or 0]
+    several = [s for s, own in zip(segments, words, strict=True) if len(own) > 1 < len(segments)]
+    if wrong := [s for s in segments if re.search(r"[^\W\d_]", s)] or several:
         raise ReadError(
-            f"the {_NAME} has {shown(segment)} without a name: write NAME: ranks, with a colon"
+            f"the {_NAME} has {shown(wrong[0])} without a name: write NAME: ranks, with a colon"
         )
     return "ranks", _values("ranks", " ".join(segments))
 

@@ -50,13 +50,7 @@ def uses_movielens(findings: Findings) -> bool:
 
 
 def bibtex(findings: Findings) -> str:
-    """Entries for what the paragraph cites, with its keys.
-
-    Returns
-    -------
-    Krichene & Rendle 2020, sampledash in its version, and Harper & Konstan 2015 where the ranks
-    are those of MovieLens that come with sampledash.
-    """
+    """Entries for what the paragraph cites, with its keys, and for sampledash in its version."""
     keys = [PAPER, *([MOVIELENS] if uses_movielens(findings) else [])]
     software = BIBTEX[SOFTWARE] % sampledash.__version__
     return "\n".join([*(BIBTEX[key] for key in keys), software])

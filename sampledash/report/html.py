@@ -47,24 +47,12 @@ def html_report(
     *,
     legend: str = "",
 ) -> str:
-    """Write a report that opens anywhere, without a network.
+    """Write a report that opens anywhere, without a network, the same for the same input.
 
-    Parameters
-    ----------
-    findings
-        What was computed.
-    figures
-        Titles and Plotly figures for a light background. Plotly's own script is put in once.
-    tables
-        Titles and tables; ``None`` shows the means and the verdict. Of a long table the first 200
-        rows are shown, and it says so.
-    legend
-        HTML that tells the lines of the pictures apart, put above them as it is.
-
-    Returns
-    -------
-    HTML, the same for the same input. Names are plain text wherever they stand; a policy in the
-    file forbids every request.
+    Figures are Plotly's, for a light background, under their titles; its own script is put in
+    once. Without ``tables`` the means and the verdict are shown; of a long table the first 200
+    rows. The ``legend`` is HTML that tells the lines of the pictures apart. Names are plain text
+    wherever they stand; a policy in the file forbids every request.
     """
     if tables is None:
         # There is one correction, and the settings name it.

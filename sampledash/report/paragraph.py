@@ -52,15 +52,8 @@ def paragraph(findings: Findings, *, latex: bool = False) -> str:
 
     They give the setting with the values of the full ranking, what the sampled metric would be in
     expectation, from which m the order is right, the chance that one run shows it, and what these
-    numbers do not say. Every number is one of the findings.
-
-    Parameters
-    ----------
-    findings
-        What was computed.
-    latex
-        Plain text, or LaTeX with escaped names, ``\cite`` and the keys of
-        :func:`sampledash.report.bibtex.bibtex`.
+    numbers do not say. Every number is one of the findings. In LaTeX names are escaped and cited by
+    the keys of :func:`sampledash.report.bibtex.bibtex`.
     """
     told, protocol = _Writer(findings, latex), findings.protocol
     relevant = max(ranks.max_relevant for ranks in findings.sets)

@@ -17,14 +17,9 @@ from sampledash.protocol import Protocol
 def python_script(findings: Findings) -> str:
     """Write a Python script that prints the numbers of these findings.
 
-    Returns
-    -------
-    Text of a script: exact means, expected sampled means with their standard deviation in one
-    run, and the verdict. A file is read from the folder that the script is run in.
-
-    Notes
-    -----
-    Names of systems reach the script within ``findings.python`` only, where they are quoted.
+    Exact means, expected sampled means with their standard deviation in one run, and the verdict. A
+    file is read from the folder that the script is run in. Names of systems reach the script within
+    ``findings.python`` only, where they are quoted.
     """
     protocol = findings.protocol
     scatter = bool(np.isfinite(findings.std).all())

@@ -178,13 +178,8 @@ def as_markdown(table: pd.DataFrame) -> str:
 def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
     r"""Write a table as LaTeX with the rules of the booktabs package, rounded for print.
 
-    Parameters
-    ----------
-    table
-        Missing values are written ``--``.
-    caption, label
-        With either of them the ``tabular`` stands in a ``table``. The caption is plain text; of
-        the label letters, digits and ``: - _`` are kept.
+    With a caption, which is plain text, or a label, of which letters, digits and ``: - _`` are
+    kept, the ``tabular`` stands in a ``table``. Missing values are ``--``.
     """
     columns = printed(table)
     heads = [(column.ours, escape.tex(column.header)) for column in columns]
