@@ -14,9 +14,11 @@ from sampledash.readers import (
     ReadError,
     ZeroBasedRanks,
     example,
+    open_text,
     parse_rank_text,
     read_printed,
     read_rank_sets,
+    sampled_sets,
 )
 from sampledash.readers.printed_table import PrintedRow
 from sampledash.readers.upload_limits import PRINTED, TYPED
@@ -394,3 +396,5 @@ def test_n_and_m_with_what_they_count(line: str) -> None:
     found = read_printed(f"{line}\nModel,HR@1,HR@10\nA,0.1,0.8\n")
     assert (found.n, found.m) == (1000, 99)
     assert not found.notes
+    (ranks,) = sampled_sets(open_text(f"{line}\nA: 3 77"))
+    assert (ranks.n.tolist(), ranks.m.tolist()) == ([1000, 1000], [99, 99])
