@@ -26,18 +26,23 @@ const line = (X, Y, x, y) =>
 const LEFT = { left: 0, center: 0.5, right: 1 }, DOWN = { top: 0, middle: 0.5, bottom: 1 };
 const share = (of, anchor) => of[anchor] ?? 0.5;
 const picture = (graph, frame) => {
-  const { xaxis, yaxis } = graph._fullLayout;
-  const X = (v) => xaxis.d2p(v), Y = (v) => yaxis.d2p(v);
+  // An axis by its short name: of a panel "x2", of the whole height of a panel "y2 domain".
+  const axis = (name) => graph._fullLayout[`${name[0]}axis${name.slice(1).split(" ")[0]}`];
+  // Pixels from one place on an axis to another; what refers to none stays.
+  const way = (ref, to, from, at) => axis(ref) ? axis(ref)[to](at) - axis(ref)[to](from) : 0;
   const groups = graph.querySelectorAll(".scatterlayer .trace");
   frame.traces.forEach((moving, i) => {
     if (!moving) return;
     const [x, y] = moving;
-    const group = groups[i];
+    const group = groups[i], { xaxis, yaxis, fill: area } = graph._fullData[i];
+    const X = (v) => axis(xaxis).d2p(v), Y = (v) => axis(yaxis).d2p(v);
     const drawn = group?.querySelector(".js-line");
     if (drawn) drawn.setAttribute("d", line(X, Y, x, y));
-    group?.querySelectorAll(".points .point").forEach((point, j) =>
-      point.setAttribute("transform", `translate(${X(x[j])},${Y(y[j])})`));
-    const fill = graph._fullData[i].fill === "tonexty" && groups[i - 1].querySelector(".js-fill");
+    group?.querySelectorAll(".points .point").forEach((point, j) => {
+      point.style.visibility = j < x.length ? "" : "hidden";
+      if (j < x.length) point.setAttribute("transform", `translate(${X(x[j])},${Y(y[j])})`);
+    });
+    const fill = area === "tonexty" && groups[i - 1].querySelector(".js-fill");
     if (fill) {
       const [back, low] = frame.traces[i - 1].map((part) => part.toReversed());
       fill.setAttribute("d", `${line(X, Y, x, y)}L${line(X, Y, back, low).slice(1)}Z`);
@@ -47,9 +52,8 @@ const picture = (graph, frame) => {
   graph.querySelectorAll(".shapelayer path").forEach((path) => {
     const i = path.dataset.index;
     if (!frame.shapes[i]) return;
-    const [x, fill, edge] = frame.shapes[i];
-    path.closest(".shape-group").setAttribute("transform",
-      `translate(${X(x) - X(from.shapes[i].x0)},0)`);
+    const [x, fill, edge] = frame.shapes[i], { xref = "x", x0 } = from.shapes[i];
+    path.closest(".shape-group").setAttribute("transform", `translate(${way(xref, "d2p", x0, x)},0)`);
     if (fill) Object.assign(path.style, { fill, fillOpacity: 1 });
     if (edge) path.style.stroke = edge;
   });
@@ -59,10 +63,11 @@ const picture = (graph, frame) => {
     group.style.visibility = fits ? "" : "hidden";
     if (!fits) return;
     const box = group.querySelector("text").getBBox();
+    const { xref = "x", yref = "y" } = was;
     // A logarithmic axis has its names at logarithms.
-    const dx = xaxis.r2p(now.x) - xaxis.r2p(was.x) + now.xshift - (was.xshift ?? 0)
+    const dx = way(xref, "r2p", was.x, now.x) + now.xshift - (was.xshift ?? 0)
       - (share(LEFT, now.xanchor) - share(LEFT, was.xanchor)) * box.width;
-    const dy = yaxis.r2p(now.y) - yaxis.r2p(was.y) - now.yshift + (was.yshift ?? 0)
+    const dy = way(yref, "r2p", was.y, now.y) - now.yshift + (was.yshift ?? 0)
       - (share(DOWN, now.yanchor) - share(DOWN, was.yanchor)) * box.height;
     group.setAttribute("transform", `translate(${dx},${dy})`);
   });

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.elements import plotly_chart
 
-from sampledash.dashboard import state, theme
+from sampledash.dashboard import live, state, theme
 from sampledash.dashboard.words import escaped
 from sampledash.report import tables
 from sampledash.report.numbers import count
@@ -37,6 +38,22 @@ _CONFIG: dict[str, Any] = {
     "modeBarButtons": [["toImage"]],
     "toImageButtonOptions": {"format": "svg", "filename": "sampledash"},
 }
+_identify = vars(plotly_chart)["compute_and_register_element_id"]
+
+
+def _identity(kind: str, *, is_selection_activated: bool, **how: Any) -> str:
+    """Let a picture be known by its key alone.
+
+    Streamlit makes what is drawn a part of it, so that every change would throw the picture away
+    and draw another from nothing: twice the time, and a blink.
+    """
+    how |= {"is_selection_activated": is_selection_activated}
+    how["key_as_main_identity"] = not is_selection_activated
+    name: str = _identify(kind, **how)
+    return name
+
+
+vars(plotly_chart)["compute_and_register_element_id"] = _identity
 _SLIDING = Path(__file__).parent / "sliding.js"
 _PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
 
@@ -140,7 +157,8 @@ def progress(words: str) -> Iterator[Progress]:
             last = time.monotonic()
 
     yield report
-    place.empty()
+    if last > start + _PATIENCE:
+        place.empty()
 
 
 def is_dark() -> bool:
@@ -180,22 +198,17 @@ def moving(fig: go.Figure, *, key: str, alt: str) -> None:
     st.html(f"<script>\n{_SLIDING.read_text()}</script>", unsafe_allow_javascript=True)
 
 
-def panels(draws: Sequence[Callable[[], None]]) -> None:
-    """Draw a picture a metric, up to three in a row; on a phone they stack."""
-    per_row = 2 if len(draws) == 4 else min(len(draws), 3)
-    rows = st.container(key="panels")
-    for start in range(0, len(draws), per_row):
-        columns = rows.columns(per_row)
-        for place, draw in zip(columns, draws[start : start + per_row], strict=False):
-            with place:
-                draw()
+def panels(fig: go.Figure, count: int, *, key: str, alt: str, dim: bool) -> None:
+    """Draw a picture of so many panels; on a phone they are swiped."""
+    with st.container(key=f"panels_{theme.across(count)}"):
+        picture(fig, key=key, alt=alt, dim=dim)
 
 
 def strip(numbers: Sequence[tuple[str, str, str]]) -> None:
     """Draw the numbers of the page: label, value and what it means."""
-    columns = st.container(key="strip").columns(len(numbers))
-    for place, (label, value, about) in zip(columns, numbers, strict=True):
-        place.metric(label, value, help=about)
+    with st.container(key="strip", horizontal=True):
+        for label, value, about in numbers:
+            st.metric(label, value, help=about)
 
 
 def why(draw: Callable[[], None]) -> None:
@@ -208,11 +221,14 @@ def why(draw: Callable[[], None]) -> None:
             draw()
 
 
+@st.fragment
 def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
-    """Draw tabs by their names; only the open one is computed, from what is shown."""
-    places = st.tabs(list(draws), key=key, bind="query-params")
+    """Draw tabs by their names; only the open one is computed, from what is shown, where seen."""
+    with st.container(key="tabs"):
+        places = st.tabs(list(draws), key=key, bind="query-params")
+        seen = live.in_view("tabs")
     for place, draw in zip(places, draws.values(), strict=True):
-        if place.open:
+        if place.open and seen:
             with place:
                 draw(shown)
 
@@ -260,18 +276,23 @@ def metric_chips() -> None:
     )
 
 
-def link_notes() -> None:
-    """Say what a followed link asked for in vain."""
+def note(page_defaults: Mapping[str, Any]) -> None:
+    """Note what is chosen, for Undo, once all controls are drawn; say what a link got wrong."""
+    state.remember((*state.DEFAULTS, *page_defaults))
     for complaint in state.complaints():
         st.warning(complaint, icon=":material/link_off:")
 
 
 def copy_link(page_defaults: Mapping[str, Any] | None = None) -> None:
     """Draw the button that shows the link to this very picture, ready to copy."""
-    with st.popover("Copy link", icon=":material/link:"):
-        st.caption("Opens this page with these settings. Uploaded files never travel in a link.")
-        link = (st.context.url or "") + state.permalink(page_defaults)
-        st.code(link, language=None, wrap_lines=True)
+    fold = st.popover("Copy link", icon=":material/link:", key="copy_link", on_change="rerun")
+    if fold.open:
+        with fold:
+            st.caption(
+                "Opens this page with these settings. Uploaded files never travel in a link."
+            )
+            link = (st.context.url or "") + state.permalink(page_defaults)
+            st.code(link, language=None, wrap_lines=True)
 
 
 def download(

@@ -16,6 +16,7 @@ import streamlit as st
 from sampledash.dashboard import state
 from sampledash.report import numbers as text
 
+FIELD = 112  # pixels
 _DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
 LADDERS: dict[str, tuple[float, ...]] = {
     "n": (*_DECADES, 10**9),
@@ -39,37 +40,25 @@ HELP = {
 }
 
 
-def draw(
-    *,
-    lock_n: tuple[int, str] | None = None,
-    unused: Mapping[str, str] | None = None,
-    page_defaults: Mapping[str, Any] | None = None,
-) -> None:
-    """Draw the shared controls; then :func:`sampledash.dashboard.state.current` has the choices.
+def draw(*, lock_n: tuple[int, str] | None = None, page_defaults: Mapping[str, Any]) -> None:
+    """Draw the sidebar: the shared choices but m and γ, which stand beside the pictures they move.
 
     Parameters
     ----------
     lock_n
         n as the data have it and what to show: ``(3706, "3,706, from your file")``.
-    unused
-        Sliders this page does not use and why, in a word: ``{"gamma": "corrections"}``.
     page_defaults
-        Keys of the page's own widgets with their defaults: undone and reset with the shared ones.
+        Keys of the page's own widgets with their defaults: reset with the shared ones.
     """
-    why, schemes = dict(unused or {}), list(state.SCHEMES)
-    everything = {**state.DEFAULTS, **(page_defaults or {})}
+    schemes = list(state.SCHEMES)
     state.stamp()
     state.lock(None if lock_n is None else lock_n[0])
     with st.sidebar:
         if lock_n is None:
-            ladder("n", "n, candidates", why.get("n", ""))
+            ladder("n", "n, candidates")
         else:
-            # A keyed widget keeps its text: give it the present one.
-            st.session_state["n_locked"] = lock_n[1]
-            st.text_input("n, candidates", disabled=True, help=HELP["n"], key="n_locked")
-        ladder("m", "m, negatives", why.get("m", ""))
+            _locked("n", "n, candidates", lock_n[1])
         _field("k", "k, cutoff", help=HELP["k"])
-        ladder("gamma", "γ", why.get("gamma", ""), show=text.gamma)
         scheme = st.selectbox(
             "Negatives are drawn",
             schemes,
@@ -78,56 +67,59 @@ def draw(
             bind="query-params",
             help=HELP["scheme"],
         )
-        popular = scheme == "popularity"
-        label = "ω, odds" if popular else "ω, odds (popularity only)"
-        _field("odds", label, digits="%.6g", disabled=not popular, help=HELP["odds"])
-        state.remember(tuple(everything))
+        if scheme == "popularity":
+            _field("odds", "ω, odds", digits="%.6g", help=HELP["odds"])
         back, again = st.columns(2)
-        undo: dict[str, Any] = {"on_click": state.undo, "disabled": not state.can_undo()}
-        back.button("Undo", icon=":material/undo:", width="stretch", **undo)
-        reset: dict[str, Any] = {"on_click": state.reset, "args": (everything,)}
+        back.button("Undo", icon=":material/undo:", width="stretch", on_click=state.undo)
+        reset: dict[str, Any] = {
+            "on_click": state.reset,
+            "args": ({**state.DEFAULTS, **page_defaults},),
+        }
         again.button("Reset", icon=":material/restart_alt:", width="stretch", **reset)
 
 
 def ladder(
     key: str,
     label: str,
-    unused: str = "",
     *,
     default: float | None = None,
     show: Callable[[float], str] = text.count,
 ) -> None:
     """Draw a slider on a fixed ladder with a field for the exact value.
 
-    Parameters
-    ----------
-    key
-        Of the value in the session and the address; a key of :data:`LADDERS`.
-    unused
-        Why the page does not use it, in a word; disables both.
-    default
-        Where it is no shared choice.
+    ``key``: of the value in the session and the address, a key of :data:`LADDERS`; ``default``
+    where it is no shared choice.
     """
-    row = st.container(key=f"ladder_{key}")
-    slider, field = row.columns(2, gap="small", vertical_alignment="bottom")
     default = state.DEFAULTS[key] if default is None else default
-    look: dict[str, Any] = {"label_visibility": "collapsed", "disabled": bool(unused)}
     if key in _late():
         st.session_state[key] = _late().pop(key)
-    with field:
-        exact = _field(key, f"{label}, exact value", default, **look)
-    _heard()[key] = exact
-    label = f"{label} ({unused})" if unused else label
-    with slider:
-        value = default if exact is None else exact
-        look = {"help": HELP[key], "disabled": bool(unused)}
-        _slider(key, label, key + state.FOLLOWS, value, show, **look)
+    with st.container(key=f"ladder_{key}", horizontal=True, vertical_alignment="bottom"):
+        slider = st.empty()
+        about = f"{label}, exact value"
+        exact = _field(key, about, default, label_visibility="collapsed", width=FIELD)
+        _heard()[key] = exact
+        with slider:
+            _slider(key, label, default if exact is None else exact, show)
 
 
-def narrow_m() -> None:
-    """Draw m again under the picture, on narrow screens only: there the sidebar is folded away."""
-    with st.container(key="narrow_only"):
-        _slider("m", "m, negatives", "m_narrow" + state.FOLLOWS, state.value("m"), text.count)
+def m(given: str = "") -> None:
+    """Draw m, or what the data say of it."""
+    if given:
+        _locked("m", "m, negatives", given)
+    else:
+        ladder("m", "m, negatives")
+
+
+def gamma() -> None:
+    """Draw γ."""
+    ladder("gamma", "γ", show=text.gamma)
+
+
+def _locked(key: str, label: str, said: str) -> None:
+    """Draw a number that the data give."""
+    # A keyed widget keeps its text: give it the present one.
+    st.session_state[f"{key}_locked"] = said
+    st.text_input(label, disabled=True, help=HELP[key], key=f"{key}_locked")
 
 
 def _field(
@@ -140,16 +132,15 @@ def _field(
     return st.number_input(label, value=default, key=key, bind="query-params", **how, **look)
 
 
-def _slider(
-    key: str, label: str, twin: str, value: float, show: Callable[[float], str], **look: Any
-) -> None:
+def _slider(key: str, label: str, value: float, show: Callable[[float], str]) -> None:
     """Draw a slider on the step nearest to the value of its field, which follows it."""
+    twin = key + state.FOLLOWS
     _heard()[twin] = st.session_state.get(twin)
     nearest = _nearest(LADDERS[key], float(value))
     if st.session_state.get(twin) != nearest:
         st.session_state[twin] = nearest
-    follow: dict[str, Any] = {"on_change": _follow, "args": (key, twin)}
-    st.select_slider(label, LADDERS[key], format_func=show, key=twin, **follow, **look)
+    follow: dict[str, Any] = {"on_change": _follow, "args": (key, twin), "help": HELP[key]}
+    st.select_slider(label, LADDERS[key], format_func=show, key=twin, **follow)
 
 
 def _heard() -> dict[str, Any]:

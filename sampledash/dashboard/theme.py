@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from sampledash.metrics import Metric
 from sampledash.report.numbers import short_count
-from sampledash.types import Floats
+from sampledash.types import Flags, Floats
 
 FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Roboto, Helvetica, Arial, sans-serif'
 HEIGHT = 360
@@ -259,6 +259,57 @@ def _packed(part: Any) -> Any:
     return {"dtype": "f8", "bdata": b64encode(part.tobytes()).decode()}
 
 
+def across(panels: int) -> int:
+    """How many panels stand side by side."""
+    return 2 if panels == 4 else min(panels, 3)
+
+
+def beside(panels: Sequence[Picture]) -> Picture:
+    """Pictures of one height as panels of one, which a browser draws in a fraction of the time."""
+    if len(panels) == 1:
+        return panels[0]
+    written = [panel.as_written() for panel in panels]
+    columns, first = across(len(panels)), written[0]["layout"]
+    edge = {side: max(one["layout"]["margin"][side] for one in written) for side in "lrtb"}
+    height = first["height"] * -(-len(panels) // columns)
+    plot, inner = height - edge["t"] - edge["b"], first["height"] - edge["t"] - edge["b"]
+    width = (1 - _BETWEEN * (columns - 1)) / columns
+    data: list[dict[str, Any]] = []
+    layout = first | {
+        "height": height,
+        "margin": edge,
+        "title": {},
+        "annotations": [],
+        "shapes": [],
+    }
+    for place, one in enumerate(written):
+        end, own = str(place + 1) if place else "", one["layout"]
+        row, column = divmod(place, columns)
+        left, top = column * (width + _BETWEEN), 1 - row * first["height"] / plot
+        wide = {"domain": [left, left + width], "anchor": f"y{end}"}
+        high = {"domain": [max(top - inner / plot, 0), top], "anchor": f"x{end}"}
+        layout |= {f"xaxis{end}": own["xaxis"] | wide, f"yaxis{end}": own["yaxis"] | high}
+        data += [trace | {"xaxis": f"x{end}", "yaxis": f"y{end}"} for trace in one["data"]]
+        for kind in ("shapes", "annotations"):
+            layout[kind] += [each | _within(each, end) for each in own[kind]]
+        title = note(0, 1, own["title"]["text"], font=own["title"]["font"], xanchor="left")
+        title |= {"yanchor": "bottom", "yshift": edge["t"] - 30, "xref": "paper", "yref": "paper"}
+        layout["annotations"].append(title | _within(title, end))
+    layout["uirevision"] = " ".join(one["layout"]["uirevision"] for one in written)
+    return Picture(data, layout)
+
+
+_BETWEEN = 0.075  # of the width
+
+
+def _within(part: dict[str, Any], end: str) -> dict[str, str]:
+    """The axes of a shape or an annotation in the panel of this number."""
+    return {
+        f"{name}ref": f"{name}{end}" + " domain" * (part.get(f"{name}ref") == "paper")
+        for name in "xy"
+    }
+
+
 def rank_axis(
     last: int, *, log: bool = True, title: str = "true rank", most: int = 6
 ) -> dict[str, Any]:
@@ -435,21 +486,18 @@ def names_at(
     notes = []
     for line, (name, color) in enumerate(zip(names, colors, strict=True)):
         sx, sy = shares[line]
-
-        def cost(place: tuple[int, bool, bool], line: int = line, name: str = name) -> float:
-            at, right, above = place
-            here = float(shares[line][0][at]), float(shares[line][1][at])
-            return sum(
-                weight * plot.cost(line, *here, plot.box(*here, name, right, above))
-                for plot, weight in plots.items()
-            )
-
         along = length(sx, sy)
         spots = np.unique(np.searchsorted(along, np.linspace(0, along[-1], _SPOTS)))
-        at, right, above = min(product(spots.tolist(), (True, False), (True, False)), key=cost)
-        for plot in plots:
-            plot.taken.append(plot.box(float(sx[at]), float(sy[at]), name, right, above))
-        here = [float(part[at]) for part in points[line]]
+        places = list(product(spots.tolist(), (True, False), (True, False)))
+        at, *side = map(np.array, zip(*places, strict=True))
+        boxes = [plot.boxes(sx[at], sy[at], name, *side) for plot in plots]
+        weighed = zip(plots.items(), boxes, strict=True)
+        costs = [weight * plot.costs(line, sx[at], sy[at], box) for (plot, weight), box in weighed]
+        best = int(np.argmin(np.sum(costs, axis=0)))
+        for plot, tried in zip(plots, boxes, strict=True):
+            plot.taken.append(tried[best])
+        spot, right, above = places[best]
+        here = [float(part[spot]) for part in points[line]]
         anchors = {"xanchor": "left" if right else "right", "yanchor": "bottom" if above else "top"}
         shifts = {"xshift": _GAP if right else -_GAP, "yshift": _GAP / 2 if above else -_GAP / 2}
         font = {"color": color, "size": 14}
@@ -468,7 +516,6 @@ WIDTHS = {200.0: 1.0, 480.0: 2.0}
 _LETTER, _LINE, _GAP = 7.6, 18.0, 5.0
 _SPOTS = 24  # tried along each line
 _STEP = 6.0  # between the points at which a line is compared with the boxes
-_Box = tuple[float, float, float, float]  # left, low, right, high, in pixels
 
 
 class _Plot:
@@ -489,28 +536,32 @@ class _Plot:
             dense = [np.interp(steps, along, part) for part in (x * width, y * height)]
             self.lines.append(np.column_stack(dense))
         self.clear = [x * width for x in clear]
-        self.taken: list[_Box] = []
+        self.taken: list[Floats] = []
 
-    def box(self, x: float, y: float, name: str, right: bool, above: bool) -> _Box:
-        """The room a name takes beside the point (x, y)."""
+    def boxes(self, x: Floats, y: Floats, name: str, right: Flags, above: Flags) -> Floats:
+        """The room a name takes beside each point: left, low, right and high, shape (points, 4)."""
         wide = _LETTER * len(name)
-        left = x * self.width + (_GAP if right else -_GAP - wide)
-        low = y * self.height + (_GAP / 2 if above else -_GAP / 2 - _LINE)
-        return left, low, left + wide, low + _LINE
+        left = x * self.width + np.where(right, _GAP, -_GAP - wide)
+        low = y * self.height + np.where(above, _GAP / 2, -_GAP / 2 - _LINE)
+        return np.stack([left, low, left + wide, low + _LINE], axis=1)
 
-    def cost(self, line: int, x: float, y: float, box: _Box) -> float:
-        """How bad a place is: what the name would cover, how close the next line is."""
-        left, low, right, high = box
-        here = x * self.width, y * self.height
-        cost, near = 0.0, 60.0
+    def costs(self, line: int, x: Floats, y: Floats, boxes: Floats) -> Floats:
+        """How bad each place is: what the name would cover, how close the next line is."""
+        left, low, right, high = boxes.T
+        here = np.stack([x * self.width, y * self.height], axis=1)
+        cost, near = np.zeros(len(x)), np.full(len(x), 60.0)
         for place, points in enumerate(self.lines):
-            inside = np.all((points > (left, low)) & (points < (right, high)), axis=1)
-            cost += 30.0 * int(np.sum(inside))
+            across, up = points.T[:, None]
+            covered = (across > left[:, None]) & (across < right[:, None])
+            covered &= (up > low[:, None]) & (up < high[:, None])
+            cost += 30.0 * covered.sum(axis=1)
             if place != line:
-                near = min(near, float(np.sqrt(np.min(np.sum((points - here) ** 2, axis=1)))))
-        cost += 200.0 * sum(left < at < right for at in self.clear)
+                away = (across - here[:, :1]) ** 2 + (up - here[:, 1:]) ** 2
+                near = np.minimum(near, np.sqrt(away.min(axis=1)))
+        for upright in self.clear:
+            cost += 200.0 * ((left < upright) & (upright < right))
         for a in self.taken:
-            cost += 1000.0 * (a[0] < right and left < a[2] and a[1] < high and low < a[3])
-        return (
-            cost + 1000.0 * (left < 0 or right > self.width or low < 0 or high > self.height) - near
-        )
+            cost += 1000.0 * ((a[0] < right) & (left < a[2]) & (a[1] < high) & (low < a[3]))
+        outside = (left < 0) | (right > self.width) | (low < 0) | (high > self.height)
+        found: Floats = cost + 1000.0 * outside - near
+        return found

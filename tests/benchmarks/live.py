@@ -42,7 +42,7 @@ OURS = {
     "consistency": (f".st-key-m {FIELD}", "m", (50, 200)),
     "correct": (f".st-key-gamma {FIELD}", "gamma", (0.3, 0.05)),
 }
-DRAGGED = {"explore": ("m", "rank")}
+DRAGGED = {"explore": ("m", "rank"), "consistency": ("m",), "correct": ("gamma", "m")}
 # Keeps when a change was sent and when the page moved last, long tasks, and time between frames.
 WATCH = """() => {
   const seen = window.seen = {began: 0, moved: 0, tasks: [], frames: []};

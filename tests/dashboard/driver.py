@@ -89,7 +89,8 @@ class Page(AppTest):
     @property
     def link(self):
         """What the copied link holds, to open the page with."""
-        found = next(c.value for c in self.code if "?v=" in c.value)
+        self.session_state["copy_link"] = True
+        found = next(c.value for c in self.run().code if "?v=" in c.value)
         return parse_qs(found.split("?", 1)[1])
 
     @property

@@ -96,7 +96,7 @@ def test_corrections_give_the_chances_of_table_4(choice, gamma):
     at = page(metrics=["Recall@k"], correction=choice)
     name = choice if gamma is None else f"BV {gamma:g}"
     assert f"(BV {gamma})" in at.headline or f"({name})" in at.headline
-    assert at.number_input(key="gamma").disabled == (gamma is None)
+    assert any(field.key == "gamma" for field in at.number_input) == (gamma is not None)
     shown = at.table[0].value.set_index("Pair")["Recall@10"]
     sets = sd.example("movielens-xyz")
     core = sd.probability_of_order("Recall@10", sets, 100, correction=name, **HOW)

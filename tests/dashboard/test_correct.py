@@ -24,7 +24,7 @@ def fitted(name, n=10_000, m=100, metric="Recall@10"):
 
 def lines(spec):
     """Of one picture: name -> (x, y in percent)."""
-    return {t["name"]: (array(t["x"]), array(t["y"])) for t in spec["data"]}
+    return {t["name"]: (array(t["x"]), array(t["y"])) for t in spec["data"] if "name" in t}
 
 
 def traces(at, title):

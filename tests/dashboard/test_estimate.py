@@ -107,7 +107,7 @@ def test_an_own_file_says_n_and_m_itself():
     ).explode(["sampled_rank", "n_candidates", "m"])
     at = ranks_page().upload("own.csv", table.to_csv(index=False).encode())
     assert "3,541" in at.text_input(key="n_locked").value
-    assert at.number_input(key="m").disabled
+    assert at.text_input(key="m_locked").value == "50, from the data"
     (x, *_) = drawn(m=50)
     assert estimates_of(at).loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
 
@@ -259,7 +259,7 @@ def test_a_printed_table_says_n_and_m_itself():
     table = "SASRec & 0.3160 & 0.5120 \\\\\nGRU & 0.2980 & 0.4870 \\\\\nImprov. & 6.0% & 5.1% \\\\"
     at = table_of(f"m = 99, n = 1000\nModel & H@5 & H@10 \\\\\n{table}")
     assert at.text_input(key="n_locked").value == "1,000, from the table"
-    assert at.number_input(key="m").disabled
+    assert at.text_input(key="m_locked").value == "99, from the table"
     assert "99 of 999 negatives drawn" in at.captions
     assert "Left out, no system: Improv." in at.captions
     how = {"scheme": "without-replacement", "decimals": 4}
@@ -274,8 +274,7 @@ def test_pasted_m_and_n_are_those_of_the_estimate():
     at = pasted("m=20; n=300\nA: 1, 1, 7, 3, 2; B: 2, 9, 20, 1, 5", metric="AUC")
     assert at.text_input(key="n_locked").value == "300, from the data"
     assert "Read: 10 sampled ranks of 2 systems, A and B." in at.captions
-    assert at.number_input(key="m").disabled
-    assert at.select_slider(key="m_ladder").label == "m, negatives (20, from the data)"
+    assert at.text_input(key="m_locked").value == "20, from the data"
     shown = estimates_of(at)
     assert shown.loc["MLE", "A"] == estimated("mle", "AUC", [1, 1, 7, 3, 2], 300, 20)
     at.write("sampled_typed", "m: 20\nA: 1, 1, 7")

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard import live
+from sampledash.dashboard import live, state
 from sampledash.dashboard.consistency import page as consistency
 from sampledash.dashboard.consistency import pictures
 from sampledash.dashboard.consistency.result import Focus, Question, compute
+from sampledash.dashboard.correct import page as correct
+from sampledash.dashboard.correct.result import DEFAULTS, check
+from sampledash.dashboard.correct.words import size
 from sampledash.dashboard.explore import page
 from sampledash.dashboard.ranks import Source
 from sampledash.report.numbers import percent
@@ -17,8 +20,9 @@ from sampledash.report.numbers import percent
 def test_frames_of_m_on_explore_hold_what_the_core_says(m):
     frames = page._follows(page._first(), dark=False)[0].packed()
     frame, sampling = frames[f"{m:,}"], sd.Sampling(10_000, m, "without-replacement")
-    for key, metric in (("recall_True", "Recall@10"), ("ndcg_False", "NDCG"), ("ap_False", "AP")):
-        low, high, exact, mean, here, _ = frame["pictures"][f"explore_{key}"]["traces"]
+    traces = frame["pictures"][page.PICTURE]["traces"]
+    for panel, metric in enumerate(("Recall@10", "NDCG", "AP")):
+        low, high, exact, mean, here, _ = traces[6 * panel : 6 * panel + 6]
         x = np.array(mean[0]).astype(int)
         expected = 100 * np.asarray(sd.expected(metric, x, sampling))
         assert np.allclose(mean[1], expected, rtol=1e-5, atol=1e-9)
@@ -36,11 +40,33 @@ def test_frames_of_m_on_explore_hold_what_the_core_says(m):
 def test_frames_of_the_rank_move_points_alone():
     frames = page._follows(page._first(), dark=False)[1].packed()
     assert "20,000" not in frames  # beyond n
-    traces = frames["500"]["pictures"]["explore_ap_False"]["traces"]
-    assert traces[:4] == [None] * 4
+    traces = frames["500"]["pictures"][page.PICTURE]["traces"]
+    assert traces[12:16] == [None] * 4
     sampling = sd.Sampling(10_000, 100, "without-replacement")
     expected = 100 * float(sd.expected("AP", 500, sampling))
-    assert traces[4] == [[500], pytest.approx([expected], rel=1e-5)]
+    assert traces[16] == [[500], pytest.approx([expected], rel=1e-5)]
+
+
+@pytest.mark.parametrize(("slider", "said"), [("gamma", "0.001"), ("m", "20")])
+def test_frames_on_correct_hold_what_the_core_says(slider, said):
+    asked = check(state.DEFAULTS, DEFAULTS)
+    (frames,) = (x for x in correct._follows(asked, dark=False) if x.name == slider)
+    frame = frames.packed()[said]
+    sampling = sd.Sampling(10_000, 20 if slider == "m" else 100, "without-replacement")
+    fit = sd.correction("BV", gamma=0.1 if slider == "m" else 0.001).fit("Recall@10", sampling)
+    *_, (x, y) = frame["pictures"][correct.EXPECTED]["traces"]
+    assert np.allclose(y, 100 * fit.expected(np.array(x, int)), rtol=1e-5, atol=1e-6)
+    *_, (_, vector), (_, dots) = frame["pictures"][correct.VECTOR]["traces"]
+    assert np.allclose(vector[:20], 100 * fit.values[:20], rtol=1e-5)
+    assert dots == vector[:20]
+    bias2, variance = fit.risk()
+    *_, (ends, _), (more, _) = frame["pictures"][correct.RISKS]["traces"]
+    assert [*ends, *more] == pytest.approx(
+        [0, 1e4 * bias2, 1e4 * bias2, 1e4 * (bias2 + variance / 6_040)], rel=1e-5
+    )
+    (sentence,), numbers = frame["texts"].values()
+    assert size(bias2**0.5) in sentence.replace("\u00a0", " ")
+    assert numbers[0] == size(bias2**0.5)
 
 
 def test_frames_are_of_one_question():
@@ -56,20 +82,21 @@ def many(systems):
     return [sd.RankSet(f"S{place}", each, n=900) for place, each in enumerate(ranks)]
 
 
-def test_what_follows_is_of_the_picture_it_moves():
+@pytest.mark.parametrize("view", pictures.VIEWS)
+def test_what_follows_is_of_the_picture_it_moves(view):
     # Of many systems the tiles and curves are those of the worst pairs, which depend on m.
     source, drawn = Source(tuple(many(14)), "pasted", False), set()
     asked = (sd.parse_metric("Recall@10"),)
     for m in (5, 50, 500):
         result = compute(Question(source, asked, m, {"scheme": "without-replacement"}))
         focus = Focus(result, 0, result.worst_pair(0))
-        follows = consistency._follows(focus, dark=False)
+        follows = consistency._follows(focus, view, dark=False)
         drawn.add(follows.depends)
         frame = follows.frames()["100"]
         own = pictures.tile_map(focus, focus.tile_pairs, dark=False).as_written()["layout"]
         moved = frame.pictures[consistency.TILES].as_written()["layout"]
         assert moved["yaxis"]["ticktext"] == own["yaxis"]["ticktext"]
-        lines = pictures.panel(focus, 0, result.drawn(focus.pair), dark=False).as_written()["data"]
-        live_lines = frame.pictures[consistency._key(asked[0])].as_written()["data"]
-        assert [x["name"] for x in live_lines] == [x["name"] for x in lines]
+        lines = pictures.curve(focus, view, dark=False).as_written()["data"]
+        live_lines = frame.pictures[consistency.CURVE].as_written()["data"]
+        assert [x.get("name") for x in live_lines] == [x.get("name") for x in lines]
     assert len(drawn) > 1

@@ -47,26 +47,31 @@ DEFAULTS: dict[str, Any] = {
     "weighting": "instances",
     "ties": "expected",
     "shown": None,
+    "curve": pictures.DIFFERENCE,
 }
-TILES = "consistency_tiles"
+TILES, CURVE = "consistency_tiles", "consistency_curve"
 MOST_RANKS = 12  # of a system that are written out
 
 
 def show() -> None:
-    """Draw the page."""
+    """Draw the page: what is compared, then what is found."""
     state.stamp(ranks.OFFERED)
-    # The choice of ranks comes first in the code: it decides n in the sidebar.
+    # The choice of ranks comes first: it decides n in the sidebar.
+    source, problem = ranks.choose()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        page.metric_chips()
+        _settings(source)
+    lock = None if source is None else _locked_n(source)
+    sliders.draw(lock_n=lock, page_defaults=DEFAULTS)
+    _answer(source, problem)
+
+
+@st.fragment
+def _answer(source: Source | None, problem: Problem | None) -> None:
+    """The verdict and all that follows m."""
     headline = st.container(key="headline")
-    with st.container():
-        source, problem = ranks.choose()
-    page.metric_chips()
-    correction = _choices(source)
-    sliders.draw(
-        lock_n=None if source is None else _locked_n(source),
-        unused={} if correction == "BV" else {"gamma": "BV only"},
-        page_defaults=DEFAULTS,
-    )
-    page.link_notes()
+    with st.container(key="controls"):
+        sliders.m()
     result = None
     if source is not None:
         check, explain = partial(_check, source), partial(_explain, source)
@@ -74,6 +79,7 @@ def show() -> None:
         problem = problem or wrong
     dim = problem is not None
     with headline:
+        page.note(DEFAULTS)
         if problem is not None:
             problem.show()
         elif result is not None:
@@ -82,15 +88,18 @@ def show() -> None:
         return
     if dim:
         st.caption(f"Dimmed below: {escaped(result.question.source.name)}.")
-    sliders.narrow_m()
-    tile_map = st.container()
-    focus = _focus(result)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        focus = _focus(result)
+        view = page.segments("Shown over m", pictures.VIEWS, "curve")
+    tile_map, curve = st.container(key="picture").columns([5, 7])
     with tile_map:
         _tiles(focus, dim)
-    _curves(focus, dim)
+        if not dim:
+            page.strip(_numbers(focus))
+    with curve:
+        _curve(focus, view, dim)
     if dim:
         return
-    page.strip(_numbers(focus))
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
         page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "pair": ""})
@@ -103,22 +112,29 @@ def show() -> None:
         tabs.paper_button(focus)
     tabs.show(focus)
     if not result.question.fits:  # a fit at every step would take too long
-        live.follow([_follows(focus, page.is_dark())])
+        live.follow([_follows(focus, view, page.is_dark())])
 
 
 # ----------------------------------------------------------------------------------- the question
 
 
-def _choices(source: Source | None) -> str:
-    """What is done to each sampled rank, further cutoffs, and what only some data leave open."""
-    with st.container(horizontal=True, key="readings"):
+def _settings(source: Source | None) -> None:
+    """What is done to each sampled rank, further cutoffs, and what only some data leave open.
+
+    The button says what is set.
+    """
+    correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
+    said = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]
+    with st.popover(", ".join(said), icon=":material/tune:", key="settings"):
         chosen = page.segments(
             "Correction",
             CORRECTIONS,
             "correction",
             help="Rank estimate: the metric at the scaled-up rank. CLS: least squares among "
-            "vectors that never rise. BV: bias² + γ · variance, with the γ of the sidebar.",
+            "vectors that never rise. BV: bias² + γ · variance.",
         )
+        if chosen == "BV":
+            sliders.gamma()
         st.pills(
             "Also at k =",
             list(CUTOFFS),
@@ -144,7 +160,6 @@ def _choices(source: Source | None) -> str:
                 help="Items tied with a relevant one: in random order, redrawn in each run; or all "
                 "below it (optimistic); or all above it (pessimistic).",
             )
-    return chosen
 
 
 def _several(sets: Sequence[RankSet]) -> bool:
@@ -229,22 +244,20 @@ def _focus(result: Result) -> Focus:
     Both follow the worst case until the reader chooses.
     """
     metrics, x = [str(metric) for metric in result.metrics], result.worst_metric
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
     _follow(("shown",), metrics, (metrics[x],), bound=True)
     if len(metrics) > 1:
-        picked = left.segmented_control(
-            "Numbers and tabs for",
+        picked = st.segmented_control(
+            "Curve, numbers and tabs for",
             metrics,
             default=metrics[x],
             required=True,
             key="shown",
             bind="query-params",
             wrap=True,
-            help="The metric of the numbers and tabs below; a tile of the map chooses it too.",
+            help="A tile of the map chooses it too.",
         )
         x = metrics.index(picked) if picked in metrics else x
-    with right:
-        pair = _pair(result, x)
+    pair = _pair(result, x)
     said = "" if pair == result.worst_pair(x) else result.label(pair)
     st.session_state["pair"] = said
     state.put_in_address("pair", said)
@@ -267,10 +280,8 @@ def _pair(result: Result, x: int) -> int:
     systems = list(range(len(result.systems)))
     _follow(keys, systems, result.ends[worst])
     how = {"format_func": result.systems.__getitem__, "help": about}
-    one, other = (
-        place.selectbox(label, systems, key=key, **how)
-        for place, label, key in zip(st.columns(2), ("Marked pair", "and"), keys, strict=True)
-    )
+    labels = zip(("Marked pair", "and"), keys, strict=True)
+    one, other = (st.selectbox(label, systems, key=key, **how) for label, key in labels)
     return worst if one == other else result.ends.index((min(one, other), max(one, other)))
 
 
@@ -364,38 +375,26 @@ def _tiles(focus: Focus, dim: bool) -> None:
     page.picture(fig, key=TILES, dim=dim, on_select=on_select, alt="; ".join(told))
 
 
-def _curves(focus: Focus, dim: bool) -> None:
-    """One panel a metric; on a phone, that of the metric in focus comes first."""
-    result, metrics = focus.result, focus.result.metrics
-    systems = result.drawn(focus.pair)
-    names, more = [result.systems[i] for i in systems], len(result.systems) - len(systems)
-    st.html(pictures.legend(names, more=more, dark=page.is_dark()))
-    if len(metrics) <= 3:
-        column = f'.st-key-panels [data-testid="stColumn"]:nth-child({focus.x + 1})'
-        st.html(f"<style>@media (max-width: 640px) {{ {column} {{ order: -1; }} }}</style>")
-    page.panels([partial(_panel, focus, x, systems, dim) for x in range(len(metrics))])
-
-
-def _panel(focus: Focus, x: int, systems: list[int], dim: bool) -> None:
-    said = words.marked_flips(focus, x)
-    fig = pictures.panel(focus, x, systems, dark=page.is_dark())
-    page.picture(fig, key=_key(focus.result.metrics[x]), dim=dim, alt=said)
+def _curve(focus: Focus, view: str, dim: bool) -> None:
+    """The metric in focus over m."""
+    r, systems = focus.result, focus.result.drawn(focus.pair)
+    if view != pictures.DIFFERENCE:
+        names, more = [r.systems[i] for i in systems], len(r.systems) - len(systems)
+        st.html(pictures.legend(names, more=more, dark=page.is_dark()))
+    fig, said = pictures.curve(focus, view, dark=page.is_dark()), words.marked_flips(focus, focus.x)
+    page.picture(fig, key=CURVE, dim=dim, alt=said)
     if not dim:
-        st.caption(words.marked_flips(focus, x, system_name))
+        st.caption(words.marked_flips(focus, focus.x, system_name))
 
 
-def _key(metric: Metric) -> str:
-    return f"consistency_{metric}"
+def _follows(focus: Focus, view: str, dark: bool) -> live.Follows:
+    """What follows the slider of m: verdict, tile map, the mark in the curve, and numbers.
 
-
-def _follows(focus: Focus, dark: bool) -> live.Follows:
-    """What follows the slider of m: verdict, tile map, the marks in the curves, and numbers.
-
-    The tiles, curves and the marked pair stay as drawn, even if others become the worst; the
-    numbers are those of the worst metric where they are so now.
+    The tiles, the curve and its pair stay as drawn, even if others become the worst; the numbers
+    are those of the worst metric where they are so now.
     """
-    q, result = focus.result.question, focus.result
-    pairs, systems = focus.tile_pairs, result.drawn(focus.pair)
+    q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
+    systems = result.drawn(focus.pair)
     worst = focus.x == result.worst_metric
     steps = [int(m) for m in sliders.LADDERS["m"] if m <= result.m_max]
 
@@ -404,10 +403,11 @@ def _follows(focus: Focus, dark: bool) -> live.Follows:
         x, now = there.worst_metric, replace(focus, result=there)
         word, icon, _ = _verdict(there)
         numbers = _numbers(Focus(there, x, there.worst_pair(x)) if worst else now)
-        curves = enumerate(there.metrics)
         return live.Frame(
-            {TILES: pictures.tile_map(now, pairs, dark=dark)}
-            | {_key(one): pictures.panel(now, y, systems, dark=dark) for y, one in curves},
+            {
+                TILES: pictures.tile_map(now, pairs, dark=dark),
+                CURVE: pictures.curve(now, view, systems, dark=dark),
+            },
             {
                 ".st-key-headline [data-heading-text]": [
                     [icon, f" {word}", f" {_sentence(there, x, short_name)}"]
@@ -417,9 +417,10 @@ def _follows(focus: Focus, dark: bool) -> live.Follows:
             {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)},
         )
 
-    drawn = q.key, result.m_max, focus.x, focus.pair, tuple(pairs), tuple(systems), worst, dark
+    drawn = focus.x, focus.pair, view, tuple(pairs), tuple(systems), worst, dark
+    depends = q.key, result.m_max, *drawn
     return live.Follows(
-        "m", drawn, lambda: {count(m): at(m) for m in steps}, lines=False, shared=q.shared
+        "m", depends, lambda: {count(m): at(m) for m in steps}, lines=False, shared=q.shared
     )
 
 

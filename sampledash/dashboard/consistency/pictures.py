@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from sampledash.comparison.order import TIED
 from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.result import Focus
 from sampledash.dashboard.consistency.words import MOST_FLIPS, tile
@@ -28,6 +29,9 @@ _BARS = 30  # of a histogram
 _PAIR_DASH = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _QUARTERS = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [f"{q} %" for q in range(0, 101, 25)]}
 
+DIFFERENCE = "Difference"
+VIEWS = (DIFFERENCE, "Values", "Order")  # of the metric in focus over m
+CURVE = 380  # pixels
 # What a verdict looks like.
 _STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
 
@@ -82,7 +86,7 @@ def curves(
     flips: Sequence[int] = (),
     dark: bool = False,
     height: int = theme.HEIGHT,
-) -> go.Figure:
+) -> theme.Picture:
     """Expected sampled metric of each system over m (Figures 2 and 6).
 
     ``means`` are of shape (m_values, systems); NaN in ``exact`` leaves a line out. The present m is
@@ -101,24 +105,14 @@ def curves(
         for system, value in zip(systems, truth, strict=True)
         if not np.isnan(value)
     ]
-    pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
-    shapes = [theme.upright(at, c.ink)]
-    shapes += [theme.box(max(low - 0.5, 0.9), end + 0.5, 0, 1, **pale) for low, end in wrong]
-    ticks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]]
-    names = []
-    for i, m in enumerate(ticks):
-        # A number needs room before the next; its tick does not.
-        roomy = i + 1 == len(ticks) or ticks[i + 1] > 2.5 * m
-        text, look = f"{count(m)}<br>▾" if roomy else "▾", {"color": c.vermillion, "size": 12}
-        place = {"yref": "paper", "yanchor": "bottom", "font": look}
-        names.append(theme.note(float(np.log10(m)), 1, text, **place))
+    shapes = [theme.upright(at, c.ink), *_wrong(wrong, dark)]
     return theme.figure(
         data,
         dark=dark,
         height=height,
         title=metric,
         shapes=shapes,
-        annotations=names,
+        annotations=_ticks(flips, dark),
         revision=f"curve-{metric}-{last}",
         xaxis=theme.rank_axis(last, log=True, title="m, negatives (log scale)", most=5),
         yaxis=theme.percent_axis(max(float(y.max()), float(np.nanmax(truth)))),
@@ -126,29 +120,156 @@ def curves(
     )
 
 
-def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> go.Figure:
-    """Curves of metric x with the flips of the marked pair."""
+def _wrong(every: Sequence[tuple[int, int]], dark: bool) -> list[dict[str, Any]]:
+    """Stretches of m, shaded."""
+    pale = {"fillcolor": theme.faded(theme.look(dark).vermillion, 0.10), "yref": "paper"}
+    return [theme.box(max(low - 0.5, 0.9), end + 0.5, 0, 1, **pale) for low, end in every]
+
+
+def _ticks(flips: Sequence[int], dark: bool) -> list[dict[str, Any]]:
+    """Flips above the plot; of many the last."""
+    ticks, names = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
+    for i, m in enumerate(ticks):
+        # A number needs room before the next; its tick does not.
+        roomy = i + 1 == len(ticks) or ticks[i + 1] > 2.5 * m
+        text = f"{count(m)}<br>▾" if roomy else "▾"
+        look = {"color": theme.look(dark).vermillion, "size": 12}
+        place = {"yref": "paper", "yanchor": "bottom", "font": look}
+        names.append(theme.note(float(np.log10(m)), 1, text, **place))
+    return names
+
+
+def curve(
+    focus: Focus, view: str, systems: list[int] | None = None, *, dark: bool
+) -> theme.Picture:
+    """The metric in focus over m: the marked pair's difference, values, or the order."""
+    systems = focus.result.drawn(focus.pair) if systems is None else systems
+    if view == DIFFERENCE:
+        return difference(focus, dark=dark)
+    if view == "Values":
+        return panel(focus, focus.x, systems, dark=dark)
+    return order(focus, focus.x, systems, dark=dark)
+
+
+def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[int, int]]]:
+    """Values of m to draw, means there, and the flips and wrong stretches of the marked pair."""
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
     i, j, truth = r.truths[x][focus.pair]
     flips = orders.flips(i, j, x)
-    exact = r.exact[systems, x]
-    if len(systems) > MOST_EXACT:  # more dashed lines than anyone could tell apart
-        exact = np.where(np.isin(systems, (i, j)), exact, np.nan)
     grid = m
     if len(m) > MOST_POINTS:
         grid = m_grid(r.m_max, [r.m, *flips, *(f - 1 for f in flips)])
+    means = orders.means[np.searchsorted(m, grid)][:, :, x]
+    return grid, means, flips, stretches(m, orders.signs(i, j, x) == -1) if truth else []
+
+
+def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
+    """Curves of metric x with the flips of the marked pair."""
+    r = focus.result
+    i, j, _ = r.truths[x][focus.pair]
+    exact = r.exact[systems, x]
+    if len(systems) > MOST_EXACT:  # more dashed lines than anyone could tell apart
+        exact = np.where(np.isin(systems, (i, j)), exact, np.nan)
+    grid, means, flips, wrong = _over_m(focus, x)
     return curves(
         str(r.metrics[x]),
         grid,
         [r.systems[s] for s in systems],
-        orders.means[np.searchsorted(m, grid)][:, systems, x],
+        means[:, systems],
         exact,
         at=r.m,
-        wrong=stretches(m, orders.signs(i, j, x) == -1) if truth else [],
+        wrong=wrong,
         flips=flips,
         dark=dark,
-        height=380 if len(r.metrics) <= 3 else 300,
+        height=CURVE,
+    )
+
+
+def difference(focus: Focus, *, dark: bool) -> theme.Picture:
+    """By how many points the truly better of the marked pair is ahead; below zero it is behind."""
+    r, x, c = focus.result, focus.x, theme.look(dark)
+    i, j, truth = r.truths[x][focus.pair]
+    grid, means, flips, wrong = _over_m(focus, x)
+    y = 100 * (means[:, i] - means[:, j])
+    exact, here = 100 * float(r.exact[i, x] - r.exact[j, x]), float(y[np.searchsorted(grid, r.m)])
+    better, worse = plain(r.systems[i], 16), plain(r.systems[j], 16)
+    silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None, "fill": "tozeroy"}
+    none = {"width": 0, "color": c.ink}
+    tell = theme.hover(f"{better} ahead by", " points")
+    last = int(grid[-1])
+    data = [
+        theme.curve(grid, part, none, "", fillcolor=theme.faded(hue, 0.3), **silent)
+        for part, hue in ((np.maximum(y, 0), c.green), (np.minimum(y, 0), c.vermillion))
+    ]
+    data += [
+        theme.curve(grid, y, {"color": c.ink, "width": 2.5}, "", hovertemplate=tell),
+        theme.curve([1, last], [exact, exact], theme.exact_line(dark, 1.2), "on all items"),
+        theme.dots([r.m], [here], {"color": c.ink, "size": 10}, hoverinfo="skip"),
+    ]
+    room = 0.16 * max(float(y.max()) - float(y.min()), abs(exact), 1e-9)
+    low, high = min(float(y.min()), exact, 0) - room, max(float(y.max()), exact, 0) + room
+    edge = {"xref": "paper", "xanchor": "left", "xshift": 6, "font": {"size": 13}}
+    sides = [
+        (high, f"{better} ahead", "top", c.green),
+        (low, f"{worse} ahead", "bottom", c.vermillion),
+    ]
+    if truth:
+        sides = [
+            (y, f"{told}{': right' if hue == c.green else ': wrong'}", at, hue)
+            for y, told, at, hue in sides
+        ]
+    names = [
+        theme.note(0, y, text, yanchor=at, **edge | {"font": {"size": 13, "color": hue}})
+        for y, text, at, hue in sides
+    ]
+    return theme.figure(
+        data,
+        dark=dark,
+        height=CURVE,
+        title=f"{r.metrics[x]}: {better} − {worse}",
+        shapes=[theme.upright(r.m, c.ink), theme.level(0, c.ink), *_wrong(wrong, dark)],
+        annotations=[*names, *_ticks(flips, dark)],
+        revision=f"difference-{focus.metric}-{last}",
+        xaxis=theme.rank_axis(last, log=True, title="m, negatives (log scale)", most=5),
+        yaxis={
+            "title": {"text": "percentage points"},
+            "range": [low, high],
+            "tickformat": ",.2~f",
+            "nticks": 6,
+        },
+        margin=theme.margin(54),
+    )
+
+
+def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
+    """The place of each system at each m, the best on top."""
+    r = focus.result
+    grid, means, flips, wrong = _over_m(focus, x)
+    places = 1 + np.sum(means[:, None, :] > means[:, systems, None] + TIED, axis=2)
+    last, c = int(grid[-1]), theme.look(dark)
+    data = []
+    for place, i in enumerate(systems):
+        line = theme.system_line(place, dark) | {"shape": "hv", "width": 5}
+        tell = theme.hover(r.systems[i], "", 0)
+        data.append(theme.curve(grid, places[:, place], line, r.systems[i], hovertemplate=tell))
+    most = int(places.max())
+    return theme.figure(
+        data,
+        dark=dark,
+        height=CURVE,
+        title=f"{r.metrics[x]}: order",
+        shapes=[theme.upright(r.m, c.ink), *_wrong(wrong, dark)],
+        annotations=_ticks(flips, dark),
+        revision=f"order-{focus.metric}-{last}",
+        xaxis=theme.rank_axis(last, log=True, title="m, negatives (log scale)", most=5),
+        yaxis={
+            "title": {"text": "place"},
+            "range": [most + 0.5, 0.5],
+            "tickvals": list(range(1, most + 1, -(-most // 10))),
+            "ticktext": [str(at) for at in range(1, most + 1, -(-most // 10))],
+        },
+        margin=theme.margin(54),
     )
 
 

@@ -32,7 +32,7 @@ from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
 CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling
-# As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
+# As shown and as written in a link -> as the core names it. BV takes γ.
 CORRECTIONS = {
     "uncorrected": "uncorrected",
     "rank estimate": "rank-estimate",

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.correction import Correction
-from sampledash.dashboard import page, sliders, state
+from sampledash.dashboard import live, page, sliders, state, theme
 from sampledash.dashboard.correct import custom_prior, pictures, result, tabs, words
 from sampledash.dashboard.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
 from sampledash.dashboard.estimate.words import cutoff_holds_all
@@ -27,8 +27,8 @@ OFFERED: state.Offered = {**result.OFFERED, **tabs.OFFERED}
 HELP = {
     "metric": "The metric that is corrected.",
     "drawn": "Rank estimate: the metric at the scaled-up rank. CLS: least squares among vectors "
-    "that never rise. BV: bias² + γ · variance, with the γ of the sidebar. LS: bias only, γ = 0.",
-    "take": "The correction of the sentence, the numbers and the download.",
+    "that never rise. BV: bias² + γ · variance. LS: bias only, γ = 0.",
+    "take": "The correction of the sentence, the numbers and the vector to take away.",
     "instances": "Over how many instances, such as users, the mean is taken: it divides the "
     "variance.",
     "prior": "How often each true rank is thought to occur: CLS, BV and LS weigh their errors by "
@@ -36,30 +36,45 @@ HELP = {
     "scatter": "Standard deviation for one instance, averaged over the ranks in the same way.",
     "scatter of the mean": "Standard deviation of the mean over |D| instances.",
 }
+EXPECTED, VECTOR, RISKS = "correct_expectation", "correct_vector", "correct_risks"
 LACKING = (
     "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
     "short ones."
 )
 
 
-def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw it; ``headline`` is the place of the sentence, ``defaults`` those of the whole page."""
-    notes = st.container()
-    metric_choice()
-    picture, narrow = st.container(), st.container()
-    given = _choices()
-    understood, strip = st.container(), st.container()
+def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
+    """Draw it; ``row`` is that of the page's first choice, ``defaults`` those of the page."""
+    with row:
+        page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        metric_choice()
+        prior = _settings()
+    given = None
+    if prior == OWN:
+        given = custom_prior.choose()
+    else:
+        custom_prior.put_in_address("")
     # After the page's own choices: only what is known then can be undone.
-    sliders.draw(page_defaults={**defaults, **DEFAULTS, custom_prior.KEY: ""})
-    with notes:
-        page.link_notes()
-    with narrow:
-        sliders.narrow_m()
+    own = {**defaults, **DEFAULTS, custom_prior.KEY: ""}
+    sliders.draw(page_defaults=own)
+    _answer(given, defaults)
+
+
+@st.fragment
+def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> None:
+    """What follows γ and m."""
+    headline = st.container(key="headline")
+    with st.container(key="controls", horizontal=True):
+        sliders.gamma()
+        sliders.m()
+    picture, understood = st.container(key="picture"), st.container()
     q, problem = page.answer(
         "correct", partial(_question, given), _fitted, first=lambda: check(state.DEFAULTS, DEFAULTS)
     )
     assert q is not None
     with headline:
+        page.note({**defaults, **DEFAULTS, custom_prior.KEY: ""})
         if problem is None:
             st.markdown(f"### {_sentence(q)}")
             _warnings(q)
@@ -72,8 +87,7 @@ def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if q.prior.custom:
         with understood:
             custom_prior.note(np.frombuffer(q.prior.custom))
-    with strip:
-        page.strip(_numbers(q))
+    page.strip(_numbers(q))
     with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
         _why(q)
     with st.container(horizontal=True):
@@ -86,6 +100,7 @@ def show(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
             "Vector as JSON", lambda: vector_json(fit), f"{name}.json", "application/json"
         )
     tabs.show(q)
+    live.follow(_follows(q, page.is_dark()))
 
 
 def metric_choice() -> None:
@@ -98,19 +113,15 @@ def _linked(key: str, default: str = "default") -> dict[str, Any]:
     return {"key": key, default: DEFAULTS[key], "bind": "query-params", "help": HELP[key]}
 
 
-def _choices() -> custom_prior.Given | None:
-    """The corrections in the pictures, the one taken away, |D|, the prior; own weights for it."""
-    left, middle, right = st.columns([41, 32, 27])
-    several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
-    left.pills("Corrections", list(result.RECIPES), **several, **_linked("drawn"))
-    with middle:
-        taken = DEFAULTS["take"]
-        page.segments("Take away", result.TAKEN, "take", default=taken, help=HELP["take"])
-    right.select_slider("|D|, instances", list(result.SIZES), **_linked("instances", "value"))
-    if page.segments("Prior", result.PRIORS, "prior", help=HELP["prior"]) == OWN:
-        return custom_prior.choose()
-    custom_prior.put_in_address("")
-    return None
+def _settings() -> str:
+    """The corrections in the pictures, |D| and the prior, which is told; the button says them."""
+    prior, size = (state.value(key, DEFAULTS) for key in ("prior", "instances"))
+    about = f"|D| = {size}, {prior}"
+    with st.popover(about, icon=":material/tune:", key="settings"):
+        several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
+        st.pills("Corrections", list(result.RECIPES), **several, **_linked("drawn"))
+        st.select_slider("|D|, instances", list(result.SIZES), **_linked("instances", "value"))
+        return page.segments("Prior", result.PRIORS, "prior", help=HELP["prior"])
 
 
 def _question(given: custom_prior.Given | None) -> Question:
@@ -158,20 +169,61 @@ def _warnings(q: Question) -> None:
 
 def _picture(q: Question, *, dim: bool) -> None:
     """Expectation against truth large; beside it the vector and what each correction costs."""
-    dark = page.is_dark()
-    large, small = st.container(key="panels").columns([5, 3])
+    drawn, risks = _drawn(q, page.is_dark()), {x: q.risk(x) for x in q.drawn}
+    told = {
+        EXPECTED: words.picture(q.metric, q.sampling, q.drawn),
+        VECTOR: f"Value reported for each sampled rank. {words.vector_note(q.fit())}",
+        RISKS: words.risks(risks, q.instances),
+    }
+    large, small = st.columns([5, 3])
+    for place, keys in ((large, (EXPECTED,)), (small, (VECTOR, RISKS))):
+        with place:
+            for key in keys:
+                page.picture(drawn[key], key=key, dim=dim, alt=told[key])
+
+
+def _drawn(q: Question, dark: bool) -> dict[str, theme.Picture]:
+    """The pictures by their keys."""
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
-    with large:
-        fig = pictures.expectation(q.metric, q.ranks, exact, curves, focus=q.taken, dark=dark)
-        alt = words.picture(q.metric, q.sampling, q.drawn)
-        page.picture(fig, key="correct_expectation", dim=dim, alt=alt)
-    with small:
-        fig = pictures.vector(q.metric, vectors, focus=q.taken, dark=dark)
-        alt = f"Value reported for each sampled rank. {words.vector_note(q.fit())}"
-        page.picture(fig, key="correct_vector", dim=dim, alt=alt)
-        fig = pictures.risks(risks, instances=q.instances, dark=dark)
-        page.picture(fig, key="correct_risks", dim=dim, alt=words.risks(risks, q.instances))
+    look: dict[str, Any] = {"focus": q.taken, "dark": dark}
+    return {
+        EXPECTED: pictures.expectation(q.metric, q.ranks, exact, curves, **look),
+        VECTOR: pictures.vector(q.metric, vectors, **look),
+        RISKS: pictures.risks(risks, instances=q.instances, dark=dark),
+    }
+
+
+def _follows(q: Question, dark: bool) -> list[live.Follows]:
+    """What follows the sliders of γ and m: the pictures, the sentence and the numbers."""
+    s = q.sampling
+    most = min(LIVE, s.n - 1) if s.scheme == "without-replacement" else LIVE
+
+    def frames(asked: Mapping[str, Question]) -> dict[str, live.Frame]:
+        found = {}
+        for said, one in asked.items():
+            texts = {
+                ".st-key-headline [data-heading-text]": [_sentence(one)],
+                ".st-key-strip [data-testid=stMetricValue]": [x for _, x, _ in _numbers(one)],
+            }
+            found[said] = live.Frame(_drawn(one, dark), texts)
+        return found
+
+    def of_gamma() -> dict[str, live.Frame]:
+        return frames({text.gamma(g): q.weighed(g) for g in sliders.LADDERS["gamma"] if g})
+
+    def of_m() -> dict[str, live.Frame]:
+        steps = [int(m) for m in sliders.LADDERS["m"] if m <= most]
+        return frames({count(m): q.at(replace(s, m=m)) for m in steps})
+
+    every, plain = [], replace(q, ranks=np.empty(0, int))
+    if any(x.gamma is not None for x in q.drawn):
+        any_gamma = repr(plain.weighed(1.0)), dark
+        every.append(live.Follows("gamma", any_gamma, of_gamma, shared=not q.prior.custom))
+    if s.m <= LIVE and not q.note:
+        any_m = repr(plain.at(replace(s, m=1))), dark
+        every.append(live.Follows("m", any_m, of_m, shared=not q.prior.custom))
+    return every
 
 
 def _numbers(q: Question) -> list[tuple[str, str, str]]:

@@ -17,6 +17,7 @@ from sampledash.metrics import Metric
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
 
+_DOTS = 20  # of a vector: beyond they touch
 _FLOOR = 1e-3  # percent; less than that is nothing, and a logarithmic axis would stretch it
 
 
@@ -28,8 +29,8 @@ def expectation(
     *,
     focus: Correction,
     dark: bool = False,
-    height: int = 470,
-) -> go.Figure:
+    height: int = 400,
+) -> theme.Picture:
     """Expectation of every correction at the true ranks against the exact metric (Figure 4).
 
     ``focus``: the correction that is taken away; its line is thicker and on top.
@@ -58,8 +59,8 @@ def expectation(
 
 def vector(
     metric: Metric, vectors: Mapping[Correction, Floats], *, focus: Correction, dark: bool = False
-) -> go.Figure:
-    """The vectors over the sampled rank, the one in focus with a dot for each value.
+) -> theme.Picture:
+    """The vectors over the sampled rank, the one in focus on top, with dots at the first values.
 
     Drawn at 400 sampled ranks at most, all of the first ones.
     """
@@ -68,17 +69,16 @@ def vector(
     for recipe in sorted(vectors, key=lambda x: x == focus):
         line = _line(recipe, focus, dark) | {"width": 1.5}
         here = theme.in_percent(vectors[recipe][shown - 1])
-        more: dict[str, Any] = {}
-        if recipe == focus:
-            more = {"mode": "lines+markers", "marker": {"size": 5, "color": line["color"]}}
-        data.append(theme.curve(shown, here, line, str(recipe), **more))
+        data.append(theme.curve(shown, here, line, str(recipe)))
+    dots = {"size": 5, "color": line["color"]}
+    data.append(theme.dots(shown[:_DOTS], here[:_DOTS], dots, hoverinfo="skip"))
     # Another correction that explodes must not flatten the one in focus.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
     return theme.figure(
         data,
         dark=dark,
-        height=260,
+        height=215,
         title=f"Vector for {metric}",
         revision=f"vector-{metric}-{shown[-1]}",
         yaxis=_percent(low, top),
@@ -88,8 +88,8 @@ def vector(
 
 def risks(
     found: Mapping[Correction, tuple[float, float]], *, instances: int, dark: bool = False
-) -> go.Figure:
-    """Squared bias and variance / |D| of each correction as one stacked bar.
+) -> theme.Picture:
+    """Squared bias and variance / |D| of each correction as one stacked bar, a thick line.
 
     ``found``: correction -> squared bias and variance of one draw.
     """
@@ -99,22 +99,23 @@ def risks(
     # One exploding variance is cut off rather than letting it hide the rest.
     end = min(float((bias2 + variance).max()), 4 * float(bias2.max()) + 1e-9)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
-    faded = {"color": [theme.faded(x, 0.25) for x in colors], "line": {"color": colors, "width": 1}}
-    y, bar = np.arange(len(rows), dtype=np.float64), {"orientation": "h", "width": 0.3}
     beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
-    marks = []
-    for i, recipe in enumerate(rows):
-        text = f"<b>{recipe}</b>  {root(bias2[i])}² + {root(variance[i])}²"
-        marks.append(theme.note(0, i, text, font={"size": 13, "color": colors[i]}, **beside))
+    bars, marks = [], []
+    for i, (recipe, color, bias, scatter) in enumerate(
+        zip(rows, colors, bias2, variance, strict=True)
+    ):
+        parts = ((0.0, bias, color), (bias, bias + scatter, theme.faded(color, 0.35)))
+        bars += [
+            theme.curve([start, stop], [i, i], {"width": 12, "color": hue}, "")
+            for start, stop, hue in parts
+        ]
+        text = f"<b>{recipe}</b>  {root(bias)}² + {root(scatter)}²"
+        marks.append(theme.note(0, i, text, font={"size": 13, "color": color}, **beside))
     return theme.figure(
-        [
-            theme.bars(bias2, y, "bias²", marker={"color": colors}, hoverinfo="skip", **bar),
-            theme.bars(variance, y, "variance", marker=faded, hoverinfo="skip", **bar),
-        ],
+        bars,
         dark=dark,
-        height=40 + 40 * len(rows),
+        height=40 + 36 * len(rows),
         annotations=marks,
-        barmode="stack",
         title=f"bias² + variance / {count(instances)}, in (%)²",
         revision="risks",
         hovermode=False,

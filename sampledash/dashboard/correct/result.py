@@ -24,7 +24,7 @@ from sampledash.sampling import Sampling
 from sampledash.spectral import retained
 from sampledash.types import Floats, Ints, Progress
 
-# As shown and as written in a link -> as the core names it. BV takes the γ of the sidebar.
+# As shown and as written in a link -> as the core names it. BV takes γ.
 RECIPES = {
     "uncorrected": "uncorrected",
     "rank estimate": "rank-estimate",
@@ -156,6 +156,20 @@ class Question:
     def risk(self, recipe: Correction | None = None) -> tuple[float, float]:
         """Squared bias and variance of one draw, averaged over the ranks."""
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[1:]
+
+    def weighed(self, weight: float) -> Question:
+        """The same with another γ."""
+
+        def other(recipe: Correction) -> Correction:
+            return recipe if recipe.gamma is None else replace(recipe, gamma=weight)
+
+        drawn = tuple(map(other, self.drawn))
+        return replace(self, drawn=drawn, taken=other(self.taken), gamma=weight)
+
+    def at(self, sampling: Sampling) -> Question:
+        """The same with another sampling of as many candidates."""
+        ranks = grid.rank_grid(sampling.n, keep=grid.jumps(sampling, self.metric))
+        return replace(self, sampling=sampling, ranks=ranks)
 
     def expected(self, recipe: Correction) -> Floats:
         """Expectation over :attr:`ranks`."""

@@ -92,16 +92,16 @@ class Given(NamedTuple):
 
     ident: str  # the same only for the same content
     n: tuple[int, str] | None  # as the data have it
-    m: dict[str, str]  # why that of the sidebar is not used
+    m: str  # as they have it, if they do
     read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]  # and the true ranks, where known
 
 
-def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
+def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what sampled ranks tell."""
-    own = {**defaults, **CHOICES}
+    own, headline = {**defaults, **CHOICES}, st.container()
     given: Given | Problem
     try:
-        given = _choose()
+        given = _choose(row)
     except ValueError as error:
         given = Problem.of(error)
     systems = st.container()
@@ -109,10 +109,13 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     with left:
         metric_choice()
     right.selectbox("Estimate by", result.METHODS, **_linked("estimator"))
-    gamma = {} if state.value("estimator", CHOICES) == "BV" else {"gamma": "BV only"}
-    n, m = (None, {}) if isinstance(given, Problem) else (given.n, given.m)
-    sliders.draw(lock_n=n, unused={**gamma, **m}, page_defaults=own)
-    page.link_notes()
+    n, m = (None, "") if isinstance(given, Problem) else (given.n, given.m)
+    sliders.draw(lock_n=n, page_defaults=own)
+    with st.container(key="controls_given", horizontal=True):
+        if state.value("estimator", CHOICES) == "BV":
+            sliders.gamma()
+        sliders.m(m)
+    page.note(own)
 
     def check() -> result.Question:
         if isinstance(given, Problem):
@@ -142,8 +145,6 @@ def show_ranks(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     found = _answered(headline, "estimate", check, result.compute, doing, explain)
     if found is None:
         return
-    if not m:
-        sliders.narrow_m()
     page.strip(_numbers(found))
     page.copy_link({**own, **LINKED})
     draws = (_estimates, _true_ranks, _which_gamma)
@@ -154,10 +155,11 @@ def _linked(key: str) -> dict[str, Any]:
     return {"key": key, "bind": "query-params", "help": HELP[key]}
 
 
-def _choose() -> Given:
+def _choose(row: DeltaGenerator) -> Given:
     """Draw where the ranks come from; a ValueError, such as a Problem, says why there are none."""
     help_ = HELP["sampled_source"]
-    chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
+    with row:
+        chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
     if chosen != PASTE:
         carry(_IN_LINK, "")
     if chosen == EXAMPLE:
@@ -214,7 +216,7 @@ def _one_run() -> Given:
 
         return cache.cached(("run", DATA, m, scheme, seed), draw, shared=True), true
 
-    return Given(DATA, _mean_n(), {}, read)
+    return Given(DATA, _mean_n(), "", read)
 
 
 def _mean_n() -> tuple[int, str]:
@@ -223,9 +225,9 @@ def _mean_n() -> tuple[int, str]:
     return mean, f"{count(mean)}, mean of the users"
 
 
-def _of_data(opened: readers.Opened) -> tuple[tuple[int, str] | None, dict[str, str]]:
-    """For the sidebar: n as the data have it, and why m is not used."""
-    frames, n, m = [part.frame for part in opened.tables], None, {}
+def _of_data(opened: readers.Opened) -> tuple[tuple[int, str] | None, str]:
+    """n and m as the data have them."""
+    frames, n, m = [part.frame for part in opened.tables], None, ""
     lacks_n, lacks_m = readers.lacks(opened) if frames else (True, True)
     if not lacks_n:
         found = np.concatenate([frame["n_candidates"] for frame in frames])
@@ -233,7 +235,7 @@ def _of_data(opened: readers.Opened) -> tuple[tuple[int, str] | None, dict[str, 
         n = mean, f"{count(mean)}, {'from the data' if np.ptp(found) == 0 else 'mean'}"
     if not lacks_m:
         found = np.concatenate([frame["negatives"] for frame in frames])
-        m = {"m": f"{span(found.min(), found.max())}, from the data"}
+        m = f"{span(found.min(), found.max())}, from the data"
     return n, m
 
 
@@ -394,9 +396,9 @@ def _which_gamma(found: result.Result[result.Question]) -> None:
 # ------------------------------------------------------------------------------- a printed table
 
 
-def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
+def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what a printed table tells."""
-    example_ = result.example_table()
+    headline, example_ = st.container(), result.example_table()
     choices = {"printed": example_, "table_instances": 0}
     own = {**defaults, **choices, "metric": CHOICES["metric"]}
     metric_choice()
@@ -409,15 +411,12 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         table = result.read_table(text) if text.strip() else None
     except ValueError as error:
         wrong = Problem.of(error)
-    lock, unused = None, {"gamma": "not used"}
-    if text == example_:
-        lock = _mean_n()
-    elif table is not None and table.n is not None:
+    lock = _mean_n() if text == example_ else None
+    if lock is None and table is not None and table.n is not None:
         lock = table.n, f"{count(table.n)}, from the table"
-    if table is not None and table.m is not None:
-        unused["m"] = f"{count(table.m)}, from the table"
-    sliders.draw(lock_n=lock, unused=unused, page_defaults=own)
-    page.link_notes()
+    sliders.draw(lock_n=lock, page_defaults=own)
+    sliders.m(f"{count(table.m)}, from the table" if table and table.m else "")
+    page.note(own)
 
     def check() -> result.TableQuestion:
         metric, settings = _metric(), state.current()
@@ -431,7 +430,6 @@ def show_table(headline: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     found = _answered(headline, "table", check, result.compute_table, doing)
     if found is None:
         return
-    sliders.narrow_m()
     rows = (*found.rows, *found.pairs)
     printed = pd.DataFrame(
         {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,12 @@ from sampledash.dashboard.explore import pictures, words
 from sampledash.dashboard.explore import result as results
 from sampledash.dashboard.explore.result import LARGEST_POSTERIOR, LIVE, MOST, Question, Result
 from sampledash.dashboard.grid import rank_grid
-from sampledash.metrics import Metric
 from sampledash.report.numbers import count, decimal, percent
 from sampledash.sampling import Sampling
 
 VIEWS: dict[str, int | None] = {"all ranks": None, "top 1,000": 1_000, "top 100": 100}
 TABS = ("One draw", "Law", "Family")
+PICTURE = "explore_curves"
 FAMILY = (10, 100, 1_000)
 MOST_DRAWS = 100_000
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
@@ -30,35 +29,38 @@ MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1,
 
 def show() -> None:
     """Draw the page."""
-    sliders.draw(unused={"gamma": "corrections"}, page_defaults=DEFAULTS)
-    page.link_notes()
+    sliders.draw(page_defaults=DEFAULTS)
+    _answer()
+
+
+@st.fragment
+def _answer() -> None:
+    """All but the sidebar, which a change of m or r leaves alone."""
     headline = st.container(key="headline")
-    chips, view = st.columns([7, 3], vertical_alignment="bottom")
-    with chips:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         page.metric_chips()
-    with view:
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
         page.segments("Ranks", VIEWS, "view", help=about)
-    picture = st.container()
-    sliders.narrow_m()
-    _rank_control()
-    strip = st.container()
+    picture = st.container(key="picture")
+    _controls()
     result, problem = page.answer("explore", _check, _compute, first=_first)
     assert result is not None  # there is a first one
     q = result.question
     with headline:
+        page.note(DEFAULTS)
         if problem is None:
             st.markdown(f"### {_sentence(result)}")
         else:
             problem.show()
     with picture:
-        page.panels([partial(_panel, result, x, problem is not None) for x in q.metrics])
+        told = (words.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics)
+        fig, alt = _drawn(result, page.is_dark()), " ".join(told)
+        page.panels(fig, len(q.metrics), key=PICTURE, alt=alt, dim=problem is not None)
         if q.note:
             st.caption(q.note)
     if problem is not None:
         return
-    with strip:
-        page.strip(_numbers(result))
+    page.strip(_numbers(result))
     page.why(lambda: _why(result))
     with st.container(horizontal=True):
         focus = next(iter(_chips()), None)  # in words by default
@@ -94,7 +96,7 @@ def _follows(q: Question, dark: bool) -> list[live.Follows]:
 def _frame(result: Result, dark: bool) -> live.Frame:
     """What follows the hand."""
     return live.Frame(
-        {_key(x): _drawn(result, x, dark) for x in result.question.metrics},
+        {PICTURE: _drawn(result, dark)},
         {
             ".st-key-headline [data-heading-text]": [_sentence(result)],
             ".st-key-strip [data-testid=stMetricValue]": [x for _, x, _ in _numbers(result)],
@@ -106,19 +108,20 @@ def _chips() -> list[str]:
     return [chip for chip in state.CHIPS if chip in state.value("metrics")]
 
 
-def _rank_control() -> None:
-    """The rank the numbers are about, and the metric."""
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
+def _controls() -> None:
+    """How many negatives, the rank the numbers are about, and the metric."""
+    with st.container(key="controls", horizontal=True, vertical_alignment="bottom"):
+        sliders.m()
         sliders.ladder("rank", "r, true rank", default=DEFAULTS["rank"])
-    if len(chips := _chips()) > 1:
-        right.selectbox(
-            "In words and numbers",
-            chips,
-            key="focus",
-            bind="query-params",
-            help="The metric of the sentence, the numbers and the tabs below.",
-        )
+        if len(chips := _chips()) > 1:
+            st.selectbox(
+                "In words and numbers",
+                chips,
+                key="focus",
+                bind="query-params",
+                width=150,
+                help="The metric of the sentence, the numbers and the tabs below.",
+            )
 
 
 def _first() -> Question:
@@ -169,29 +172,13 @@ def _sentence(result: Result) -> str:
     return words.sentence(q.focus, q.rank, q.sampling, *result.at_rank(q.focus)[:2])
 
 
-def _key(metric: Metric) -> str:
-    return f"explore_{metric.name}_{metric.k is not None}"
-
-
-def _panel(result: Result, metric: Metric, dim: bool) -> None:
-    q = result.question
-    alt = words.picture(metric, q.rank, q.sampling, *result.at_rank(metric)[:2])
-    fig = _drawn(result, metric, page.is_dark())
-    page.picture(fig, key=_key(metric), alt=alt, dim=dim)
-
-
-def _drawn(result: Result, metric: Metric, dark: bool) -> theme.Picture:
+def _drawn(result: Result, dark: bool) -> theme.Picture:
+    """A panel a metric."""
     q, many = result.question, len(result.question.metrics)
-    return pictures.expected_curve(
-        metric,
-        *result.drawn(metric),
-        m=q.sampling.m,
-        at=q.rank,
-        log=q.top is None,
-        narrow=many > 1,
-        dark=dark,
-        height=380 if many <= 3 else 280,
-    )
+    look: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
+    look |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
+    every = [pictures.expected_curve(x, *result.drawn(x), **look) for x in q.metrics]
+    return theme.beside(every)
 
 
 def _numbers(result: Result) -> list[tuple[str, str, str]]:

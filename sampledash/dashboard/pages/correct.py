@@ -12,12 +12,11 @@ WHAT = {
     "A printed table": estimate_page.show_table,
 }
 state.stamp({"what": (WHAT, "A metric"), **metric_page.OFFERED, **estimate_page.OFFERED})
-headline = st.container()
-chosen = page.segments(
-    "Correct",
-    WHAT,
-    "what",
-    help="A metric: its corrected vector. Sampled ranks, or a table printed in a paper: what they "
-    "tell of the metric on all items.",
+row = st.container(horizontal=True, vertical_alignment="bottom")
+about = (
+    "A metric: its corrected vector. Sampled ranks, or a table printed in a paper: what they tell "
+    "of the metric on all items."
 )
-WHAT[chosen](headline, {"what": "A metric"})
+with row:
+    chosen = page.segments("Correct", WHAT, "what", help=about)
+WHAT[chosen](row, {"what": "A metric"})

@@ -66,7 +66,7 @@ def missing() -> pd.DataFrame:
 def show() -> None:
     """Draw the page."""
     state.stamp({"item": (ITEMS, DEFAULTS["item"])})
-    page.link_notes()
+    page.note(DEFAULTS)
     matched = pd.concat([table["matched"] for table in tables().values()])
     holds = statements()["holds"]
     st.markdown(
