@@ -174,6 +174,8 @@ def corpus(seed: int = 0) -> list[Case]:
         mark, broken = ",;\t"[i % 3], mutated if i % 4 else (lambda rng, data: data)
         c.add("long", "long.csv", broken(rng, long_csv(rng, mark)))
         c.add("counts", "counts.csv", broken(rng, long_csv(rng, mark, counts=True)))
+        seeds = long_csv(rng, mark).replace(b"ties", b"seed")
+        c.add("seeds", "seeds.csv", broken(rng, seeds))
         c.add("wide", "wide.csv", broken(rng, wide_csv(rng, mark)))
         c.add("sampled", "s.csv", broken(rng, long_csv(rng, mark, sampled=True)), reader="sampled")
         c.add("run", "run.txt", broken(rng, run_text(rng)), reader="run")

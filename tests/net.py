@@ -49,7 +49,7 @@ from tests.dashboard.driver import Page
 
 HERE = Path(__file__).resolve().parent
 STORED = HERE / "data" / "net.json.xz"
-VALUES, FILES, LINKS = 572, 100, 84
+VALUES, FILES, LINKS = 748, 100, 84
 RELATIVE, ABSOLUTE = 1e-12, 1e-13
 
 Atom = str | list[float]
@@ -250,7 +250,7 @@ DRAWS: dict[str, Callable[[Draw], Any]] = {
     "how": lambda d: d.pick(*HOW) | d.pick(*HOW) | d.pick(*HOW),
     "mean": lambda d: {x: d.how[x] for x in ("ties", "weighting") if x in d.how},
     "wanted": lambda d: d.pick(0.8, 0.95, 0.99, 1.5),
-    "level": lambda d: d.pick(0.95, 0.8, 0.0),
+    "level": lambda d: d.pick(0.95, 0.9, 0.8, 0.8, 0.0),
     "seeded": lambda d: np.random.default_rng(d.whole(1, 1000)),
     "pair": lambda d: d.samples(),
     "fit": lambda d: d.correction.fit(d.plain, d.small),
@@ -312,7 +312,10 @@ KINDS: dict[str, Callable[[Draw], Any]] = {
         sd.read_vector_json(d.vector if d.chance(0.8) else d.pick("", "{}", '{"metric": "AP"}')),
         d.ranks,
     ),
-    "example": lambda d: sd.example(d.pick("paper-abc", "movielens-xyz-ties", "movielens")),
+    "example": lambda d: [
+        [x, sd.expected_mean(d.metric, x, d.whole(1, 200), **d.how)]
+        for x in sd.example(d.pick("paper-abc", "movielens-xyz", "movielens-xyz-ties", "movie"))
+    ],
     "mean": lambda d: [sd.mean(d.metric, each, **d.mean) for each in d.sets],
     "expected_mean": lambda d: [sd.expected_mean(d.metric, x, d.m, **d.how) for x in d.sets],
     "std_of_mean": lambda d: [sd.std_of_mean(d.metric, x, d.m, **d.how) for x in d.sets],
@@ -407,7 +410,9 @@ def file(case: hostile.Case, number: int) -> tuple[str, Record]:
     return f"file {case.kind} {case.number} {case.name} {how}", outcome(_each(read, source, how))
 
 
-KINDS_OF_FILES = ("long", "counts", "wide", "sampled", "run", "pasted", "names", "encoding", "type")
+KINDS_OF_FILES = (
+    "long", "counts", "seeds", "wide", "sampled", "run", "pasted", "names", "encoding", "type"
+)  # fmt: skip
 
 
 def files(seed: int, size: int) -> list[hostile.Case]:

@@ -282,7 +282,7 @@ def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
 
 
 def _as_integers(text: NDArray[Any]) -> NDArray[Any]:
-    if not all(t.isascii() and t.lstrip("-").isdigit() and len(t) <= 18 for t in text):
+    if not all(t.isascii() and t.removeprefix("-").isdigit() and len(t) <= 18 for t in text):
         return text
     array = np.array([int(t) for t in text], dtype=np.int64)
     canonical = all(str(v) == t for v, t in zip(array.tolist(), text, strict=True))
