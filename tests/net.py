@@ -550,6 +550,7 @@ UNSAID = {
 }  # fmt: skip
 SHOWN = ("markdown", "caption", "metric", "code", "table", "dataframe", "html", "plotly_chart",
          "download_button")  # fmt: skip
+DIGITS = re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?")  # of a vector to copy: compared as numbers
 SCRIPT = re.compile(r"<script>.*?</script>", re.DOTALL)
 UNSEEN = ("empty", "html_empty", "bidi_component")  # scripts: tests/browser sees what they do
 HOLDS = ("expander", "popover", "tab", "dialog")
@@ -581,6 +582,9 @@ def _element(node: Any) -> dict[str, Any]:
 
     proto, message = node.proto, MessageToDict(node.proto)
     shown = {key: each for key, each in message.items() if key not in UNSAID}
+    if digits := DIGITS.findall(shown.get("codeText", "")):
+        shown["digits"] = [float(x) for x in digits]
+        shown["codeText"] = DIGITS.sub("#", shown["codeText"])
     if "body" in shown:
         shown["body"] = SCRIPT.sub("", shown["body"])
     if node.type == "plotly_chart":
