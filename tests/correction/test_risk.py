@@ -37,7 +37,7 @@ def test_risk_is_the_average_over_every_rank_with_few_nodes(scheme: str) -> None
 def test_large_samples(n: int, m: int) -> None:
     """Nearly all items above, or all below, may be in the sample: no smooth law to interpolate."""
     law, sampling = dense_law(n, m, WITHOUT), sd.Sampling(n, m, WITHOUT)
-    for text, recipe in (("NDCG", "BV 0.1"), ("AP", "BV 1"), ("Recall@10", "uncorrected")):
+    for text, recipe in (("NDCG", "BV 0.1"), ("AUC", "BV 1"), ("Recall@10", "uncorrected")):
         fit = sd.parse_correction(recipe).fit(text, sampling)
         assert fit.risk() == pytest.approx(summed(fit, law), rel=1e-9, abs=1e-15)
 

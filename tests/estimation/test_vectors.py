@@ -53,6 +53,7 @@ def test_mn_is_the_printed_matrix(scheme: str) -> None:
         printed = np.linalg.solve(left, d.T @ exact_metric(name, k, 400))
         fit = fit_learned("mn", sd.metric(name, k=k), srs)
         np.testing.assert_allclose(fit.values, printed, rtol=0, atol=1e-8 * np.abs(printed).max())
+        assert fit.correction.gamma == pytest.approx(1 / 900)
 
 
 def test_several_numbers_of_negatives() -> None:
