@@ -67,6 +67,13 @@ def test_who_waits_can_be_stopped():
     thread.join()
 
 
+def test_what_was_asked_for_longest_ago_gives_way():
+    store, made = LruStore(2), []
+    for key in "abacab":
+        store.get((key,), lambda key=key: made.append(key), lambda: None)
+    assert made == [*"abcb"]
+
+
 def test_what_a_method_found_is_remembered_by_what_it_was_asked():
     class Question:
         shared = True
