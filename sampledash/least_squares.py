@@ -238,8 +238,11 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         first = np.rint((size - 1) * np.sin(angle) ** 2).astype(np.int64)
         tried = np.unique(np.r_[first, tried[size:]])
     while True:
-        q, r = np.linalg.qr(columns[tried].T)
-        found, _ = nnls(r, rhs @ q, maxiter=30 * len(tried))
+        few, target = columns[tried].T, rhs
+        if len(tried) < len(rhs):
+            q, few = np.linalg.qr(few)
+            target = rhs @ q
+        found, _ = nnls(few, target, maxiter=30 * len(tried))
         slope = columns @ (rhs - found @ columns[tried])
         around = np.pad(slope, 1, constant_values=-1)
         peak = (slope > _FLAT) & (slope >= around[:-2]) & (slope >= around[2:])

@@ -63,7 +63,7 @@ def digest_of(
     return state.hexdigest()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RankCounts:
     """Distinct relevant items of a rank set and how often each occurs: what is computed on.
 

@@ -54,7 +54,7 @@ Krichene & Rendle, KDD 2020, eq. 25; Karlin & McGregor, The Hahn Polynomials, 19
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -209,12 +209,14 @@ def rows(size: int, degrees: int) -> Iterator[tuple[slice, Floats]]:
     power = np.floor(first).astype(np.int64)  # of 2, apart: the first values are too small
     value, step = np.exp2(first - power).astype(np.float64), np.zeros(degrees)
     square, moved = j * (j + 1.0), np.empty(degrees)
+    x = np.arange((size + 1) // 2, dtype=np.float64)
+    between = np.maximum((x + 1) * (size - 1 - x), 1).tolist()
     for start in range(0, (size + 1) // 2, _ROWS):
         block = np.empty((min(_ROWS, (size + 1) // 2 - start), degrees))
-        for x, row in enumerate(block, start):
+        for row, length in zip(block, between[start : start + _ROWS], strict=True):
             row[:] = value
             step -= np.multiply(square, value, out=moved)
-            value += np.divide(step, max((x + 1.0) * (size - 1 - x), 1), out=moved)
+            value += np.divide(step, length, out=moved)
         by = np.where(power < 0, np.frexp(value)[1], 0)
         block *= np.exp2(power)
         yield slice(start, start + len(block)), block
@@ -264,13 +266,12 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
     ]
 
 
-def _seen(
-    metric: Metric, sampling: Sampling, position: int, least: float
-) -> tuple[list[tuple[Floats, Floats]], int]:
-    """Even and odd part of A V and of the metric, in orthonormal coordinates over the ranks.
+@lru_cache(maxsize=2)
+def _seen(sampling: Sampling, least: float) -> list[Floats]:
+    """Even and odd part of A V in coordinates that are orthonormal over the ranks.
 
-    And the number of degrees, of which a sample sees more than the share ``least``. A V is diagonal
-    without replacement and stands for its diagonal; else it is triangular.
+    Of the degrees of which a sample sees more than the share ``least``. Without replacement it is
+    diagonal and stands for its diagonal; else it is triangular.
     """
     n, m = sampling.n, sampling.m
     if sampling.scheme == "without-replacement":
@@ -279,26 +280,38 @@ def _seen(
         j = np.arange(1, m + 1)
         steps = (2 * j + 1) / (2 * j - 1) * ((m + 1 - j) / (m + 1 + j))
         root = np.sqrt(np.cumprod(np.r_[1.0, steps]))
-    kept = int(np.sum(root > least))
-    degrees = 1 << kept.bit_length()  # some more, to be shared with the next m
-    root = root[:kept] / np.sqrt(m + 1)
+    root = root[root > least] / np.sqrt(m + 1)
+    parts = [root[::2], root[1::2]]
     if sampling.scheme == "without-replacement":
-        target = components(metric, n, position, min(n, degrees))[:kept] / np.sqrt(n)
-        return [(root[i::2], target[i::2]) for i in (0, 1)], kept
-    found = []
-    values = metric.of_above(np.arange(n), n - 1, position)
-    for i, (q, r), part in zip((0, 1), _legendre(n, degrees), _both_ends(values), strict=True):
-        matrix = r[: len(root[i::2]), : len(root[i::2])] * root[i::2]
-        found.append((matrix, (part @ q)[: len(matrix)]))
-    return found, kept
+        return parts
+    triangles = [r for _, r in _legendre(n, _rounded(len(root)))]
+    return [r[: len(x), : len(x)] * x for r, x in zip(triangles, parts, strict=True)]
+
+
+def _rounded(degrees: int) -> int:
+    return 1 << degrees.bit_length()  # some more, to be shared with the next m
+
+
+def _targets(
+    metric: Metric, sampling: Sampling, position: int, parts: Sequence[Floats]
+) -> list[Floats]:
+    """Even and odd part of the metric in the same coordinates."""
+    n, kept = sampling.n, sum(part.shape[-1] for part in parts)
+    if sampling.scheme == "without-replacement":
+        target = components(metric, n, position, min(n, _rounded(kept)))[:kept] / np.sqrt(n)
+        return [target[::2], target[1::2]]
+    halves = _both_ends(metric.of_above(np.arange(n), n - 1, position))
+    every = zip(halves, _legendre(n, _rounded(kept)), parts, strict=True)
+    return [(half @ q)[: len(part)] for half, (q, _), part in every]
 
 
 def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
     """Sum of the polynomials over the m + 1 sampled ranks with these factors: (m + 1,)."""
-    values, kept = np.empty(m + 1), len(even) + len(odd)
-    blocks = _kept if (m + 1) * kept <= _ROOM else rows
-    for some, block in blocks(m + 1, kept):
-        first, second = block[:, ::2] @ even, block[:, 1::2] @ odd
+    values, factors = np.empty(m + 1), np.zeros((len(even) + len(odd), 2))
+    factors[::2, 0], factors[1::2, 1] = even, odd
+    blocks = _kept if (m + 1) * len(factors) <= _ROOM else rows
+    for some, block in blocks(m + 1, len(factors)):
+        first, second = (block @ factors).T
         values[::-1][some] = first - second
         values[some] = first + second
     values[np.abs(values) < _ROUNDING * np.abs(values).max()] = 0  # its sign would say something
@@ -316,25 +329,39 @@ def filtered(
     -------
     Shape (m + 1,), and how many components it has.
     """
-    parts, kept = _seen(metric, sampling, position, 1e-17 * gamma or cutoff)
-    level = gamma / (sampling.m + 1)
-    even, odd = (target * root / ((1 - gamma) * root**2 + level) for root, target in parts)
-    return _over_sample(sampling.m, even, odd), kept
+    parts = _seen(sampling, 1e-17 * gamma or cutoff)
+    targets, level = _targets(metric, sampling, position, parts), gamma / (sampling.m + 1)
+    even, odd = (
+        target * root / ((1 - gamma) * root**2 + level)
+        for target, root in zip(targets, parts, strict=True)
+    )
+    return _over_sample(sampling.m, even, odd), len(even) + len(odd)
 
 
 def minimum_norm(
     metric: Metric, sampling: Sampling, position: int, cutoff: float
 ) -> tuple[Floats, int]:
     """Vector of eq. 22 from singular values above ``cutoff``, and how many they are."""
-    parts, _ = _seen(metric, sampling, position, 1e-7 * cutoff)
-    found = [(np.linalg.svd(matrix, full_matrices=False), target) for matrix, target in parts]
-    least = cutoff * max(values[0] for (_, values, _), _ in found)
-    factors, kept = [], 0
-    for (left, values, right), target in found:
-        size = int(np.sum(values > least))
-        factors.append(((target @ left[:, :size]) / values[:size]) @ right[:size])
-        kept += size
-    return _over_sample(sampling.m, *factors), kept
+    parts, found = _directions(sampling, cutoff)
+    targets = _targets(metric, sampling, position, parts)
+    even, odd = (
+        ((target @ left) / values) @ right
+        for target, (left, values, right) in zip(targets, found, strict=True)
+    )
+    return _over_sample(sampling.m, even, odd), sum(len(values) for _, values, _ in found)
+
+
+@lru_cache(maxsize=2)
+def _directions(
+    sampling: Sampling, cutoff: float
+) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
+    """Even and odd part of A V, and their singular values above ``cutoff`` with the vectors."""
+    parts = _seen(sampling, 1e-7 * cutoff)
+    found = [np.linalg.svd(part, full_matrices=False) for part in parts]
+    least = cutoff * max(each.S[0] for each in found)
+    sizes = [int(np.sum(least < each.S)) for each in found]
+    kept = [(x.U[:, :k], x.S[:k], x.Vh[:k]) for x, k in zip(found, sizes, strict=True)]
+    return parts, kept
 
 
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
@@ -342,15 +369,23 @@ def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Float
 
     In coordinates over the ranks that are orthonormal, as many as a sample sees anything of.
     """
-    m = sampling.m
-    parts, kept = _seen(metric, sampling, position, 1e-17)
+    parts = _seen(sampling, 1e-17)
+    entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)
+    steps = (_steps if entries <= _ROOM else _steps.__wrapped__)(sampling)
+    return steps, np.concatenate(_targets(metric, sampling, position, parts))
+
+
+@lru_cache(maxsize=2)
+def _steps(sampling: Sampling) -> Floats:
+    m, parts = sampling.m, _seen(sampling, 1e-17)
+    kept = sum(part.shape[-1] for part in parts)
     every, sign = np.empty((m + 1, kept)), (-1.0) ** np.arange(kept)
     for some, block in rows(m + 1, kept):
         every[::-1][some] = block * sign
         every[some] = block
     np.cumsum(every, axis=0, out=every)
-    columns = [
-        every[:, i::2] * matrix if matrix.ndim == 1 else every[:, i::2] @ matrix.T
-        for i, (matrix, _) in enumerate(parts)
-    ]
-    return np.hstack(columns), np.concatenate([target for _, target in parts])
+    even, odd = (
+        every[:, i::2] * part if part.ndim == 1 else every[:, i::2] @ part.T
+        for i, part in enumerate(parts)
+    )
+    return np.hstack([even, odd])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from tests.oracles import UNIFORM, WITHOUT
 
 METRICS = ("Recall@10", "NDCG@10", "NDCG", "AP", "AUC")
 CHIPS = ("Recall@10", "NDCG", "AP")  # that are on at the start
+FITTED = ("Recall@10", "NDCG@10", "AP")
 CORRECTIONS = ("rank estimate", "CLS", "BV 0.1")
 GIB = 1024.0  # in MiB
 
@@ -68,16 +70,25 @@ def budget(quick: bool) -> Iterator[Result]:
 
 
 def corrected(quick: bool) -> Iterator[Result]:
-    """Flips of a corrected metric at every m up to 400 and 65 beyond, all of MovieLens."""
-    sets, top = sd.example("movielens-xyz"), 40 if quick else 3_705
-    for scheme in UNIFORM:
-        for recipe in ("CLS", "BV 0.1", "LS"):
-            fresh()
-            run = partial(sd.flips, "Recall@10", sets, top, correction=recipe, scheme=scheme)
-            seconds, flips = timed(run)
-            name = f"flips of Recall@10, {recipe}, {scheme}, m to {top:,}"
-            limit, note = None if quick else 8.0, f"at {[flip.m for flip in flips]}"
-            yield Result(name, seconds, None, None, 0, within=limit, note=note)
+    """Flips of one and verdicts of three corrected metrics, at every m up to 400 and 65 beyond."""
+    sets, top = sd.example("movielens-xyz"), 40 if quick else None
+    limit = None if quick else 8.0
+    for scheme, recipe in product(UNIFORM, ("CLS", "BV 0.1", "LS")):
+        fresh()
+        run = partial(sd.flips, "Recall@10", sets, top, correction=recipe, scheme=scheme)
+        seconds, flips = timed(run)
+        name, note = f"flips of Recall@10, {recipe}, {scheme}", f"at {[flip.m for flip in flips]}"
+        yield Result(name, seconds, None, None, 0, within=limit, note=note)
+        fresh()
+        work = partial(sd.verdict, FITTED, sets, 100, [recipe], m_max=top, scheme=scheme)
+        seconds, table = timed(work)
+        # No order is right from an m below its last flip.
+        last = {frozenset(flip[:2]): flip.m for flip in flips}
+        rows = table[(table.metric == "Recall@10") & table.right_from.notna()]
+        told = zip(rows.better, rows.worse, rows.right_from, strict=True)
+        wrong = sum(m < last.get(frozenset(pair), 0) for *pair, m in told)
+        name, note = f"verdict of 3 metrics, {recipe}, {scheme}", f"{rows.right_from.tolist()}"
+        yield Result(name, seconds, None, float(wrong), 0, within=limit, note=note)
 
 
 def read_file(kind: str, size: int) -> Any:

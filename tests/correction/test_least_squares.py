@@ -1,4 +1,4 @@
-"""The monotone correction is optimal: conditions of Karush, Kuhn and Tucker, and rivals."""
+"""Least squares: free, of minimum norm over all ranks; monotone, by Karush, Kuhn and Tucker."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def kkt_residual(
 
 @pytest.mark.parametrize("nonnegative", [True, False])
 @pytest.mark.parametrize(("scheme", "odds"), [(WITH, 1.0), (WITHOUT, 1.0), (POPULARITY, 5.0)])
-@pytest.mark.parametrize(("n", "m"), [(10_000, 100), (3706, 20), (60, 30)])
+@pytest.mark.parametrize(("n", "m"), [(10_000, 100), (1_500, 500), (60, 30)])
 def test_kkt(scheme: str, odds: float, n: int, m: int, nonnegative: bool) -> None:
     law, recipe = dense_law(n, m, scheme, odds), sd.correction("monotone", nonnegative=nonnegative)
     for name in ("recall", "precision", "ndcg", "ap", "auc"):
@@ -63,3 +63,16 @@ def test_small_cases(n: int, data: st.DataObject) -> None:
     law = dense_law(n, m, scheme) * root[:, None]
     target = sd.parse_metric(text)(np.arange(1, n + 1), n) * root
     assert kkt_residual(law, target, values, nonnegative) <= 1e-9
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+@pytest.mark.parametrize("n", [900, 1_500])
+def test_minimum_norm_over_all_ranks(scheme: str, n: int) -> None:
+    law, target = dense_law(n, 100, scheme), exact_metric("recall", 10, n)
+    left, sizes, right = np.linalg.svd(law, full_matrices=False)
+    kept = sizes > 1e-10 * sizes[0]
+    wanted = right[kept].T @ ((left[:, kept].T @ target) / sizes[kept])
+    fit = sd.correction("LS").fit("Recall@10", sd.Sampling(n, 100, scheme))
+    assert f"{kept.sum()} of 101 directions" in str(fit.note)
+    assert np.abs(fit.values - wanted).max() <= 1e-4 * np.abs(wanted).max()
+    assert np.abs(law @ (fit.values - wanted)).max() <= 1e-6
