@@ -146,6 +146,8 @@ FITTED = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
         (WRONG, {}, "; this would reverse all 3 pairs."),
         (WRONG, {}, "Even at m = 3,686, the largest evaluated, 2 of 3 pairs (Y and X, Z and Y) are "
          "not in the order of the full ranking."),
+        ((THREE, THREE[::-1], 0.001, None), {}, "the largest evaluated, all 3 pairs (Y and X, Z "
+         "and X, Z and Y) are not in the order of the full ranking."),
         # How negatives are drawn, and corrected.
         (TWO, {"options": {"scheme": "with-replacement"}},
          "sampled uniformly with replacement (Krichene & Rendle"),
