@@ -31,7 +31,7 @@ WALKS = {
         "dashboard.consistency.page:_headline",
     ),
     "m on Explore": ("sampling:Sampling.weights", "dashboard.explore.pictures:expected_curve"),
-    "m on Consistency": (VERDICT, "dashboard.consistency.pictures:curves"),
+    "m on Consistency": (VERDICT, "dashboard.consistency.pictures:difference"),
 }
 
 

@@ -152,6 +152,7 @@ def progress(words: str) -> Iterator[Progress]:
 
     def report(share: float) -> None:
         nonlocal last
+        state.give_way()
         if time.monotonic() - last > _PAUSE:
             place.progress(min(max(share, 0.0), 1.0), words)
             last = time.monotonic()

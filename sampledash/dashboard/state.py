@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
 from sampledash import checks
 from sampledash.metrics import Metric, metric, share_of
@@ -212,6 +213,17 @@ def in_fragment() -> bool:
     """Whether only a part of the page runs."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
+
+
+def give_way() -> None:
+    """Begin anew with the change that waits, if one does, from within long work.
+
+    By itself Streamlit lets a run end before a change in a fragment has its turn.
+    """
+    context = get_script_run_ctx()
+    requests = context and context.script_requests
+    if requests and requests._state == ScriptRequestType.RERUN:
+        st.rerun(scope="fragment" if in_fragment() else "app")
 
 
 def complaints() -> list[str]:

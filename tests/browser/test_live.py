@@ -10,11 +10,11 @@ from sampledash.report.numbers import percent
 from tests.browser.test_pages import headline, strip, visit
 
 # Value under the last point of a picture that belongs to the metric, as its axis reads the pixel.
-POINT = """([key, place]) => {
+POINT = """([key, place, panel]) => {
   const graph = document.querySelector(`.st-key-${key} .js-plotly-plot`);
   const point = graph.querySelectorAll(".points .point")[place];
   const [, x, y] = point.getAttribute("transform").match(/translate\\(([^,]+),([^)]+)\\)/);
-  const { xaxis, yaxis } = graph._fullLayout;
+  const { [`xaxis${panel}`]: xaxis, [`yaxis${panel}`]: yaxis } = graph._fullLayout;
   return [xaxis.p2d(+x), yaxis.p2d(+y)];
 }"""
 
@@ -35,7 +35,7 @@ def dragged(page, name, end, stops=10):
         page.mouse.move(rail["x"] + rail["width"] * end * stop / stops, middle)
         expect(slider).not_to_have_attribute("aria-valuetext", said or "")
         said = slider.get_attribute("aria-valuetext")
-        yield int(said.replace(",", ""))
+        yield float(said.replace(",", "")) if name == "gamma" else int(said.replace(",", ""))
     page.mouse.up()
 
 
@@ -50,14 +50,55 @@ def test_what_follows_the_hand_is_what_the_core_says(page, name, end):
         expect(shown).to_contain_text(percent(mean))
         said = f"With {where['m']:,} of 9,999 negatives, rank {where['rank']:,} scores"
         expect(headline(page)).to_contain_text(said)
-        for key, metric in (("recall_True", "Recall@10"), ("ndcg_False", "NDCG")):
-            x, y = page.evaluate(POINT, [f"explore_{key}", 0])
+        for point, panel, metric in ((0, "", "Recall@10"), (2, "2", "NDCG")):
+            x, y = page.evaluate(POINT, ["explore_curves", point, panel])
             assert x == pytest.approx(where["rank"], rel=1e-3)
             expected = 100 * float(sd.expected(metric, where["rank"], sampling))
             assert y == pytest.approx(expected, abs=0.01)
     # Let go, the page holds what the hand chose.
     expect(page).to_have_url(re.compile(f"{name}={where[name]}"))
     expect(shown).to_contain_text(percent(mean))
+
+
+def test_the_vector_and_its_cost_follow_gamma(page):
+    visit(page, "correct")
+    sampling = sd.Sampling(10_000, 100, "without-replacement")
+    for gamma in dragged(page, "gamma", 0.7, stops=6):
+        fit = sd.correction("BV", gamma=gamma).fit("Recall@10", sampling)
+        bias2, variance = fit.risk()
+        expect(strip(page, "Average bias")).to_contain_text(percent(bias2**0.5))
+        expect(strip(page, "Scatter of one draw")).to_contain_text(percent(variance**0.5))
+        expect(headline(page)).to_contain_text(f"BV {gamma:g} cuts")
+        x, y = page.evaluate(POINT, ["correct_vector", 0, ""])
+        assert (x, y) == pytest.approx((1, 100 * fit.values[0]), rel=1e-3)
+    expect(page).to_have_url(re.compile(f"gamma={gamma:g}"))
+
+
+def test_a_change_keeps_the_picture_and_draws_in_it(page):
+    # Anew from nothing it would take twice as long, and blink.
+    visit(page, "explore")
+    page.evaluate("() => { window.was = document.querySelector('.st-key-explore_curves svg'); }")
+    page.get_by_label("m, negatives, exact value").fill("37")
+    page.keyboard.press("Enter")
+    expect(headline(page)).to_contain_text("With 37 of 9,999 negatives")
+    value = percent(float(sd.expected("NDCG", 100, sd.Sampling(10_000, 37))))
+    expect(page.locator(".st-key-explore_curves")).to_contain_text(value)
+    assert page.evaluate("() => document.contains(window.was)")
+
+
+@pytest.mark.parametrize("name", ["explore", "consistency", "correct"])
+def test_the_first_screen_holds_sentence_picture_and_slider(page, name):
+    visit(page, name)
+    for wide, high, parts in (
+        (1280, 900, (".st-key-headline", ".st-key-picture", ".st-key-controls", ".st-key-strip")),
+        (390, 844, (".st-key-headline", ".st-key-picture .js-plotly-plot")),
+    ):
+        page.set_viewport_size({"width": wide, "height": high})
+        for part in parts:
+            expect(page.locator(part).first).to_be_in_viewport(ratio=1 if wide > 400 else 0.3)
+            box = page.locator(part).first.bounding_box()
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= high
 
 
 def test_the_tile_map_follows_m(page):

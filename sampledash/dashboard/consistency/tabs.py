@@ -308,6 +308,7 @@ def _draw_on(runs: Runs) -> None:
         runs.step()
         done = min(runs.runs, runs.repeats)
         bar.progress(done / runs.repeats, f"{count(done)} of {count(runs.repeats)} runs")
+        state.give_way()
     bar.empty()
     st.rerun()  # the button says Start again
 
