@@ -23,16 +23,6 @@ from sampledash.dashboard import cache
 _KEY = "live"
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _COMPONENT = st.components.v2.component("sampledash_live", js=_SCRIPT)
-# Tells whether its container is in view with more than its first line.
-_WATCH = st.components.v2.component(
-    "sampledash_in_view",
-    js="""export default function ({ data, setStateValue }) {
-  const watch = new IntersectionObserver(
-    (all) => setStateValue("seen", all.at(-1).isIntersecting), { rootMargin: "0px 0px -90px" });
-  watch.observe(document.querySelector(`.st-key-${data}`));
-  return () => watch.disconnect();
-}""",
-)
 
 
 @dataclass(frozen=True)
@@ -102,15 +92,6 @@ def follow(every: Sequence[Follows]) -> None:
         frames = one.packed() if wanted else None
         data.append({"name": one.name, "version": one.version, "frames": frames})
     _COMPONENT(key=_KEY, data=data, on_asked_change=lambda: None, height=1)
-
-
-def in_view(key: str) -> bool:
-    """Whether the container of this key is on the screen; draw it in that and in a fragment.
-
-    Scrolling to it or from it runs the fragment. True until a browser has told.
-    """
-    how: dict[str, Any] = {"default": {"seen": True}, "on_seen_change": lambda: None}
-    return bool(_WATCH(key=f"in_view_{key}", data=key, height=1, **how).seen)
 
 
 def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:

@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.elements import plotly_chart
 
-from sampledash.dashboard import live, state, theme
+from sampledash.dashboard import state, theme
 from sampledash.dashboard.words import escaped
 from sampledash.report import tables
 from sampledash.report.numbers import count
@@ -38,22 +37,6 @@ _CONFIG: dict[str, Any] = {
     "modeBarButtons": [["toImage"]],
     "toImageButtonOptions": {"format": "svg", "filename": "sampledash"},
 }
-_identify = vars(plotly_chart)["compute_and_register_element_id"]
-
-
-def _identity(kind: str, *, is_selection_activated: bool, **how: Any) -> str:
-    """Let a picture be known by its key alone.
-
-    Streamlit makes what is drawn a part of it, so that every change would throw the picture away
-    and draw another from nothing: twice the time, and a blink.
-    """
-    how |= {"is_selection_activated": is_selection_activated}
-    how["key_as_main_identity"] = not is_selection_activated
-    name: str = _identify(kind, **how)
-    return name
-
-
-vars(plotly_chart)["compute_and_register_element_id"] = _identity
 _SLIDING = Path(__file__).parent / "sliding.js"
 _PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
 
@@ -224,12 +207,10 @@ def why(draw: Callable[[], None]) -> None:
 
 @st.fragment
 def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
-    """Draw tabs by their names; only the open one is computed, from what is shown, where seen."""
-    with st.container(key="tabs"):
-        places = st.tabs(list(draws), key=key, bind="query-params")
-        seen = live.in_view("tabs")
+    """Draw tabs by their names; only the open one is computed, from what is shown."""
+    places = st.tabs(list(draws), key=key, bind="query-params")
     for place, draw in zip(places, draws.values(), strict=True):
-        if place.open and seen:
+        if place.open:
             with place:
                 draw(shown)
 
