@@ -257,9 +257,11 @@ def _parquet_columns(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     if "rank" not in source.roles:
         limits.RANKS.check(rows * len(wanted), name)
     names = [fields[i].name for i in wanted]
-    chunks = [i for i in range(head.num_columns) if head.schema.column(i).path in names]
-    groups = map(head.row_group, range(head.num_row_groups))
-    size = sum(group.column(i).total_uncompressed_size for group in groups for i in chunks)
+    groups = [head.row_group(i) for i in range(head.num_row_groups)]
+    size = sum(group.total_byte_size for group in groups)
+    if size > limits.BYTES.most:  # only then: asked of a damaged column, Arrow ends the process
+        chunks = [i for i in range(head.num_columns) if head.schema.column(i).path in names]
+        size = sum(group.column(i).total_uncompressed_size for group in groups for i in chunks)
     limits.BYTES.check(size, name, holds="holds")
     # Text that repeats is kept once: written out, a small file could fill the memory.
     text = [fields[i].name for i in wanted if _is_text(fields[i].type)]

@@ -12,6 +12,7 @@ import pickle
 import tracemalloc
 import zlib
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -254,6 +255,12 @@ def test_damage_is_said():
         (gzip.compress(b"rank,n\n3,9\n12,9\n"), beyond),
     ):
         complaint(data, "r.csv.gz", said)
+
+
+def test_a_damaged_column_does_not_end_the_process():
+    # Arrow's description of a column throws what Python cannot catch; reading it does not.
+    path = Path(__file__).parent / "fixtures" / "damaged_histogram.parquet"
+    complaint(path.read_bytes(), "r.parquet", "r.parquet cannot be read as Parquet: it is damaged")
 
 
 def test_a_bomb_is_refused_before_it_unfolds():
