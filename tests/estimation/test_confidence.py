@@ -329,7 +329,7 @@ def test_the_likelihood_is_right(runs, xyz) -> None:
 
 
 @pytest.mark.parametrize(
-    "method", [*(METHODS.keys() - {"mle", "monotone-mle"}), "BV 0.1", "CLS", "uncorrected"]
+    "method", [*sorted(METHODS.keys() - {"mle", "monotone-mle"}), "BV 0.1", "CLS", "uncorrected"]
 )
 def test_what_rests_on_the_law_at_each_m_is_wrong(runs, xyz, method) -> None:
     # Said to be set beforehand it is not refused, and further off than the likelihood ever is.
