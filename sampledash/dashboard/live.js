@@ -3,7 +3,7 @@
 // and, once asked for, its frames; ``hand``: the number whose slider is under the hand.
 const first = !window.sampledashLive;
 const live = window.sampledashLive ??= { followed: new Map(), ask() {}, hand: null };
-const sliders = (name) => `.st-key-${name}_ladder, .st-key-${name}_narrow_ladder`;
+const sliders = (name) => `.st-key-${name}_ladder`;
 const numberOf = (target) => {
   for (const name of live.followed.keys())
     if (target.closest?.(sliders(name))) return name;
@@ -89,7 +89,12 @@ const draw = (slider) => {
       Object.assign(node.style, style);
     });
 };
-const lift = () => {
+// What the hand did last is drawn before it counts as lifted; touches: a next one goes on.
+let touches = 0;
+const lift = (touch) => {
+  if (touch !== touches) return;
+  const slider = document.querySelector(`${sliders(live.hand)} [aria-valuetext]`);
+  if (slider) draw(slider);
   live.hand = null;
   for (const [node, was] of styled) node.style.cssText = was;
   styled.clear();
@@ -104,10 +109,15 @@ const near = (event) => {
 if (first) {
   for (const kind of ["pointermove", "focusin"]) window.addEventListener(kind, near, true);
   for (const kind of ["pointerdown", "keydown"])
-    window.addEventListener(kind, (event) => { live.hand = numberOf(event.target); }, true);
-  // What the hand did last is drawn before it counts as lifted.
+    window.addEventListener(kind, (event) => {
+      live.hand = numberOf(event.target);
+      touches += 1;
+    }, true);
   for (const kind of ["pointerup", "pointercancel", "keyup"])
-    window.addEventListener(kind, () => requestAnimationFrame(() => requestAnimationFrame(lift)), true);
+    window.addEventListener(kind, () => {
+      const touch = touches;
+      requestAnimationFrame(() => requestAnimationFrame(() => lift(touch)));
+    }, true);
   let moved = null;
   new MutationObserver((changes) => {
     const last = changes.findLast((one) => live.hand !== null && numberOf(one.target) === live.hand);

@@ -114,10 +114,12 @@ def dragged(tab: Page, name: str) -> str:
     assert rail is not None
     assert thumb is not None
     middle = thumb["y"] + thumb["height"] / 2
-    tab.mouse.move(thumb["x"] + thumb["width"] / 2, middle)
-    tab.wait_for_function(
-        "([name]) => window.sampledashLive?.followed.get(name)?.frames", arg=[name]
-    )
+    there = "([name]) => Boolean(window.sampledashLive?.followed.get(name)?.frames)"
+    for step in range(600):  # a hand that comes near moves on
+        tab.mouse.move(thumb["x"] + thumb["width"] / 2 + step % 2, middle)
+        if tab.evaluate(there, [name]):
+            break
+        tab.wait_for_timeout(100)
     tab.mouse.down()
     tab.evaluate("() => { seen.frames.length = 0; }")
     for move in range(60):
