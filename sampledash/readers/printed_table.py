@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from sampledash.checks import not_a_number
 from sampledash.metrics import Metric, parse_metric
 from sampledash.readers.errors import ReadError
@@ -78,14 +76,6 @@ _ASIDE = re.compile(r"\([^)]*\)")
 _RULE = re.compile(r"[\s|:+=-]*")  # between header and body
 _ABOVE = 4  # lines in which the names are looked for
 _MOST_DECIMALS = 12  # more are those of a computer, not of a paper
-# Of percent.
-_ABSURD = 20  # how many times another value of its column one in percent is at most
-_RANKS = 1000  # among so many the metrics of one relevant item are compared
-_SLACK = 1.02  # several relevant items, and runs that scatter
-_REMEDY = (
-    "write % with every value that is in percent, or (%) behind the name of a column that is, and "
-    "the others in 0..1"
-)
 
 
 @dataclass(frozen=True)
@@ -130,13 +120,9 @@ def read_printed(text: str) -> PrintedTable:
 
     Notes
     -----
-    A percent sign decides for its column, and so does ``(%)`` in the name: values without a sign
-    beside signed ones must be above 1. Without a sign a column is in percent if most of its values
-    are above 1 and none is less than a twentieth of the largest: 0.98 beside 51.23 is rather 98 %.
-    A column with no value above 1 beside others in percent is read in the unit in which its metric
-    can stand beside theirs: HR@1 = 0.85 is 0.85 % beside HR@10 = 6.50, and NDCG@10 = 0.392 is
-    39.2 % beside HR@10 = 66.2. If it can in both, one table has one unit, if it prints as many
-    decimals; what stays unclear is refused.
+    A column is in percent if its name says ``(%)``, or one of its values has a percent sign or is
+    above 1. What may then be either is refused: a value in 0..1 without a sign in such a column,
+    or in another one if no sign tells which columns are in percent.
 
     Examples
     --------
@@ -145,7 +131,7 @@ def read_printed(text: str) -> PrintedTable:
     ({'HR@10': 0.66}, 1000, 99)
     >>> table.notes
     ['H@10 is read as HR@10.', 'Left out, no system: Improv.']
-    >>> row = read_printed("Model & HR@10 & NDCG@10 \\\\ \nBPR & 66.24 & 0.392 \\\\").rows[0]
+    >>> row = read_printed("Model & HR@10 (\\%) & NDCG@10 \\\\ \nBPR & 66.24 & 0.392 \\\\").rows[0]
     >>> row.values, row.decimals
     ({'HR@10': 0.6624, 'NDCG@10': 0.392}, {'HR@10': 4, 'NDCG@10': 3})
     """
@@ -230,14 +216,11 @@ def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
 
 
 def _check_distinct(parts: Parting) -> None:
-    pairs = [(one, x) for i, x in enumerate(parts.metrics) for one in parts.metrics[:i]]
-    for one, other in pairs:
+    for one, other in itertools.combinations(parts.metrics, 2):
         if one.metric == other.metric:
-            same = one.printed == other.printed
-            also = "" if same else f", as {one.printed} and {other.printed}"
             raise ReadError(
-                f"line {parts.place} of the table names {other.name} more than once{also}: keep "
-                "the columns of one evaluation"
+                f"line {parts.place} of the table names {other.name} more than once, as "
+                f"{one.printed} and {other.printed}: keep the columns of one evaluation"
             )
 
 
@@ -426,86 +409,21 @@ Row = Mapping[Heading, Cell]
 
 
 def in_percent(columns: Sequence[Heading], rows: Sequence[Row]) -> list[Heading]:
-    """The columns in percent, by the rules that :func:`read_printed` tells."""
+    """The columns in percent, by the rule that :func:`read_printed` tells."""
     cells = {x: [row[x] for row in rows if x in row] for x in columns}
-    sure = [x for x in columns if x.percent or _signed(x, cells[x])]
-    free = [x for x in columns if x not in sure]
-    above = [x for x in free if any(cell.value > 1 for cell in cells[x])]
-    most = [x for x in above if 2 * sum(c.value > 1 for c in cells[x]) > len(cells[x])]
-    for one in above:
-        _check_mix(one, cells[one], few=not sure and not most)
-    percent = [*sure, *above]
-    if percent:
-        low = [x for x in free if x not in above and any(c.value for c in cells[x])]
-        percent += [x for x in low if _as_others(x, percent, rows, bool(sure))]
-    return [x for x in columns if x in percent]
-
-
-def _signed(column: Heading, cells: list[Cell]) -> bool:
-    """Whether percent signs decide the unit of a column."""
-    sign = next((cell for cell in cells if cell.signed), None)
-    bare = next((cell for cell in cells if not cell.signed and 0 < cell.value <= 1), None)
-    if sign is not None and bare is not None:
-        raise ReadError(
-            f"{_where(bare.place, column)}: {bare.value:g} has no percent sign, but {sign.value:g} "
-            f"% in line {sign.place} has: {_REMEDY}"
-        )
-    return sign is not None
-
-
-def _check_mix(column: Heading, cells: list[Cell], *, few: bool) -> None:
-    """Refuse values above 1 beside others that look like fractions, or if they are the fewer."""
-    above = next(cell for cell in cells if cell.value > 1)
-    values = [cell.value for cell in cells if cell.value]
-    if few or (min(values) <= 1 and max(values) > _ABSURD * min(values)):
-        least = min(cells, key=lambda cell: cell.value)
-        raise ReadError(
-            f"{_where(above.place, column)}: {above.value:g} is above 1, but {least.value:g} in "
-            f"line {least.place} is not: correct one of them, or {_REMEDY}"
-        )
-
-
-def _as_others(
-    column: Heading, percent: Sequence[Heading], rows: Sequence[Row], signs: bool
-) -> bool:
-    """Whether a column with no value above 1 is in percent as others are."""
-    with_both = [(row, x) for row in rows for x in percent if column in row and x in row]
-    pairs = [((column, row[column]), (x, row[x])) for row, x in with_both]
-    fraction, same = (all(_fits(scale, *pair) for pair in pairs) for scale in (1.0, 0.01))
-    if fraction != same:
-        return same
-    if signs:  # those in percent are said to be
-        return False
-    own = [row[column] for row in rows if column in row]
-    theirs = [cell.decimals for row in rows for x, cell in row.items() if x in percent]
-    if same and theirs and max(cell.decimals for cell in own) == max(theirs):
-        return True
-    raise ReadError(
-        f"{_where(own[0].place, column)}: {own[0].value:g} may be a fraction or percent, as "
-        f"{percent[0].printed} is: {_REMEDY}"
-    )
-
-
-def _fits(scale: float, one: tuple[Heading, Cell], other: tuple[Heading, Cell]) -> bool:
-    """Whether a system can have these values: the first in a unit, the other in percent."""
-    pair = [
-        (x.metric, unit * cell.value, unit * 0.5 * 10.0**-cell.decimals)
-        for (x, cell), unit in ((one, scale), (other, 0.01))
-    ]
-    return all(
-        a - half <= _most(x, y) * _SLACK * (b + more)
-        for (x, a, half), (y, b, more) in itertools.permutations(pair)
-    )
-
-
-def _most(metric: Metric | None, other: Metric | None) -> float:
-    """How many times another metric of one relevant item a metric can be."""
-    ranks = np.arange(1, _RANKS + 1)
-    values, others = (np.asarray(x and x(ranks, _RANKS), float) for x in (metric, other))
-    if np.any((others == 0) & (values > 0)):
-        return np.inf
-    seen = others > 0
-    return float(np.max(values[seen] / others[seen]))
+    signed = [x for x in columns if x.percent or any(cell.signed for cell in cells[x])]
+    above = [x for x in columns if any(cell.value > 1 for cell in cells[x])]
+    for x in columns:
+        low = next((c for c in cells[x] if 0 < c.value <= 1 and not c.signed), None)
+        unclear = x in signed or x in above or (above and not signed)
+        if low is not None and unclear and not x.percent:
+            high = next(c for y in (x, *above) for c in cells[y] if c.signed or c.value > 1)
+            raise ReadError(
+                f"{_where(low.place, x)}: {low.value:g} may be a fraction or percent, as "
+                f"{high.value:g} in line {high.place} is: write % with every value that is in "
+                "percent, or (%) behind the name of a column that is, and the others in 0..1"
+            )
+    return [x for x in columns if x in signed or x in above]
 
 
 def _where(place: int, column: Heading) -> str:

@@ -217,7 +217,7 @@ system, HR@10 | no values
 system, Fame@10\nA, 0.5 | line 1 of the table names no metric: found 'system', 'Fame@10'
 system, HR@10\n\nA, high | line 3, column 'HR@10' of the table: 'high' is not a number
 system, HR@10\nA, 0.5, 0.6 | line 2 of the table has 3 cells, but line 1 names 2 columns
-system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4 | line 3, column 'HR@10' of the table: 1.3 is above 1
+system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4 | line 2, column 'HR@10' of the table: 0.5 … 1.3 in line 3 is
 system, HR@10\nA, 0.5\nA, 0.6 | line 3 of the table names 'A' again
 Model,HR@10,HR@10\nA,0.1,0.2 | line 1 of the table names HR@10 more than once
 Model,HR@10,H@10\nX,0.5,0.4 | HR@10 more than once, as HR@10 and H@10
