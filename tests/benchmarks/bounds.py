@@ -21,15 +21,7 @@ from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats, Ints
 from tests.benchmarks.bounds_floor import floor, hardest
 from tests.benchmarks.frame import Result, timed
-from tests.estimation.cases import (
-    FALLING,
-    adaptive,
-    averaged,
-    brute,
-    drawn,
-    falling,
-    own_n_drawn,
-)
+from tests.estimation.cases import FALLING, adaptive, averaged, brute, drawn, falling, own_n_drawn
 from tests.oracles import WITH, dense_law
 
 SHAPES = (None, "non-increasing")

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 
 import sampledash as sd
 from tests.comparison.made import Instance, instances, most, of_ranks, options_of, rank_set
-from tests.oracles import (
-    METRICS,
-    SCHEMES,
-    WITH,
-    WITHOUT,
-    exact_law,
-)
+from tests.oracles import METRICS, SCHEMES, WITH, WITHOUT, exact_law
 
 
 @cache

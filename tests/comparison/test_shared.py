@@ -99,10 +99,7 @@ def test_corrected_values_and_ties_are_bounded(correction: str, scheme: str) -> 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("metric", ["AP", "Recall@1", "NDCG@2"])
-@pytest.mark.parametrize(
-    "rows",
-    [[(2, 4)], [(2, 4), (5, 3)], [(1, 2), (4, 5)], [(5, 1), (2, 4)]],
-)
+@pytest.mark.parametrize("rows", [[(2, 4)], [(2, 4), (5, 3)], [(1, 2), (4, 5)], [(5, 1), (2, 4)]])
 def test_few_instances_contain_every_truth(
     rows: list[tuple[int, int]], metric: str, scheme: str
 ) -> None:

@@ -7,14 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampledash.readers import (
-    EXAMPLES,
-    ReadError,
-    assets_folder,
-    bundled,
-    example,
-    read_rank_sets,
-)
+from sampledash.readers import EXAMPLES, ReadError, assets_folder, bundled, example, read_rank_sets
 
 
 def test_paper_abc_is_table_1():
