@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations_with_replacement
-from math import comb, lcm
-from typing import Any
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 import sampledash as sd
 from tests.benchmarks.frame import Result, timed
-from tests.oracles import UNIFORM, WITHOUT
+from tests.oracles import UNIFORM, exact_law
 
 Values = list[int]
 
@@ -60,16 +60,11 @@ def whole_values(metric: sd.Metric, others: int) -> Values:
     return [gain(above + 1) if above < cut else 0 for above in range(others + 1)]
 
 
-def whole_law(n: int, m: int, scheme: str) -> NDArray[np.object_]:
+def whole_law(n: int, m: int, scheme: str, odds: Fraction) -> NDArray[np.object_]:
     """Law of the sampled count above of the ranks 1..n, times a common number: (n, m + 1)."""
-    others = n - 1
-
-    def ways(a: int, s: int) -> int:
-        if scheme == WITHOUT:
-            return comb(a, s) * comb(others - a, m - s)
-        return comb(m, s) * a**s * (others - a) ** (m - s)
-
-    return np.array([[ways(a, s) for s in range(m + 1)] for a in range(n)], dtype=object)
+    rows = [exact_law(n, r, m, scheme, odds) for r in range(1, n + 1)]
+    unit = lcm(*(p.denominator for row in rows for p in row))
+    return np.array([[int(p * unit) for p in row] for row in rows], dtype=object)
 
 
 def possible(f: Values, g: Values) -> bool:
@@ -84,16 +79,16 @@ def possible(f: Values, g: Values) -> bool:
     return max(map(abs, off)) > width[0] * width[1] // 10**40
 
 
-def smallest(exact: Any, sampled: Any, most: int, tie: float = 0) -> int | None:
+def smallest(f: Values, g: Values, most: int) -> int | None:
     """Fewest instances of any counterexample, by trying all pairs of rank sets.
 
-    What differs by up to ``tie`` per instance, or 10^-40 of the largest, is equal.
+    What differs by up to 10^-40 of the largest is equal.
     """
-    f, g = (np.array(values, dtype=float if tie else object) for values in (exact, sampled))
-    least = [tie or max(values) // 10**40 for values in (f, g)]
+    exact, sampled = (np.array(values, dtype=object) for values in (f, g))
+    least = [max(values) // 10**40 for values in (f, g)]
     for size in range(1, most + 1):
         sets = np.array(list(combinations_with_replacement(range(len(f)), size)))
-        sums = np.array([f[sets].sum(axis=1), g[sets].sum(axis=1)])
+        sums = np.array([exact[sets].sum(axis=1), sampled[sets].sum(axis=1)])
         first, second = sums[:, np.argsort(sums[0], kind="stable")]
         largest = np.maximum.accumulate(second)  # of all sets that are not better
         below = np.searchsorted(first, first - size * least[0], side="left")
@@ -104,46 +99,45 @@ def smallest(exact: Any, sampled: Any, most: int, tie: float = 0) -> int | None:
 
 
 def check(
-    n: int, m: int, scheme: str, metrics: list[sd.Metric], sizes: Counter[int]
+    n: int,
+    m: int,
+    scheme: str,
+    metrics: list[sd.Metric],
+    sizes: Counter[int],
+    odds: Fraction = Fraction(1),
+    most: int = 2,
 ) -> Iterator[str]:
-    """What is wrong at one setting; ``sizes`` counts the instances of what is found, 0 if none."""
-    law = whole_law(n, m, scheme)
+    """What is wrong at one setting; ``sizes`` counts the instances of what is found, 0 if none.
+
+    Smaller ones are looked for up to ``most`` instances.
+    """
+    law = whole_law(n, m, scheme, odds)
     for metric in metrics:
         f = whole_values(metric, n - 1)
         g = list(law @ np.array(whole_values(metric, m), dtype=object))
         where = f"{metric}, n = {n}, m = {m}, {scheme}"
-        found = sd.counterexample(metric, sd.Sampling(n, m, scheme))
+        found = sd.counterexample(metric, sd.Sampling(n, m, scheme, float(odds)))
         if found is None:
             sizes[0] += 1
             if possible(f, g):
                 yield f"{where}: none found"
             continue
-        first, second = (
-            [r - 1 for r, c in zip(rs.ranks, rs.counts, strict=True) for _ in range(int(c))]
-            for rs in found
-        )
-        size, other = len(first), len(second)
+        first, second = (np.repeat(rs.ranks - 1, rs.counts.astype(int)).tolist() for rs in found)
         exact, sampled = (sum(v[a] for a in first) - sum(v[a] for a in second) for v in (f, g))
-        if size != other or exact <= max(f) // 10**40 or sampled >= -(max(g) // 10**40):
+        equal = len(first) == len(second)
+        if not equal or exact <= max(f) // 10**40 or sampled >= -(max(g) // 10**40):
             yield f"{where}: no counterexample, {first} {second}"
-        if (size == 2) != (smallest(f, g, 2) == 2):
-            yield f"{where}: {size} instances, where two suffice: {size > 2}"
-        sizes[size] += 1
+        if smallest(f, g, min(most, len(first) - 1)) is not None:
+            yield f"{where}: {len(first)} instances, where fewer suffice"
+        sizes[len(first)] += 1
 
 
 def every_setting(quick: bool) -> Iterator[Result]:
     """All metrics, both uniform schemes, every n up to 40 and m < n; the difference counts."""
     sizes: Counter[int] = Counter()
     top, metrics = (QUICK, METRICS[::4]) if quick else (LARGEST, METRICS)
-    seconds, wrong = timed(
-        lambda: [
-            line
-            for n in range(2, top + 1)
-            for m in range(1, n)
-            for scheme in UNIFORM
-            for line in check(n, m, scheme, metrics, sizes)
-        ]
-    )
+    every = [(n, m, scheme) for n in range(2, top + 1) for m in range(1, n) for scheme in UNIFORM]
+    seconds, wrong = timed(lambda: [x for at in every for x in check(*at, metrics, sizes)])
     print(*wrong[:20], sep="\n", end="")
     name = f"counterexamples, {len(metrics)} metrics, every n up to {top} and m < n"
     more = sum(count for size, count in sizes.items() if size > 2)

@@ -9,7 +9,7 @@ from scipy.stats import binom
 from sampledash.metrics import as_metric
 from sampledash.sampledranks import SampledRankSet
 from tests.benchmarks import core, counterexamples, estimators, verdict
-from tests.benchmarks.bounds_floor import floor, rejected
+from tests.benchmarks.bounds import hardest, rejected
 from tests.oracles import WITH, dense_law
 
 
@@ -22,29 +22,24 @@ def test_power_is_that_of_the_binomial_test(share: float, other: float) -> None:
     power = binom.cdf(t, size, share) if share < other else binom.sf(t - 1, size, share)
     exact = np.interp(0.05, *(a[np.argsort(tail)] for a in (tail, power)))
     shares = (np.array([p, 1 - p]) for p in (share, other))
-    assert rejected(*shares, size, 0.95) == pytest.approx(exact, abs=0.02)
+    assert rejected(*shares, size) == pytest.approx(exact, abs=0.02)
 
 
-def sampled(mass: np.ndarray, m: int) -> SampledRankSet:
-    counts = mass @ dense_law(len(mass), m, WITH)
-    return SampledRankSet("S", np.arange(1, m + 2), len(mass), m, counts=counts)
-
-
-def test_no_width_where_nothing_is_left_open() -> None:
-    """All relevant items in the first place: HR@10 is 1, and no sample contradicts it."""
-    mass = np.zeros(400)
-    mass[0] = 1.0
-    # Instances below place 10 that all 5,000 draws of 200 negatives overlook are fewer than 0.1 %.
-    width = floor(as_metric("Recall@10"), sampled(mass, 200), 5000, None, 0.95)
-    assert 0 <= width < 1e-3
-
-
-def test_a_single_negative_leaves_everything_open() -> None:
-    """With m = 1 only the mean rank is known, here 200.5 of 400: HR@10 from 0 to nearly 1/2."""
-    mass = np.full(400, 1 / 400)
-    width = floor(as_metric("Recall@10"), sampled(mass, 1), 10**9, None, 0.95)
-    # The mean rank is 200.5: as many as possible at place 10, the others at place 400.
-    assert width == pytest.approx((400 - 200.5) / 390, abs=1e-3)
+@pytest.mark.parametrize(
+    ("mass", "m", "size", "exact"),
+    [
+        # All in the first place: HR@10 is 1. Instances below place 10 that all 5,000 draws of 200
+        # negatives overlook are fewer than 0.1 %.
+        (np.eye(400)[0], 200, 5000, 5e-4),
+        # Only the mean rank is known, 200.5: as many as possible at place 10, the others at 400.
+        (np.full(400, 1 / 400), 1, 10**9, (400 - 200.5) / 390),
+    ],
+)
+def test_the_least_width_by_hand(mass: np.ndarray, m: int, size: int, exact: float) -> None:
+    counts = mass @ dense_law(400, m, WITH)
+    infinite = SampledRankSet("S", np.arange(1, m + 2), 400, m, counts=counts)
+    below, above = hardest(as_metric("Recall@10"), infinite, size, None)
+    assert above.end - below.end == pytest.approx(exact, abs=1e-3)
 
 
 # What only times is left out, and what has its tests in tests/comparison and tests/estimation.

@@ -34,25 +34,6 @@ from tests.report.made import findings, movielens
 COLUMNS = "metric correction better worse exact sampled state right_from probability"
 
 
-def test_movielens_at_100(xyz: list[sd.RankSet]) -> None:
-    table = sd.verdict(
-        ["Recall@10", "AUC"], xyz, 100, ("uncorrected", "rank estimate"), m_max=1000, scheme=WITHOUT
-    )
-    assert len(table) == 2 * 2 * 3
-    recall = table[(table.metric == "Recall@10") & (table.correction == "uncorrected")]
-    # "At m = 100 Recall@10 ranks X > Y > Z; on all items it is Z > Y > X. Right from m = 970."
-    assert (recall.state == "wrong").all()
-    by_pair = dict(zip(recall.better + recall.worse, recall.right_from, strict=True))
-    assert by_pair == {"YX": 970, "ZX": 433, "ZY": 128}
-    assert (recall.exact > 0).all()
-    assert (recall.sampled < 0).all()
-    auc = table[(table.metric == "AUC") & (table.correction == "uncorrected")]
-    assert (auc.state == "right").all()
-    assert auc.right_from.tolist() == [1, 1, 1]
-    assert auc.exact.to_numpy() == pytest.approx(auc.sampled.to_numpy(), rel=1e-11)
-    assert auc.probability.to_numpy() == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize(
     "options", [{"scheme": WITHOUT}, {"scheme": POPULARITY, "odds": 3.0}, {"ties": "pessimistic"}]
 )
@@ -111,12 +92,6 @@ def test_equal_systems_are_tied() -> None:
     table = sd.verdict(["Recall@4"], of_ranks(12, [3], [7]), 2)
     assert table.state.tolist() == ["undecided"]
     assert abs(table.sampled[0]) <= 1e-12
-
-
-def test_recall_of_x_and_y_below_ten_negatives(xyz: list[sd.RankSet]) -> None:
-    # Independently: "tied for m <= 9, right at m = 10 alone, wrong 11..969, right from 970".
-    curve = sd.curve("Recall@10", xyz[:2], [1, 9, 10, 11, 969, 970], scheme=WITHOUT)
-    assert [order(y - x) for x, y in curve[["X", "Y"]].to_numpy()] == [0, 0, 1, -1, -1, 1]
 
 
 def test_a_quick_look_finds_the_same_flips_where_it_looks(xyz: list[sd.RankSet]) -> None:

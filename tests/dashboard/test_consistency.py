@@ -70,14 +70,6 @@ def test_numbers_are_those_of_table_3():
     assert len(shown) <= 8
 
 
-def test_toy_recommenders_order_as_the_text_of_section_4_2_says():
-    # AP: A > C > B below 50, A > B > C near 200, C > A > B near 500.
-    at = page(source=ABC, metrics=["AP"], scheme="with replacement")
-    for m, order in ((30, "A > C > B"), (200, "A > B > C"), (500, "C > A > B")):
-        at.put("m", m)
-        assert f"AP ranks {order}" in at.headline
-
-
 def test_several_metrics_and_cutoffs_share_the_page():
     at = page(metrics=["Recall@k", "AUC"], also_k=["1", "50"])
     titles = at.segmented_control(key="shown").options

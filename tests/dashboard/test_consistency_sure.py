@@ -137,25 +137,6 @@ def test_repeating_it_gives_table_3_and_the_exact_law():
     assert "of 100 runs show" not in at.said
 
 
-def test_repeated_runs_of_the_toy_recommenders_are_those_of_table_2():
-    at = page(source=ABC, metrics=["AP"], m="99", answers="Repeat it", repeats="1,000")
-    at.press("repeat_start")
-    shown = table(at).set_index("System")
-    for system in "ABC":
-        mean, std = (x / 100 for x in spread(shown.loc[system, "1,000 runs"]))
-        (printed,) = cells(2).query("metric == 'AP' and row == @system").itertuples()
-        error = np.hypot(std, printed.printed_std) / np.sqrt(1000)
-        assert abs(mean - printed.printed) < 4 * error + 0.0005
-        error = 1.5 * printed.printed_std / np.sqrt(2 * 999)
-        assert abs(std - printed.printed_std) < 4 * error + 0.0005
-    orders = table(at, 1).set_index("True order")
-    exact = sd.probability_of_order("AP", sd.example("paper-abc"), 99, **OPTIONS)
-    for pair in ("C > B", "C > A"):
-        p = row_of(exact, *pair.split(" > "))["probability"]
-        seen = float(orders.loc[pair, "Runs"].rstrip(" %")) / 100
-        assert abs(seen - p) < 4 * np.sqrt(p * (1 - p) / 1000) + 0.001
-
-
 def test_flips_of_every_correction():
     at = page(metrics=["Recall@k"], answers="Numbers", numbers_view="Flips")
     shown = table(at).set_index("Pair")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ from sampledash.estimation.rank_distribution import fitted_side_by_side
 from sampledash.metrics import parse_metric
 from sampledash.ranksets import RankSet
 from sampledash.sampledranks import SampledRankSet
-from tests.benchmarks.bounds_floor import hardest
+from tests.benchmarks.bounds import hardest, misses
 from tests.estimation.cases import FALLING, adaptive, drawn, falling, least_held, own_n_drawn
 from tests.oracles import UNIFORM, WITH, WITHOUT, dense_law
 
@@ -32,12 +34,11 @@ Range = tuple[float, float]
 SHAPES = (None, "non-increasing")
 
 
-def assert_held(runs: int, one: Callable[[], tuple[Range, float]]) -> None:
+def holds(runs: int, draw: Callable[[], Any], span: Callable[[SampledRankSet], Range]) -> None:
     """So many 95 % intervals hold what they are for often enough."""
-    held = 0
-    for (low, high), exact in (one() for _ in range(runs)):
-        held += low - 1e-9 <= exact <= high + 1e-9
-    assert held / runs >= least_held(runs)
+    found = misses(runs, draw, span)
+    assert found.seen == runs
+    assert np.all(1 - found.shares >= least_held(runs))
 
 
 def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> float:
@@ -121,13 +122,13 @@ def test_coverage_for_the_ranks_that_are_hardest_to_tell(side) -> None:
     mass = np.where(np.arange(1, n + 1) <= 50, 6 / n, 0.4 / n)
     expected = size * (mass / mass.sum() @ dense_law(n, m, WITH))
     even = SampledRankSet("A", np.arange(1, m + 2), n, m, counts=expected)
-    hard = hardest(metric, even, size, None, 0.95)[side]
+    hard = hardest(metric, even, size, None)[side]
 
-    def one() -> tuple[Range, float]:
+    def draw() -> tuple[SampledRankSet, float]:
         ranks = rng.choice(hard.places, size, p=hard.weights)
-        return bounds(metric, drawn(ranks, n, m, rng)), metric(ranks, n).mean()
+        return drawn(ranks, n, m, rng), metric(ranks, n).mean()
 
-    assert_held(60, one)
+    holds(60, draw, partial(bounds, metric))
 
 
 @pytest.mark.parametrize(
@@ -136,21 +137,21 @@ def test_coverage_for_the_ranks_that_are_hardest_to_tell(side) -> None:
 def test_coverage(xyz, name, shape) -> None:
     rng, some = np.random.default_rng(5), RankSet("Y", xyz[1].ranks[::6], xyz[1].n[::6])
     exact = sd.mean(name, some)
-    assert_held(40, lambda: (bounds(name, own_n_drawn(some, 3541, 100, rng), shape=shape), exact))
+    span = partial(bounds, name, shape=shape)
+    holds(40, lambda: (own_n_drawn(some, 3541, 100, rng), exact), span)
 
 
 @pytest.mark.parametrize("size", [3, 200, 3000])
 @pytest.mark.parametrize("kind", FALLING)
 def test_a_shape_holds_the_metric_of_the_instances_and_of_their_distribution(kind, size) -> None:
     """Drawn from equal ranks, six in ten samples have fewer in the first ten than expected."""
-    n, mass, rng, own, population = 3706, falling(kind, 3706), np.random.default_rng(21), [], []
-    for _ in range(30):
+    n, mass, rng = 3706, falling(kind, 3706), np.random.default_rng(21)
+
+    def draw() -> tuple[SampledRankSet, Range]:
         ranks = 1 + rng.choice(n, size, p=mass)
-        found = interval("Recall@10", drawn(ranks, n, 100, rng), shape="non-increasing")
-        own.append((found, np.mean(ranks <= 10)))
-        population.append((found, mass[:10].sum()))
-    for cases in (own, population):
-        assert_held(30, iter(cases).__next__)
+        return drawn(ranks, n, 100, rng), (np.mean(ranks <= 10), mass[:10].sum())
+
+    holds(30, draw, partial(interval, "Recall@10", shape="non-increasing"))
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
@@ -160,28 +161,29 @@ def test_coverage_of_the_mean_rank(scheme, m) -> None:
     ranks = 1 + (n * rng.random(150) ** 3).astype(int)
     exact = sd.mean("AUC", RankSet("A", ranks, n))
 
-    def one() -> tuple[Range, float]:
+    def draw() -> tuple[SampledRankSet, float]:
         negatives = rng.choice(np.atleast_1d(m), len(ranks))
         if scheme == WITH:
-            return bounds("AUC", drawn(ranks, n, negatives, rng)), exact
+            return drawn(ranks, n, negatives, rng), exact
         t = 1 + rng.hypergeometric(ranks - 1, n - ranks, negatives)
-        return bounds("AUC", SampledRankSet("A", t, n, negatives, scheme=scheme)), exact
+        return SampledRankSet("A", t, n, negatives, scheme=scheme), exact
 
-    assert_held(400, one)
+    holds(400, draw, partial(bounds, "AUC"))
 
 
+@pytest.mark.parametrize("name", ["Recall@10", "AUC"])
 @pytest.mark.parametrize("rule", [(50, 400, 1), (20, 320, 2)])
 @pytest.mark.parametrize("kind", ["uniform", "exponential"])
-def test_intervals_hold_the_metric_where_the_draw_decides_m(kind, rule) -> None:
-    n, rng, found = 1000, np.random.default_rng(52), {"Recall@10": [], "AUC": []}
-    for _ in range(10):
-        ranks = 1 + rng.choice(n, 200, p=falling(kind, n))
+def test_intervals_hold_the_metric_where_the_draw_decides_m(kind, rule, name) -> None:
+    n, rng, mass = 1000, np.random.default_rng(52), falling(kind, 1000)
+
+    def draw() -> tuple[SampledRankSet, float]:
+        ranks = 1 + rng.choice(n, 200, p=mass)
         m, above = adaptive((ranks - 1) / (n - 1), rng, *rule)
         srs = SampledRankSet("A", above + 1, n, m, adaptive=True)
-        for text, cases in found.items():
-            cases.append((interval(text, srs), parse_metric(text)(ranks, n).mean()))
-    for cases in found.values():
-        assert_held(10, iter(cases).__next__)
+        return srs, parse_metric(name)(ranks, n).mean()
+
+    holds(10, draw, partial(interval, name))
 
 
 def test_more_instances_narrow_to_the_bounds_of_infinitely_many() -> None:

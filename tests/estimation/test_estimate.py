@@ -17,7 +17,6 @@ from sampledash.estimation.estimate import (
     slopes,
     standard_error,
 )
-from sampledash.estimation.rank_distribution import fitted_side_by_side
 from sampledash.estimation.vectors import fit_learned
 from sampledash.sampledranks import Outcomes, SampledRankSet
 from tests.benchmarks.estimators import SHARED, SIDE_BY_SIDE, drawn, quality, values_of
@@ -117,16 +116,6 @@ def test_mean_of_an_estimate_and_order_of_pairs(
     assert cells.min() >= cell
 
 
-def test_side_by_side_of_sets(runs: list[Outcomes]) -> None:
-    one = [Outcomes(run.n, WITH, run.m, (run.counts[0][:1],)) for run in runs]
-    sets = [
-        SampledRankSet(name, np.arange(1, 102), 3541, 100, counts=run.counts[0][0])
-        for name, run in zip("XYZ", one, strict=True)
-    ]
-    found = [each.expected("AP") for each in fitted_side_by_side(sets)]
-    assert found == pytest.approx(values_of(SIDE_BY_SIDE, one)[:, 0, 2], rel=1e-9)
-
-
 @pytest.mark.parametrize("method", ["mle", "bv-mle", "mn", "BV 0.1"])
 def test_all_negatives_drawn_leave_nothing_unknown(method: str) -> None:
     ranks = np.random.default_rng(0).integers(1, 31, 500)
@@ -195,15 +184,6 @@ def test_what_a_sample_decides_and_leaves_open(samples, xyz) -> None:
     assert (found.better, str(found)) == (None, "undecided")
     shaped = compare("Recall@10", x, z, shape="non-increasing")
     assert found.low < shaped.low < exact < shaped.high < found.high
-
-
-def test_two_numbers_of_negatives_and_a_learned_estimator() -> None:
-    rng = np.random.default_rng(12)
-    m = np.repeat([20, 50], 300)
-    srs = SampledRankSet("A", 1 + rng.binomial(m, rng.random(600) ** 3), 300, m)
-    low, high = interval("NDCG@10", srs, "mle")
-    inner = interval("NDCG@10", srs)
-    assert low <= inner[0] < inner[1] <= high
 
 
 def observed(n: int, scheme: str, sizes: dict[int, int]) -> Outcomes:

@@ -56,11 +56,6 @@ def test_mn_is_the_printed_matrix(scheme: str) -> None:
         assert fit.correction.gamma == pytest.approx(1 / 900)
 
 
-def test_several_numbers_of_negatives() -> None:
-    srs = SampledRankSet("S", [1, 2, 3, 1, 4, 9], 100, [5, 5, 5, 20, 20, 20])
-    assert fit_learned("bv-mle", "AP", srs, m=20).values.shape == (21,)
-
-
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_all_items_drawn_leave_nothing_to_estimate(rank: int) -> None:
     # No noise at all: the equations of MN have many solutions.

@@ -206,13 +206,6 @@ def test_text_in_arrays_is_neither_cut_short_nor_made_up():
         complaint(data, "x.npy", "holds text that is not UTF-8", n=9)
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "u1", "u8", "i1"])
-def test_rank_sets_of_numbers_of_every_type(dtype):
-    numbers = np.array([1, 2], dtype=dtype), np.array([9, 9], dtype=dtype)
-    assert RankSet("A", *numbers, counts=numbers[0]).ranks.tolist() == [1, 2]
-    assert SampledRankSet("A", *numbers, 4, counts=numbers[0]).sampled_ranks.tolist() == [1, 2]
-
-
 def test_labels_that_cannot_be_compared():
     for label in ({1: 2}, [1, 2], {3}):
         labels = np.empty(2, dtype=object)

@@ -10,16 +10,6 @@ import pytest
 from sampledash.readers import EXAMPLES, ReadError, assets_folder, bundled, example, read_rank_sets
 
 
-def test_paper_abc_is_table_1():
-    # Krichene & Rendle, KDD 2020, Table 1; n = 10,000 from the text of section 3.2.
-    assert [(s.system, s.ranks.tolist()) for s in example("paper-abc")] == [
-        ("A", [100, 100, 100, 100, 100]),
-        ("B", [40, 40, 8437, 9266, 4482]),
-        ("C", [212, 2, 743, 5342, 1548]),
-    ]
-    assert all(np.all(s.n == 10_000) for s in example("paper-abc"))
-
-
 def test_movielens_has_6040_users_and_their_own_n():
     for name in ("movielens-xyz", "movielens-xyz-ties"):
         sets = example(name)

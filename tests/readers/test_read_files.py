@@ -23,10 +23,10 @@ from sampledash.readers import (
     read_rank_sets,
     tables,
 )
-from tests.readers.reading import complaint, labels_of, ranks_of, read, summary
+from tests.readers.reading import labels_of, ranks_of, read, summary
 
 
-def content(sets):
+def rows_of(sets):
     return [(s.system, s.ranks.tolist(), s.n.tolist(), s.instances.tolist()) for s in sets]
 
 
@@ -54,17 +54,17 @@ OTHERWISE = [
 @pytest.mark.parametrize("text", OTHERWISE)
 def test_one_table_in_many_forms(text):
     for name in ("ranks.csv", "ranks.tsv", "ranks.txt", "ranks"):  # its content decides
-        assert content(read(text, name)) == EXPECTED
+        assert rows_of(read(text, name)) == EXPECTED
 
 
 def test_path_buffer_and_name(tmp_path: Path):
     path = tmp_path / "BPR.csv"
     path.write_text(LONG)
     for source in (path, str(path)):
-        assert content(read_rank_sets(source)) == EXPECTED
+        assert rows_of(read_rank_sets(source)) == EXPECTED
     with path.open("rb") as stream:
         stream.read(5)  # a buffer is read from its beginning
-        assert content(read_rank_sets(stream)) == EXPECTED
+        assert rows_of(read_rank_sets(stream)) == EXPECTED
     path.write_text("rank\n3\n")
     with path.open("rb") as stream:
         with pytest.raises(MissingCandidates):
@@ -82,7 +82,7 @@ def test_parquet():
         for name in ("ranks.parquet", "upload"):
             buffer = io.BytesIO()
             each.to_parquet(buffer)
-            assert content(read(buffer.getvalue(), name)) == EXPECTED
+            assert rows_of(read(buffer.getvalue(), name)) == EXPECTED
 
 
 READ = [
@@ -91,9 +91,9 @@ READ = [
     ("rank\n4\n0\n", {"n": 5, "zero_based": True}, {"ranks": [5, 1]}),
     ("user,rank,n\n4,3,9\n", {"name": "My model.v2.csv"}, {"My model.v2": [3]}),
     (
-        'rank,system,n\n3," <b>*A*</b> ",9\n4,NA,9\n5,007,9\n',
+        'rank,system,n\n3," <b>*A*</b> ",9\n4,NA,9\n5,007,9\n6,"=1+1",9\n7,[x](http://x),9\n',
         {},
-        {"<b>*A*</b>": [3], "NA": [4], "007": [5]},
+        {"<b>*A*</b>": [3], "NA": [4], "007": [5], "=1+1": [6], "[x](http://x)": [7]},
     ),
     (",A,comment,B\n0,3,fine,1\n1,5,,8\n", {"n": 9}, {"A": [3, 5], "B": [1, 8]}),
     (
@@ -149,44 +149,10 @@ def test_n_is_that_of_the_file_or_is_asked_for():
             read("rank\n1\n", n=n)
 
 
-def test_describe():
-    summary = describe(read(LONG))
-    assert summary.systems == ("A", "B")
-    assert (summary.rows, summary.instances) == (4, (2, 2))
-    assert (summary.n_low, summary.n_high, summary.largest_rank) == (8, 9, 8)
-    assert str(summary) == "2 systems (A, B), 2 instances each, n = 8 to 9"
-    several = describe(read("user,rank,n,ties\nu,1,1000,0\nu,3,1000,2\n"))
-    assert str(several) == (
-        "1 system (ranks), 1 instance each, n = 1,000, up to 2 relevant items, with ties"
-    )
-    with pytest.raises(ValueError, match="sets is empty"):
-        describe([])
-
-
-def test_many_rows_keep_line_numbers_and_values(monkeypatch):
-    size = 100_000
-    ranks = np.arange(size) % 997 + 1
-    lines = [f"{'AB'[i % 2]},u{i // 2},{r},1000" for i, r in enumerate(ranks.tolist())]
-    text = "\n".join(["system,user,rank,n", *lines])
-    assert len(text) > tables.SMALL
-    beyond = text.replace(",997,", ",5000,")
-    complaint(beyond, facts="line 998, column 'rank': rank 5000 … n = 1000")
-    quick = read(text)
-    assert [s.ranks.tolist() for s in quick] == [ranks[i::2].tolist() for i in range(2)]
-    monkeypatch.setattr(tables, "arrow_frame", lambda *a, **k: None)
-    assert read(text) == quick
-
-
 def counted(ranks):
     found = ranks.counted()
     columns = (found.above, found.negatives, found.tied, found.position, found.relevant)
     return sorted(zip(*(c.tolist() for c in (*columns, found.count)), strict=True))
-
-
-@pytest.mark.parametrize("header", ["Counts", "frequency", "freq"])
-def test_names_of_counts(header):
-    text = "system,rank,count,n\nA,3,2,9\nA,5,1,9\nB,1,3,9\n"
-    assert read(text.replace("count", header)) == read(text)
 
 
 ROWS = st.tuples(st.sampled_from("AB"), st.integers(1, 20), st.integers(0, 4))
@@ -204,6 +170,9 @@ def test_any_histogram_is_its_instances(rows):
 
 
 def test_counts_stand_for_instances():
+    text = "system,rank,count,n\nA,3,2,9\nA,5,1,9\nB,1,3,9\n"
+    for header in ("Counts", "frequency", "freq"):
+        assert read(text.replace("count", header)) == read(text)
     # A count of 0 says nothing; places survive the rows left out, see what is refused.
     (ranks,) = read("rank,count,n\n3,0,9\n5,2,9\n99,0,9\n")
     assert (ranks.ranks.tolist(), ranks.counts.tolist()) == ([5], [2])
@@ -241,37 +210,41 @@ def test_the_fast_parser_reads_what_the_careful_one_reads(systems, users, delimi
     assert [s.instances.dtype.kind for s in quick] == [s.instances.dtype.kind for s in careful]
 
 
-def test_columns_understood_and_ignored():
+SUMMARIES = [
+    (read(LONG), "2 systems (A, B), 2 instances each, n = 8 to 9"),
+    (
+        read("user,rank,n,ties\nu,1,1000,0\nu,3,1000,2\n"),
+        "1 system (ranks), 1 instance each, n = 1,000, up to 2 relevant items, with ties",
+    ),
+    (read("rank,count\n5,2\n4,1\n", n=9), "1 system (ranks), 3 instances each, n = 9, counted"),
+]
+
+
+def test_what_was_understood_and_done_is_told():
     found = summary("Model,user,rank,score,n,Größe\nA,u,3,0.5,9,x\nB,u,1,0.5,9,y\n")
     (facts,) = found.files
     assert (facts.file, facts.kind) == ("r.csv", "CSV")
     roles = {"Model": "system", "user": "instance", "rank": "rank", "n": "n"}
     assert facts.columns == tuple(roles.items())
     assert facts.ignored == ("score", "Größe")
-    assert (found.rows, found.instances) == (2, (1, 1))
-    assert (found.smallest_rank, found.largest_rank) == (1, 3)
+    assert (found.systems, found.rows, found.instances) == (("A", "B"), 2, (1, 1))
+    assert (found.smallest_rank, found.largest_rank, found.n_low, found.n_high) == (1, 3, 9, 9)
     assert (found.zero_based, found.doubts) == (False, ())
     (wide,) = summary("user\tA\tcomment\tB\nu\t3\tfine\t1\n", n=9).files
-    assert wide.kind == "TSV"
+    assert (wide.kind, wide.ignored) == ("TSV", ("comment",))
     assert wide.columns[1:] == (("A", "ranks of this system"), ("B", "ranks of this system"))
-    assert wide.ignored == ("comment",)
-
-
-def test_what_was_done_is_noted():
-    found = summary("rank,count\n0,2\n4,0\n3,1\n", n=9, zero_based=True)
-    assert found.zero_based
-    assert found.files[0].notes == (
+    assert open_text("A: 1 2; n = 9").read().summary.files[0].kind == "typed ranks"
+    found = summary("rank,count,seed\n0,2,5\n4,0,5\n3,1,5\n", n=9, zero_based=True)
+    assert (found.zero_based, found.has_counts) == (True, True)
+    assert set(found.files[0].notes) == {
         "1 row with count 0 says nothing and was left out.",
         "Ranks were counted from 0: 1 was added to each.",
-    )
-    assert found.has_counts
-    assert str(found) == "1 system (r), 3 instances each, n = 9, counted"
-    constant = summary("rank,seed\n1,5\n4,5\n", n=9).files[0]
-    assert constant.notes == ("seed is the same everywhere and says nothing.",)
-
-    found = open_text("A: 1 2; B: 3 4; n = 9").read().summary
-    assert found.files[0].kind == "typed ranks"
-    assert str(found) == "2 systems (A, B), 2 instances each, n = 9"
+        "seed is the same everywhere and says nothing.",
+    }
+    for sets, said in SUMMARIES:
+        assert str(describe(sets)) == said
+    with pytest.raises(ValueError, match="sets is empty"):
+        describe([])
 
 
 def test_sampled_ranks_are_suspected():
@@ -283,19 +256,10 @@ def test_sampled_ranks_are_suspected():
     assert not describe(example("movielens-xyz")).doubts
     assert not describe([RankSet("A", rng.integers(1, 102, 5), 3706)]).doubts
     assert not describe([RankSet("A", rng.integers(1, 102, 500), 300)]).doubts
-
-
-def test_a_pile_at_the_largest_rank_is_suspected():
+    # So is a pile at the largest rank; tied beyond the end of a run nobody claims to know it.
     ranks = np.r_[np.arange(1, 101), np.full(50, 101)]
-    (doubt,) = describe([RankSet("A", ranks, 3706)]).doubts
-    assert re.search("Rank 101 holds 33 % of A.*cut", doubt)
-    counted = describe([RankSet("A", [1, 7, 101], 3706, counts=[50, 50, 50])]).doubts
-    assert "33 %" in counted[0]
-    # Tied beyond the end of a run is no pile: nobody claims to know the rank.
+    counted = RankSet("A", [1, 7, 101], 3706, counts=[50, 50, 50])
+    for piled in (RankSet("A", ranks, 3706), counted):
+        (doubt,) = describe([piled]).doubts
+        assert re.search("Rank 101 holds 33 % of A.*cut", doubt)
     assert not describe([RankSet("A", ranks, 3706, ties=np.where(ranks > 100, 3605, 0))]).doubts
-
-
-@pytest.mark.parametrize("name", ["<b>x</b>", "**x**", "=1+1", "$x$", "[x](http://x)", "'; --"])
-def test_any_name_is_kept_as_it_is(name):
-    found = summary(f'system,rank\n"{name}",3\nB,4\n', n=9)
-    assert found.systems == (name, "B")

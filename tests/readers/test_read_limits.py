@@ -154,15 +154,6 @@ def test_the_second_block_may_hold_larger_numbers(monkeypatch):
     assert [len(each) for each in sets] == [100, 19]
 
 
-def test_repetitions_of_many_systems():
-    rows = [(s, seed, 1 + (s + seed) % 9) for seed in range(200) for s in range(300)]
-    text = "model,seed,rank\n" + "".join(f"S{s},{seed},{rank}\n" for s, seed, rank in rows)
-    sets = read(text, "r.csv", n=9)
-    assert len(sets) == 300
-    assert all(len(each) == 200 for each in sets)
-    assert sets[299].ranks.tolist() == [1 + (299 + seed) % 9 for seed in range(200)]
-
-
 def test_what_is_left_out_leaves_the_rest_in_its_place():
     text = "system,rank,n,count\nA,3,9,0\nB,7,9,2\nC,12,9,0\nD,4,9,2\nB,5,9,0\n"
     sets = read(text, "r.csv")
