@@ -9,13 +9,15 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from sampledash.checks import shown
 from sampledash.readers.errors import ReadError
 from sampledash.readers.upload_limits import BYTES
 
 Source = str | Path | BinaryIO
 Kind = Literal["text", "parquet", "array"]
 
-_PARQUET, _ARRAY, _GZIP = b"PAR1", b"\x93NUMPY", b"\x1f\x8b"
+_GZIP = b"\x1f\x8b"
+_BINARY: dict[bytes, Kind] = {b"PAR1": "parquet", b"\x93NUMPY": "array"}
 _RATIO = 100  # ranks pack about 3 to 20 times; a bomb a thousand times
 _MOST_MEMBERS = 100_000  # packers that write blocks make one of 64 KiB or more
 _PLAIN = 16 * 2**20  # so much may be as regular as it likes
@@ -25,9 +27,11 @@ _PIECE = 2**20
 _CONVERT = "save the table as CSV"
 _PICKLE = "a Python pickle, which could run code and is never read"
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
-    (_PARQUET, "a Parquet file", "rename it to end in .parquet"),
-    (_ARRAY, "a numpy array", "rename it to end in .npy"),
-    (b"PK\x03\x04", "a zip archive or an Excel workbook", "save the sheet as CSV"),
+    (
+        b"PK\x03\x04",
+        "a zip archive or an Excel workbook",
+        "save the sheet as CSV, or save one array with numpy.save",
+    ),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save the sheet as CSV"),
     (b"\x89PNG", "a PNG picture", _CONVERT),
     (b"\xff\xd8\xff", "a JPEG picture", _CONVERT),
@@ -46,10 +50,6 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b'{"', "JSON", _CONVERT),
     (b"[{", "JSON", _CONVERT),
 )
-_BINARY: dict[bytes, Kind] = {_PARQUET: "parquet", _ARRAY: "array"}
-# Ending of a name -> first bytes, and what they are called.
-_ENDINGS = dict.fromkeys((".parquet", ".pq"), (_PARQUET, "Parquet"))
-_ENDINGS[".npy"] = _ARRAY, "a numpy array"
 
 
 def load(source: Source, name: str | None = None) -> tuple[bytes, str]:
@@ -63,9 +63,7 @@ def load(source: Source, name: str | None = None) -> tuple[bytes, str]:
         except (OSError, ValueError) as error:
             there = os.path.exists(path)  # False too for what can be no path
             reason = "the file cannot be opened" if there else "there is no such file"
-            line = name.splitlines()[0] if name else "(no name)"
-            short = line if len(line) <= 60 else line[:57] + "..."
-            raise ReadError(f"{short}: {reason}; check the path") from error
+            raise ReadError(f"{shown(name)}: {reason}; check the path") from error
     elif hasattr(source, "read"):
         if name is None:
             own = getattr(source, "name", None)
@@ -102,14 +100,10 @@ def unpacked(data: bytes, name: str) -> bytes:
                         f"{name} unpacks to more than {_RATIO} times its size, which no table of "
                         "ranks does; unpack it and give the table itself"
                     )
-    except EOFError:
+    except (EOFError, gzip.BadGzipFile, zlib.error):
         raise ReadError(
-            f"{name} is compressed with gzip but cut off; copy or download it again"
-        ) from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        wrong = "followed by something else" if "Not a gzipped" in str(error) else "damaged"
-        raise ReadError(
-            f"{name} is compressed with gzip but {wrong}; compress the table again"
+            f"{name} is compressed with gzip but damaged, followed by something else, or cut off; "
+            "copy or download it again"
         ) from None
     contents = whole.getvalue()
     if contents.startswith(_GZIP):
@@ -130,28 +124,21 @@ def stem_of(name: str) -> str:
 
 
 def kind_of(data: bytes, name: str) -> Kind:
-    """Decide by the content what this is; refuse what the name contradicts."""
+    """What this is by its content, whatever its name says."""
     if not data[:4096].strip() and not data.strip():
         raise ReadError(f"{name} is empty: it needs a header line and one line per rank")
-    suffix = Path(plain(name)).suffix.lower()
+    for magic, kind in _BINARY.items():
+        if data.startswith(magic):
+            return kind
     head = data[:64].lstrip().lower()
-    magic, what, remedy = next(
-        (s for s in _SIGNATURES if data.startswith(s[0]) or head.startswith(s[0].lower())),
-        (b"", "plain text", "give it the ending .csv if it is a table in text form"),
-    )
-    wanted, says = _ENDINGS.get(suffix, (b"", ""))
-    if magic in _BINARY and (magic == wanted or not suffix):
-        return _BINARY[magic]
-    if magic or wanted:
-        if not magic and b"\0" in data[:4096]:
-            what = f"not {says}"
-        if magic == b"PK\x03\x04" and suffix == ".npz":
-            what, remedy = "a zip archive of numpy arrays", "save one array with numpy.save"
-        called = wanted or suffix in (".csv", ".tsv", ".txt")
-        says = "is not what its name says: it " if called else ""
-        raise ReadError(f"{name} {says}is {what}; {remedy}")
+    for magic, what, remedy in _SIGNATURES:
+        if data.startswith(magic) or head.startswith(magic.lower()):
+            raise ReadError(f"{name} is {what}; {remedy}")
     if b"\0" in data[:65536]:
-        raise ReadError(f"{name} is not text: it holds zero bytes; save the table as CSV in UTF-8")
+        raise ReadError(
+            f"{name} is neither text nor Parquet nor a numpy array: it holds zero bytes; save the "
+            "table as CSV in UTF-8"
+        )
     return "text"
 
 

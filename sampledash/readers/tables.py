@@ -1,14 +1,13 @@
 """From bytes to a table of named columns.
 
 Text is read by pyarrow if it is large and plain, otherwise by pandas; Parquet by pyarrow; numpy
-arrays by no more than their header.
+arrays by numpy.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -44,15 +43,6 @@ _ARROW = {
     "real": pa.float64(),
     "few": pa.dictionary(pa.int32(), pa.string()),
     "many": pa.string(),
-}
-# How pyarrow calls a type -> what a column of it holds.
-_ODD = {
-    "date|time": "dates or times",
-    "duration|month": "durations",
-    "(large_|fixed_size_)?binary": "bytes",
-    "map": "maps",
-    "struct": "structs",
-    ".*(list|union)": "lists",
 }
 _BROKEN = re.compile(r"[\n\r]")  # a header over several lines
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
@@ -251,7 +241,7 @@ def _parquet_columns(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
         if role is not None and odd:
             what = "numbers or text" if label[i] else "numbers"
             where = f"{name}, row 1, column {source.headers[i]!r}"
-            raise ReadError(f"{where}: it holds {odd}; save it as {what}")
+            raise ReadError(f"{where}: it holds values of the type {odd}; save it as {what}")
         if role is not None or ("rank" not in source.roles and not odd):
             wanted.append(i)
     if "rank" not in source.roles:
@@ -278,16 +268,13 @@ def _parquet_columns(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
 
 
 def _odd(kind: Any, *, label: bool) -> str:
-    """What a column holds if that is nothing to us; else nothing."""
+    """The type of a column that is nothing to us; else nothing."""
     if types.is_dictionary(kind):
         kind = kind.value_type
     dated = types.is_date(kind) or types.is_timestamp(kind)
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
     plain = number or _is_text(kind) or types.is_null(kind) or types.is_boolean(kind)
-    if plain or (label and dated):
-        return ""
-    found = next((what for names, what in _ODD.items() if re.match(names, str(kind))), "")
-    return found or "values of another kind"
+    return "" if plain or (label and dated) else str(kind).split("<")[0]
 
 
 def _is_text(kind: Any) -> bool:
@@ -342,38 +329,21 @@ def _array_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
 
 
 def load_array(data: bytes, name: str) -> NDArray[Any]:
-    """Return the array of a .npy file, as a view of its bytes: numpy would allocate what it claims.
-
-    Refused if it holds Python objects (a pickle, which could run code), is damaged or cut off, or
-    holds anything but numbers, or named fields of numbers and text.
-    """
+    """Return the array of a .npy file, of numbers or of named fields of numbers and text."""
+    stream = io.BytesIO(data)
     try:
-        stream = io.BytesIO(data)
-        version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0
-        if version != (1, 0):
-            read = np.lib.format.read_array_header_2_0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of old spellings in the header
-            shape, fortran, dtype = read(stream)
-        if version == (3, 0) and dtype.names:  # as 2.0, but the names are in UTF-8
-            dtype.names = tuple(field.encode("latin-1").decode() for field in dtype.names)
-        whole = all(type(extent) is int and extent >= 0 for extent in shape)
-        if version not in ((1, 0), (2, 0), (3, 0)) or dtype.itemsize == 0 or not whole:
-            raise ValueError("nothing in it")
+            array: NDArray[Any] = np.load(stream, allow_pickle=False)
+        if stream.tell() < len(data):
+            raise ValueError("something behind it")
     except Exception as error:  # the header is parsed as Python: many kinds
         raise ReadError(
-            f"{name} cannot be read as a numpy array: its header is damaged; "
-            "write it again with numpy.save"
+            f"{name} cannot be read as a numpy array: it is damaged or cut off, or holds Python "
+            "objects (a pickle), which could run code and are never read; write numbers again with "
+            "numpy.save"
         ) from error
-    if dtype.hasobject:
-        raise ReadError(
-            f"{name} holds Python objects (a pickle), which could run code and are never read; "
-            "save an array of integers, or one with named fields"
-        )
-    size, start = math.prod(shape), stream.tell()
-    if size * dtype.itemsize > len(data) - start:
-        raise ReadError(f"{name} is cut off: its header promises {size:,} entries; write it again")
+    shape, dtype = array.shape, array.dtype
     limits.ROWS.check(shape[0] if shape else 1, name)
     if dtype.names is None and not _is_number(dtype):
         kinds = {"b": "true and false", "c": "complex numbers", "U": "text", "S": "text"}
@@ -381,10 +351,9 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
             f"{name} holds {kinds.get(dtype.kind, 'what no rank is')}, not ranks; save integers, "
             "or an array with named fields such as system, rank and count"
         )
-    if size == 0:
+    if array.size == 0:
         raise ReadError(f"{name} is empty: its shape is {_shape(shape)}; save at least one rank")
-    array = np.frombuffer(data, dtype=dtype, count=size, offset=start)
-    return array.reshape(shape, order="F" if fortran else "C")
+    return array
 
 
 def _shape(shape: tuple[int, ...]) -> str:

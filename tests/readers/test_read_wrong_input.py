@@ -284,18 +284,17 @@ WRONG = [
     (column(True, False), PARQUET, "row 1, column 'rank': True is not a number"),
     (column([1], [2]), PARQUET, "row 1, column 'rank'"),
     (column(1, 12), PARQUET, "x.parquet, row 2, column 'rank': rank 12"),
-    (b"rank\n3\n", PARQUET, "x.parquet is not what its name says … plain text … .csv"),
     (b"PK\x03\x04....", PARQUET, "zip archive"),
-    (b"ab\0\0cd", PARQUET, "not Parquet"),
+    (b"ab\0\0cd", PARQUET, "neither text nor Parquet nor a numpy array"),
     (THOUSAND[:-200], PARQUET, "x.parquet cannot be read as Parquet"),
     (THOUSAND[:4] + b"\xff" * 60 + THOUSAND[64:], PARQUET, "x.parquet cannot be read as Parquet"),
     (saved({"rank": [], "n": []}), PARQUET, "x.parquet has columns but no rows"),
-    (b"PAR1....PAR1", {}, "Parquet file; rename it"),
+    (b"PAR1....PAR1", {}, "ranks.csv cannot be read as Parquet: it is damaged"),
     (b"PK\x03\x04....", {}, "Excel workbook; save the sheet as CSV"),
     (b"\xd0\xcf\x11\xe0....", {}, "old Excel workbook"),
     (b"\x89PNG\r\n\x1a\n", {}, "PNG picture"),
     (b"%PDF-1.7", {}, "PDF document"),
-    (b"\x1f\x8b\x08", {}, "gzip but cut off; copy or download"),
+    (b"\x1f\x8b\x08", {}, "gzip but damaged … or cut off; copy or download"),
     ("\ufeffrank\n3\n".encode("utf-16-le"), {}, "UTF-16; save it as UTF-8"),
     (b'{"rank": [1]}', {}, "JSON"),
     (b"<!DOCTYPE html><html>", {}, "web page"),
@@ -331,15 +330,15 @@ WRONG += [
 GOOD = npy(np.arange(1, 9))
 HUGE = GOOD.replace(b"(8,), }", b"(999999999999,), }").replace(b" " * 11 + b"\n", b"\n")
 assert len(HUGE) == len(GOOD)
-WRONG += [
-    (HUGE, BPR, "cut off: its header promises 999,999,999,999 entries"),
-    (GOOD[:-1], BPR, "cut off"),
-    (GOOD[:20], BPR, "header is damaged"),
-    (GOOD.replace(b"'shape'", b"'shade'"), BPR, "header is damaged"),
-    (GOOD.replace(b"(8,)", b"(-8,)").replace(b" \n", b"\n"), BPR, "header is damaged"),
-    (GOOD, NINE, "rename it to end in .npy"),
-    (b"rank\n3\n", BPR, "not what its name says: it is plain text"),
-]
+DAMAGED = (
+    HUGE,
+    GOOD[:-1],
+    GOOD[:20],
+    GOOD + b"\0",
+    GOOD.replace(b"'shape'", b"'shade'"),
+    GOOD.replace(b"(8,)", b"(-8,)").replace(b" \n", b"\n"),
+)
+WRONG += [(data, BPR, "BPR.npy cannot be read … damaged or cut off") for data in DAMAGED]
 BLANK = PARQUET | NINE
 WRONG += [
     (saved({"rank": pa.nulls(2)}), BLANK, "row 1, column 'rank': the cell is blank"),
@@ -361,7 +360,7 @@ def test_wrong_files(content, options, facts):
 
 def test_no_such_file(tmp_path):
     for source, said in (
-        (tmp_path / "nowhere.csv", "nowhere.csv: there is no such file"),
+        (tmp_path / "nowhere.csv", "'nowhere.csv': there is no such file"),
         (tmp_path, "cannot be opened"),
         (5, "parse_rank_text"),
     ):
