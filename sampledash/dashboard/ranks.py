@@ -25,6 +25,7 @@ from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.dashboard.words import escaped
 from sampledash.ranksets import RankSet
 from sampledash.readers import Opened, Reading
+from sampledash.readers.frame import few
 from sampledash.report.numbers import count, percent, span
 
 UPLOAD, PASTE = "Upload a file", "Paste ranks"
@@ -245,18 +246,7 @@ def _once(store: str, key: object, make: Callable[[], Any]) -> Any:
 
 def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
     """The sentence, with a button for each way out."""
-    ways: dict[str, dict[str, Any]] = {}
-    if isinstance(error, readers.ZeroBasedRanks):
-        ways["The ranks count from 0: add 1"] = {"zero_based": True}
-    elif isinstance(error, readers.CensoredItems):
-        ways["Tied behind the ranked items"] = {"censored": "tied"}
-        if error.instances < error.queries:
-            ways["Leave those queries out"] = {"censored": "left-out"}
-    elif isinstance(error, readers.DifferentInstances) and error.shared:
-        many = "instances" if error.shared > 1 else "instance"
-        ways[f"Compare the {count(error.shared)} {many} they share"] = {"instances": "shared"}
-    elif isinstance(error, readers.DifferentInstances):
-        ways["Compare them as they are"] = {"instances": "any"}
+    ways = error.ways if isinstance(error, readers.ReadError) else {}
     buttons = [(label, partial(how.update, options)) for label, options in ways.items()]
     asking = isinstance(error, readers.MissingCandidates)
     return Problem(state.spelled(error), *buttons, asking=asking)
@@ -297,15 +287,11 @@ def file_lines(facts: readers.Facts) -> list[str]:
     ]
     parts = [f"**{escaped(facts.file)}**, {facts.kind}"]
     if used:
-        parts.append(_few(used))
+        parts.append(few(used, _MOST_COLUMNS))
     if facts.ignored:
-        parts.append(f"ignored: {_few([f'*{escaped(header)}*' for header in facts.ignored])}")
+        ignored = [f"*{escaped(header)}*" for header in facts.ignored]
+        parts.append(f"ignored: {few(ignored, _MOST_COLUMNS)}")
     return [f"- {'; '.join(parts)}", *(f"    - {escaped(note)}" for note in facts.notes)]
-
-
-def _few(names: list[str]) -> str:
-    rest = len(names) - _MOST_COLUMNS
-    return ", ".join(names[:_MOST_COLUMNS]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def numbers(summary: readers.Summary) -> str:

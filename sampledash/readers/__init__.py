@@ -7,7 +7,6 @@ from sampledash.readers.errors import (
     DifferentInstances,
     MissingCandidates,
     MissingNegatives,
-    NoRankColumn,
     ReadError,
     ZeroBasedRanks,
 )
@@ -30,7 +29,6 @@ __all__ = [
     "Facts",
     "MissingCandidates",
     "MissingNegatives",
-    "NoRankColumn",
     "Opened",
     "PrintedRow",
     "PrintedTable",

@@ -38,19 +38,14 @@ _PILE = 0.2  # share of the rows at the largest rank that looks like a cut
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
     """Names of the systems of each file; those that came before get its name: "X (b.csv)"."""
-    seen: Counter[str] = Counter()
     known: set[str] = set()
     result = []
     for own, file in zip(names, files, strict=True):
-        seen[file] += 1
-        tens, ones = divmod(seen[file] % 100, 10)
-        ending = {1: "st", 2: "nd", 3: "rd"}.get(ones, "th") if tens != 1 else "th"
-        called = file if seen[file] == 1 else f"{file}, {seen[file]}{ending}"
         mine = []
         for name in own:
             new, number = name, 1
             while new in known or (number > 1 and new in own):
-                new = f"{name} ({called}{f', {number}' * (number > 1)})"
+                new = f"{name} ({file}{f', {number}' * (number > 1)})"
                 number += 1
             mine.append(new)
             known.add(new)
@@ -298,7 +293,10 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
         seem = "rank 0, and no rank is negative, so the ranks seem to count from 0:"
         if sampled:
             seem = "sampled rank 0; the best sampled rank is 1: if yours count from 0,"
-        raise ZeroBasedRanks(f"{where}: {seem} add 1 to each (in Python: zero_based=True)")
+        raise ZeroBasedRanks(
+            f"{where}: {seem} add 1 to each (in Python: zero_based=True)",
+            ways={"The ranks count from 0: add 1": {"zero_based": True}},
+        )
     if not zero_based:
         return ranks
     note = "Ranks were counted from 0: 1 was added to each."
@@ -308,19 +306,14 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
     """Every entry with its n: from its file, as given, or from the other files."""
+    parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
-    for part in known:
-        part.check("n_candidates")
-    if n is not None and len(known) < len(parts):
-        n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     names = " and ".join(part.name for part in known)
     result: list[Ranks] = []
     without: list[Ranks] = []
     for part in parts:
         if "n_candidates" in part.frame:
             result.append(part)
-        elif n is not None:
-            result.append(part.with_columns(n_candidates=n))
         elif (size := _n_of_others(part, known)) is not None:
             note = f"n is taken from {names}: {part.name} does not say it."
             result.append(part.with_columns(n_candidates=size).noted(note))
@@ -451,7 +444,8 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
             raise DifferentInstances(
                 f"{name}: system {one!r} has {_number(size)} {what} and {other!r} has "
                 f"{_number(found)}; {remedy}, or compare them as they are (in Python: "
-                'instances="any")'
+                'instances="any")',
+                ways={"Compare them as they are": {"instances": "any"}},
             )
 
 
@@ -487,12 +481,15 @@ def _different(
         "They share none: complete the file, or compare them as they are "
         '(in Python: instances="any")'
     )
+    ways = {"Compare them as they are": {"instances": "any"}}
     if shared := int(((fewest == most) & (fewest > 0)).sum()):
         remedy = (
             f"All share {shared:,} of {int((most > 0).sum()):,} instances: compare those "
             '(in Python: instances="shared"), or complete the file'
         )
-    return DifferentInstances(f"{name}: {what}. {remedy}", shared=shared, missing=missing)
+        ways = {f"Compare the {several(shared, 'instance')} they share": {"instances": "shared"}}
+    said = f"{name}: {what}. {remedy}"
+    return DifferentInstances(said, shared=shared, missing=missing, ways=ways)
 
 
 def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankSet:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash.checks import MOST_INSTANCES, TOO_LARGE, is_numeral, not_a_number, shown
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.errors import NoRankColumn, ReadError
+from sampledash.readers.errors import ReadError
 from sampledash.types import Floats, Ints
 
 SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called
@@ -88,9 +88,7 @@ class Source:
         pairs = zip(self.headers, self.roles, strict=True)
         costly = next((header for header, role in pairs if role not in _CHEAP), None)
         if costly is not None and "rank" in self.roles:
-            limits.LABELLED.check(
-                rows, self.name, column=repr(costly), rows=f"{limits.ROWS.most:,}"
-            )
+            limits.LABELLED.check(rows, self.name, column=repr(costly))
 
 
 def source_of(
@@ -122,10 +120,9 @@ def source_of(
             )
     number = next(filter(is_numeral, headers), None)
     if not any(roles) and number is not None:
-        found = f"{where}: the first line holds the number {number} where column names belong; "
-        raise NoRankColumn(
-            f"{found}add a header line such as system,instance,rank,n_candidates",
-            sampled=f"{found}add a header line such as system,{SAMPLED}",
+        raise ReadError(
+            f"{where}: the first line holds the number {number} where column names belong; add a "
+            f"header line such as system,instance,rank,n_candidates, or system,{SAMPLED}"
         )
     return Source(name, kind, tuple(headers), tuple(roles), **text)
 

@@ -11,7 +11,7 @@ from typing import BinaryIO, Literal
 
 from sampledash.checks import shown
 from sampledash.readers.errors import ReadError
-from sampledash.readers.upload_limits import BYTES
+from sampledash.readers.upload_limits import BYTES, check_size
 
 Source = str | Path | BinaryIO
 Kind = Literal["text", "parquet", "array"]
@@ -78,7 +78,7 @@ def load(source: Source, name: str | None = None) -> tuple[bytes, str]:
             f"source must be a path or a binary buffer, got {type(source).__name__}; "
             "for pasted text use parse_rank_text"
         )
-    BYTES.check(len(data), name, holds="holds")
+    check_size(len(data), name)
     return unpacked(data, name) if data.startswith(_GZIP) else data, name
 
 
@@ -94,7 +94,7 @@ def unpacked(data: bytes, name: str) -> bytes:
         with gzip.open(io.BytesIO(data)) as file:
             while piece := file.read(_PIECE):
                 size = whole.tell() + whole.write(piece)
-                BYTES.check(size, name, holds="unpacks to")
+                check_size(size, name, "unpacks to")
                 if size > _PLAIN and size > _RATIO * len(data):
                     raise ReadError(
                         f"{name} unpacks to more than {_RATIO} times its size, which no table of "

@@ -8,7 +8,12 @@ from typing import Any
 
 
 class ReadError(ValueError):
-    """The ranks cannot be used as they are. The message names file, row, column and remedy."""
+    """The ranks cannot be used as they are. The message names file, row, column and remedy.
+
+    A page offers its ``ways`` out: what a button says, and the options to read with.
+    """
+
+    ways: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
     def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message)
@@ -19,12 +24,6 @@ class MissingCandidates(ReadError):
     """The number of candidates n is neither in the file nor given."""
 
     largest_rank: int = 1  # found: n must be at least this
-
-
-class NoRankColumn(ReadError):
-    """No column is named as one of ranks."""
-
-    sampled: str  # the same sentence for who reads sampled ranks
 
 
 class MissingNegatives(ReadError):
@@ -40,8 +39,6 @@ class CensoredItems(ReadError):
 
     censored: int  # relevant items that are missing, over all systems,
     relevant: int  # of so many
-    instances: int  # queries in which at least one system misses one,
-    queries: int  # of so many with relevant items
 
 
 class DifferentInstances(ReadError):

@@ -7,13 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from sampledash import checks
 from sampledash.ranksets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems, choose, from_one
-from sampledash.readers.columns import SAMPLED, first, is_true_rank
+from sampledash.readers.columns import ROLES, SAMPLED, first, is_true_rank
 from sampledash.readers.contents import Source, kind_of, load
-from sampledash.readers.errors import MissingCandidates, MissingNegatives, NoRankColumn, ReadError
+from sampledash.readers.errors import MissingCandidates, MissingNegatives, ReadError
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
 from sampledash.readers.tables import read_table
 from sampledash.readers.trec import Censored, Trec, rank_relevant, read_trec, trec_kind
@@ -35,33 +34,28 @@ def open_sources(
     names: list[Any] = [name] * len(sources) if name is None or not many else list(name)
     if (many and isinstance(name, str)) or len(names) != len(sources):
         raise ValueError(f"name must give one name for each of the {len(sources)} files")
-    if not sources and qrels is None:
+    judgements = [] if qrels is None else [(qrels, None)]
+    given = [*zip(sources, names, strict=True), *judgements]
+    if not given:
         raise ReadError("source is empty: give at least one file")
-    limits.FILES.check(len(sources) + (qrels is not None), "source")
+    limits.FILES.check(len(given), "source")
     read: list[Ranks | Trec] = []
-    size, entries, most = 0, 0, limits.ROWS.most
-    for each, label in zip(sources, names, strict=True):
+    size, rows, most = 0, 0, limits.ROWS.most
+    for number, (each, label) in enumerate(given):
         data, called = load(each, label)
         who = f"{called} with the files before it" if read else called
-        limits.BYTES.check(size := size + len(data), who, holds="holds")
+        limits.check_size(size := size + len(data), who)
         kind = kind_of(data, called)
         trec = trec_kind(data, called) if kind == "text" else None
-        part = (
-            ranks_of(*read_table(data, called, kind))
-            if trec is None
-            else read_trec(data, called, trec)
-        )
-        read.append(part)
-        most = min(most, _most(part))
-        limits.Limit(most, limits.ROWS.sentence).check(entries := entries + len(part.frame), who)
-    if qrels is not None:
-        data, called = load(qrels)
-        if kind_of(data, called) != "text" or trec_kind(data, called) != "qrels":
+        if number == len(sources) and trec != "qrels":
             raise ReadError(
                 f"{called} does not hold qrels; give lines of four fields: "
                 "query, iteration, document, relevance"
             )
-        read.append(read_trec(data, called, "qrels"))
+        part = read_trec(data, called, trec) if trec else ranks_of(*read_table(data, called, kind))
+        read.append(part)
+        most = min(most, _most(part))
+        limits.Limit(most, "rows", limits.ROWS.remedy).check(rows := rows + len(part.frame), who)
     return Opened(_matched(read))
 
 
@@ -231,12 +225,8 @@ def read_sampled_ranks(
     ReadError
         A ``ValueError`` of one sentence with file, row, column, value and remedy.
     """
-    try:
-        opened = open_sources(source, name=name)
-    except NoRankColumn as error:
-        raise NoRankColumn(error.sampled, sampled=error.sampled) from None
     return sampled_sets(
-        opened,
+        open_sources(source, name=name),
         n=n,
         m=m,
         scheme=scheme,
@@ -278,8 +268,17 @@ def sampled_sets(
     lack = lacks(opened)
     sets = []
     for part in choose(parts, systems):
-        for role, given, other in zip(limits.NUMBERS, (n, m), lack, strict=True):
-            part = _with_number(part, role, given, other)
+        for (role, (symbol, what, *_)), given, other in zip(
+            limits.NUMBERS.items(), (n, m), lack, strict=True
+        ):
+            # Where some file lacks it, what is given may be meant for that one.
+            part = part.with_number(role, given, agree=not other)
+            if role not in part.frame:
+                kind = MissingCandidates if symbol == "n" else MissingNegatives
+                raise kind(
+                    f"{part.name} does not say {symbol}, the number of {what}: add a column "
+                    f"{ROLES[role].names[0]}, or give {symbol}"
+                )
         part = from_one(part, zero_based, sampled=True)
         rank, most = part.values("rank"), part.values("negatives") + 1
         if (i := first(rank > most)) is not None:
@@ -312,30 +311,6 @@ def lacks(opened: Opened) -> tuple[bool, bool]:
     """Whether some file does not say n, and whether some does not say m."""
     n, m = (any(role not in part.frame for part in opened.tables) for role in limits.NUMBERS)
     return n, m
-
-
-def _with_number(part: Ranks, role: str, given: int | None, others: bool) -> Ranks:
-    """One n or m for each entry, from the file or as given; not two that differ.
-
-    ``others``: some file lacks it, so what is given may be meant for that one.
-    """
-    symbol, what, low, high = limits.NUMBERS[role]
-    found = part.values(role)
-    if found is None and given is None:
-        lacking, column = (MissingCandidates, role) if symbol == "n" else (MissingNegatives, symbol)
-        raise lacking(
-            f"{part.name} does not say {symbol}, the number of {what}: add a column {column}, or "
-            f"give {symbol}"
-        )
-    if found is None:
-        return part.with_columns(**{role: checks.integer(symbol, given, low=low, high=high)})
-    part.check(role)
-    if given is not None and not others and (i := first(found != given)) is not None:
-        raise ReadError(
-            f"{part.place(i, role)}: the file says {symbol} = {found[i]:,}, but {symbol} = "
-            f"{given:,} is given; leave one of them out"
-        )
-    return part
 
 
 def _adaptive(part: Ranks, own: pd.DataFrame) -> bool | None:

@@ -23,12 +23,11 @@ from sampledash.readers.columns import (
     Source,
     categories,
     first,
-    is_true_rank,
     parsed,
     whole,
 )
 from sampledash.readers.contents import stem_of
-from sampledash.readers.errors import NoRankColumn, ReadError
+from sampledash.readers.errors import ReadError
 
 Runs = Literal["averaged", "apart"]
 
@@ -104,15 +103,29 @@ class Ranks:
             column = int(self.frame["column"].iloc[row])
         return self.source.place(int(self.frame.index[row]), column)
 
-    def check(self, role: str) -> None:
-        """Refuse the first n or m that cannot be."""
-        (symbol, _, low, high), values = limits.NUMBERS[role], self.values(role)
-        for bad, bound in ((values < low, f"least {low:,}"), (values > high, f"most {high:,}")):
+    def with_number(self, role: str, given: int | None, *, agree: bool = False) -> Ranks:
+        """One n or m for each row: that of the source, else the one given.
+
+        ``agree``: a source that says another one than is given is refused.
+        """
+        (symbol, _, low, high), found = limits.NUMBERS[role], self.values(role)
+        if found is None and given is None:
+            return self
+        if found is None:
+            one = checks.integer(symbol, given, low=low, high=high)
+            return self.with_columns(**{role: one})
+        for bad, bound in ((found < low, f"least {low:,}"), (found > high, f"most {high:,}")):
             if (i := first(bad)) is not None:
                 raise ReadError(
-                    f"{self.place(i, role)}: {symbol} must be at {bound}, got {values[i]:,}; "
+                    f"{self.place(i, role)}: {symbol} must be at {bound}, got {found[i]:,}; "
                     "correct it or remove the row"
                 )
+        if agree and given is not None and (i := first(found != given)) is not None:
+            raise ReadError(
+                f"{self.place(i, role)}: the column says {symbol} = {found[i]:,}, but {symbol} = "
+                f"{given:,} is given; leave one of them out"
+            )
+        return self
 
 
 def ranks_of(source: Source, cells: pd.DataFrame) -> Ranks:
@@ -128,18 +141,12 @@ def ranks_of(source: Source, cells: pd.DataFrame) -> Ranks:
     return _wide(source, cells)
 
 
-def _no_rank(source: Source, why: str) -> NoRankColumn:
+def _no_rank(source: Source, why: str) -> ReadError:
     headers = [header if len(header) <= 40 else header[:37] + "..." for header in source.headers]
-    found = f"found {few(map(repr, headers), 12)}; {why}"
-    names = [name for name in ROLES["rank"].names if name != SAMPLED]
-    also = [name for name in names if not is_true_rank(name)]
-    wide = "per system, separated by commas, semicolons or tabs"
-    return NoRankColumn(
-        f"{source.name} has no rank column: {found}. Accepted names: {', '.join(names)}, and for "
-        f"ranks among sampled negatives {SAMPLED}; or one column of ranks {wide}",
-        sampled=f"{source.name} has no column of sampled ranks: {found}. Write columns "
-        f"system,{SAMPLED} (accepted too: {', '.join(also)}), or one column of sampled "
-        f"ranks {wide}",
+    return ReadError(
+        f"{source.name} has no rank column: found {few(map(repr, headers), 12)}; {why}. Name it "
+        f"rank, or {SAMPLED} for ranks among sampled negatives; or write one column of ranks per "
+        "system, separated by commas, semicolons or tabs"
     )
 
 

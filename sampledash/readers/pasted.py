@@ -11,7 +11,7 @@ import pandas as pd
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.ranksets import RankSet
 from sampledash.readers.assemble import Instances, Opened, Systems
-from sampledash.readers.columns import ROLES, TYPED_RANKS, Source, categories, first, role_of
+from sampledash.readers.columns import ROLES, TYPED_RANKS, Source, categories, role_of
 from sampledash.readers.errors import ReadError
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import text_table
@@ -104,8 +104,9 @@ def open_text(text: str) -> Opened:
     if m is not None:  # said of true ranks it has no meaning, which their reader tells
         doubt = f"m = {m} is not used: true ranks are those among all candidates"
         ranks = ranks.noted(doubts=[doubt])
-    ranks = _said_of_all(ranks, "n_candidates", n)
-    return Opened((_said_of_all(ranks, "negatives", m),))
+    for role, value in zip(NUMBERS, (n, m), strict=True):
+        ranks = ranks if value is None else ranks.with_number(role, value, agree=True)
+    return Opened((ranks,))
 
 
 def _said(part: str) -> Iterator[tuple[str, str, str]]:
@@ -134,19 +135,6 @@ def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
             raise ReadError(f"the {_NAME} has {shown(part)}: {remedy}")
         found.append((role, value))
     return found
-
-
-def _said_of_all(ranks: Ranks, role: str, value: int | None) -> Ranks:
-    """With a number for each entry, unless a column of the table says another one."""
-    if value is None:
-        return ranks
-    column = ranks.values(role)
-    if column is not None and (i := first(column != value)) is not None:
-        raise ReadError(
-            f"{ranks.place(i, role)}: {column[i]:,} differs from {NUMBERS[role][0]} = {value:,}, "
-            "which the text says besides: keep one"
-        )
-    return ranks.with_columns(**{role: np.broadcast_to(value, len(ranks.frame))})
 
 
 def _is_table(text: str) -> bool:

@@ -252,7 +252,7 @@ def _parquet_columns(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     if size > limits.BYTES.most:  # only then: asked of a damaged column, Arrow ends the process
         chunks = [i for i in range(head.num_columns) if head.schema.column(i).path in names]
         size = sum(group.column(i).total_uncompressed_size for group in groups for i in chunks)
-    limits.BYTES.check(size, name, holds="holds")
+    limits.check_size(size, name)
     # Text that repeats is kept once: written out, a small file could fill the memory.
     text = [fields[i].name for i in wanted if _is_text(fields[i].type)]
     file = parquet.ParquetFile(io.BytesIO(data), metadata=head, read_dictionary=text)

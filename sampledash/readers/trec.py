@@ -272,6 +272,9 @@ def missing(found: list[Ranks]) -> CensoredItems | None:
         return None
     relevant, lacking = sum(len(each.frame) for each in found), _lacking(found)
     names = " and ".join(each.name for each in found)
+    ways = {"Tied behind the ranked items": {"censored": "tied"}}
+    if not lacking.all():
+        ways["Leave those queries out"] = {"censored": "left-out"}
     return CensoredItems(
         f"{names}: {censored:,} of {relevant:,} relevant items, in {lacking.sum():,} of "
         f"{len(lacking):,} queries, are missing, so their rank is only known to lie beyond the end "
@@ -279,8 +282,7 @@ def missing(found: list[Ranks]) -> CensoredItems | None:
         'censored="tied") or leave those queries out (in Python: censored="left-out")',
         censored=censored,
         relevant=relevant,
-        instances=int(lacking.sum()),
-        queries=len(lacking),
+        ways=ways,
     )
 
 

@@ -20,74 +20,61 @@ NUMBERS: dict[str, tuple[str, str, int, int]] = {
 
 @dataclass
 class Limit:
-    """The most of something that is looked at, and what is said of a file with more."""
+    """The most of something that is looked at, and what to do about more."""
 
     most: int
-    sentence: str
+    what: str
+    remedy: str
 
     def check(self, found: int, where: str, **words: str) -> None:
-        """Refuse what is more; ``words`` fill in the sentence."""
+        """Refuse what is more; ``words`` fill in what it is."""
         if found > self.most:
-            words |= {"found": f"{found:,}", "most": f"{self.most:,}", "mib": f"{self.most >> 20}"}
-            raise ReadError(self.sentence.format(where=where, **words))
+            what = self.what.format(**words)
+            raise ReadError(
+                f"{where} holds {found:,} {what}, more than {self.most:,}; {self.remedy}"
+            )
 
 
 _COUNTS = "reduce it to counts (columns system, rank, count), or split it"
-_PASTED = "{where} holds {found} characters, more than {most}; paste less of it"
+_PASTE = "paste less of it"
+_NUMBER = "number them"
+_INSTANCE = "is the column really the instance? Rename it"
 
-FILES = Limit(1_000, "{where} holds {found} files, more than {most}; give fewer")
-BYTES = Limit(256 * 2**20, "{where} {holds} more than {mib} MiB; " + _COUNTS)  # unpacked
-TYPED = Limit(20 * 2**20, _PASTED)  # characters of ranks
-PRINTED = Limit(100_000, _PASTED)  # of a table from a paper
-ROWS = Limit(  # of columns that cost little
-    10_000_000, "{where} holds {found} rows, more than {most}; " + _COUNTS
-)
+FILES = Limit(1_000, "files", "give fewer")
+BYTES = Limit(256 * 2**20, "bytes", _COUNTS)  # unpacked
+TYPED = Limit(20 * 2**20, "characters", _PASTE)  # of ranks
+PRINTED = Limit(100_000, "characters", _PASTE)  # of a table from a paper
+ROWS = Limit(10_000_000, "rows", _COUNTS)  # of columns that cost little
 LABELLED = Limit(  # with other columns, or labels that are whole numbers
     3_000_000,
-    "{where} holds {found} rows with a column {column}, more than {most}; leave that column out "
-    "(up to {rows} rows), or split the file by instances",
+    "rows with a column {column}",
+    f"leave that column out (up to {ROWS.most:,} rows), or split the file by instances",
 )
 CAREFUL = Limit(  # with cells that are looked at one by one
     2_000_000,
-    "{where} holds {found} rows, and in more than {most} every cell of a number must hold just "
-    "that, and every line all cells: complete it, or split it into files that small, in which the "
-    "odd ones are found",
+    "rows, some of them with a cell that is blank or no plain number",
+    "complete it, or split it into files that small, in which the odd ones are found",
 )
-TEXTS = Limit(  # with labels that are text
-    2_000_000,
-    "{where}: {found} rows have labels that are no whole numbers, more than {most}; number them",
-)
-LABELS = Limit(  # that differ and are text; numbers are many times as fast
-    1_000_000,
-    "{where}: the column holds {found} different labels that are no whole numbers, more than "
-    "{most}; number them",
-)
-LINES = Limit(  # of a run or qrels
-    2_000_000, "{where} holds {found} lines, more than {most}; " + _COUNTS
-)
-RANKS = Limit(  # of one file with a column for each system
-    2_000_000,
-    "{where} holds {found} cells in columns of systems, more than {most}; split it by systems or "
-    "by instances",
-)
+TEXTS = Limit(2_000_000, "rows with labels that are no whole numbers", _NUMBER)
+LABELS = Limit(1_000_000, "different labels that are no whole numbers", _NUMBER)
+LINES = Limit(2_000_000, "lines", _COUNTS)  # of a run or qrels
+RANKS = Limit(2_000_000, "cells in columns of systems", "split it by systems or by instances")
 COLUMNS = Limit(
     2_000,
-    "{where}: {found} columns, more than {most}; write one row per rank (columns system, instance, "
-    "rank), or leave out columns",
+    "columns",
+    "write one row per rank (columns system, instance, rank), or leave out columns",
 )
-SYSTEMS = Limit(
-    1_000,
-    "{where} names {found} systems, more than {most}: is the system column really the instance? "
-    "Rename it",
-)
-REPETITIONS = Limit(
-    10_000,
-    "{where}: {found} different repetitions, more than {most}; is the column really the instance? "
-    "Rename it",
-)
-GROUPS = Limit(5_000, "{where} is written in {found} row groups, more than {most}; write it again")
+SYSTEMS = Limit(1_000, "systems", _INSTANCE)
+REPETITIONS = Limit(10_000, "different repetitions", _INSTANCE)
+GROUPS = Limit(5_000, "row groups", "write it again")
 _LONGEST_LINE = 2**20  # bytes
 LONGEST_NAME = 200  # characters of a system, an instance, or a column
+
+
+def check_size(size: int, where: str, verb: str = "holds") -> None:
+    """Refuse more bytes than are read at once."""
+    if size > BYTES.most:
+        raise ReadError(f"{where} {verb} more than {BYTES.most >> 20} MiB; {BYTES.remedy}")
 
 
 def lines_of(data: bytes) -> int:

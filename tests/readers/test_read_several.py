@@ -18,7 +18,6 @@ from sampledash.readers import (
     parse_rank_text,
     read_rank_sets,
 )
-from sampledash.readers.assemble import distinct_names
 from tests.readers.reading import files, labels_of, ranks_of, read, refused, summary, together
 
 
@@ -80,11 +79,8 @@ def test_equal_names_get_the_name_of_the_later_file():
     assert names_of(sets) == ["X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)"]
     assert sets[2].ranks.tolist() == sets[0].ranks.tolist()
     thrice = files(a_csv=B, b_csv=B, c_csv=B) | {"name": ["b.csv"] * 3}
-    names = ["Z", "Z (b.csv, 2nd)", "Z (b.csv, 3rd)"]
+    names = ["Z", "Z (b.csv)", "Z (b.csv, 2)"]
     assert names_of(read_rank_sets(**thrice)) == names == list(open_sources(**thrice).systems())
-    called = [name for (name,) in distinct_names([["X"]] * 23, ["b"] * 23)]
-    assert called[9:13] == [f"X (b, {nth})" for nth in ("10th", "11th", "12th", "13th")]
-    assert called[20:] == [f"X (b, {nth})" for nth in ("21st", "22nd", "23rd")]
 
 
 def test_instances_are_matched_by_label_over_files():

@@ -29,7 +29,7 @@ SHORT = {
     "QRELS": "1 0 b 1\n2 0 c 2\n2 0 x 0\n",
     "SAMPLED": "system,sampled_rank,n_candidates,m\nX,1,900,5\n",
     "ADAPTIVE": "system,sampled_rank,n,m,adaptive\nA,1,100,20,yes\nA,4,100,10",
-    "NO_RANKS": "has no rank column … rank, ranks, position, true_rank, best_rank",
+    "NO_RANKS": "has no rank column … rank, or sampled_rank for ranks among sampled",
     "\\n": "\n",
     "\\r": "\r",
 }
@@ -181,7 +181,7 @@ n = 50: 1 7 | 'n = 50: 1 7' … give n a line of its own
 m = many; A: 1 | says m = many … whole number from 1
 m = 0; A: 1 | says m = 0 … whole number from 1
 m = 9; m = 10; A: 1 | m twice, 9 and 10
-m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … 9 differs from m = 3
+m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … the column says m = 9, but m = 3 is given
 
 == sampled(X, n=3000, m=99)
 system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … -1 … below 1

@@ -175,10 +175,7 @@ def _choose(row: DeltaGenerator) -> Given:
         ident, parse = last.ident, last.parse
     else:
         ident, parse = _typed()
-    try:
-        opened = cache.cached(("opened", ident), parse, shared=False, large=True)
-    except readers.NoRankColumn as error:
-        raise ValueError(error.sampled) from None
+    opened = cache.cached(("opened", ident), parse, shared=False, large=True)
     return Given(ident, *_of_data(opened), partial(_read, ident, opened))
 
 
