@@ -77,7 +77,7 @@ class LruStore:
 # What comes from bundled ranks serves everybody, what comes from an upload its session only.
 # Entries of the large stores hold every m: some tens of MB for many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
-_OWN = {True: 6, False: 96}
+_OWN = {True: 6, False: 256}  # eight systems in one metric have 160 results
 
 
 def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False) -> T:

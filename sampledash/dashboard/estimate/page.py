@@ -124,14 +124,14 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         method, weight = state.value("estimator", CHOICES), state.current().gamma
         with systems:
             sets, true = given.read()
-            shown, every = _shown(sets, given.ident)
+            shown = _shown(sets, given.ident)
         if not shown:
             raise Problem("Choose at least one system to show.", asking=True)
         if method == "BV" and weight == 0:
             raise ValueError(
                 "gamma = 0 has no usable vector beyond m of about 20: take gamma above 0"
             )
-        return result.Question(shown, metric, method, weight, true, every)
+        return result.Question(shown, metric, method, weight, true)
 
     def explain(error: ValueError) -> Problem:
         if isinstance(error, readers.ZeroBasedRanks) and isinstance(given, Given):
@@ -248,7 +248,9 @@ def _read(ident: str, opened: readers.Opened) -> tuple[Sets, tuple[RankSet, ...]
         "zero_based": st.session_state.get(_SHIFT) == ident,
     }
     key = ("sampled", ident, *how.values())
-    sets = cache.cached(key, lambda: tuple(readers.sampled_sets(opened, **how)), shared=False)
+    sets = cache.cached(
+        key, lambda: tuple(readers.sampled_sets(opened, **how)), shared=False, large=True
+    )
     _require_few(max(one.outcomes.m[-1] for one in sets))
     read = words.understood([short_name(one.system) for one in sets], sum(map(len, sets)))
     st.caption(escaped(read))
@@ -263,16 +265,13 @@ def _require_few(m: int) -> None:
         )
 
 
-def _shown(sets: Sets, ident: str) -> tuple[Sets, Sets]:
-    """Ask what the data leave open, and for a choice of systems where there are many.
-
-    Returns the chosen and all.
-    """
+def _shown(sets: Sets, ident: str) -> Sets:
+    """Ask what the data leave open, and for a choice of systems where there are many."""
     if _was_set([one for one in sets if one.is_adaptive]):
         sets = tuple(replace(one, adaptive=False) for one in sets)
     total = len(sets)
     if total <= MOST_SYSTEMS:
-        return sets, sets
+        return sets
     chosen = st.multiselect(
         f"Systems shown, up to {MOST_SYSTEMS} of {count(total)}",
         range(total),
@@ -283,7 +282,7 @@ def _shown(sets: Sets, ident: str) -> tuple[Sets, Sets]:
         persist_state="session",
         help="Every pair of them is compared.",
     )
-    return tuple(sets[place] for place in sorted(chosen)), sets
+    return tuple(sets[place] for place in sorted(chosen))
 
 
 def _was_set(found: list[SampledRankSet]) -> bool:

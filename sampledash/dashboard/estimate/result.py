@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations_with_replacement
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash.comparison.means import expected_mean, mean
-from sampledash.correction import correction
+from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.grid import rank_grid
@@ -20,7 +20,7 @@ from sampledash.dashboard.words import outside, repeated, system_name
 from sampledash.estimation.bounds import bounds_from_table, difference
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
-from sampledash.estimation.rank_distribution import fitted, fitted_side_by_side
+from sampledash.estimation.rank_distribution import DistributionMethod, fitted, fitted_side_by_side
 from sampledash.estimation.vectors import gamma_table
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
@@ -36,6 +36,7 @@ T = TypeVar("T")
 TOGETHER, SHAPED = "side by side", "shape-constrained MLE"
 PLAINER = (TOGETHER, SHAPED, "MLE")  # each assumes less than the one before
 METHODS = (*PLAINER, "MES", "BV-MLE", "BV-MES", "MN", "BV", "CLS", "rank estimate", "uncorrected")
+SHAPE: DistributionMethod = "monotone-mle"
 FALLING: Shape = "non-increasing"
 MOST_PRINTED = 20  # systems of a table
 MOST_CANDIDATES = 10**6  # of a picture of true ranks
@@ -63,7 +64,6 @@ class Question:
     method: str
     gamma: float
     true: tuple[RankSet, ...] = ()  # the ranks behind them, known of the bundled ones
-    given: tuple[SampledRankSet, ...] = ()  # where these are some of them
 
     @property
     def adaptive(self) -> bool:
@@ -79,15 +79,13 @@ class Question:
     def value(self, place: int, method: str) -> float:
         """Estimate of one system by one of :data:`METHODS`."""
 
-        def together() -> list[float]:
-            fits = fitted_side_by_side(self.sets)
-            return [float(fit.expected(self.metric)) for fit in fits]
-
-        one, asked = self.sets[place], "monotone-mle" if method == SHAPED else method
+        one = self.sets[place]
         if method == TOGETHER:  # from one distribution, learned from all systems together
-            return self.cached((method, self.sets), together)[place]
+            fits = self.cached((method, self.sets), lambda: fitted_side_by_side(self.sets))
+            return float(fits[place].expected(self.metric))
+        asked: Correction | str = SHAPE if method == SHAPED else method
         if method == "BV":
-            asked = str(correction("bias-variance", gamma=self.gamma))
+            asked = correction("bias-variance", gamma=self.gamma)
         return self.cached((asked, one), lambda: point(self.metric, one, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
@@ -97,29 +95,21 @@ class Question:
         """
         one, other = self.sets[i], self.sets[j]
 
-        def make() -> Range | None:
-            try:
-                if i == j:
-                    return interval(self.metric, one, shape=shape)
-                told = compare(self.metric, one, other, shape)
-            except ValueError:
-                if shape is None:
-                    raise
-                return None
+        def make() -> Range:
+            if i == j:
+                return interval(self.metric, one, shape=shape)
+            told = compare(self.metric, one, other, shape)
             return told.low, told.high
 
         if shape is not None and (one.is_adaptive or other.is_adaptive):
             return None
-        return self.cached((shape, one, other), make)
+        return self.cached((shape, one, other), lambda: _unless_contradicted(shape, make))
 
     def gammas(self, one: SampledRankSet) -> pd.DataFrame:
         """What γ costs the mean over as many instances as this system has."""
 
-        def make() -> pd.DataFrame:
-            learned, sampling = fitted(one, "monotone-mle"), one.outcomes.samplings[-1]
-            return gamma_table(self.metric, sampling, one.n_instances, learned)
-
-        return self.cached(("gammas", one), make)
+        of = self.metric, one.outcomes.samplings[-1], one.n_instances
+        return self.cached(("gammas", one), lambda: gamma_table(*of, fitted(one, SHAPE)))
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
         """Estimated share of relevant items up to some true ranks, by system."""
@@ -128,25 +118,16 @@ class Question:
         grid = rank_grid(n)
 
         def below(one: SampledRankSet) -> Floats:
-            shares = np.cumsum(fitted(one, "monotone-mle").probabilities())
+            shares = np.cumsum(fitted(one, SHAPE).probabilities())
             return np.asarray(shares[np.minimum(grid, len(shares)) - 1])
 
-        each = {
+        return grid, {
             one.system: self.cached(("below", one, n), partial(below, one)) for one in self.sets
         }
-        return grid, each
 
-    def cached(self, name: tuple[object, ...], make: Callable[[], T]) -> T:
-        """A result about this metric, kept.
-
-        All of one source and metric are one entry of the cache: eight systems have more results
-        than the cache has entries, and with one entry each they would push one another out.
-        """
-        key = ("estimate", self.metric, self.given or self.sets)
-        held: dict[tuple[object, ...], T] = cache.cached(key, dict, shared=bool(self.true))
-        if name not in held:
-            held[name] = make()
-        return held[name]
+    def cached(self, name: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+        """A result about this metric, kept."""
+        return cache.cached(("estimate", self.metric, *name), make, shared=bool(self.true))
 
 
 @dataclass(frozen=True)
@@ -160,6 +141,16 @@ class Result(Generic[Q]):
     word: str
     sentence: str
     legend: str
+
+
+def _unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range | None:
+    """The range; None where what it follows from contradicts the shape."""
+    try:
+        return make()
+    except ValueError:
+        if shape is None:
+            raise
+        return None
 
 
 def decided(spans: Iterable[Range | None]) -> int:
@@ -199,8 +190,11 @@ def compute(q: Question, report: Progress) -> Result[Question]:
     exact: list[Any] = [mean(q.metric, ranks) for ranks in q.true] or [None] * len(names)
     known = zip(rows, values, exact, strict=True)
     rows = [row._replace(value=value, exact=on_all) for row, value, on_all in known]
-    found = (decided(x.free for x in pairs), decided(x.falling for x in pairs))
-    word = words.verdict(*found, len(pairs))
+    word = "cannot tell"
+    if decided(pair.free for pair in pairs) == len(pairs):
+        word = "decided"
+    elif decided(pair.falling for pair in pairs) == len(pairs):
+        word = "if falling"
     shown = list(map(system_name, names))
     sentence = words.sentence(str(q.metric), word, shown, values, method, rows[0].free)
     legend = words.WIDE + (words.NARROW if any(row.falling for row in rows) else "")
@@ -332,18 +326,16 @@ class TableQuestion(NamedTuple):
             return None if None in spans else difference(spans)
         one, s = self.table.rows[i], self.sampling
 
-        def make() -> Range | None:
+        def make() -> Range:
             given: Any = (self.metric, one.values, s.n, s.m, one.decimals, None, shape, s.scheme)
             try:
                 return bounds_from_table(*given, instances=self.instances or None)
             except ValueError as error:
-                if shape is not None:
-                    return None
                 said = str(error).removeprefix("observed ")
                 raise ValueError(f"{one.system}: {said}") from None
 
         key = ("table", self.metric, repr(one), shape, s, self.instances)
-        return cache.cached(key, make, shared=False)
+        return cache.cached(key, lambda: _unless_contradicted(shape, make), shared=False)
 
 
 def compute_table(q: TableQuestion, report: Progress) -> Result[TableQuestion]:

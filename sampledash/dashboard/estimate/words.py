@@ -99,13 +99,6 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
             yield f"{symbol} differs, {between}: {follows}"
 
 
-def verdict(free: int, falling: int, pairs: int) -> str:
-    """Word for how many pairs are decided, without and with the assumption."""
-    if free == pairs:
-        return "decided"
-    return "if falling" if falling == pairs else "cannot tell"
-
-
 def sentence(
     metric: str,
     word: str,

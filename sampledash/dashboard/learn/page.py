@@ -7,6 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.dashboard import page, sliding, state
 from sampledash.dashboard.learn import lesson as lessons
@@ -107,22 +108,26 @@ def _reply(chosen: Choice) -> None:
 
 
 def _body(number: int, *, revealed: bool, present: bool) -> None:
-    if not revealed:
-        _picture(number, "", revealed=False, present=present)
-        st.caption("Answer first: then the picture can be moved.")
-        return
-    if present:
-        above = st.container()  # the picture is to be seen without scrolling
-        look = _look(number)
-        with above:
-            _picture(number, look, revealed=True, present=True)
-        return
-    left, right = st.columns([7, 5], gap="medium")
-    with left:
-        look = _look(number)
-        _picture(number, look, revealed=True, present=False)
+    aside = revealed and not present
+    left, *right = st.columns([7, 5], gap="medium") if aside else [st.container()]
+    above = left.container()  # the picture is to be seen without scrolling
+    look = _look(left, number) if revealed else lessons.looks(number)[0]
     lesson = lessons.words(number, look)
-    with right:
+    with above:
+        page.moving(
+            _made(number, look, revealed, page.is_dark(), present),
+            key=f"lesson_{number}_{look}_{revealed}_{present}",
+            alt=lesson.sentence if revealed else f"{lesson.question} Before the answer.",
+        )
+    if not revealed:
+        st.caption("Answer first: then the picture can be moved.")
+    for column in right:
+        _explain(column, number, look, lesson)
+
+
+def _explain(column: DeltaGenerator, number: int, look: str, lesson: Lesson) -> None:
+    """What the picture shows, with its numbers, and where to go on."""
+    with column:
         st.markdown(f"**{_unbroken(lesson.sentence)}**")
         # All steps as one formula, in short lines: a column is narrow.
         lines = [line for step in lesson.formula for line in step.split(r",\qquad ")]
@@ -138,9 +143,8 @@ def _body(number: int, *, revealed: bool, present: bool) -> None:
 
 def _offer(look: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
     """What can be tried and, once it is chosen, its answer."""
-    kept: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
-    label = ask.format(look=look)
-    chosen = st.pills(label, m_values, key=EXAMPLE, format_func=negatives, wrap=True, **kept)
+    how = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
+    chosen = st.pills(ask.format(look=look), m_values, key=EXAMPLE, **how)
     if chosen is None:
         return
     said, link = answer(look, chosen)
@@ -162,24 +166,12 @@ def _link(link: Link) -> None:
     )
 
 
-def _look(number: int) -> str:
+def _look(place: DeltaGenerator, number: int) -> str:
     first, *more = looks = lessons.looks(number)
     if not more:
         return first
-    chosen = st.segmented_control(
-        "Metric", looks, default=first, required=True, key=f"{LOOK}{number}", **_CHOICE
-    )
-    return chosen or first
-
-
-def _picture(number: int, look: str, *, revealed: bool, present: bool) -> None:
-    look = look or lessons.looks(number)[0]
-    lesson = lessons.words(number, look)
-    page.moving(
-        _made(number, look, revealed, page.is_dark(), present),
-        key=f"lesson_{number}_{look}_{revealed}_{present}",
-        alt=lesson.sentence if revealed else f"{lesson.question} Before the answer.",
-    )
+    how: dict[str, Any] = {"default": first, "required": True, **_CHOICE}
+    return place.segmented_control("Metric", looks, key=f"{LOOK}{number}", **how) or first
 
 
 @st.cache_resource(max_entries=120, show_spinner="Computing the picture")
