@@ -49,7 +49,7 @@ has no proof. Simulated for the distributions that are hardest to tell from the 
 smooth distributions of ``tests/benchmarks/bounds.py``, 95 % intervals missed the metric in 2 % of
 runs on average and in 12 % at worst; for those themselves hardly ever. Distances from the sample
 itself would be shorter by a few percent and miss up to 23 %. No interval that holds for every
-distribution can be much narrower: ``tests/benchmarks/bounds_floor.py``.
+distribution can be much narrower: ``tests/benchmarks/bounds.py``.
 
 Where what was drawn decided m, simulated for two rules and the ranks that are hardest to tell from
 others (``tests/benchmarks/bounds.py``), the metric of the instances was missed in up to 7 % of

@@ -22,8 +22,7 @@ from tests.dashboard.driver import Page
 HOW = {"scheme": "without-replacement"}
 EVERY = range(1, 10)
 N = 10_000
-
-
+SAMPLING = sd.Sampling(N, 100, "without-replacement")
 page = partial(Page, "learn")
 
 
@@ -40,7 +39,7 @@ def guess(at, number, choice):
     return at.number_input(key=f"guess{number}").set_value(choice.number).run()
 
 
-def kept(text):
+def plain(text):
     return text.replace("\xa0", " ")
 
 
@@ -57,21 +56,21 @@ def test_a_lesson_asks_first_and_answers_kindly(number):
     assert right == [lesson.answer]
     at = page(lesson=str(number))
     # The title would tell the answer: the question stands in its place.
-    assert kept(at.markdown[0].value) == f"### {number}. {lesson.question}"
-    assert kept(lesson.setup) in at.said
+    assert plain(at.markdown[0].value) == f"### {number}. {lesson.question}"
+    assert plain(lesson.setup) in at.said
     assert lesson.title not in at.said
     assert not [*at.success, *at.info]
-    assert kept(lesson.sentence) not in at.said
+    assert plain(lesson.sentence) not in at.said
     assert "sliders" not in at.specs[0]["layout"]
     at = guess(at, number, wrong)
-    assert kept(at.info[0].value).startswith("Not quite. ")
-    assert kept(at.info[0].value).endswith(kept(wrong.reply))
+    assert plain(at.info[0].value).startswith("Not quite. ")
+    assert plain(at.info[0].value).endswith(plain(wrong.reply))
     at = guess(at, number, lesson.answer)
-    assert kept(at.success[0].value) == f"Yes. {kept(lesson.answer.reply)}"
+    assert plain(at.success[0].value) == f"Yes. {plain(lesson.answer.reply)}"
     assert not at.exception
     assert at.markdown[0].value == f"### {number}. {lesson.title}"
-    assert kept(lesson.sentence) in at.said
-    assert kept(lesson.why) in at.said
+    assert plain(lesson.sentence) in at.said
+    assert plain(lesson.why) in at.said
     assert len(at.latex) == 1
     drawn = at.specs[0]
     assert len(drawn["layout"]["sliders"][0]["steps"]) == len(drawn["frames"]) >= 6
@@ -81,83 +80,96 @@ def test_a_lesson_asks_first_and_answers_kindly(number):
     assert at.get("page_link")
 
 
-def test_lesson_1_weights():
-    at = answered(1)
-    ap, ndcg = sd.metric("ap"), sd.metric("ndcg")
-    # Section 3.1: rank 1 is twice as valuable as rank 2 for AP, 1.58 times for NDCG.
-    assert float(ap(1, N)) / float(ap(2, N)) == 2
-    assert round(float(ndcg(1, N)) / float(ndcg(2, N)), 2) == 1.58
-    assert "= 1.58" in at.latex[0].value
-    assert f"NDCG gains {points(0)}" not in at.said
-    assert "AP doubles, 50.00 % to 100.00 %; NDCG gains 36.91 points" in at.said
-    assert f"AP</b> {percent(1 / 3)}" in frame(at, "3")["layout"]["title"]["text"]
+def title(at, label):
+    return frame(at, label)["layout"]["title"]["text"]
 
 
-def test_lesson_2_sampled_rank():
-    at = answered(2)
-    sampling = sd.Sampling(N, 100, "without-replacement")
-    p = sampling.pmf(100)
-    mean = float(p @ np.arange(1, 102))
+#: Lesson -> what its text says and, by their step, what the titles of its picture say.
+SAYS = {
+    1: (["AP doubles, 50.00 % to 100.00 %; NDCG gains 36.91 points"], {"3": "AP</b> 33.33 %"}),
     # Section 4.3: the expected rank is 1 + m (r - 1) / (n - 1).
-    np.testing.assert_allclose(mean, 1 + 100 * 99 / 9999, rtol=1e-12)
-    assert f"sampled rank {mean:.2f}" in at.said
-    assert percent(float(p[0])) in at.said
-    dots = frame(at, "law")["data"][1]["y"]
-    np.testing.assert_allclose(dots, 100 * p[: len(dots)], rtol=1e-12)
+    2: ([f"sampled rank {1 + 100 * 99 / 9999:.2f}", percent(float(SAMPLING.pmf(100)[0]))], {}),
+    # M(1) and M(2) of AP. Table 3, exact: AUC 89.13, 85.33, 74.73 for X, Y, Z; AP 3.75, 4.32, 4.44.
+    4: (
+        [
+            "from 100.00 % at rank 1 to 50.00 % at rank 10,000 in equal steps",
+            "rank X > Y > Z, as by AUC (X > Y > Z); by AP on all movies Z > Y > X",
+        ],
+        {"1": "one and the same line"},
+    ),
+    6: (
+        [],
+        {
+            "100": "X first in 20 of 20 runs</b>, Z > Y > X in 0",
+            "3,686": "X first in 0 of 20 runs</b>, Z > Y > X in 20",
+        },
+    ),
+    # As in the README; section 6.2 and Figure 6: about 1,000.
+    9: (
+        ["right from m = 970 on", "95 % of cases from m = 1,121 on, of at most 3,686"],
+        {"969": "2 of 3", "970": "3 of 3"},
+    ),
+}
 
 
-@pytest.mark.parametrize("look", ["Recall@10", "NDCG", "AP", "AUC"])
-def test_lesson_3_softness(look):
-    at = answered(3, look3=look)
-    value = float(sd.expected(look, 500, sd.Sampling(N, 100, "without-replacement")))
-    assert f"{look} = {percent(value)}" in at.said
-    assert f"{percent(value)}</b>" in frame(at, "100")["layout"]["title"]["text"]
-    if look == "AUC":  # eq. 17: sampling leaves it alone
-        np.testing.assert_allclose(value, (N - 500) / (N - 1), rtol=1e-12)
-    if look == "Recall@10":  # eq. 18
-        law = sd.Sampling(N, 100, "without-replacement").pmf(500)
-        np.testing.assert_allclose(value, law[:10].sum(), rtol=1e-12)
+@pytest.mark.parametrize("number", SAYS)
+def test_a_lesson_says_the_numbers_of_the_paper(number):
+    at, (said, titles) = answered(number), SAYS[number]
+    for text in said:
+        assert text in at.said
+    for label, text in titles.items():
+        assert text in title(at, label)
 
 
-def test_lesson_4_one_negative():
+def test_what_the_first_lessons_draw_and_derive():
+    # Section 3.1: for NDCG rank 1 is 1.58 times as valuable as rank 2.
+    assert "= 1.58" in answered(1).latex[0].value
+    dots = frame(answered(2), "law")["data"][1]["y"]
+    np.testing.assert_allclose(dots, 100 * SAMPLING.pmf(100)[: len(dots)], rtol=1e-12)
     at = answered(4)
     # Section 4.4.4: (n - r) / (n - 1) (M(1) - M(2)) + M(2).
-    by_hand = (N - 100) / (N - 1) * 0.5 + 0.5
-    value = float(sd.expected("AP", 100, sd.Sampling(N, 1, "without-replacement")))
-    np.testing.assert_allclose(value, by_hand, rtol=1e-12)
-    assert f"= {value:.4f}" in at.latex[0].value
-    # Table 3, exact: AUC 89.13, 85.33, 74.73 for X, Y, Z; AP 3.75, 4.32, 4.44.
-    # M(1) and M(2) of AP.
-    assert "from 100.00 % at rank 1 to 50.00 % at rank 10,000 in equal steps" in at.said
-    assert "rank X > Y > Z, as by AUC (X > Y > Z); by AP on all movies Z > Y > X" in at.said
-    assert "one and the same line" in frame(at, "1")["layout"]["title"]["text"]
+    assert f"= {(N - 100) / (N - 1) * 0.5 + 0.5:.4f}" in at.latex[0].value
     lines = [np.array(t["y"]) for t in frame(at, "1")["data"]]
     np.testing.assert_allclose(lines[1], lines[0], atol=1e-4)
 
 
-# Tables 1 and 2: exact, and mean and deviation of 1,000 repetitions with m = 99.
-TABLES = {
-    "AUC": ((0.990, 0.555, 0.843), ((0.990, 0.004), (0.555, 0.014), (0.843, 0.014))),
-    "AP": ((0.010, 0.010, 0.101), ((0.630, 0.129), (0.336, 0.073), (0.325, 0.050))),
-    "NDCG": ((0.150, 0.122, 0.208), ((0.724, 0.097), (0.444, 0.073), (0.460, 0.039))),
-    "Recall@10": ((0.0, 0.0, 0.2), ((1.0, 0.0), (0.4, 0.0), (0.567, 0.092))),
-}
-
-
-@pytest.mark.parametrize("look", TABLES)
-def test_lesson_5_flips(look):
+@pytest.mark.parametrize("look", ["Recall@10", "NDCG", "AP", "AUC"])
+def test_lessons_3_and_5_look_at_a_metric(look):
+    at, value = answered(3, look3=look), float(sd.expected(look, 500, SAMPLING))
+    assert f"{look} = {percent(value)}" in at.said
+    assert f"{percent(value)}</b>" in title(at, "100")
     at = answered(5, look5=look)
-    exact, sampled = TABLES[look]
     for place, rs in enumerate(sd.example("paper-abc")):
         value = sd.expected_mean(look, rs, 99)
-        mean, std = sampled[place]
-        assert abs(value - mean) <= 4 * std / 1000**0.5 + 1e-3
-        assert round(sd.mean(look, rs), 3) == exact[place]
-        assert f"{rs.system} = {value:.3f}" in at.latex[0].value
-        assert f"{rs.system} = {exact[place]:.3f}" in at.latex[0].value
+        for shown in (value, sd.mean(look, rs)):
+            assert f"{rs.system} = {shown:.3f}" in at.latex[0].value
         assert f"{rs.system} {percent(value)}" in at.said
-        dots = frame(at, "99")["data"][1]["y"]
-        np.testing.assert_allclose(dots[place], 100 * value, rtol=1e-9)
+        assert frame(at, "99")["data"][1]["y"][place] == pytest.approx(100 * value, rel=1e-9)
+
+
+def test_lesson_6_scatters_as_table_3_and_says_how_far_off_a_guess_is():
+    at, x = answered(6), sd.example("movielens-xyz")[0]
+    center, std = (f("Recall@10", x, 100, **HOW) for f in (sd.expected_mean, sd.std_of_mean))
+    assert f"{points(std)} around {percent(center)}" in at.said
+    # Table 3: Y 56.51 ± 0.22 over 100 runs.
+    dots = np.array(frame(at, "100")["data"][1]["x"])
+    assert abs(dots.mean() - 56.51) < 4 * 0.22 / len(dots) ** 0.5
+    for m in (100, 3_686):
+        std = sd.std_of_mean("Recall@10", x, m, **HOW)
+        assert f"X scatters by {points(std)}" in title(at, f"{m:,}")
+    at = page(lesson="6", guess6="0")
+    for number in (0, 7, 19):
+        told = at.put("guess6", number).info[0].value
+        assert told.startswith(f"Not quite. {20 - number} too few. In 20 of 20: ")
+
+
+def test_lesson_7_corrections():
+    at = answered(7)
+    for gamma in (0.1, 0.01):
+        bias2, variance = sd.correction("bias-variance", gamma=gamma).fit("AP", SAMPLING).risk()
+        told = f"bias {percent(bias2**0.5)}, scatter {percent(variance**0.5)}"
+        assert told in title(at, f"{gamma:g}")
+    assert f"off by {percent(bias2**0.5)}" in at.said
 
 
 def test_lesson_5_finds_a_counterexample_and_links_to_it():
@@ -172,48 +184,8 @@ def test_lesson_5_finds_a_counterexample_and_links_to_it():
     assert "There is none for AUC" in at.info[0].value
 
 
-def test_lesson_6_steadiness():
-    at = answered(6)
-    x, y, _ = sd.example("movielens-xyz")
-    center, std = (f("Recall@10", x, 100, **HOW) for f in (sd.expected_mean, sd.std_of_mean))
-    assert f"{points(std)} around {percent(center)}" in at.said
-    # Table 3: X 66.19 ± 0.25, Y 56.51 ± 0.22 over 100 runs.
-    assert abs(100 * center - 66.19) < 0.1
-    scatter = 100 * sd.std_of_mean("Recall@10", y, 100, **HOW)
-    assert abs(scatter - 0.22) < 3 * 0.22 / 198**0.5
-    dots = np.array(frame(at, "100")["data"][1]["x"])
-    assert abs(dots.mean() - 56.51) < 4 * 0.22 / len(dots) ** 0.5
-    for m, first, right in (("100", 20, 0), ("3,686", 0, 20)):
-        title = frame(at, m)["layout"]["title"]["text"]
-        assert f"X first in {first} of 20 runs</b>, Z > Y > X in {right}" in title
-        std = sd.std_of_mean("Recall@10", x, int(m.replace(",", "")), **HOW)
-        assert f"X scatters by {points(std)}" in title
-
-
-def test_lesson_6_says_how_far_off_a_guess_is():
-    at = page(lesson="6", guess6="0")
-    for number in (0, 7, 19):
-        told = at.put("guess6", number).info[0].value
-        assert told.startswith(f"Not quite. {20 - number} too few. In 20 of 20: ")
-
-
-def test_lesson_7_corrections():
-    at = answered(7)
-    sampling = sd.Sampling(N, 100, "without-replacement")
-    for gamma in (0.1, 0.01):
-        bias2, variance = sd.correction("bias-variance", gamma=gamma).fit("AP", sampling).risk()
-        title = frame(at, f"{gamma:g}")["layout"]["title"]["text"]
-        assert f"bias {percent(bias2**0.5)}, scatter {percent(variance**0.5)}" in title
-    assert f"off by {percent(bias2**0.5)}" in at.said
-    # Eq. 24 at γ = 0.01 against eq. 26 at γ = 1: less bias, more variance.
-    first = sd.correction("bias-variance", gamma=1.0).fit("AP", sampling).risk()
-    assert first[0] > bias2
-    assert first[1] < variance
-
-
 def test_lesson_8_limits():
-    at = answered(8)
-    x = sd.example("movielens-xyz")[0]
+    at, x = answered(8), sd.example("movielens-xyz")[0]
     run = sd.sample_ranks(x, 100, np.random.default_rng(1))
     # One n for all: the mean of the users'.
     assert f"n = {x.n.mean():,.0f}" in at.said
@@ -232,15 +204,6 @@ def test_lesson_8_limits():
     np.testing.assert_allclose(bars["base"][0] + bars["x"][0], 100 * high)
 
 
-def test_lesson_9_your_paper():
-    at = answered(9)
-    # As in the README; section 6.2 and Figure 6: about 1,000.
-    assert "right from m = 970 on" in at.said
-    assert "95 % of cases from m = 1,121 on, of at most 3,686" in at.said
-    assert "2 of 3" in frame(at, "969")["layout"]["title"]["text"]
-    assert "3 of 3" in frame(at, "970")["layout"]["title"]["text"]
-
-
 LINKS = [
     (3, "explore", "With 100 of 9,999 negatives, rank 500 scores Recall@10 = 97.28 %"),
     (5, "consistency", "With 99 negatives AP ranks A > B > C; on all items C > B > A."),
@@ -248,13 +211,13 @@ LINKS = [
 ]
 
 
-@pytest.mark.parametrize(("number", "name", "says"), LINKS)
-def test_the_link_opens_the_same_state(number, name, says):
-    (link, *_) = (x.proto for x in answered(number).get("page_link"))
-    assert link.page == name
-    there = Page(name, **parse_qs(link.query_string))
-    assert not there.warning
-    assert says in there.said
+def test_the_link_opens_the_same_state():
+    for number, name, says in LINKS:
+        (link, *_) = (x.proto for x in answered(number).get("page_link"))
+        assert link.page == name
+        there = Page(name, **parse_qs(link.query_string))
+        assert not there.warning
+        assert says in there.said
 
 
 def test_the_address_keeps_lesson_answer_and_metric():
@@ -304,11 +267,9 @@ def test_the_exercise_sheet_holds_every_lesson_and_its_solutions_come_last():
 
 def test_exercise_about_half_of_recall():
     metric = sd.parse_metric("Recall@10")
-    for m in (100, 1000):
-        at = half_way(metric, m)
-        sampling = sd.Sampling(N, m, "without-replacement")
-        below, above = (float(sd.expected(metric, r, sampling)) for r in (at, at + 1))
-        assert below >= 0.5 > above
+    at = half_way(metric, 100)
+    below, above = (float(sd.expected(metric, r, SAMPLING)) for r in (at, at + 1))
+    assert below >= 0.5 > above
 
 
 def test_a_tenth_lesson_is_one_more_file(tmp_path, monkeypatch):

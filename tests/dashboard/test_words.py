@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash.dashboard import words
 from sampledash.dashboard.consistency import words as consistency
 from sampledash.dashboard.correct import words as correct
 from sampledash.dashboard.correct.words import Settled
 from sampledash.dashboard.explore import words as explore
 from sampledash.dashboard.start import pictures as start_pictures
 from sampledash.dashboard.start import words as start
-from sampledash.dashboard.words import ranking
 from sampledash.report import numbers as text
 
 N = 10_000
@@ -72,38 +72,6 @@ def many(state, *, ahead=False, right_from=970, metric="Recall@10 (BV 0.1)", m_m
     return consistency.sentence_of_many(metric, 100, worst, states, right_from, m_max)
 
 
-def test_the_verdict_is_short_and_says_when_it_is_right():
-    like(ranking(["A", "B", "C"], [0.2, 0.2 + 1e-13, 0.5]), "C > B = A")
-    like(ranking(list("ABCDEF"), [6, 5, 4, 3, 2, 1]), "A > B > C > …")
-    said, swapped = consistency.sentence, (["X", "Y"], [0.1, 0.2], [0.4, 0.3])
-    like(
-        said("Recall@10", 100, *swapped, rows(("wrong", 970)), 3686),
-        "With 100 negatives Recall@10 ranks X > Y; on all items Y > X. Right from m = 970.",
-    )
-    undecided = rows(("right", 1), ("undecided", 5), ("undecided", 7))
-    like(
-        said("NDCG", 1, list("XYZ"), [1, 2, 3], [4, 5, 6], undecided, 99),
-        "With 1 negative NDCG rightly ranks Z > Y > X; one run shows Y > X in 80.31 %.",
-    )
-    like(
-        many("wrong"),
-        "With 100 negatives Recall@10 (BV 0.1) ranks s3 above s7; on all items s7 wins. "
-        "14 of 190 pairs wrong, right from m = 970.",
-    )
-    like(
-        many("undecided", ahead=True),
-        "…rightly ranks s7 above s3; one run shows it in 60.12 %. 3 of 190 pairs undecided.",
-    )
-    like(
-        many("right", ahead=True, right_from=None),
-        "…ranks all 190 pairs as on all items: not right even at 1,000.",
-    )
-    # Ties are counted out, and nothing is promised that was not seen.
-    like(consistency.settled(rows(("tied", None), ("right", 1)), 99), "Right from m = 1.")
-    like(consistency.settled(rows(("wrong", None), ("right", 1)), 99), "Not right even at 99.")
-    like(consistency.settled(rows(("tied", None)), 99), "…equal…")
-
-
 @pytest.mark.parametrize("correction", ["uncorrected", "rank estimate", "CLS", "BV 0.001"])
 def test_no_verdict_has_more_than_25_words(correction):
     metric = consistency.metric_name("Recall@10", correction)
@@ -117,77 +85,7 @@ def test_no_verdict_has_more_than_25_words(correction):
             assert len(said.split()) <= 25, said
 
 
-def test_what_the_consistency_page_says_beside_its_pictures():
-    nan, pair = float("nan"), ("Y", "X")
-    run, order, plan = consistency.one_run, consistency.anything_to_order, consistency.plan
-    shares = np.array([[0.5, 0.4], [0.1, 0.3]])
-    like(consistency.looked_at(0, 3_686, capped=False), "")
-    like(consistency.looked_at(0, 20_000, capped=True), "…the data go further…")
-    like(consistency.tile("wrong", None, 3_686), "…not by 3,686</span>")
-    like(consistency.tile("wrong", 970, 3_686, narrow=True), "…970</span>")
-    like(consistency.tile("tied", None, 9), "= tied")
-    like(
-        run(*pair, 100, 0.3142, 0.2, 0.48),
-        "…**31.42 %**; with shared negatives between 20.00 % and 48.00 %…",
-    )
-    like(run(*pair, 100, 0.3142, nan, nan), "…**31.42 %**.")
-    like(run(*pair, 100, 0.3, 0.3, 0.3), "…also with shared negatives.")
-    like(order(*pair, 0.01, (0.005, 0.02), 0.01, 3), "…something to order…")
-    like(
-        order(*pair, 0.001, (-0.005, 0.02), 0.3, 3),
-        "…Nothing to order beyond chance…−0.50 to 2.00 points…",
-    )
-    like(plan(*pair, 0.95, 100, None, None, 60), "…not reachable…")
-    like(
-        plan(*pair, 0.95, 100, 121, 9_307, 6_040),
-        "…**121 negatives** with these 6,040 instances, or **9,307 instances**…",
-    )
-    like(consistency.flips("X", "Y", [], 1), "X and Y never change order.")
-    like(consistency.flips("X", "Y", [7], 7), "…at m = 7.")
-    like(consistency.flips("X", "Y", [7, 1000, 2000], 2000), "…7, 1,000 and 2,000.")
-    like(
-        consistency.flips("X", "Y", list(range(2, 16)), 15),
-        "X and Y change order 14 times, settled right from 15.",
-    )
-    like(
-        consistency.leaders(np.array([200, 400]), ["X", "Z"], shares),
-        "Most at rank 1 to 200: X (50.00 %). Most at rank 201 to 400: Z (30.00 %).",
-    )
-
-
 # -------------------------------------------------------------------------------- Explore
-
-
-def test_the_sentences_of_explore():
-    drawn, replaced = (sd.Sampling(N, m, "with-replacement") for m in (100, 99))
-    some, every = (sd.Sampling(n, m, "without-replacement") for n, m in ((N, 100), (100, 99)))
-    like(
-        explore.sentence(AP, 100, replaced, 0.01, 0.63659167554758955),
-        "With 99 negatives drawn with replacement from 9,999, rank 100 scores AP = 63.66 % "
-        "in expectation; on all items 1.00 %.",
-    )
-    like(
-        explore.sentence(AUC, 100, replaced, 0.990099, 0.990099),
-        "…AUC = 99.01 % in expectation, the same as on all items.",
-    )
-    like(explore.one_draw(AP, 0, drawn), "None of the 100 drawn negatives is…")
-    like(
-        explore.one_draw(AP, 1, drawn),
-        "1 of the 100 drawn negatives is ranked above the item: **sampled rank 2**, AP = 50.00 %.",
-    )
-    like(explore.one_draw(AP, 2, drawn), "…2 of the 100 drawn negatives are…")
-    like(
-        explore.looks_like(AP, 100, some),
-        "…Of the 99 items above, on average 0.99 enter the sample…looks like rank 1.99…"
-        "rank that is too good…",
-    )
-    like(explore.looks_like(AP, 1, drawn), "…rank 1…")
-    like(explore.looks_like(AP, 5, every), "…nothing is lost…")
-    for name in ("AUC", "ATOP", "TOPK@0.02"):
-        metric = sd.parse_metric(name)
-        same = f"…As a share of the list that is the same, and {name} looks at the share…"
-        like(explore.looks_like(metric, 100, drawn), same)
-        assert ("Steck" in explore.source(metric)) == (name != "AUC")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -205,56 +103,11 @@ def test_no_sentence_is_longer_than_25_words_and_formulas_carry_the_numbers(sche
         assert text.tex_percent(exact) in steps[3]
 
 
-def test_a_formula_takes_the_closed_form_of_the_scheme():
-    for metric, scheme, form in (
-        (AP, "with-replacement", r"(1-p)^{m+1}"),  # eq. 19
-        (AP, "without-replacement", r"\sum"),
-        (RECALL, "with-replacement", r"P(\tilde r \le 10)"),  # eq. 18
-        (AUC, "without-replacement", r"\frac{n - r}{n - 1}"),  # eq. 17
-    ):
-        assert form in explore.formula(metric, 100, sd.Sampling(N, 99, scheme), 0.0, 0.0)[2]
-
-
 # -------------------------------------------------------------------------------- Correct
 
 
 def fitted(name, n=N, m=100, metric="Recall@10"):
     return sd.parse_correction(name).fit(metric, sd.Sampling(n, m))
-
-
-def test_the_sentences_of_correct():
-    cuts = "With 100 negatives, BV 0.1"
-    for before, after, begins in (
-        (0.2855, 0.0268, f"{cuts} cuts the average bias of Recall@10 from"),
-        (0.01, 0.02, f"{cuts} raises the average bias of Recall@10 from"),
-        (0.02, 0.02, f"{cuts} leaves the average bias of Recall@10 at 2.00"),
-        (0.0, 0.02, "Recall@10 from 100 negatives is unbiased: there is nothing to correct"),
-    ):
-        told = correct.sentence(RECALL, 100, BV, before, after, 0.0003, 6_040)
-        like(told, f"{begins}…")
-        assert len(told.replace("\u00a0", "").split()) <= 25
-        assert " %" not in told  # a line never begins with the sign
-    pairs = [Settled("X and Y", 970, 52), Settled("X and Z", 433, 20), Settled("Y and Z", 128, 7)]
-    # The hard pair is the one that uncorrected gets right last.
-    ranks, never = correct.real_ranks, [*pairs, Settled("W and Z", None, None)]
-    oscillating = fitted("BV 0.001", metric="AP")
-    like(correct.sentence(RECALL, 1, BV, 0.3, 0.1, 0.0251, 1), "…one draw scatters by 2.51…")
-    like(
-        ranks(BV, pairs, 2_000),
-        "BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970.",
-    )
-    like(
-        ranks(BV, never, 2_000),
-        "BV 0.1 does not settle on the right order of W and Z up to m = 2,000; "
-        "uncorrected not at any m up to 2,000.",
-    )
-    like(ranks(BV, [Settled("A and B", 1, 1)], 2_000), "…all pairs right at every m…")
-    like(ranks(BV, [], 2_000), "…Nothing to order…")
-    like(correct.vector_note(fitted("CLS")), "…falls with the sampled rank…")
-    like(correct.vector_note(oscillating), "…changes direction…")
-    like(correct.vector_note(oscillating), "…below any exact one…")
-    like(correct.gamma_meaning(BV, 1_000), "…γ = 1/|D| = 0.001 weighs both…")
-    like(correct.gamma_meaning(sd.correction("CLS"), 1_000), "…has no γ.")
 
 
 @pytest.mark.parametrize(
@@ -279,18 +132,117 @@ def test_the_formula_of_a_correction_holds_its_numbers_and_its_script_gives_it(n
     assert space["fit"].values.tobytes() == made.values.tobytes()
 
 
-# ---------------------------------------------------------------------------------- Start
+# ------------------------------------------------------------------------------- said so
 
 
-def test_the_headline_of_the_first_page_follows_the_data():
-    exact, swapped, first = (np.array(x) / 10 for x in ([1, 2, 3], [2, 1, 3], [1, 3, 2]))
-    like(start.headline("ABC", exact, exact, 5), "With 5 negatives the order is right")
-    like(start.headline("ABC", exact, swapped, 1), "With 1 negative the order is wrong")
-    like(
-        start.headline("ABC", exact, first, 10),
-        "With 10 negatives the best of three does not look best",
-    )
-    like(start.step_title("ABC", exact, first), "⇅ <b>wrong</b>: B > C > A")
-    assert start_pictures.heights(first).tolist() == pytest.approx([0.0, 1.0, 0.5])
+def corrected(before, after, scatter=0.0003, size=6_040, m=100):
+    return correct.sentence(RECALL, m, BV, before, after, scatter, size)
+
+
+def fraction(metric, scheme):
+    return explore.formula(metric, 100, sd.Sampling(N, 99, scheme), 0.0, 0.0)[2]
+
+
+NAN, SWAPPED = float("nan"), (["X", "Y"], [0.1, 0.2], [0.4, 0.3])
+SHARES = np.array([[0.5, 0.4], [0.1, 0.3]])
+DRAWN, REPLACED = (sd.Sampling(N, m, "with-replacement") for m in (100, 99))
+SOME, EVERY = (sd.Sampling(n, m, "without-replacement") for n, m in ((N, 100), (100, 99)))
+PAIRS = [Settled("X and Y", 970, 52), Settled("X and Z", 433, 20), Settled("Y and Z", 128, 7)]
+OSCILLATING = fitted("BV 0.001", metric="AP")
+RIGHT, WRONG, FIRST = (np.array(x) / 10 for x in ([1, 2, 3], [2, 1, 3], [1, 3, 2]))
+UNDECIDED = rows(("right", 1), ("undecided", 5), ("undecided", 7))
+
+NAMES = {"words": words, "start": start}
+#: A call and what it says.
+TABLE = r"""
+words.ranking(["A", "B", "C"], [0.2, 0.2 + 1e-13, 0.5]) | C > B = A
+words.ranking(list("ABCDEF"), [6, 5, 4, 3, 2, 1]) | A > B > C > …
+consistency.sentence("Recall@10", 100, *SWAPPED, rows(("wrong", 970)), 3686)
+    | With 100 negatives Recall@10 ranks X > Y; on all items Y > X. Right from m = 970.
+consistency.sentence("NDCG", 1, list("XYZ"), [1, 2, 3], [4, 5, 6], UNDECIDED, 99)
+    | With 1 negative NDCG rightly ranks Z > Y > X; one run shows Y > X in 80.31 %.
+many("wrong") | With 100 negatives Recall@10 (BV 0.1) ranks s3 above s7; on all items s7 wins. …
+many("wrong") | …. 14 of 190 pairs wrong, right from m = 970.
+many("undecided", ahead=True)
+    | …rightly ranks s7 above s3; one run shows it in 60.12 %. 3 of 190 pairs undecided.
+many("right", ahead=True, right_from=None)
+    | …ranks all 190 pairs as on all items: not right even at 1,000.
+consistency.settled(rows(("tied", None), ("right", 1)), 99) | Right from m = 1.
+consistency.settled(rows(("wrong", None), ("right", 1)), 99) | Not right even at 99.
+consistency.settled(rows(("tied", None)), 99) | …equal…
+consistency.looked_at(0, 3_686, capped=False) |
+consistency.looked_at(0, 20_000, capped=True) | …the data go further…
+consistency.tile("wrong", None, 3_686) | …not by 3,686</span>
+consistency.tile("wrong", 970, 3_686, narrow=True) | …970</span>
+consistency.tile("tied", None, 9) | = tied
+consistency.one_run("Y", "X", 100, 0.3142, 0.2, 0.48)
+    | …**31.42 %**; with shared negatives between 20.00 % and 48.00 %…
+consistency.one_run("Y", "X", 100, 0.3142, NAN, NAN) | …**31.42 %**.
+consistency.one_run("Y", "X", 100, 0.3, 0.3, 0.3) | …also with shared negatives.
+consistency.anything_to_order("Y", "X", 0.01, (0.005, 0.02), 0.01, 3) | …something to order…
+consistency.anything_to_order("Y", "X", 0.001, (-0.005, 0.02), 0.3, 3)
+    | …Nothing to order beyond chance…−0.50 to 2.00 points…
+consistency.plan("Y", "X", 0.95, 100, None, None, 60) | …not reachable…
+consistency.plan("Y", "X", 0.95, 100, 121, 9_307, 6_040)
+    | …**121 negatives** with these 6,040 instances, or **9,307 instances**…
+consistency.flips("X", "Y", [], 1) | X and Y never change order.
+consistency.flips("X", "Y", [7], 7) | …at m = 7.
+consistency.flips("X", "Y", [7, 1000, 2000], 2000) | …7, 1,000 and 2,000.
+consistency.flips("X", "Y", [*range(2, 16)], 15) | …order 14 times, settled right from 15.
+consistency.leaders(np.array([200, 400]), ["X", "Z"], SHARES)
+    | Most at rank 1 to 200: X (50.00 %). Most at rank 201 to 400: Z (30.00 %).
+
+explore.sentence(AP, 100, REPLACED, 0.01, 0.63659167554758955)
+    | With 99 negatives drawn with replacement from 9,999, rank 100 scores AP = 63.66 % in…1.00 %.
+explore.sentence(AUC, 100, REPLACED, 0.990099, 0.990099) | …99.01 % in…, the same as on all items.
+explore.one_draw(AP, 0, DRAWN) | None of the 100 drawn negatives is…
+explore.one_draw(AP, 1, DRAWN) | 1 of…is ranked above the item: **sampled rank 2**, AP = 50.00 %.
+explore.one_draw(AP, 2, DRAWN) | …2 of the 100 drawn negatives are…
+explore.looks_like(AP, 100, SOME)
+    | …Of the 99 items above, on average 0.99 enter…looks like rank 1.99…rank that is too good…
+explore.looks_like(AP, 1, DRAWN) | …rank 1…
+explore.looks_like(AP, 5, EVERY) | …nothing is lost…
+explore.looks_like(AUC, 100, DRAWN) | …that is the same, and AUC looks at the share…
+explore.looks_like(sd.parse_metric("TOPK@0.02"), 100, DRAWN) | …and TOPK@0.02 looks at the share…
+explore.source(sd.parse_metric("ATOP")) | …Steck…
+fraction(AP, "with-replacement") | …(1-p)^{m+1}…
+fraction(AP, "without-replacement") | …\sum…
+fraction(RECALL, "with-replacement") | …P(\tilde r \le 10)…
+fraction(AUC, "without-replacement") | …\frac{n - r}{n - 1}…
+
+corrected(0.2855, 0.0268) | With 100 negatives, BV 0.1 cuts the average bias of Recall@10 from…
+corrected(0.01, 0.02) | With 100 negatives, BV 0.1 raises the average bias of Recall@10 from…
+corrected(0.02, 0.02) | With 100 negatives, BV 0.1 leaves the average bias of Recall@10 at 2.00…
+corrected(0.0, 0.02) | Recall@10 from 100 negatives is unbiased: there is nothing to correct…
+corrected(0.3, 0.1, 0.0251, 1, m=1) | …one draw scatters by 2.51…
+correct.real_ranks(BV, PAIRS, 2_000)
+    | BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970.
+correct.real_ranks(BV, [*PAIRS, Settled("W and Z", None, None)], 2_000)
+    | …does not settle on the right order of W and Z up to m = 2,000; uncorrected not at any m…
+correct.real_ranks(BV, [Settled("A and B", 1, 1)], 2_000) | …all pairs right at every m…
+correct.real_ranks(BV, [], 2_000) | …Nothing to order…
+correct.vector_note(fitted("CLS")) | …falls with the sampled rank…
+correct.vector_note(OSCILLATING) | …changes direction…
+correct.vector_note(OSCILLATING) | …below any exact one…
+correct.gamma_meaning(BV, 1_000) | …γ = 1/|D| = 0.001 weighs both…
+correct.gamma_meaning(sd.correction("CLS"), 1_000) | …has no γ.
+
+start.headline("ABC", RIGHT, RIGHT, 5) | With 5 negatives the order is right
+start.headline("ABC", RIGHT, WRONG, 1) | With 1 negative the order is wrong
+start.headline("ABC", RIGHT, FIRST, 10) | With 10 negatives the best of three does not look best
+start.step_title("ABC", RIGHT, FIRST) | ⇅ <b>wrong</b>: B > C > A
+"""
+
+
+def test_what_is_said_of_what():
+    for line in filter(None, TABLE.replace("\n    |", " |").splitlines()):
+        call, _, wanted = line.partition(" |")
+        like(eval(call, globals() | NAMES), wanted.strip())
+    # A line never begins with the sign of percent.
+    assert all(" %" not in corrected(before, 0.02) for before in (0.2855, 0.01, 0.02))
+
+
+def test_the_first_page_draws_heights_and_keeps_labels_apart():
+    assert start_pictures.heights(FIRST).tolist() == pytest.approx([0.0, 1.0, 0.5])
     spread = start_pictures.spread(np.array([0.0, 0.02, 1.0]), 0.2)
     assert spread.tolist() == pytest.approx([-0.09, 0.11, 1.0])
