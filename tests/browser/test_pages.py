@@ -158,22 +158,6 @@ def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
     expect(page.get_by_test_id("stAlert")).to_contain_text("half.csv, line 2, column 'rank': 0.5")
 
 
-def test_a_copied_link_carries_pasted_ranks(page):
-    visit(page, "consistency")
-    page.get_by_text("Paste ranks", exact=True).click()
-    box = page.get_by_role("textbox", name="Ranks, one system a line")
-    box.fill("n = 10000; A: 100, 100; C: 212, 2")
-    box.blur()
-    says(page, "on all items C > A")
-    said = headline(page).inner_text()
-    page.get_by_role("button", name="Copy link").click()
-    link = page.get_by_test_id("stCode").filter(has_text="source=").inner_text().strip()
-    # The copied link, not the address: the sub-path is reached from the start page.
-    page.goto("about:blank")
-    visit(page, f"consistency?{link.partition('?')[2]}")
-    expect(headline(page)).to_have_text(said)
-
-
 def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
     visit(page, "consistency?answers=Repeat+it&repeats=1%2C000&metrics=NDCG&metrics=AUC")
     page.get_by_role("button", name="Repeat it 1,000 times").click()

@@ -112,20 +112,6 @@ def test_other_choices_reach_the_numbers():
     assert set(traces(at, "Expected NDCG@5")) == {"exact", "rank estimate"}
 
 
-def test_a_prior_weighs_the_fit_and_the_averages():
-    at = page(metric="AP", prior="1/rank", n="2000", m="50")
-    sampling = sd.Sampling(2000, 50, "without-replacement")
-    weights = 1 / np.arange(1, 2001)
-    fit = sd.correction("BV", gamma=0.1, prior=weights).fit("AP", sampling)
-    bias2, variance = fit.risk()
-    assert at.numbers["Average bias"] == percent(bias2**0.5)
-    assert at.numbers["Scatter of one draw"] == percent(variance**0.5)
-    # By brute force: bias at every rank, weighed.
-    ranks = np.arange(1, 2001)
-    bias = sd.correction("uncorrected").fit("AP", sampling).expected(ranks) - 1 / ranks
-    assert percent(float(np.sqrt(weights @ bias**2 / weights.sum()))) in at.headline
-
-
 def test_own_weights_are_the_prior_of_the_core():
     typed = "rank,weight\n1,40\n2,25\n10,5\n30,2\n50,0.5"
     at = page(prior="own weights", n="50", m="5", metric="AP", take="CLS", weights=typed)

@@ -1,7 +1,6 @@
 """Where ranks come from: files, corrections of what was understood, and the script for it."""
 
 import gzip
-import io
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import streamlit as st
 
 import sampledash as sd
-from sampledash.dashboard import ranks as rank_source
 from tests.dashboard.driver import Page
 
 A = b"system,user,rank,n\nX,u,3,900\nX,v,5,800\nY,u,1,900\nY,v,800,800\n"
@@ -102,13 +100,6 @@ def test_one_file_and_several():
     assert at.source.name == "a.csv and b.csv.gz"
     assert at.scripted("sd.read_rank_sets(['a.csv', 'b.csv.gz'])", **both)
     assert list(at.give(a_csv=A, b_csv=A).ranks) == ["X", "Y", "X (b.csv)", "Y (b.csv)"]
-
-
-def test_arrays():
-    stream = io.BytesIO()
-    np.save(stream, np.array([[3, 1], [5, 800]]))
-    at = Chooser(model_npy=stream.getvalue()).say_n(900)
-    assert at.ranks == {"model 1": [3, 5], "model 2": [1, 800]}
 
 
 def test_a_run_and_its_qrels_are_told_apart_by_content():
@@ -207,23 +198,6 @@ def test_leaving_out_heals_what_does_not_fit(monkeypatch):
     assert list(edit(at, monkeypatch, r2={"Use": False}).ranks) == ["X", "Y"]
     edit(at, monkeypatch, r2={"Use": False}, r0={"Use": False})
     assert "One system alone" in at.trouble
-
-
-def test_edits_of_the_table():
-    names = {"X": 2, "Y": 3}
-    table = rank_source.table_of(names, None)
-    assert table["Use"].tolist() == [True, True]
-    # Drawn anew on top of earlier edits.
-    again = rank_source.table_of(names, {"Y": "theirs"})
-    assert again["Use"].tolist() == [False, True]
-    assert again["System"].tolist() == ["X", "theirs"]
-    for drawn, edits, wanted in (
-        (table, {}, None),
-        (table, {0: {"System": " ours "}}, {"X": "ours", "Y": "Y"}),
-        (table, {0: {"System": None}}, None),
-        (again, {0: {"Use": True}}, {"X": "X", "Y": "theirs"}),
-    ):
-        assert rank_source.chosen_of(drawn, edits, list(names)) == wanted
 
 
 def test_one_system_keeps_its_preview_and_its_numbers():

@@ -71,13 +71,6 @@ def test_zero_based():
     assert parse_rank_text("A: 3 0", n=9, zero_based=True)[0].ranks.tolist() == [4, 1]
 
 
-def test_pasted_table_reads_as_the_file(tmp_path):
-    text = "user;n;A;B\n7;9;1;2\n8;9;3;4\n"
-    path = tmp_path / "ranks.csv"
-    path.write_text(text)
-    assert parse_rank_text(text) == read_rank_sets(path)
-
-
 OTHERS = ["٣", "３", "३", "3٣"]
 
 
