@@ -85,16 +85,13 @@ EVERY(?) | m(|_max) must be | 0 ; -1 ; 2.5 ; nan ; "ten"
 CALLS["<expected_mean/std_of_mean/curve/probability_of_order/simulate/verdict>"](10, scheme=WITHOUT)
     | m = 10 is too large without replacement: .* 9 negatives
 
-simulate("AP", A, 3, 2, ?) | rng must be a numpy generator, got ?: numpy | None ; 3
-significance("AP", BOTH, ?) | rng must be a numpy generator, got ?: numpy | None ; 3
-sample_ranks(A, 3, ?) | rng must be a numpy generator, got ?: numpy | None ; 3
-law().draw([1], ?) | rng must be a numpy generator, got ?: numpy | None ; 3
+<simulate("AP", A, 3, 2/significance("AP", BOTH/sample_ranks(A, 3/law().draw([1]>, ?)
+    | rng must be a numpy generator, got ?: numpy | None ; 3
 
 <expected/variance>("AP", [1], None) | sampling must be a Sampling, got None: make one with
 <posterior(1, None/BV.fit("AP", None/retained(None, 0.1/resolution(None, 0.1>)
     | sampling must be a Sampling, got None: make one with
 <eigenvalues(None/counterexample("AP", None>) | sampling must be a Sampling, got None: make one with
-eigenvalues([10, 3]) | sampling must be a Sampling, got \[10, 3\]
 
 <curve("AP", [], [1]/flips("AP", []>) | sets is empty: give at least one rank set
 curve("AP", None, [1]) | sets must be a list, got None: write \[None\]
@@ -108,37 +105,24 @@ verdict(["AP"], BOTH, 3, corrections=BV)
     | corrections must be a list, got 'BV 0\.1': write \['BV 0\.1'\]
 verdict([], BOTH, 3) | metrics is empty: give at least one metric
 verdict("AP", BOTH, 3) | metrics must be a list, got 'AP': write \['AP'\]
-verdict(["AP"], BOTH, 3, ["CLS"], m_values=3) | m_values must be a list, got 3: write \[3\]
 
 mean("AP", [1, 2]) | ranks must be a RankSet, got \[1, 2\]: make one with
 expected_mean("AP", [1, 2], 5) | ranks must be a RankSet, got \[1, 2\]
-std_of_mean("AP", "A", 5) | ranks must be a RankSet, got 'A'
 flips("AP", [A, [1]]) | ranks must be a RankSet, got \[1\]
 mean("AP", A, ties="best") | ties must be one of .*got 'best'
 mean("AP", A, weighting="micro") | weighting must be one of .*'micro'
 <mean("foo", A/expected_mean("foo", A, 3/std_of_mean("foo", A, 3>) | unknown metric 'foo'
-<curve("foo", [A], [3]/simulate("foo", A, 3, 2, RNG>) | unknown metric 'foo'
 expected_mean("AP", KNOWN, 3, scheme=POPULARITY, correction=BV)
     | correction BV 0\.1 of system 'M' is not defined: with mass_above
-expected_mean("AP", KNOWN, 3, scheme=POPULARITY, correction="RE")
-    | correction rank estimate of system 'M' is not defined
 expected_mean("AP", TIED, 3, scheme=POPULARITY) | ties of system 'M' need the weight
 
 std_of_mean("AP", BLOCKS[0], 3, scheme=POPULARITY) | system 'P' has ties and several relevant
 probability_if_redrawn("AP", BLOCKS, 3, scheme=POPULARITY) | .*'P' has ties and several relevant
 <flips/right_from/negatives_needed>("AP", [A]) | .*needs at least two systems, got 1
-<verdict(["AP"], [A], 3/probability_of_order("AP", [A], 3/instances_needed("AP", [A], 3>)
-    | .*needs at least two systems, got 1
-significance("AP", [A], RNG) | .*at least two systems
-<right_from("AP", [A, A]/verdict(["AP"], [A, A], 3/probability_of_order("AP", [A, A], 3>)
-    | system 'A' occurs twice
-<flips("foo", BOTH/verdict(["foo"], BOTH, 3/probability_of_order("foo", BOTH, 3>)
-    | unknown metric 'foo'
-verdict(["AP"], BOTH, 3, ["magic"]) | correction must be one of .*'magic'
-verdict(["AP"], BOTH, 3, ["CLS"], m_values=[]) | m_values is empty
+<probability_of_order("AP", [A], 3/instances_needed("AP", [A], 3>) | .*at least two systems, got 1
+<verdict(["AP"], [A], 3/significance("AP", [A], RNG>) | .*at least two systems
 negatives_needed("AP", BOTH, 1.5) | probability must be above 0 and at most 1, got 1\.5
 negatives_needed("AP", BOTH, m_max=0) | m_max must be at least 1
-instances_needed("AP", BOTH, 5, 0) | probability must be above 0
 instances_needed("AP", BOTH, 5, redraw="all") | redraw must be one of negatives, both
 <instances_needed/probability_if_redrawn>("AP", BOTH, 10, scheme=WITHOUT) | m = 10 is too large
 significance("AP", [HALVES, A], RNG) | counts of system 'S' must be whole numbers.*1\.5
@@ -148,11 +132,8 @@ probability_if_shared("AP", [A, sd.RankSet("B", ?)], 3) | systems '.' and '.' ca
     | [1, 2], 10 ; [1, 2, 5], 11 ; [1, 2, 3], 10, instances=list("abc")
 <expected_mean/std_of_mean>("AP", A, 4, correction=correction("BV", prior=[1] * 19))
     | prior has 19 weights, but system 'A' has n = 10 .*the mean, rounded.*: give one weight
-simulate("AP", A, 4, 2, RNG, correction=correction("BV", prior=[1] * 9))
-    | prior has 9 weights, but system 'A' has n = 10 .*the mean, rounded.*: give one weight
 
 simulate("AP", A, 5, 0, RNG) | repeats must be at least 1, got 0
-simulate("AP", HALVES, 5, 5, RNG) | counts of system 'S' must be whole
 sample_ranks(SEVERAL, 3, RNG) | .*several relevant items in one instance
 sample_ranks(A, 3, RNG, scheme=POPULARITY) | .*popularity has no one sampled rank
 sample_ranks(HALVES, 3, RNG) | .*whole numbers to simulate
@@ -161,11 +142,7 @@ AP([1, 2, 3], [3, 4]) | n has shape \(2,\), but rank has shape \(3,\): give one
 AP([[1], [2, 3]], 5) | rank must be one value or rows of one length, got \[\[1
 AP([1, 2], [[5], [6, 7]]) | n must be one value or rows of one length
 AP.of_set([[1], [2, 3]], 5) | ranks must be one value or rows of one length
-expected("AP", [[1], [2, 3]], law()) | rank must be one value or rows of one length
 ranks(<ranks/ties>=[[1], [2, 3]]) | (ranks|ties) of system 'S' must be one value or rows of one
-ranks(ranks=[[1, 2], [3, 4]]) | ranks of system 'S' has shape
-sampled(sampled_ranks=[[1], [2, 3]])
-    | sampled_ranks of system 'X' must be one value or rows of one length
 
 correction("magic") | correction must be one of .*got 'magic'
 correction("CLS", gamma=0.1) | gamma = 0.1 applies to 'bias-variance'
@@ -188,13 +165,10 @@ FIT.<expected/variance>(?) | rank | 0 ; 51 ; 1.5 ; "a"
     | True ; np.True_ ; "0.5" ; np.str_("2") ; b"1" ; [0.5] ; 10**400
 retained(law(), None) | gamma must be a number, got
 correction("BV", gamma=?) | gamma must be .*got | -0.1 ; 1.1 ; nan ; inf ; "x"
-retained(law(), 1.5) | gamma must be at least 0
 resolution(law(), 0) | gamma must be above 0
 retained(law(scheme=POPULARITY), 0.1) | .*popularity
 Sampling(10, 3, POPULARITY, ?) | odds must be a number, got
     | True ; np.True_ ; "0.5" ; np.str_("2") ; b"1" ; [0.5] ; None ; 10**400
-CALLS["curve"](scheme=POPULARITY, odds=?) | odds must be a number, got
-    | True ; "0.5" ; [0.5] ; None ; 10**400
 parse_sampling("n = 10, m = 3, popularity, odds = x") | odds must be a number
 
 law(n=?) | n must be at most 10\^12, got 1000000000001: .*fewer | MANY
@@ -207,10 +181,7 @@ law(n=?) | n must be a whole number, got ? | 2.5 ; 'x'
 law(m=?) | m must be at least 1, got ? | 0 ; -3
 law(m=?) | m .*got nan | nan
 law(m=10, scheme=WITHOUT) | m = 10 is too large without replacement: n = 10
-law(scheme="uniform") | scheme must be one of .*got 'uniform'
-law(scheme=POPULARITY, odds=?) | odds must be above 0, got ? | 0 ; -1
 law(scheme=POPULARITY, odds=?) | odds must be .*got ? | nan ; inf ; 'two'
-law(odds=2.0) | odds = 2 applies to scheme 'popularity' only
 law().<pmf/share_above>([1, ?]) | rank .*? | 0 ; 11 ; 1.5
 law().draw([1, ?], RNG) | rank .*? | 0 ; 11 ; 1.5
 parse_sampling("") | \S+ \S+
@@ -219,13 +190,11 @@ parse_sampling("?") | \S+ \S+
 parse_sampling("n = 10, m = ?") | \S+ \S+ | 99, without-replacement ; 3, with-replacement, odds = 2
 
 parse_metric("") | \S+ \S+
-parse_metric("  ") | \S+ \S+
 parse_metric("?") | \S+ \S+ | @10 ; foo ; foo@10 ; NDCG@ ; NDCG@x ; NDCG@1.5 ; AUC@10 ; Recall ; P
 <metric/parse_metric>("foo") | unknown metric 'foo'.*NDCG
 Metric("foo") | unknown metric 'foo'
 parse_metric("Recall10") | unknown metric 'Recall10': write Recall@10$
 parse_metric("hr10") | unknown metric 'hr10': write HitRate@10$
-parse_metric("map20") | unknown metric 'map20': write AP@20$
 parse_metric("?") | unknown metric '?': known are AUC | AUC10 ; foo10 ; 10 ; TOPK2
 metric("ndcg", k=?) | k must be | 0 ; -1 ; 1.5 ; nan ; "ten" ; True ; [10]
 parse_metric("NDCG@?") | k must be at least 1, got | 0 ; -3
@@ -236,7 +205,6 @@ AP(?, 10) | rank 11 is larger than n = 10 | 11 ; [1, 11]
 AP(?, 10) | rank must be a whole number, got
     | 2.5 ; nan ; inf ; "three" ; None ; [1, 2.5] ; [1, "three"] ; [1, None]
 <AP/AUC>(1, ?) | n must be | 1 ; 0 ; -5 ; 2.5 ; nan ; "many"
-<AP/AUC>.of_set([1], ?) | n must be | 1 ; 0 ; -5 ; 2.5 ; nan ; "many"
 AP.of_set([], 5) | .*ranks is empty
 AP.of_set([2, 3, 2], 5) | .*holds 2 twice
 AP.of_set([1, 2, 3], 3) | .*fills all 3
@@ -250,22 +218,16 @@ Metric("topk", k=5, share=0.1) | TOPK needs a share .* got k = 5
 share_of(0, 10) | k must be at least 1, got 0
 
 <expected/variance>("AP", ?, law()) | rank | 0 ; 11 ; 2.5 ; nan ; "one"
-<expected/variance>("AUC", [1, ?], law()) | rank | 0 ; 11 ; 2.5 ; nan ; "one"
 posterior(?, law()) | sampled_rank must be | 0 ; 5 ; 1.5 ; "a"
 posterior(1, law(), []) | prior is empty: give one weight for each rank
 posterior(1, law(), [1] * 9) | prior has shape \(9,\)
-posterior(1, law(), [[1] * 10]) | prior has shape \(1, 10\)
-posterior(1, law(), [-1] + [1] * 9) | prior of rank 1 is -1
 posterior(1, law(), [1] * 9 + [?]) | prior of rank 10 is ? | nan ; inf
-posterior(1, law(), [0] * 10) | prior is zero
-posterior(1, law(), ["a"] * 10) | prior must hold numbers
 
 ranks(ranks=[]) | ranks of system 'S' is empty
 ranks(ranks=[?, 1]) | rank of system 'S' must be at least 1, got ? | 0 ; -4
 ranks(ranks=[11, 1]) | rank of system 'S' 11 is larger than n = 10
 ranks(ranks=[?, 1]) | rank of system 'S' must be a whole number, got ? | 1.5 ; nan ; 'a' ; None
 ranks(n=?) | n of system 'S' must be at least 2, got 1 | 1 ; [10, 1]
-ranks(n=9.5) | n of system 'S' must be a whole number, got 9\.5
 ranks(n=[10, 10, 10]) | n of system 'S' has shape \(3,\)
 ranks(ties=[-1, 0]) | ties of system 'S' must be at least 0, got -1
 ranks(ties=[8, 0]) | .*rank 3 with 8 others tied reaches beyond n = 10
@@ -287,11 +249,9 @@ sampled(sampled_ranks=[]) | sampled_ranks of system 'X' is empty
 sampled(sampled_ranks=[0, 1]) | sampled_rank of system 'X' must be at least 1, got 0
 sampled(sampled_ranks=[1, 12]) | .*is 12, but with m = 10 .* at most 11: if these are true
 sampled(sampled_ranks=[1, ?]) | sampled_rank .* must be a whole number, got ? | 2.5 ; nan
-sampled(sampled_ranks=[1, "two"]) | .*must be a whole number
 sampled(n=1) | n of system 'X' must be at least 2
 sampled(n=[50, 50, 50]) | n of system 'X' has shape \(3,\): give one number, or one for
 sampled(m=0) | m of system 'X' must be at least 1
-sampled(m=[10]) | m of system 'X' has shape \(1,\)
 sampled(<m/n>=None) | [mn] of system 'X' must be a whole number, got None
 sampled(scheme=POPULARITY) | scheme of system 'X' is 'popularity': what is above
 sampled(scheme="bootstrap") | scheme must be one of
@@ -300,22 +260,18 @@ sampled(counts=[1]) | counts of system 'X' has shape \(1,\)
 sampled(counts=[1, -1]) | .*must be finite and at least 0, got -1
 sampled(counts=[1, inf]) | .*must hold finite numbers, got inf
 sampled(counts=[0, 0]) | counts of system 'X' are all 0
-sampled(counts=["a", "b"]) | counts of system 'X' must hold numbers
 sampled(instances=["u"]) | instances of system 'X' has shape \(1,\)
 sampled(adaptive="yes") | adaptive of system 'X' must be True, False or None
 
 rank_distribution([]) | sets is empty
 rank_distribution([sampled(), "x"]) | .*give SampledRankSets
-rank_distribution(sampled(), "ml") | method must be one of mle, mes
 rank_distribution(sampled(), iterations=0) | iterations must be at least
 rank_distribution(sampled(), "mes", iterations=5) | .*no effect on 'mes'
 rank_distribution([sampled(), sampled(scheme=WITHOUT)]) | .*pool sets drawn in the same way
 rank_distribution(sampled(n=10**7 + 1)) | n = 10000001 is too large to write out
 fitted(sampled(sampled_ranks=2, n=2, m=2), "mle") | sampled_rank 2 cannot occur with n = 2 and m = 2
-point("AP", sampled(sampled_ranks=[2, 2], n=2, m=2), "bv-mle") | sampled_rank 2 cannot occur
 <point/interval>("AP", sampled(), "best") | method 'best' is not understood: use mle, mes
 fit_learned("bv", "AP", sampled()) | method must be one of bv-mle
-fit_learned("mn", "AP", sampled(), gamma=0.1) | gamma = 0.1 does not apply to 'mn'
 fit_learned("bv-mle", "AP", sampled(), gamma=0) | gamma must be above 0
 fit_learned("bv-mle", "AP", sampled(n=10**9)) | .*too large
 fit_learned("bv-mle", "AP", MIXED) | .*say which one
@@ -323,13 +279,11 @@ fit_learned("bv-mle", "AP", MIXED, m=7) | m = 7 is not among .* sets: 5, 20
 gamma_table("AP", law(n=60), 10, FLAT) | .*distribution over 50 ranks
 gamma_table("AP", law(n=50), 0, FLAT) | instances must be above 0
 gamma_table("AP", law(n=50), 9, FLAT, gammas=[0]) | gamma must be above
-gamma_table("AP", law(n=50, scheme=POPULARITY), 9, FLAT) | .*popularity
 gamma_table("AP", law(n=50), 5, np.ones(9)) | .*shape \(9,\): give one weight for each
 
 <interval("AUC", MIDDLE/compare("AUC", MIDDLE, sampled()>, confidence=?) | confidence must be
     | 0 ; 1 ; -0.5 ; 2 ; nan ; "high"
 <interval/bounds>("AP", MIDDLE, shape="flat") | shape must be one of non-increasing
-compare("AP", MIDDLE, MIDDLE, shape="flat") | shape must be one of non-increasing
 bounds("AP", sampled(), tolerance=?) | tolerance must be | -0.1 ; 1.5 ; nan ; "much"
 bounds("AP", A) | srs must be a SampledRankSet
 bounds("AP", sampled(), A) | versus must be a SampledRankSet
@@ -354,8 +308,6 @@ matching_cutoff(1, SEVERAL, 5) | .*several
 
 printed(observed=X | {"HR@5": 0.9})
     | observed 'HR@5' is 0.9000, but with n = 3541 and m = 100 the other
-printed(observed=X | {"HR@10": 0.3})
-    | observed 'HR@10' is 0.3000, but .* leave it 0\.\d+ to 0\.\d+: check
 printed(observed=X | {"NDCG@10": 0.7})
     | observed 'NDCG@10' is 0.7000, but .* leave it 0\.\d+ to 0\.\d+
 printed(observed=X | {"HR@1": 17.46})
@@ -373,12 +325,9 @@ printed(observed={"HR@1": 0.3, "HR@5": 0.2, "HR@10": 0.5, "NDCG@10": 0.6})
 printed(observed={"HR@5": 0.5, "HR@10": 0.5001}, shape=FALLING)
     | shape 'non-increasing' contradicts observed 'HR@
 printed(n=1, m=1) | n must be at least 2
-printed(m=0) | m must be at least 1
 printed(n=50, m=60, scheme=WITHOUT) | m = 60 is too large without replacement
 printed(scheme=POPULARITY) | scheme must be one of
-printed(shape="flat") | shape must be one of
 printed(versus={}) | versus must hold printed values
-printed(versus=X | {"HR@10": 0.3}) | versus 'HR@10' is 0\.3000
 printed(observed={}) | observed must hold printed values
 printed(decimals=-1) | decimals of 'HR@1' must be
 printed(decimals={"HR@1": 4, "HR@5": 4, "HR@10": 4}) | decimals has no entry for 'NDCG@10'
@@ -414,7 +363,7 @@ def test_what_is_refused(call: str, sentence: str) -> None:
 def test_the_table_is_read_whole() -> None:
     # A row that takes its values more than once would repeat itself.
     every = list(rows())
-    assert len(set(every)) == len(every) > 450
+    assert len(set(every)) == len(every) > 350
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -74,15 +74,3 @@ def test_reciprocal_rank_at_full_weight_of_the_variance() -> None:
     harmonic = sum(1 / i for i in range(1, M + 1))
     first = (M + 1) * (np.log(N) + 0.5772156649015329 - harmonic) / N
     assert values[0] == pytest.approx(first, rel=1e-9)
-
-
-def test_means_of_rank_sets() -> None:
-    ranks = [1, 10**6, N // 3, N]
-    rs = sd.RankSet("A", ranks, N)
-    for scheme in UNIFORM:
-        found = sd.expected_mean("Recall@1", rs, 20, scheme=scheme)
-        true = sum(float(1 - Fraction(r - 1, N - 1)) ** 20 for r in ranks) / 4
-        assert found == pytest.approx(true, rel=1e-9)
-    assert sd.mean("AUC", rs) == pytest.approx(
-        float(sum(Fraction(N - r, N - 1) for r in ranks)) / 4
-    )

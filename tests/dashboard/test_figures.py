@@ -72,26 +72,6 @@ def test_the_grid_of_m_keeps_flips_and_the_edges_of_ranks_cover_every_rank():
             assert top or edges[-1] == largest
 
 
-def test_lines_differ_and_families_go_towards_ink():
-    for dark in (False, True):
-        colors = [line["color"] for line in theme.family_lines(4, dark)]
-        assert len(set(colors)) == 4
-        assert (colors[0], colors[-1]) == theme.look(dark).family
-    lines = [theme.system_line(i, False) for i in range(12)]
-    assert len({(line["color"], line["dash"]) for line in lines}) == 12
-
-
-def test_labels_keep_clear_of_upright_lines():
-    x, line, upright = np.geomspace(1, 10, 50), np.full(50, 0.5), 10**0.3
-    (place,) = theme.names_at(
-        ["uncorrected"], ["red"], x, [line], (0, 1), (0, 1), height=300, clear=[upright]
-    )
-    for width in theme.WIDTHS:
-        at = place["x"] * width
-        left = at + 5 if place["xanchor"] == "left" else at - 5 - 7.6 * 11
-        assert not left < 0.3 * width < left + 7.6 * 11
-
-
 # -------------------------------------------------------------------------------- Explore
 
 
@@ -123,14 +103,6 @@ def test_expected_curve(name, top):
     for at in (1, 2, 10, 11, 700, 9_999, 10_000) if top is None else ():
         fig = explore.expected_curve(metric, *curves(metric, at=at), m=M, at=at)
         assert " ".join(written(fig)).count("%") == 2
-
-
-def test_family_is_sorted_and_named():
-    metric = sd.parse_metric("Recall@10")
-    ranks, exact, mean, _ = curves(metric)
-    fig = drawable(explore.family(metric, ranks, exact, {1000: exact, 10: mean}, at=100))
-    assert [t.name for t in fig.data] == ["m = 10", "m = 1,000", "exact"]
-    assert set(written(fig)) == {"m = 10", "m = 1,000", "exact"}
 
 
 def test_law_shows_the_probabilities_and_lights_the_hits():
