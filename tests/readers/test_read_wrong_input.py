@@ -168,7 +168,7 @@ n = 50: 1 7 | 'n = 50: 1 7' … give n a line of its own
 # hello\nA: 1 7 | '# hello' … may say n = 3706 and m = 100
 m = many; A: 1 | says m = many … whole number from 1
 m = 9; m = 10; A: 1 | m twice, 9 and 10
-m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3 is given
+m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
 
 == sampled(X, n=3000, m=99)
 system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … -1 … below 1
