@@ -1,23 +1,14 @@
 """sampledash: explore, check and correct ranking metrics computed on sampled negatives."""
 
-from sampledash.comparison import (
-    Flip,
-    Interval,
-    counterexample,
-    curve,
-    expected_mean,
-    flips,
-    instances_needed,
-    mean,
-    negatives_needed,
-    probability_if_redrawn,
-    probability_if_shared,
-    probability_of_order,
-    right_from,
-    significance,
-    std_of_mean,
-    verdict,
-)
+from sampledash.comparison.chance import probability_of_order
+from sampledash.comparison.counterexample import counterexample
+from sampledash.comparison.means import curve, expected_mean, mean, std_of_mean
+from sampledash.comparison.order import Flip, flips, right_from
+from sampledash.comparison.planning import instances_needed, negatives_needed
+from sampledash.comparison.shared import probability_if_shared
+from sampledash.comparison.significance import Interval, significance
+from sampledash.comparison.user_resampling import probability_if_redrawn
+from sampledash.comparison.verdict import verdict
 from sampledash.correction import Correction, Fit, correction, parse_correction
 from sampledash.estimation.bounds import bounds, bounds_from_table
 from sampledash.estimation.estimate import Estimate, compare, estimate, full_cutoff, matching_cutoff

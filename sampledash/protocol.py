@@ -1,18 +1,25 @@
-"""How an evaluation samples and corrects: the options that all comparison functions share."""
+"""How an evaluation samples and corrects: the options that all comparison functions share.
+
+And what follows for each relevant item: its weights, its vector and the law of its sampled count.
+An item with ``above`` certain items above and ``tied`` more beside it stands, with equal chance,
+below above, above + 1, ..., above + tied of them. Sums over that range cost no loop over it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypedDict, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
 
 from sampledash import checks
 from sampledash.correction import Correction, as_correction, vector
 from sampledash.metrics import Metric
+from sampledash.quadrature import SIZE, mean_nodes, reach
 from sampledash.ranksets import (
     RankCounts,
     RankSet,
@@ -21,10 +28,13 @@ from sampledash.ranksets import (
     require_ranks,
     rounded_mean,
 )
-from sampledash.sampling import SCHEMES, Sampling, Scheme, item_weights
+from sampledash.sampling import SCHEMES, Sampling, Scheme, item_weights, modes, pmf, pmf_chunks
 from sampledash.types import Floats
 
 Weighting = Literal["instances", "relevant-items"]
+
+_CHUNK = 1 << 20  # entries of a block of laws
+_CANCELS = 1e3  # largest factor on a difference of two cumulative laws
 
 
 class Options(TypedDict, total=False):
@@ -137,6 +147,52 @@ class Protocol:
         weights, first = self.instance_weights(counts), counts.position == 1
         return np.asarray(weights / (weights[first] @ counts.count[first]))
 
+    def laws(self, counts: RankCounts, m: int) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+        """Yield blocks (indices of items, law of the sampled count above over 0..m).
+
+        All items must have at least m negatives when sampling is without replacement.
+        """
+        plain = np.flatnonzero(counts.tied == 0)
+        above, below = self.weights(counts[plain])
+        order = np.argsort(modes(self.scheme, m, above, below), kind="stable")
+        for rows, p in pmf_chunks(self.scheme, m, above[order], below[order]):
+            yield plain[order[rows]], p
+        tied = np.flatnonzero(counts.tied)
+        factor = (counts.negatives[tied] + 1) / ((m + 1) * (counts.tied[tied] + 1.0))
+        closed = self.without & (counts.tied[tied] >= SIZE) & (factor <= _CANCELS)
+        step = max(1, _CHUNK // (m + 2))
+        for at in _blocks(tied[closed], step):
+            yield at, _tied_hypergeometric(m, counts[at])
+        for at in _blocks(tied[~closed], max(1, step // 64)):  # with some ten to hundred nodes each
+            owner, above, below, weights = self.tied_nodes(counts[at], m)
+            share = csc_array((weights, (owner, np.arange(len(owner)))))
+            parts = pmf_chunks(self.scheme, m, above, below)
+            yield at, np.sum([share[:, rows] @ p for rows, p in parts], axis=0)
+
+    def tied_nodes(
+        self, counts: RankCounts, m: int
+    ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
+        """Nodes for the laws of tied items: index of the item, weight above, below, of the node."""
+        blocks = np.column_stack([counts.above, counts.tied, counts.negatives]).tolist()
+        found = [self._nodes(m, *block) for block in blocks]
+        above, weights = (np.concatenate(each) for each in zip(*found, strict=True))
+        owner = np.repeat(np.arange(len(counts)), [len(each) for each, _ in found])
+        return owner, *self.weights(counts[owner], above), weights
+
+    def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
+        """Nodes and weights for the mean of a law over a tied range, in which it is smooth."""
+        last = above + tied
+
+        def end_of(first: int) -> int:
+            end = min(last, max(first + SIZE - 1, reach(first, total, 1 / np.sqrt(m), self.odds)))
+            if self.without and (first < m or end > total - m):
+                end = min(last, first + SIZE - 1)  # near the ends the law is no polynomial between
+            # Few different lengths: each needs a Gauss rule of its own.
+            drop = max((end - first + 1).bit_length() - 4, 0)
+            return first - 1 + ((end - first + 1) >> drop << drop)
+
+        return mean_nodes(above, last, end_of)
+
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
         """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""
         if metric.of_others and len(counts.positions) > 1:
@@ -176,6 +232,27 @@ class Protocol:
 def _population(counts: RankCounts, position: int) -> int:
     here = counts.position == position
     return rounded_mean(counts.negatives[here], counts.count[here]) + 1
+
+
+def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:
+    return (items[start : start + step] for start in range(0, len(items), step))
+
+
+def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
+    """Hypergeometric laws averaged over a range of counts above, in closed form.
+
+    Summed over K <= x, C(K, s) C(N-K, m-s) counts the (m+1)-subsets of N+1 places whose (s+1)-th
+    smallest is at most x: a tail of one more hypergeometric law.
+    """
+    places = counts.negatives + 1
+
+    def tail(x: NDArray[np.int64]) -> Floats:
+        p = pmf("without-replacement", m + 1, x, places - x)
+        return np.cumsum(p[:, :0:-1], axis=1)[:, ::-1]
+
+    factor = places / ((m + 1) * (counts.tied + 1.0))
+    difference = tail(counts.above + counts.tied + 1) - tail(counts.above)
+    return np.maximum(difference * factor[:, None], 0.0)
 
 
 def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:

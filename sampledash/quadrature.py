@@ -12,7 +12,7 @@ nodes for laws its means are off by up to 1e-7, on four times as many by less th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,7 +23,7 @@ from scipy.linalg import eigh_tridiagonal
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints
 
-SIZE = 16  # nodes of a panel, where nothing else is said
+SIZE = 16  # nodes of a panel, where nothing else is said; as many ranks are summed one by one
 HEAD = 64  # ranks summed one by one at the top, where metrics are steepest
 _DIRECT = 1_000  # up to here all ranks are summed directly
 
@@ -71,6 +71,18 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
         about, weights[here] = _gauss(int(length[i]), size)
         nodes[here] = about + (2 * int(first[i]) + int(length[i]) - 1) / 2
     return nodes, weights, start
+
+
+def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Floats, Floats]:
+    """Nodes and weights, summing to 1, for the mean over first..last.
+
+    ``end_of`` tells the last of a stretch that begins somewhere, in which the function is smooth.
+    """
+    ends = [first]
+    while ends[-1] <= last:
+        ends.append(min(end_of(ends[-1]), last) + 1)
+    nodes, weights, _ = panels(ends[:-1], ends[1:])
+    return nodes, weights / (last - first + 1)
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:

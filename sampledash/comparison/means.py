@@ -1,4 +1,4 @@
-"""Mean of a metric over a rank set: exact, expected under sampling at any m, and its scatter.
+r"""Mean of a metric over a rank set: exact, expected under sampling at any m, and its scatter.
 
 Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme. So the
 histogram of sampled counts thins from m to m - 1 by
@@ -7,12 +7,22 @@ histogram of sampled counts thins from m to m - 1 by
 
 a sum of positive terms that loses no digits. Without replacement an instance enters, as one point,
 when m reaches the number of its negatives: no law is evaluated at all.
+
+The scatter of several relevant items of one list: the items above one are inside those above the
+next. Given how many items W are drawn above the j-th, its own contribution and the sum S of those
+before it are independent, so
+
+.. math:: \operatorname{cov}(S, v_j) = \operatorname{cov}_W\bigl(E[S \mid W],\, E[v_j \mid W]\bigr),
+
+and E[S | W] follows from one item to the next. The contribution of an untied item is a function
+of W alone; that of a tied one also depends on what is drawn of its block, and E[v | W] takes its
+law for every number of draws: one law, thinned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
@@ -20,10 +30,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.comparison import ties
-from sampledash.comparison.covariance import pair_covariances
-from sampledash.metrics import Metric, as_metric
+from sampledash.metrics import Metric, as_metric, places_within
 from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by, group_by_candidate_set
+from sampledash.quadrature import SIZE, mean_nodes
 from sampledash.ranksets import (
     RankCounts,
     RankSet,
@@ -32,11 +41,14 @@ from sampledash.ranksets import (
     require_ranks,
     require_several,
 )
-from sampledash.sampling import moments, weighted_pmf_sums
+from sampledash.sampling import moments, pmf, weighted_pmf_sums
 from sampledash.types import Floats, Ints, Progress
 
 _TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
 _ROOM = 1 << 23  # entries of histograms that are kept to go on from
+_TABLE = 10_000_000  # longest table of a metric over all counts above
+CHUNK = 1 << 19  # entries of conditional sums held at a time
+_LEAST = np.finfo(float).tiny
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
@@ -82,8 +94,57 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
         atoms = ranks.counted(protocol.ties)
         weight = protocol.shares(atoms) * atoms.count
         for x, metric in enumerate(metrics):
-            values = ties.exact_values(metric, atoms) * metric.scales(atoms.relevant)
+            values = exact_values(metric, atoms) * metric.scales(atoms.relevant)
             means[i, x] = values @ weight
+    return means
+
+
+def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
+    """Exact metric of each atom (before ``scale``), averaged over the order of its ties."""
+    atoms = as_ranked_by(metric, atoms)
+    values = np.empty(len(atoms))
+    for j in atoms.positions:
+        at = atoms.position == j
+        above, tied, total = atoms.above[at], atoms.tied[at], atoms.negatives[at]
+        if metric.linear:
+            values[at] = metric.of_above(above + tied / 2, total, j)
+        elif not tied.any():
+            values[at] = metric.of_above(above, total, j)
+        elif metric.share is not None:
+            last = places_within(metric.share, total) - j  # of the counts that hit
+            values[at] = np.clip(last - above + 1, 0, tied + 1) / (tied + 1)
+        else:
+            values[at] = _range_mean(metric, above, tied, j)
+    return values
+
+
+def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
+    """Variance of the exact metric (before ``scale``) over the order of the ties."""
+    atoms = as_ranked_by(metric, atoms)
+    values = np.zeros(len(atoms))
+    for i in np.flatnonzero(atoms.tied):
+        above = atoms.above[i] + np.arange(atoms.tied[i] + 1)
+        values[i] = metric.of_above(above, atoms.negatives[i], int(atoms.position[i])).var()
+    return values
+
+
+def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
+    """Mean of the metric over above..above + tied, per row."""
+    top = int((above + tied).max())
+    if top < _TABLE:
+        table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
+        mean = (table[above + tied + 1] - table[above]) / (tied + 1)
+        return np.where(tied == 0, metric.of_above(above, 1, position), mean)
+    cut = np.inf if metric.k is None else metric.k - position + 1
+
+    def end_of(first: int) -> int:
+        end = max(2 * first, first + SIZE - 1)
+        return int(cut) - 1 if first < cut <= end else end
+
+    means = np.empty(len(above))
+    for i, (a, t) in enumerate(zip(above.tolist(), tied.tolist(), strict=True)):
+        counts, weights = mean_nodes(a, a + t, end_of)
+        means[i] = weights @ metric.of_above(counts, 1, position)
     return means
 
 
@@ -214,7 +275,7 @@ class _Pass:
         at, starts = np.unique(sizes, return_index=True)
         for m, members in zip(at.tolist(), np.split(late, starts[1:]), strict=True):
             self.arrivals.setdefault(m, []).append((row, members))
-        values = [ties.exact_values(metric, lane.atoms[late]) for metric in self.metrics]
+        values = [exact_values(metric, lane.atoms[late]) for metric in self.metrics]
         sums = np.cumsum(np.column_stack(values) * lane.weight[late, None], axis=0)
         self.exact[row] = sizes, np.concatenate([np.zeros((1, len(self.metrics))), sums])
 
@@ -298,10 +359,10 @@ def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Pr
         above, below = protocol.weights(atoms[plain])
         weights = weight[plain]
         if not np.all(plain) and protocol.without:
-            for picked, p in ties.atom_laws(protocol, m, atoms[~plain]):
+            for picked, p in protocol.laws(atoms[~plain], m):
                 total[row] += weight[~plain][picked] @ p
         elif not np.all(plain):
-            owner, *tied, part = ties.nodes(protocol, m, atoms[~plain])
+            owner, *tied, part = protocol.tied_nodes(atoms[~plain], m)
             above, below = np.r_[above, tied[0]], np.r_[below, tied[1]]
             weights = np.r_[weights, weight[~plain][owner] * part]
         smooth.append((above, below, weights))
@@ -421,16 +482,128 @@ def atom_moments(
     full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
     for i, metric in enumerate(metrics):
         if np.any(full):
-            means[i, full] = ties.exact_values(metric, atoms[full])
-            variances[i, full] = ties.exact_variances(metric, atoms[full])
+            means[i, full] = exact_values(metric, atoms[full])
+            variances[i, full] = exact_variances(metric, atoms[full])
     for j in atoms.positions:
         at = np.flatnonzero((atoms.position == j) & ~full)
         counted = [i for i, metric in enumerate(metrics) if j == 1 or not metric.first_only]
         if not len(at) or not counted:
             continue
         vectors = [protocol.vector(metrics[i], atoms, m, j) for i in counted]
-        for picked, p in ties.atom_laws(protocol, m, atoms[at]):
+        for picked, p in protocol.laws(atoms[at], m):
             rows = at[picked]
             for i, vector in zip(counted, vectors, strict=True):
                 means[i, rows], variances[i, rows] = moments(p, vector)
     return means, variances
+
+
+def pair_covariances(
+    metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
+) -> Floats:
+    """Sum of the covariances of the relevant items of each instance, before ``scale``: (D, c).
+
+    Where all negatives are drawn nothing is left to vary together.
+    """
+    rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
+    starts = np.flatnonzero(rows.position == 1)
+    wanted = rows.relevant[starts] > 1
+    if protocol.without:
+        wanted &= rows.negatives[starts] >= m
+    if protocol.scheme == "popularity" and np.any(np.add.reduceat(rows.tied, starts)[wanted]):
+        raise ValueError(
+            f"system {ranks.system!r} has ties and several relevant items in one instance: with "
+            "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
+        )
+    vectors = np.array(
+        [[protocol.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]
+    ).swapaxes(1, 2)
+    scheme, (above, below) = protocol.scheme, protocol.weights(rows)
+    found = np.zeros((len(starts), len(metrics)))
+    longest = np.flatnonzero(wanted)
+    longest = longest[np.argsort(-rows.relevant[starts[longest]], kind="stable")]
+    step = max(1, CHUNK // vectors[0].size)
+    for start in range(0, len(longest), step):
+        chosen = longest[start : start + step]
+        first, size = starts[chosen], rows.relevant[starts[chosen]]
+        sums = np.zeros((len(chosen), *vectors.shape[1:]))  # by the count above the last item
+        for j in range(1, int(size[0])):
+            at = first[size > j] + j  # the others are done
+            sums = sums[: len(at)]
+            tied = rows.tied[at - 1] > 0
+            sums[~tied] += vectors[j - 1]
+            if np.any(tied):  # from here on by the count above the end of its block
+                upper = rows[at[tied] - 1]
+                block = replace(upper, negatives=upper.above + upper.tied)
+                sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
+                sums[tied] += _tied_means(protocol, m, block, vectors[j - 1])
+            sums = conditional_means(scheme, above[at - 1] + rows.tied[at - 1], above[at], sums)
+            values, tied = np.repeat(vectors[None, j], len(at), axis=0), rows.tied[at] > 0
+            if np.any(tied):
+                lower = rows[at[tied]]
+                rest = lower.negatives - lower.above
+                block = replace(lower, above=np.zeros_like(lower.above), negatives=rest)
+                values[tied] = _tied_means(protocol, m, block, vectors[j], beyond=True)
+            p = pmf(scheme, m, above[at], below[at])
+            for each in (sums, values):
+                each -= np.einsum("pt,ptc->pc", p, each)[:, None]
+            found[chosen[: len(at)]] += np.einsum("pt,ptc,ptc->pc", p, sums, values)
+    return found
+
+
+def _tied_means(
+    protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
+) -> Floats:
+    """Expected value of the count above, if t = 0..m of the atoms' items are drawn: (p, m+1, c).
+
+    Entry t is that of t draws; or, with ``beyond``, of m - t draws, and the count is added to the
+    t that went elsewhere.
+    """
+    law = np.zeros((len(atoms), m + 1))
+    result = np.zeros((len(atoms), *vector.shape))
+    most = np.minimum(atoms.negatives, m) if protocol.without else np.full(len(atoms), m)
+    enough = np.flatnonzero(most == m)
+    for picked, p in protocol.laws(atoms[enough], m):
+        law[enough[picked]] = p
+    for t in range(m, -1, -1):
+        for row in np.flatnonzero((most == t) & (t < m)):
+            # All are drawn: only the order of the ties is left open.
+            above, tied = atoms.above[row], atoms.tied[row]
+            law[row, above : above + tied + 1] = 1 / (tied + 1)
+        at, counted = (m - t, vector[m - t :]) if beyond else (t, vector[: t + 1])
+        result[:, at] = law[:, : t + 1] @ counted
+        if t:
+            s = np.arange(t)
+            law[:, :t] = law[:, :t] * ((t - s) / t) + law[:, 1 : t + 1] * ((s + 1) / t)
+    return result
+
+
+def conditional_means(
+    scheme: str, inner: Floats | Ints, outer: Floats | Ints, values: Floats, top: int | None = None
+) -> Floats:
+    """Mean value of the count in the smaller set if t draws lie in the larger: (pairs, top, c).
+
+    ``inner`` and ``outer`` are items (or weight) in either set; ``values`` of the counts that
+    occur, shape (pairs, width, c); t = 0..top - 1, as many as counts unless said. The law is
+    followed from draw to draw: the next item comes from the smaller set with the share of it that
+    is left.
+    """
+    width = values.shape[1]
+    top = top or width
+    law = np.zeros((width + 1, len(inner)))
+    law[0] = 1.0
+    without = scheme == "without-replacement"
+    left = inner - np.arange(width + 1)[:, None] if without else inner
+    moved = np.empty_like(law)
+    means = np.empty((top, len(inner), values.shape[2]))
+    by_count = values.transpose(2, 1, 0).copy()
+    for t in range(top):
+        used = min(t, width - 1) + 1  # counts that t draws can reach
+        for c, column in enumerate(by_count):
+            np.einsum("sp,sp->p", law[:used], column[:used], out=means[t, :, c])
+        rest = np.maximum(outer - t, 1.0) if without else np.maximum(outer, _LEAST)
+        part = left[:used] if without else left
+        np.multiply(law[:used], part / rest, out=moved[:used])
+        law[:used] -= moved[:used]
+        law[1 : used + 1] += moved[:used]
+        law[width] = 0.0
+    return means.swapaxes(0, 1)

@@ -31,7 +31,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import simulation
-from sampledash.comparison import ties
 from sampledash.comparison.means import atom_moments
 from sampledash.comparison.order import TIED
 from sampledash.metrics import Metric
@@ -266,7 +265,7 @@ class Run:
             each = self.metric.of_above(above, atoms.negatives[i])
             yield np.array([i]), each, np.full((1, len(each)), 1 / len(each))
         at = np.flatnonzero(~full)
-        for picked, p in ties.atom_laws(self.protocol, self.m, atoms[at]):
+        for picked, p in self.protocol.laws(atoms[at], self.m):
             yield at[picked], self.vector, p
 
     def terms(self) -> list[tuple[Floats, Floats, int]]:

@@ -8,7 +8,9 @@ above under the second only out of it. Of samples that hold both or neither noth
 those that hold exactly one of the two, equally likely, the counts (s + 1, t) and (s, t + 1) become
 (s + 1, t + 1) and (s, t). So E[f(s) g(t)] changes by half of (f(s+1) - f(s)) (g(t+1) - g(t)) >= 0.
 (With replacement the same holds draw by draw.) The extremes are thus the largest overlap, one set
-inside the other, and the smallest, one set inside the other's complement.
+inside the other, and the smallest, one set inside the other's complement. Of t items drawn from a
+set of b, those in a set of a inside it are Hypergeometric(b, a, t) without replacement, and
+Binomial(t, share of the weight) otherwise.
 """
 
 from __future__ import annotations
@@ -22,18 +24,21 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.comparison import ties
 from sampledash.comparison.chance import common_step, normal_chances
-from sampledash.comparison.covariance import nested_covariances
+from sampledash.comparison.means import CHUNK, conditional_means
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankCounts, RankSet, unique_rows
+from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
 
 _WIDER = 0.2  # half the density of the normal law at 0: half the chance of a tie, in such steps
+_NOTHING = 1e-20  # a less likely count adds nothing to a covariance
+_STRAIGHT = 1e-14  # steps that differ by no more are equal
+_CACHE = 1 << 15  # entries of the laws that are drawn on together: they stay in cache
 _NEGLIGIBLE = 1e-3  # share of the variance up to which covariances are bounded, not computed
 
 
@@ -232,6 +237,60 @@ def _item_bounds(
     return low[inverse], high[inverse]
 
 
+def nested_covariances(
+    scheme: str,
+    m: int,
+    inner: Floats,
+    outer: Floats,
+    outside: Floats,
+    first: Floats,
+    second: Floats,
+) -> Floats:
+    """Covariances of functions of two nested counts, for each pair of sets: (pairs, c, d).
+
+    ``inner`` and ``outer`` are items (or sampling weight) in the smaller and in the larger set,
+    ``outside`` those outside the larger; ``first`` (m + 1, c) and ``second`` (m + 1, d) the values
+    of the counts 0..m in either set.
+    """
+    if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= _STRAIGHT:
+        # Linear in the counts, as AUC is: the covariance of the counts is known.
+        total = outer + outside
+        common = m * (inner / total) * (outside / total)
+        if scheme == "without-replacement":
+            common *= (total - m) / np.maximum(total - 1, 1)
+        slopes = np.multiply.outer(first[1] - first[0], second[1] - second[0])
+        return np.asarray(common[:, None, None] * slopes)
+    result = np.zeros((len(inner), first.shape[1], second.shape[1]))
+    live = np.flatnonzero((inner > 0) & (outside > 0) | (inner > 0) & (outer > inner))
+    live = live[np.lexsort((inner[live], outer[live]))]
+    step = max(1, CHUNK // (m + 1))
+    for start in range(0, len(live), step):
+        at = live[start : start + step]
+        p = _distinct_laws(scheme, m, outer[at], outside[at])
+        own = _distinct_laws(scheme, m, inner[at], outer[at] - inner[at] + outside[at])
+        tops, widths = (1 + m - np.argmax(law[:, ::-1] > _NOTHING, axis=1) for law in (p, own))
+        weighted = second[None] - np.einsum("pt,td->pd", p, second)[:, None]
+        weighted *= p[:, :, None]
+        centred = first[None] - np.einsum("ps,sc->pc", own, first)[:, None]
+        begin = 0
+        while begin < len(at):
+            size = max(1, _CACHE // int(widths[begin : begin + _CACHE].max()))
+            rows = slice(begin, begin + size)
+            top, width = int(tops[rows].max()), int(widths[rows].max())
+            given = conditional_means(
+                scheme, inner[at[rows]], outer[at[rows]], centred[rows, :width], top
+            )
+            result[at[rows]] = np.einsum("ptd,ptc->pcd", weighted[rows, :top], given)
+            begin += size
+    return result
+
+
+def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
+    """Laws of all rows, equal ones evaluated once: (rows, m + 1)."""
+    first, inverse = unique_rows([above, below])
+    return pmf(scheme, m, above[first], below[first])[inverse]
+
+
 def _parts(vector: Floats) -> Floats:
     """Falling and rising part of a vector, (m + 1, 2)."""
     steps = np.diff(vector, prepend=vector[0])
@@ -246,7 +305,7 @@ def _coupled(
     laws = []
     for atoms in (left, right):
         p = np.empty((len(atoms), size))
-        for rows, block in ties.atom_laws(protocol, m, atoms):
+        for rows, block in protocol.laws(atoms, m):
             p[rows] = block
         laws.append(p)
     orders = [np.argsort(vector, kind="stable") for vector in vectors]

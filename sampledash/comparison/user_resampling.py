@@ -12,10 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks, simulation
-from sampledash.comparison import ties as tied
 from sampledash.comparison.chance import common_step, normal_chances
-from sampledash.comparison.covariance import pair_covariances
-from sampledash.comparison.means import atom_moments
+from sampledash.comparison.means import atom_moments, exact_values, pair_covariances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Run, inverted
 from sampledash.metrics import Metric, as_metric
@@ -56,7 +54,7 @@ def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
     """Exact metric of each instance, in the order of their first rows: shape (D,)."""
     rows = ranks.rows(ties)
     atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
-    each = tied.exact_values(metric, atoms)[at] * metric.scales(rows.relevant)
+    each = exact_values(metric, atoms)[at] * metric.scales(rows.relevant)
     return np.add.reduceat(each, _starts(rows))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from sampledash import checks
-from sampledash.comparison import expected_mean
+from sampledash.comparison.means import expected_mean
 from sampledash.correction import Correction, as_correction
 from sampledash.estimation import vectors
 from sampledash.estimation.bounds import confidence_range, require_sampled

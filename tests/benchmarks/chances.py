@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 import sampledash as sd
-from sampledash.comparison import probability_if_redrawn, probability_if_shared
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.means import expected_means
 from sampledash.comparison.order import true_order
+from sampledash.comparison.shared import probability_if_shared
+from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.protocol import Protocol
 from sampledash.simulation import batches
 from sampledash.types import Floats, Ints

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import sampledash as sd
-from sampledash.comparison import counterexample
+from sampledash.comparison.counterexample import counterexample
 from tests.benchmarks.counterexamples import METRICS, check
 from tests.comparison.made import options_of
 from tests.oracles import POPULARITY, SCHEMES, WITHOUT

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.comparison import instances_needed, negatives_needed, probability_if_redrawn
+from sampledash.comparison.planning import instances_needed, negatives_needed
+from sampledash.comparison.user_resampling import probability_if_redrawn
 from tests.comparison.made import of_ranks, skewed
 from tests.oracles import WITHOUT
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.comparison import probability_if_redrawn
+from sampledash.comparison.user_resampling import probability_if_redrawn
 from tests.benchmarks.chances import Pair, off_redrawn
 from tests.comparison.made import of_ranks
 from tests.oracles import (

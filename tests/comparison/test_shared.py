@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.comparison import probability_if_shared
 from sampledash.comparison.run_distribution import Run
-from sampledash.comparison.shared import covariance_bounds
+from sampledash.comparison.shared import covariance_bounds, probability_if_shared
 from sampledash.protocol import Protocol
 from tests.benchmarks.chances import Pair, off_shared, share_ahead
 from tests.comparison.made import of_ranks, skewed

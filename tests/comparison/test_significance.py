@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import binom, binomtest, hypergeom, norm
 
 import sampledash as sd
-from sampledash.comparison import significance
-from sampledash.comparison.significance import holm
+from sampledash.comparison.significance import holm, significance
 from tests.comparison.made import of_ranks, skewed
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampledash.comparison import expected_mean
+from sampledash.comparison.means import expected_mean
 from sampledash.estimation import linear_programme
 from sampledash.estimation.bounds import bounds, bounds_from_table
 from sampledash.metrics import metric
