@@ -14,7 +14,7 @@ from sampledash import metrics
 from sampledash.estimation import estimate
 from sampledash.estimation.estimate import METHODS
 from sampledash.estimation.rank_distribution import fitted
-from sampledash.papers import printed as tables
+from sampledash.papers import krichene as tables
 
 A, B = sd.RankSet("A", [1, 2, 5], 10), sd.RankSet("B", [2, 3, 4], 10)
 

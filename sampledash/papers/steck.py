@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.expectation import expected
 from sampledash.metrics import parse_metric
-from sampledash.papers.printed import MOVIELENS, Load, Values, statements
+from sampledash.papers.krichene import MOVIELENS, Load, Values, statements
 from sampledash.ranksets import RankSet
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats
@@ -74,7 +74,7 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Check the statements; ``load`` is as for :func:`~sampledash.papers.printed.match`."""
+    """Check the statements; ``load`` is as for :func:`~sampledash.papers.krichene.match`."""
     x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
     values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
     return statements("steck", values)

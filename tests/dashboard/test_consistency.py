@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.papers.printed import cells
+from sampledash.papers.krichene import cells
 from sampledash.report.numbers import percent
 from tests.dashboard.driver import Page
 

@@ -13,7 +13,7 @@ from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.dashboard.consistency.result import SEED
-from sampledash.papers.printed import cells
+from sampledash.papers.krichene import cells
 from sampledash.report.numbers import in_runs, percent
 from tests.dashboard.driver import Page
 

@@ -7,7 +7,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard.paper.page import ITEMS
-from sampledash.papers.printed import match
+from sampledash.papers.krichene import match
 from sampledash.papers.steck import theorem
 from tests.dashboard.driver import Page
 

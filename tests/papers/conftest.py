@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from sampledash.papers.printed import match
+from sampledash.papers.krichene import match
 from sampledash.readers import example
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import sampledash as sd
-from sampledash.papers.printed import CORRECTIONS, SETTINGS, cells
+from sampledash.papers.krichene import CORRECTIONS, SETTINGS, cells
 
 
 def test_every_cell_has_a_name_and_a_setting() -> None:

@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 import sampledash as sd
-from sampledash.papers.printed import (
+from sampledash.papers.krichene import (
     CORRECTIONS,
     RANK_ESTIMATE,
     RERUN,

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import sampledash as sd
-from sampledash.papers.krichene_text import check_text
+from sampledash.papers.krichene import check_text
 from tests.oracles import WITH, dense_law, dense_target
 
 TOY = np.array([[100] * 5, [40, 40, 8437, 9266, 4482], [212, 2, 743, 5342, 1548]])  # A, B, C

@@ -19,8 +19,7 @@ from sampledash.dashboard.correct.tabs import movielens_curves
 from sampledash.dashboard.paper import pictures, words
 from sampledash.dashboard.paper.pictures import Panel
 from sampledash.metrics import parse_metric
-from sampledash.papers.krichene_text import check_text
-from sampledash.papers.printed import METRICS_34, SETTINGS, match
+from sampledash.papers.krichene import METRICS_34, SETTINGS, check_text, match
 from sampledash.papers.steck import check_steck, theorem
 from sampledash.readers import example
 from sampledash.types import Progress

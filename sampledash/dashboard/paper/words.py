@@ -72,7 +72,7 @@ def missing(times: int, found: pd.DataFrame) -> str:
 
 
 def cell(found: Any, decimals: int) -> str:
-    """Printed and ours, of a row of :func:`sampledash.papers.printed.match`."""
+    """Printed and ours, of a row of :func:`sampledash.papers.krichene.match`."""
     own = f"{found.ours:.{decimals}f}"
     if pd.notna(found.our_std):
         own += f"±{found.our_std:.{decimals}f}"
