@@ -18,7 +18,9 @@ from sampledash.expectation import expected, posterior, variance
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.protocol import Options
 from sampledash.ranksets import RankSet
-from sampledash.readers import example, parse_rank_text, read_rank_sets, read_sampled_ranks
+from sampledash.readers.bundled import example
+from sampledash.readers.files import read_rank_sets, read_sampled_ranks
+from sampledash.readers.pasted import parse_rank_text
 from sampledash.report.vectors import read_vector_json, vector_json
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling, parse_sampling

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from sampledash.ranksets import RankSet
-from sampledash.readers import example
+from sampledash.readers.bundled import example
 
 settings.register_profile(
     "fixed",

@@ -21,7 +21,9 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from sampledash import RankSet, SampledRankSet
-from sampledash.readers import parse_rank_text, read_printed, read_rank_sets, read_sampled_ranks
+from sampledash.readers.files import read_rank_sets, read_sampled_ranks
+from sampledash.readers.pasted import parse_rank_text
+from sampledash.readers.printed_table import read_printed
 from tests import second_reader
 
 N = 1000

@@ -16,7 +16,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from sampledash import readers
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.dashboard import page, state
 from sampledash.dashboard.cache import digests
@@ -24,13 +23,16 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.dashboard.words import escaped
 from sampledash.ranksets import RankSet
-from sampledash.readers import Opened, Reading
-from sampledash.readers.frame import few
+from sampledash.readers.assemble import Opened, Reading, Summary
+from sampledash.readers.bundled import EXAMPLES, example
+from sampledash.readers.errors import MissingCandidates, ReadError
+from sampledash.readers.frame import Facts, few
+from sampledash.readers.pasted import open_text
 from sampledash.report.numbers import count, percent, span
 
 UPLOAD, PASTE = "Upload a file", "Paste ranks"
 BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
-SOURCES = {readers.EXAMPLES[name].title: name for name in BUNDLED}
+SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
 DEFAULTS: dict[str, Any] = {"source": next(iter(SOURCES)), "ranks": ""}
 OFFERED: state.Offered = {"source": ((*SOURCES, UPLOAD, PASTE), DEFAULTS["source"])}
 TYPED_IN_LINK = 200  # typed ranks up to this many travel in a link
@@ -108,8 +110,8 @@ def load_text(text: str) -> None:
 
 def _bundled(title: str) -> Source:
     name = SOURCES[title]
-    st.caption(readers.EXAMPLES[name].about)
-    return Source(tuple(readers.example(name)), title, True, expression("example", f'"{name}"', {}))
+    st.caption(EXAMPLES[name].about)
+    return Source(tuple(example(name)), title, True, expression("example", f'"{name}"', {}))
 
 
 def _uploaded() -> Source:
@@ -146,7 +148,7 @@ def _pasted() -> Source:
         if not typed.strip():
             asking = "Paste the ranks of at least two systems, as in the example."
             raise Problem(asking, asking=True)
-        ident, parse = f"typed-{hash(typed)}", partial(readers.open_text, typed)
+        ident, parse = f"typed-{hash(typed)}", partial(open_text, typed)
         source = _source(ident, parse, "your ranks", "parse_rank_text", _quoted(typed))
     except ValueError:
         carry("ranks", "")
@@ -223,7 +225,7 @@ def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
     try:
         reading: Reading = _once(_READINGS, (ident, repr(chosen)), lambda: opened.read(**chosen))
     except ValueError as error:
-        if isinstance(error, readers.MissingCandidates) and not how.get("ask_n"):
+        if isinstance(error, MissingCandidates) and not how.get("ask_n"):
             how["ask_n"] = True
             st.rerun()
         _preview(ident, opened, how, None)
@@ -246,9 +248,9 @@ def _once(store: str, key: object, make: Callable[[], Any]) -> Any:
 
 def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
     """The sentence, with a button for each way out."""
-    ways = error.ways if isinstance(error, readers.ReadError) else {}
+    ways = error.ways if isinstance(error, ReadError) else {}
     buttons = [(label, partial(how.update, options)) for label, options in ways.items()]
-    asking = isinstance(error, readers.MissingCandidates)
+    asking = isinstance(error, MissingCandidates)
     return Problem(state.spelled(error), *buttons, asking=asking)
 
 
@@ -279,7 +281,7 @@ def _preview(ident: str, opened: Opened, how: dict[str, Any], reading: Reading |
         _systems(ident, opened, how)
 
 
-def file_lines(facts: readers.Facts) -> list[str]:
+def file_lines(facts: Facts) -> list[str]:
     """Lines of Markdown: what a file is, which columns were used and which not."""
     used = [
         f"*{escaped(header)}*" if header.lower() == meaning else f"*{escaped(header)}* → {meaning}"
@@ -294,7 +296,7 @@ def file_lines(facts: readers.Facts) -> list[str]:
     return [f"- {'; '.join(parts)}", *(f"    - {escaped(note)}" for note in facts.notes)]
 
 
-def numbers(summary: readers.Summary) -> str:
+def numbers(summary: Summary) -> str:
     """The numbers behind the ranks, in one sentence."""
     many = max(summary.instances)
     covered, n = span(min(summary.instances), many), span(summary.n_low, summary.n_high)

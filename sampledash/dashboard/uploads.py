@@ -13,7 +13,9 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile
 from sampledash.dashboard import page, state
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.words import escaped
-from sampledash.readers import Opened, assets_folder, open_sources
+from sampledash.readers.assemble import Opened
+from sampledash.readers.bundled import assets_folder
+from sampledash.readers.files import open_sources
 from sampledash.report.numbers import listed
 
 LOST = (

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from sampledash.papers.krichene import match
-from sampledash.readers import example
+from sampledash.readers.bundled import example
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampledash.readers import EXAMPLES, ReadError, assets_folder, bundled, example, read_rank_sets
+from sampledash.readers import bundled
+from sampledash.readers.bundled import EXAMPLES, assets_folder, example
+from sampledash.readers.errors import ReadError
+from sampledash.readers.files import read_rank_sets
 
 
 def test_movielens_has_6040_users_and_their_own_n():

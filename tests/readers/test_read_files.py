@@ -15,14 +15,12 @@ from hypothesis import strategies as st
 import sampledash as sd
 from sampledash import RankSet
 from sampledash.comparison.significance import significance
-from sampledash.readers import (
-    MissingCandidates,
-    describe,
-    example,
-    open_text,
-    read_rank_sets,
-    tables,
-)
+from sampledash.readers import tables
+from sampledash.readers.assemble import describe
+from sampledash.readers.bundled import example
+from sampledash.readers.errors import MissingCandidates
+from sampledash.readers.files import read_rank_sets
+from sampledash.readers.pasted import open_text
 from tests.readers.reading import labels_of, ranks_of, read, summary
 
 

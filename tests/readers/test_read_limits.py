@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sampledash.readers import parse_rank_text
 from sampledash.readers import upload_limits as limits
+from sampledash.readers.pasted import parse_rank_text
 from tests.hostile import npy, saved
 from tests.readers.reading import complaint, ranks_of, read, refused, together
 

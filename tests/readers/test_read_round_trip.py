@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sampledash import RankSet
-from sampledash.readers import ReadError, parse_rank_text
+from sampledash.readers.errors import ReadError
+from sampledash.readers.pasted import parse_rank_text
 from tests import hostile
 from tests.benchmarks.hostile import judged
 from tests.hostile import saved

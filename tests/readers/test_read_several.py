@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.readers import (
+from sampledash.readers.errors import (
     DifferentInstances,
     MissingCandidates,
     ReadError,
     ZeroBasedRanks,
-    open_sources,
-    parse_rank_text,
-    read_rank_sets,
 )
+from sampledash.readers.files import open_sources, read_rank_sets
+from sampledash.readers.pasted import parse_rank_text
 from tests.readers.reading import files, labels_of, ranks_of, read, refused, summary, together
 
 

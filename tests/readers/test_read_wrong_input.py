@@ -8,17 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sampledash.readers import (
-    DifferentInstances,
-    errors,
-    open_text,
-    parse_rank_text,
-    read_printed,
-    read_rank_sets,
-    sampled_sets,
-    tables,
-    trec,
-)
+from sampledash.readers import errors, tables, trec
+from sampledash.readers.errors import DifferentInstances
+from sampledash.readers.files import read_rank_sets, sampled_sets
+from sampledash.readers.pasted import open_text, parse_rank_text
+from sampledash.readers.printed_table import read_printed
 from tests.hostile import npy, saved
 from tests.readers.reading import complaint, labels_of, read, refused, sampled
 

@@ -18,7 +18,7 @@ from sampledash.dashboard.state import spelled
 from sampledash.dashboard.words import escaped, outside
 from sampledash.estimation.estimate import full_cutoff
 from sampledash.metrics import Metric
-from sampledash.readers import example
+from sampledash.readers.bundled import example
 from sampledash.report.numbers import count, gamma
 from sampledash.spectral import resolution
 

@@ -12,7 +12,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash import readers
 from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard import cache, page, sliders, state
 from sampledash.dashboard.correct.page import metric_choice
@@ -23,6 +22,11 @@ from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.dashboard.words import NO_GAMMA, adaptive, escaped, outside, short_name, system_name
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
+from sampledash.readers.assemble import Opened
+from sampledash.readers.bundled import example
+from sampledash.readers.errors import MissingCandidates, MissingNegatives, ZeroBasedRanks
+from sampledash.readers.files import lacks, sampled_sets
+from sampledash.readers.pasted import open_text
 from sampledash.report.numbers import count, percent, span
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
@@ -134,10 +138,10 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return result.Question(shown, metric, method, weight, true)
 
     def explain(error: ValueError) -> Problem:
-        if isinstance(error, readers.ZeroBasedRanks) and isinstance(given, Given):
+        if isinstance(error, ZeroBasedRanks) and isinstance(given, Given):
             shift, label = {_SHIFT: given.ident}, "The ranks count from 0: add 1"
             return Problem(state.spelled(error), (label, lambda: st.session_state.update(shift)))
-        if isinstance(error, readers.MissingCandidates | readers.MissingNegatives):
+        if isinstance(error, MissingCandidates | MissingNegatives):
             return Problem(state.spelled(error), asking=True)
         return Problem.of(error)
 
@@ -179,7 +183,7 @@ def _choose(row: DeltaGenerator) -> Given:
     return Given(ident, *_of_data(opened), partial(_read, ident, opened))
 
 
-def _typed() -> tuple[str, Callable[[], readers.Opened]]:
+def _typed() -> tuple[str, Callable[[], Opened]]:
     typed = pasted(
         "Sampled ranks: a table with a header, or one system a line",
         key="sampled_typed",
@@ -193,14 +197,14 @@ def _typed() -> tuple[str, Callable[[], readers.Opened]]:
         st.caption(f"Up to {count(MOST_IN_LINK)} characters travel in a link; these do not.")
     if not typed.strip():
         raise Problem("Paste sampled ranks, as in the example.", asking=True)
-    return f"typed-{hash(typed)}", lambda: readers.open_text(typed)
+    return f"typed-{hash(typed)}", lambda: open_text(typed)
 
 
 def _one_run() -> Given:
     """Negatives drawn for the bundled ranks."""
     left, right = st.columns([1, 5], vertical_alignment="bottom")
     seed = left.number_input("Seed", 0, value=1, step=1, **_linked("draw_seed"))
-    true = tuple(readers.example(DATA))
+    true = tuple(example(DATA))
 
     def read() -> tuple[Sets, tuple[RankSet, ...]]:
         m, scheme = state.current().m, state.current().scheme
@@ -218,14 +222,14 @@ def _one_run() -> Given:
 
 def _mean_n() -> tuple[int, str]:
     """Of the bundled run, in place of the sidebar's n."""
-    mean = round(float(np.mean(readers.example(DATA)[0].n)))
+    mean = round(float(np.mean(example(DATA)[0].n)))
     return mean, f"{count(mean)}, mean of the users"
 
 
-def _of_data(opened: readers.Opened) -> tuple[tuple[int, str] | None, str]:
+def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
     """n and m as the data have them."""
     frames, n, m = [part.frame for part in opened.tables], None, ""
-    lacks_n, lacks_m = readers.lacks(opened) if frames else (True, True)
+    lacks_n, lacks_m = lacks(opened) if frames else (True, True)
     if not lacks_n:
         found = np.concatenate([frame["n_candidates"] for frame in frames])
         mean = round(float(found.mean()))
@@ -236,9 +240,9 @@ def _of_data(opened: readers.Opened) -> tuple[tuple[int, str] | None, str]:
     return n, m
 
 
-def _read(ident: str, opened: readers.Opened) -> tuple[Sets, tuple[RankSet, ...]]:
+def _read(ident: str, opened: Opened) -> tuple[Sets, tuple[RankSet, ...]]:
     """The sampled ranks, with the n, m and scheme of the sidebar where the data say none."""
-    settings, (lacks_n, lacks_m) = state.current(), readers.lacks(opened)
+    settings, (lacks_n, lacks_m) = state.current(), lacks(opened)
     if lacks_m:
         _require_few(settings.m)
     how: dict[str, Any] = {
@@ -248,9 +252,7 @@ def _read(ident: str, opened: readers.Opened) -> tuple[Sets, tuple[RankSet, ...]
         "zero_based": st.session_state.get(_SHIFT) == ident,
     }
     key = ("sampled", ident, *how.values())
-    sets = cache.cached(
-        key, lambda: tuple(readers.sampled_sets(opened, **how)), shared=False, large=True
-    )
+    sets = cache.cached(key, lambda: tuple(sampled_sets(opened, **how)), shared=False, large=True)
     _require_few(max(one.outcomes.m[-1] for one in sets))
     read = words.understood([short_name(one.system) for one in sets], sum(map(len, sets)))
     st.caption(escaped(read))

@@ -24,7 +24,8 @@ from sampledash.estimation.rank_distribution import DistributionMethod, fitted, 
 from sampledash.estimation.vectors import gamma_table
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
-from sampledash.readers import PrintedTable, example, read_printed
+from sampledash.readers.bundled import example
+from sampledash.readers.printed_table import PrintedTable, read_printed
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints, Progress

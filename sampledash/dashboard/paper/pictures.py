@@ -22,7 +22,7 @@ from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.sliding import scatter
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Protocol
-from sampledash.readers import example
+from sampledash.readers.bundled import example
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99

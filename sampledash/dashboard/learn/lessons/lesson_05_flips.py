@@ -11,7 +11,7 @@ from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, Link, M, N, Numbers, order
 from sampledash.dashboard.sliding import Curve
 from sampledash.dashboard.words import negatives, ranking
-from sampledash.readers import EXAMPLES
+from sampledash.readers.bundled import EXAMPLES
 from sampledash.report.numbers import count, percent
 
 TEXT = r"""
