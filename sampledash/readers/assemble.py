@@ -25,7 +25,7 @@ from sampledash.readers.errors import (
     ReadError,
     ZeroBasedRanks,
 )
-from sampledash.readers.frame import Facts, Ranks, Runs, resolve_repetitions, several
+from sampledash.readers.frame import Facts, Ranks, Runs, few, resolve_repetitions, several
 from sampledash.readers.trec import Censored, missing, ranks_of_runs
 
 Instances = Literal["same", "shared", "any"]
@@ -65,7 +65,7 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
         if old not in known:
             raise ValueError(
                 f"systems names {checks.shown(old)}, which is not there; "
-                f"found {', '.join(map(repr, known[:8]))}{' ...' if len(known) > 8 else ''}"
+                f"found {few(map(repr, known), 8)}"
             )
         if not isinstance(new, str) or not new.strip():
             raise ValueError(f"systems gives {old!r} the name {new!r}; write some text")
@@ -464,8 +464,7 @@ def _different(
         lacking = labels[(most > 0) & (_items(own) == 0)]  # blank for all is nobody's lack
         if len(lacking):
             missing[system] = tuple(map(str, lacking[:3]))
-            more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
-            parts.append(f"{system!r} lacks {', '.join(map(repr, missing[system]))}{more}")
+            parts.append(f"{system!r} lacks {few(map(repr, map(str, lacking)), 3)}")
     if parts:
         rest = f"; {len(parts) - 2} more lack some" if len(parts) > 2 else ""
         what = f"the systems cover different instances: {'; '.join(parts[:2])}{rest}"

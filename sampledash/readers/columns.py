@@ -13,7 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
+from pyarrow import compute
 
 from sampledash.checks import MOST_INSTANCES, TOO_LARGE, is_numeral, not_a_number, shown
 from sampledash.readers import upload_limits as limits
@@ -274,16 +276,19 @@ def yes_or_no(cells: pd.Series[Any], place: Place, what: str) -> NDArray[np.bool
 def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
     """Labels by the codes of their names; those of one name are one."""
     merged, distinct = pd.factorize(np.asarray(names))
-    found = _as_integers(distinct) if distinct.dtype == object else distinct
+    found = plain_integers(pa.array(distinct)) if distinct.dtype == object else None
+    found = distinct if found is None else found.astype(np.int64)
     return pd.Categorical.from_codes(merged[codes], pd.Index(found, dtype=found.dtype))
 
 
-def _as_integers(text: NDArray[Any]) -> NDArray[Any]:
-    if not all(t.isascii() and t.removeprefix("-").isdigit() and len(t) <= 18 for t in text):
-        return text
-    array = np.array([int(t) for t in text], dtype=np.int64)
-    canonical = all(str(v) == t for v, t in zip(array.tolist(), text, strict=True))
-    return array if canonical else text
+def plain_integers(text: Any) -> NDArray[Any] | None:
+    """Labels that are all plain integers; None otherwise: 007 is none, it differs from 7."""
+    try:
+        found = compute.cast(text, pa.int64())
+    except pa.ArrowException:
+        return None
+    same = compute.all(compute.equal(compute.cast(found, pa.string()), text)).as_py()
+    return compact([found.to_numpy()]) if same else None
 
 
 Holds = Literal["whole", "real", "few", "many"]  # numbers, text of few kinds, labels

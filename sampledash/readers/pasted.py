@@ -29,7 +29,6 @@ _WHOLE = re.compile(r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+")
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
 _LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")  # of a line that said n and m
 _RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*[+-]?\d[^:]*$")  # a name and what begins as a rank
-_RANKS = "write ranks as whole numbers from 1"
 
 
 def parse_rank_text(
@@ -184,15 +183,13 @@ def _nameless(segments: list[str]) -> tuple[str, list[int]]:
 def _values(name: str, text: str) -> list[int]:
     words = re.findall(r"[^,\s]+", text)
     for i, word in enumerate(words, start=1):
-        wrong = ""
-        if re.fullmatch(r"0[0-9]+", word):
-            wrong = f"{word!r} starts with 0; write numbers without separators, as in 10000"
-        elif not is_numeral(word):
-            wrong = f"{not_a_number(word)}; {_RANKS}"
-        elif not re.fullmatch(r"[+-]?[0-9]{1,18}(\.0*)?", word):
-            wrong = f"{shown(word)} is not a whole number; {_RANKS}"
-        if wrong:
-            raise ReadError(f"{_NAME}, system {name!r}, value {i}: {wrong}")
+        if not re.fullmatch(r"[+-]?(0|[1-9][0-9]{0,17})(\.0*)?", word):
+            whole = f"{shown(word)} is not a whole number"
+            wrong = whole if is_numeral(word) else not_a_number(word)
+            raise ReadError(
+                f"{_NAME}, system {name!r}, value {i}: {wrong}; write ranks as whole numbers from "
+                "1, without separators, as in 10000"
+            )
     return [int(word.split(".")[0]) for word in words]
 
 
@@ -225,10 +222,9 @@ def _n_and_m(said: list[tuple[str, str]], where: str) -> list[int | None]:
         value = values.pop() if values else None
         right = value is None or re.fullmatch("[0-9]{1,18}", value) is not None
         if value is not None and not (right and least <= int(value) <= most):
-            to = f" to {most:,}" if right and int(value) > most else ""
-            digits = "" if value.isascii() else " with the digits 0 to 9"
             raise ReadError(
-                f"{where} says {symbol} = {given[0]}: write a whole number from {least}{to}{digits}"
+                f"{where} says {symbol} = {given[0]}: write a whole number from {least} to "
+                f"{most:,} with the digits 0 to 9"
             )
         found.append(None if value is None else int(value))
     return found

@@ -46,7 +46,6 @@ _PERCENT = re.compile(r"(?i)\s*[(\[]\s*(?:in\s+)?(?:%|percent)\s*[)\]]")
 _AT = re.compile(r"\s*@\s*")
 # H@10, N@10 and HR10, as they are known.
 _ALSO = ((r"(?i)^h@", "HR@"), (r"(?i)^n@", "NDCG@"), (r"^([A-Za-z]{2,})(\d+)$", r"\1@\2"))
-_LONGEST = 4  # words of a name: mean average precision 10
 # "Improv.", "Rel. Imp. (%)", "Gain over SASRec", "Δ", "p-value": what is computed from the others.
 _COMPARED = re.compile(
     r"""(?ix) [%\s(]*
@@ -58,7 +57,6 @@ _COMPARED = re.compile(
       | (?:statistical\s+)? significance\b .* )"""
 )
 # Of cells.
-_WIDE = re.compile(r"\t|\s{2,}")
 _MISSING = r"\\?[-–—−]+|n\.?/?a\.?|nan"
 MISSING = re.compile(rf"(?i)(?:{_MISSING})?")
 _DIGITS = r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)\s*%?"
@@ -290,18 +288,6 @@ def heading(printed: str) -> Heading:
     return Heading(plain, plain, None)
 
 
-def headings_of_words(line: str) -> list[Heading]:
-    """Names parted by spaces, the first that of the systems: those of metrics may be of several."""
-    words = _PERCENT.sub("(%)", _AT.sub("@", _ARROWS.sub(" ", line))).split()
-    found = []
-    while words:
-        tried = ((size, heading(" ".join(words[:size]))) for size in range(_LONGEST, 0, -1))
-        size, one = next((s, x) for s, x in tried if x.metric is not None or s == 1)
-        found.append(one)
-        words = words[size:]
-    return systems_first(found)
-
-
 def systems_first(found: list[Heading]) -> list[Heading]:
     """With one name for all that stands before the first metric."""
     before = next((i for i, each in enumerate(found) if each.metric is not None), 1)
@@ -342,17 +328,12 @@ class Parting:
                     "cells with tabs"
                 )
             return cells
-        for words in _spaced(line):
-            name, values = words[: 1 - width], words[1 - width :]
-            all_values = all(
-                _VALUE.fullmatch(word)
-                for word, column in zip(values, self.names[1:], strict=False)
-                if column.metric is not None
-            )
-            if len(words) == width or (
-                name and all_values and not any(map(_FRACTION.fullmatch, name[-1:]))
-            ):
-                return [" ".join(name), *values]
+        words = _words(line)
+        name, values = words[: 1 - width], words[1 - width :]
+        of_metrics = [v for v, x in zip(values, self.names[1:], strict=False) if x.metric]
+        more = len(words) > width and _FRACTION.fullmatch(name[-1])
+        if name and all(map(_VALUE.fullmatch, of_metrics)) and not more:
+            return [" ".join(name), *values]
         named = ", ".join(each.printed for each in self.names[1:])
         raise ReadError(
             f"line {place} of the table does not end with {several(width - 1, 'value')}, one for "
@@ -365,7 +346,7 @@ class Parting:
         if self.mark:
             first = next(i for i, each in enumerate(self.names) if i and each.metric is not None)
             return _marked(line, self.mark)[:first]
-        words = _spaced(line)[-1]
+        words = _words(line)
         while words and _VALUE.fullmatch(words[-1]):
             words.pop()
         return [" ".join(words)]
@@ -378,10 +359,8 @@ def parting(line: str, place: int) -> Parting:
         mark = "," if "," in line else ""
     if mark:
         return Parting([heading(cell) for cell in _marked(line, mark)], mark, place)
-    words = headings_of_words(line)
-    wide = systems_first([heading(cell) for cell in _WIDE.split(line.strip())])
-    metrics = [sum(each.metric is not None for each in names) for names in (wide, words)]
-    return Parting(wide if metrics[0] == metrics[1] else words, mark, place)
+    words = _PERCENT.sub("(%)", _AT.sub("@", _ARROWS.sub(" ", line))).split()
+    return Parting(systems_first([heading(word) for word in words]), mark, place)
 
 
 def _marked(line: str, mark: str) -> list[str]:
@@ -390,10 +369,8 @@ def _marked(line: str, mark: str) -> list[str]:
     return [cell.strip().strip('"').strip() for cell in line.split(mark)]
 
 
-def _spaced(line: str) -> list[list[str]]:
-    """Cells by wide spaces, and by any."""
-    plain = _APART.sub("", _BEHIND.sub("", line))
-    return [_WIDE.split(line.strip()), plain.split()]
+def _words(line: str) -> list[str]:
+    return _APART.sub("", _BEHIND.sub("", line)).split()
 
 
 class Cell(NamedTuple):

@@ -27,6 +27,7 @@ from sampledash.readers.columns import (
     Source,
     compact,
     labels,
+    plain_integers,
     records,
     source_of,
     stream,
@@ -148,23 +149,13 @@ def arrow_frame(
             continue
         text = pa.chunked_array(column)
         if kind == "many":
-            if (numbers := _plain_integers(text)) is not None:
+            if (numbers := plain_integers(text)) is not None:
                 found[name] = numbers
                 continue
             text = text.dictionary_encode()
         found[name] = text.combine_chunks().to_pandas()
     pa.default_memory_pool().release_unused()
     return pd.DataFrame(found, copy=False)
-
-
-def _plain_integers(text: Any) -> NDArray[Any] | None:
-    """Labels that are all plain integers; None otherwise: 007 is none, it differs from 7."""
-    try:
-        numbers = compute.cast(text, pa.int64())
-    except pa.ArrowException:
-        return None
-    same = compute.all(compute.equal(compute.cast(numbers, pa.string()), text)).as_py()
-    return compact([numbers.to_numpy()]) if same else None
 
 
 def _careful_frame(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -127,7 +128,7 @@ def printed(table: pd.DataFrame) -> list[Column]:
 
 def _kind(values: Sequence[Any]) -> Kind:
     known = [value for value in values if not _missing(value)]
-    if not known or any(isinstance(v, (str, bool, np.bool_)) or not _real(v) for v in known):
+    if not known or any(isinstance(v, bool) or not isinstance(v, Real) for v in known):
         return "text"
     if all(isinstance(value, (int, np.integer)) for value in known):
         return "count"
@@ -141,7 +142,7 @@ def _cell(value: Any, kind: Kind) -> str:
         return ""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
-    if isinstance(value, str) or not _real(value):
+    if kind == "text" or not isinstance(value, (int, float, np.integer, np.floating)):
         return str(value)
     if kind == "count":
         return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
@@ -149,17 +150,11 @@ def _cell(value: Any, kind: Kind) -> str:
         return "<0.0001" if 0 < value < 5e-5 else f"{value:.4f}"
     if kind == "number":
         return f"{value:.2f}"
-    if kind == "text":
-        return str(value)
     return "".join(rounded(value, chance=kind == "chance" and 0 < value < 1))
 
 
 def _missing(value: Any) -> bool:
-    return value is None or value is pd.NA or value is pd.NaT or (_real(value) and value != value)
-
-
-def _real(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating))
+    return np.ndim(value) == 0 and bool(pd.isna(value))
 
 
 def as_markdown(table: pd.DataFrame) -> str:
