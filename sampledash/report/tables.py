@@ -150,7 +150,7 @@ def _cell(value: Any, kind: Kind) -> str:
         return "<0.0001" if 0 < value < 5e-5 else f"{value:.4f}"
     if kind == "number":
         return f"{value:.2f}"
-    return "".join(rounded(value, chance=kind == "chance" and 0 < value < 1))
+    return "".join(rounded(float(value), chance=kind == "chance" and bool(0 < value < 1)))
 
 
 def _missing(value: Any) -> bool:
