@@ -99,8 +99,8 @@ class RankCounts:
         return [self.position, self.relevant, self.tied, self.negatives, self.above, *mass]
 
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
-        columns: dict[str, Any] = {x: v if v is None else v[keep] for x, v in vars(self).items()}
-        return RankCounts(**columns)
+        columns: list[Any] = [None if x is None else x[keep] for x in vars(self).values()]
+        return RankCounts(*columns)
 
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
@@ -135,11 +135,9 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
 
     Their counts are summed; ``relevant`` means nothing.
     """
-    columns: dict[str, Any] = {
-        name: None if column is None else np.concatenate([vars(part)[name] for part in parts])
-        for name, column in vars(parts[0]).items()
-    }
-    whole = RankCounts(**columns)
+    several = zip(*(vars(part).values() for part in parts), strict=True)
+    columns: list[Any] = [None if x[0] is None else np.concatenate(x) for x in several]
+    whole = RankCounts(*columns)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
     count = np.bincount(inverse, whole.count, len(first)).astype(np.float64)
     ends = np.cumsum([len(part) for part in parts])[:-1]
@@ -345,6 +343,12 @@ def _counted(ranks: RankSet, ties: Ties) -> RankCounts:
     return replace(rows[first], count=np.bincount(inverse, rows.count).astype(np.float64))
 
 
+def first_items(ranks: RankSet) -> RankCounts:
+    """The first relevant item of each instance, in the order of the rows."""
+    rows = ranks.rows()
+    return rows[rows.position == 1]
+
+
 def require_ranks(value: object) -> None:
     """Refuse anything but a rank set."""
     made = "make one with sampledash.RankSet(system, ranks, n)"
@@ -358,7 +362,8 @@ def require_several(value: object) -> None:
     names: set[str] = set()
     for each in checks.several("sets", value, "rank set"):
         require_ranks(each)
-        name = each.system
-        if name in names:
-            raise ValueError(f"system {name!r} occurs twice: give each rank set its own name")
-        names.add(name)
+        if each.system in names:
+            raise ValueError(
+                f"system {each.system!r} occurs twice: give each rank set its own name"
+            )
+        names.add(each.system)

@@ -301,7 +301,8 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
-    none = np.exp(_log_binomial(m - s, fewest) - _log_binomial(m, fewest))
+    left = gammaln(m - s + 1.0) - gammaln(m - s - fewest + 1.0)  # minus infinity: too few below
+    none = np.exp(left - gammaln(m + 1.0) + gammaln(m - fewest + 1.0))
     place = place - mean(place)[stratum]
     total = np.array([np.sum((w * place * y)[kept[stratum]]) for y in (share, none)])
     a, b = mean(share), mean(none)
@@ -343,9 +344,3 @@ def _midranks(stratum: Ints, m: Ints, weight: Floats, first: Ints) -> Floats:
     start = (np.cumsum(weight) - weight)[first]
     whole = np.bincount(stratum, weight)
     return np.asarray((middle[group] - start[stratum]) / whole[stratum])
-
-
-def _log_binomial(n: Ints, k: Ints) -> Floats:
-    """Logarithm of n over k, minus infinity where k is larger."""
-    some = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(np.maximum(n - k, 0) + 1.0)
-    return np.where(k > n, -np.inf, some)

@@ -130,14 +130,11 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         for size in range(3, min(_MIXED, more[0][1] + more[1][1] - 1) + 1):
             ahead.append(ahead[-1].plus(ahead[0]).front(True))
             behind.append(behind[-1].plus(behind[0]).front(False))
-            sums = [
-                _clearest(ahead[p - 1], behind[size - p - 1], ranges, size) for p in range(1, size)
-            ]
-            found = next((pair for pair in sums if pair is not None), None)
+            pairs = zip(ahead, behind[::-1], strict=True)
+            found = next(filter(None, (_clearest(*pair, ranges, size) for pair in pairs)), None)
             if found is not None:
                 break
-        else:
-            found = more
+        found = found or more
     (first, p), (second, q) = found
     n = sampling.n
     return (

@@ -15,40 +15,21 @@ from sampledash.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """One comparison and all that was computed about it.
+    """One comparison, how it was sampled and all that was computed about it."""
 
-    Attributes
-    ----------
-    source
-        What the ranks are called: the name of an example or a file.
-    python
-        Python expression that reads them, with ``import sampledash as sd``.
-    sets, metrics, m, options
-        What was compared and how it was sampled.
-    m_max
-        Largest m looked at for ``right_from``.
-    verdict
-        Rows of :func:`sampledash.verdict` for ``options["correction"]``: metrics outermost, pairs
-        in the order of ``sets``.
-    exact, expected, std
-        Means on all items, expected in a sampled run, and their standard deviation in one run;
-        shape (systems, metrics), read-only. ``std`` is NaN where it is not available.
-    m_values
-        The values of m that a correction was evaluated at, or ``None`` for the default.
-    """
-
-    source: str
-    python: str
+    source: str  # what the ranks are called: the name of an example or a file
+    python: str  # expression that reads them, with ``import sampledash as sd``
     sets: tuple[RankSet, ...]
     metrics: tuple[Metric, ...]
     m: int
     options: Options
-    m_max: int
+    m_max: int  # largest m looked at for ``right_from``
+    #: Rows of :func:`sampledash.verdict`: metrics outermost, pairs in the order of ``sets``.
     verdict: pd.DataFrame
-    exact: Floats
-    expected: Floats
-    std: Floats
-    m_values: tuple[int, ...] | None = None
+    exact: Floats  # means on all items: (systems, metrics), read-only, as the next two
+    expected: Floats  # in a sampled run
+    std: Floats  # of the mean of one run; NaN where it is not available
+    m_values: tuple[int, ...] | None = None  # that a correction was evaluated at; None: by default
 
     @property
     def protocol(self) -> Protocol:

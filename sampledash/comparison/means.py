@@ -38,6 +38,7 @@ from sampledash.ranksets import (
     RankSet,
     Ties,
     distinct_over_systems,
+    first_items,
     require_ranks,
     require_several,
 )
@@ -53,12 +54,8 @@ _LEAST = np.finfo(float).tiny
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
     """Progress of one of several pieces of work that count the same."""
-
-    def report(part: float) -> None:
-        if progress is not None:
-            progress((number + part) / steps)
-
-    return report
+    report = progress or (lambda share: None)
+    return lambda part: report((number + part) / steps)
 
 
 def mean(
@@ -285,11 +282,9 @@ class _Pass:
         if not atoms.tied.any():
             histogram += np.bincount(atoms.above, weights=weight, minlength=len(histogram))
         else:
-            each = weight / (atoms.tied + 1)
-            for a, t, w in zip(
-                atoms.above.tolist(), atoms.tied.tolist(), each.tolist(), strict=True
-            ):
-                histogram[a : a + t + 1] += w
+            size = atoms.tied + 1
+            count = np.repeat(atoms.above + size - np.cumsum(size), size) + np.arange(size.sum())
+            histogram += np.bincount(count, np.repeat(weight / size, size), len(histogram))
 
     def at(self, wanted: Ints, report: Progress) -> Floats:
         """Means at increasing m: shape (len(wanted), systems, metrics)."""
@@ -308,15 +303,12 @@ class _Pass:
                 for below in range(m - 1, target - 1, -1):
                     self._thin(thinned, below)
                 m, thinned = target, thinned[:, : target + 1]
-                if index and target - wanted[index - 1] > 1:  # a search may ask for what is between
-                    self._keep(m, thinned)
+                gap = index and target - wanted[index - 1] > 1  # a search may look between
+                if gap and sum(map(np.size, self.kept.values())) + thinned.size <= _ROOM:
+                    self.kept[m] = thinned.copy()
                 np.add.at(result[index], systems, self._values(thinned, m))
             report(1 - index / len(wanted))
         return result
-
-    def _keep(self, m: int, thinned: Floats) -> None:
-        if sum(each.size for each in self.kept.values()) + thinned.size <= _ROOM:
-            self.kept[m] = thinned.copy()
 
     def _thin(self, thinned: Floats, m: int) -> None:
         """From m + 1 negatives to m, in place."""
@@ -440,8 +432,7 @@ def variances_of_means(
             total[i, x] = moments[i][1][x] @ weight
         if ranks.max_relevant > 1 and several:
             chosen = [metrics[x] for x in several]
-            first = ranks.rows()
-            first = first[first.position == 1]
+            first = first_items(ranks)
             scales = np.column_stack([metric.scales(first.relevant) for metric in chosen])
             weights = first.count[:, None] * (scales * protocol.shares(first)[:, None]) ** 2
             total[i, several] += 2 * np.sum(

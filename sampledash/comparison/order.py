@@ -140,11 +140,7 @@ def orders(
     widest = int(np.max(np.diff(values), initial=1))
     rounds = widest.bit_length() - 1
     first = 0.5 if rounds else 1.0
-
-    def report(done: float) -> None:
-        if progress is not None:
-            progress(min(done, 1.0))
-
+    report = progress or (lambda share: None)
     means = MeansOverM(metrics, sets, int(values[-1]), protocol)
     result = Orders(values, means.at(values.tolist(), lambda part: report(first * part)))
     for step in itertools.count(1):
@@ -152,7 +148,7 @@ def orders(
         if not len(middle):
             break
         added = means.at(middle.tolist())
-        report(first + (1 - first) * step / rounds)
+        report(min(first + (1 - first) * step / rounds, 1.0))
         values = np.r_[result.m_values, middle]
         order = np.argsort(values)
         result = Orders(values[order], np.concatenate([result.means, added])[order])

@@ -86,9 +86,7 @@ def negatives_needed(
     top = largest_m(sets, m_max, protocol)
     pairs = true_order(metric, sets, protocol)
     search = _Search(metric, sets, protocol, top, probability, step_of(progress, 0, 1))
-    live = search.shown_at_top([(i, j) for i, j, truth in pairs if truth])
-    search.descend(live)
-    found = search.crossings(live)
+    found = search.crossings([(i, j) for i, j, truth in pairs if truth])
     search.report(1.0)
     return pair_table(sets, pairs, m=[found.get((i, j)) for i, j, _ in pairs])
 
@@ -183,13 +181,6 @@ class _Search:
     knots: dict[tuple[int, int], tuple[float, float]] = field(default_factory=dict)
 
     @cached_property
-    def ratio(self) -> float:
-        """Between the values of m that are evaluated first."""
-        # TOPK jumps wherever its place on the sample does.
-        smooth = self.protocol.correction.name == "uncorrected" and self.metric.share is None
-        return _SMOOTH if smooth else _UNEVEN
-
-    @cached_property
     def every(self) -> Floats | None:
         """Means at m = 1, 2, ... (M, systems), where that is cheap."""
         if self.protocol.correction.name not in ("uncorrected", "rank-estimate"):
@@ -271,12 +262,15 @@ class _Search:
 
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Evaluate a ladder down to where each pair has failed once, from where it can fail."""
+        # TOPK jumps wherever its place on the sample does.
+        smooth = self.protocol.correction.name == "uncorrected" and self.metric.share is None
+        ratio = _SMOOTH if smooth else _UNEVEN
         waiting = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
         top = max(waiting.values(), default=1)
-        size = max(2, int(np.ceil(np.log(top) / np.log(self.ratio))) + 1)
+        size = max(2, int(np.ceil(np.log(top) / np.log(ratio))) + 1)
         ladder = np.unique(np.geomspace(1, top, size).round().astype(np.int64))[::-1]
         for step, m in enumerate(ladder.tolist()):
-            here = [pair for pair, end in waiting.items() if m < self.ratio * end + 1]
+            here = [pair for pair, end in waiting.items() if m < ratio * end + 1]
             self._evaluate(m, here)
             for pair in here:
                 if self._normal(*pair, *self._gap(*pair, m)) < self.probability:
@@ -284,8 +278,9 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Smallest m from which on the order of each pair is shown; all are shown at the top."""
-        found = {}
+        """Smallest m from which on the order of each pair is shown, if it is at the top."""
+        found, pairs = {}, self.shown_at_top(pairs)
+        self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
         for done, (i, j) in enumerate(pairs):
             found[i, j] = self._crossing(i, j)

@@ -19,14 +19,12 @@ from sampledash import checks
 from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_pairs
 from sampledash.comparison.user_resampling import (
-    instance_counts,
     instance_values,
-    instance_weights,
     paired_groups,
 )
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Protocol, Weighting
-from sampledash.ranksets import RankSet, Ties, unique_rows
+from sampledash.ranksets import RankSet, Ties, first_items, unique_rows
 from sampledash.types import Floats, Ints, Progress
 
 _ENUMERATED = 20  # instances with a difference: all 2^20 swaps are counted
@@ -123,31 +121,21 @@ def significance(
         flip_tests(group, resamples, rng, step_of(progress, len(groups) + i, steps))
         for i, group in enumerate(groups)
     ]
-    tail = (1 - confidence) / 2
-    differences, intervals, p_values, paired = [], [], [], []
+    found = []
     for done, (i, j, truth) in enumerate(pairs):
         (g, first), (h, second) = home[i], home[j]
         # Resamples of two groups are independent of each other.
         draws = resampled[g][:, first] - resampled[h][:, second]
         if g == h:
-            p_values.append(flipped[g][min(first, second), max(first, second)])
+            p = flipped[g][min(first, second), max(first, second)]
         else:
-            p_values.append(swap_test(groups[g], first, groups[h], second, resamples, rng))
-        low, high = np.quantile(draws, [tail, 1 - tail])
-        intervals.append(Interval(float(low), float(high)))
-        differences.append(float(exact[i] - exact[j]) if truth else 0.0)
-        paired.append(g == h)
+            p = swap_test(groups[g], first, groups[h], second, resamples, rng)
+        ends = np.quantile(draws, [(1 - confidence) / 2, 1 - (1 - confidence) / 2]).tolist()
+        found.append((float(exact[i] - exact[j]) if truth else 0.0, Interval(*ends), p, g == h))
         step_of(progress, steps - 1, steps)((done + 1) / len(pairs))
-    adjusted = holm(np.array(p_values)).tolist()
-    return pair_table(
-        sets,
-        pairs,
-        difference=differences,
-        interval=intervals,
-        p=p_values,
-        p_holm=adjusted,
-        paired=paired,
-    )
+    difference, interval, alone, paired = zip(*found, strict=True)
+    about = {"difference": difference, "interval": interval, "p": alone}
+    return pair_table(sets, pairs, **about, p_holm=holm(np.array(alone)).tolist(), paired=paired)
 
 
 def holm(p: Floats) -> Floats:
@@ -162,7 +150,7 @@ def _group(
     metric: Metric, sets: Sequence[RankSet], members: Sequence[tuple[int, Ints]], protocol: Protocol
 ) -> Group:
     """Values of the systems that pair up, in a common order of their instances."""
-    first = sets[members[0][0]]
+    first = first_items(sets[members[0][0]])
     for i, _ in members:
         bad = sets[i].counts[sets[i].counts != np.floor(sets[i].counts)]
         if len(bad):
@@ -171,12 +159,8 @@ def _group(
                 f"instances, got {bad[0]:g}: round them or leave them out"
             )
     values = [instance_values(metric, sets[i], protocol.ties)[at] for i, at in members]
-    return Group(
-        [i for i, _ in members],
-        np.array(values),
-        instance_weights(first, protocol),
-        instance_counts(first).astype(np.int64),
-    )
+    weights, counts = protocol.instance_weights(first), first.count.astype(np.int64)
+    return Group([i for i, _ in members], np.array(values), weights, counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,11 +181,10 @@ class Group:
         """Join equal instances where that makes drawing them cheaper, else spread their counts."""
         first, inverse = unique_rows([*self.values, self.weights])
         counts = np.bincount(inverse, self.counts, len(first)).astype(np.int64)
-        if _GROUPED * len(first) <= counts.sum():
-            return Group(self.members, self.values[:, first], self.weights[first], counts)
-        at = np.repeat(np.arange(len(self.counts)), self.counts)
-        ones = np.ones(len(at), dtype=np.int64)
-        return Group(self.members, self.values[:, at], self.weights[at], ones)
+        if _GROUPED * len(first) > counts.sum():
+            first = np.repeat(np.arange(len(self.counts)), self.counts)
+            counts = np.ones(len(first), dtype=np.int64)
+        return Group(self.members, self.values[:, first], self.weights[first], counts)
 
 
 def flip_test(group: Group, first: int, second: int) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Run, inverted
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
-from sampledash.ranksets import RankCounts, RankSet, Ties, codes_of, distinct_over_systems
+from sampledash.ranksets import RankSet, Ties, codes_of, distinct_over_systems, first_items
 from sampledash.types import Floats, Ints
 
 _RUNS = 20_000  # simulated runs of few instances
@@ -26,36 +26,12 @@ _ROUGH = 0.03  # a value that moves a mean by less, in deviations, leaves the no
 _INSTANCES = 2_000  # each with a law of its own: at once there is room for so many
 
 
-def _starts(rows: RankCounts) -> NDArray[np.intp]:
-    return np.flatnonzero(rows.position == 1)
-
-
-def instance_counts(ranks: RankSet) -> Floats:
-    """How many instances each one stands for: shape (D,)."""
-    rows = ranks.rows()
-    return rows.count[_starts(rows)]
-
-
-def instance_weights(ranks: RankSet, protocol: Protocol) -> Floats:
-    """Weight of each instance in the mean, 1 or its number of relevant items: shape (D,)."""
-    rows = ranks.rows()
-    return protocol.instance_weights(rows[_starts(rows)])
-
-
-def instance_labels(ranks: RankSet) -> NDArray[Any]:
-    """Label of each instance: shape (D,)."""
-    codes, size = codes_of(ranks.instances)
-    if size == len(codes):
-        return ranks.instances
-    return ranks.instances[np.unique(codes, return_index=True)[1]]
-
-
 def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
     """Exact metric of each instance, in the order of their first rows: shape (D,)."""
     rows = ranks.rows(ties)
     atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
     each = exact_values(metric, atoms)[at] * metric.scales(rows.relevant)
-    return np.add.reduceat(each, _starts(rows))
+    return np.add.reduceat(each, np.flatnonzero(rows.position == 1))
 
 
 def instance_moments(
@@ -67,7 +43,7 @@ def instance_moments(
     """
     protocol.check(ranks, m)
     rows = ranks.rows(protocol.ties)
-    starts, scales = _starts(rows), metric.scales(rows.relevant)
+    starts, scales = np.flatnonzero(rows.position == 1), metric.scales(rows.relevant)
     atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
     (mean,), (variance,) = atom_moments([metric], atoms, m, protocol)
     mean = np.add.reduceat(mean[at] * scales, starts)
@@ -85,16 +61,19 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
     weight. Rows without labels pair up in their order, if there are equally many; but not those
     of a histogram, whose rows say how often a rank occurs and not for whom.
     """
-    labels = instance_labels(first), instance_labels(second)
-    at = pd.Index(labels[1]).get_indexer(pd.Index(labels[0]))
-    if len(labels[0]) != len(labels[1]) or np.any(at < 0):
+    mine, theirs = (
+        x.instances[np.unique(codes_of(x.instances)[0], return_index=True)[1]]
+        for x in (first, second)
+    )
+    at = pd.Index(theirs).get_indexer(pd.Index(mine))
+    if len(mine) != len(theirs) or np.any(at < 0):
         return None
-    counts = instance_counts(first), instance_counts(second)
-    weights = instance_weights(first, protocol), instance_weights(second, protocol)
-    if not all(np.array_equal(x, y[at]) for x, y in (counts, weights)):
+    here, there = first_items(first), first_items(second)[at]
+    weights = protocol.instance_weights(here), protocol.instance_weights(there)
+    if not (np.array_equal(here.count, there.count) and np.array_equal(*weights)):
         return None
-    unlabelled = np.array_equal(labels[0], np.arange(len(at)))
-    return None if unlabelled and np.any(counts[0] != 1) else at
+    unlabelled = np.array_equal(mine, np.arange(len(at)))
+    return None if unlabelled and np.any(here.count != 1) else at
 
 
 def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
@@ -107,7 +86,7 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
                 group.append((i, at))
                 break
         else:
-            groups.append([(i, np.arange(len(instance_counts(ranks))))])
+            groups.append([(i, np.arange(len(first_items(ranks))))])
     return groups
 
 
@@ -147,13 +126,10 @@ def sampled_values(
     found: dict[int, Sampled] = {}
     for number, group in enumerate(paired_groups(sets, protocol)):
         for i, at in group:
-            each = (
-                *instance_moments(metric, sets[i], m, protocol),
-                instance_weights(sets[i], protocol),
-                instance_counts(sets[i]),
-            )
-            run = Run(metric, sets[i], m, protocol)
-            found[i] = Sampled(run, number, at, *(column[at] for column in each))
+            mean, variance = instance_moments(metric, sets[i], m, protocol)
+            items, run = first_items(sets[i])[at], Run(metric, sets[i], m, protocol)
+            weights = protocol.instance_weights(items)
+            found[i] = Sampled(run, number, at, mean[at], variance[at], weights, items.count)
     return [found[i] for i in range(len(sets))]
 
 
@@ -268,7 +244,7 @@ def _runs(values: Sampled, system: int) -> Floats:
     )
     atoms = run.ranks.counted(run.protocol.ties)
     rows = run.ranks.rows(run.protocol.ties)
-    ends = np.r_[_starts(rows), len(rows)]
+    ends = np.r_[np.flatnonzero(rows.position == 1), len(rows)]
     total, weight = np.zeros(_RUNS), np.zeros(_RUNS)
     for u, at in enumerate(values.order.tolist()):
         runs = np.nonzero(drawn == u)[0]

@@ -216,15 +216,13 @@ class Programme:
             if len(new) == 0 or round_ == _ROUNDS - 1:
                 break
             near = np.clip(np.concatenate([new - 1, new, new + 1]), 1, self.columns.n)
-            self._add(np.setdiff1d(near, self._places))
+            near = np.setdiff1d(near, self._places)
+            both = np.concatenate([self._places, near])
+            order = np.argsort(both)
+            self._rows = np.vstack([self._rows, self.columns.at(near)])[order]
+            self._places = both[order]
         lacking = max(dual[-1] - values.min(), 0.0) if len(values) else 0.0
         return float(result.fun) - lacking, result
-
-    def _add(self, places: Ints) -> None:
-        both = np.concatenate([self._places, places])
-        order = np.argsort(both)
-        self._rows = np.vstack([self._rows, self.columns.at(places)])[order]
-        self._places = both[order]
 
     def _solved(self, cost: Floats, relaxed: bool) -> OptimizeResult:
         """Weights x of the places and shown y with rows'x - y = 0, sum x = 1, low <= y <= high."""

@@ -123,9 +123,8 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
     half = 0.5 * 10.0**-setting.decimals  # how far rounding may have moved a number
     columns, parts = found.groupby("column", sort=False), []
     for done, (column, cell) in enumerate(columns, start=1):
-        options: Options = {"scheme": setting.scheme, "fit_scheme": "with-replacement"}
-        if column != "exact":
-            options["correction"] = str(column)
+        recipe = None if column == "exact" else str(column)
+        options = Options(scheme=setting.scheme, fit_scheme=_WITH, correction=recipe)
         protocol, std = Protocol.of(options), np.full(len(cell), np.nan)
         if table == 4:
             pairs = [true_order(metric, sets, protocol) for metric in metrics]
