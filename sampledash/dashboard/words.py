@@ -14,10 +14,6 @@ from sampledash.types import Floats
 
 MOST_NAMED = 3  # systems that a sentence can name one by one
 LONGEST_NAME = 24
-NO_GAMMA = (
-    "Where what was drawn decided m, no vector corrects the metric: the law of the sampled rank at "
-    "each m, which it is fitted to, depends on the rule."
-)
 
 
 def escaped(text: str) -> str:
@@ -60,35 +56,14 @@ def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
     return " ".join(parts) + (" > …" if len(systems) > MOST_NAMED else "")
 
 
+def unbroken(text: str) -> str:
+    """The same text, with no number torn from its percent or equals sign."""
+    return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
+
+
 def negatives(m: int) -> str:
     """``100 negatives``, or ``1 negative``."""
     return "1 negative" if m == 1 else f"{count(m)} negatives"
-
-
-def adaptive(systems: Sequence[str], chance: float | None) -> str:
-    """What follows where what was drawn decided m for some systems.
-
-    ``chance``: of such a dependence where m was set beforehand; None where the data say it.
-
-    Examples
-    --------
-    >>> adaptive(["A"], None)
-    'The data say that what was drawn decided m (A). Only maximum likelihood is valid then, where \
-the rule cancels; other estimators, and ranges with an assumption, are left out.'
-    """
-    names = listed(systems)
-    if chance is None:
-        told = f"The data say that what was drawn decided m ({names})."
-    else:
-        told = (
-            f"Items of {names} with more negatives stand unlike those with fewer, as m set "
-            f"beforehand shows less often than once in {count(round(1 / max(chance, 1e-6)))} "
-            "evaluations: what was drawn seems to have decided m."
-        )
-    return (
-        f"{told} Only maximum likelihood is valid then, where the rule cancels; other estimators, "
-        "and ranges with an assumption, are left out."
-    )
 
 
 def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str]:
@@ -112,11 +87,3 @@ to 100 % where that lessens its bias, and then so may their mean.']
 def listed(names: Sequence[str]) -> str:
     """A few names in a sentence, three at most."""
     return numbers.listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
-
-
-def repeated(entries: int, instances: int) -> str:
-    """Several sampled ranks for one instance."""
-    return (
-        f"{count(entries)} sampled ranks of {count(instances)} instance{'s' * (instances != 1)}: "
-        "those of one instance count as independent in the estimates, not in the ranges."
-    )

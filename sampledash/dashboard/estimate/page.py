@@ -19,7 +19,7 @@ from sampledash.dashboard.estimate import pictures, result, words
 from sampledash.dashboard.estimate.result import DATA
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import carry, pasted, template, upload
-from sampledash.dashboard.words import NO_GAMMA, adaptive, escaped, outside, short_name, system_name
+from sampledash.dashboard.words import escaped, outside, short_name, system_name, unbroken
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
 from sampledash.readers.assemble import Opened
@@ -102,7 +102,7 @@ class Given(NamedTuple):
 
 def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what sampled ranks tell."""
-    own, headline = {**defaults, **CHOICES}, st.container()
+    own, headline = {**defaults, **CHOICES}, st.container(key="given_headline")
     given: Given | Problem
     try:
         given = _choose(row)
@@ -293,7 +293,7 @@ def _was_set(found: list[SampledRankSet]) -> bool:
         return False
     if not st.session_state.get("m_set", CHOICES["m_set"]):
         chances = [one.chance_if_set for one in found if one.adaptive is None]
-        said = adaptive([short_name(one.system) for one in found], max(chances, default=None))
+        said = words.adaptive([short_name(one.system) for one in found], max(chances, default=None))
         st.info(escaped(said), icon=":material/info:")
     return st.checkbox("m was set beforehand", **_linked("m_set"))
 
@@ -379,7 +379,7 @@ def _which_gamma(found: result.Result[result.Question]) -> None:
     names = [one.system for one in q.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
     if q.sets[place].is_adaptive:
-        st.info(NO_GAMMA, icon=":material/info:")
+        st.info(words.NO_GAMMA, icon=":material/info:")
         return
     table = q.gammas(q.sets[place])
     st.markdown(f"**{words.best_gamma(table, str(q.metric))}**")
@@ -396,7 +396,7 @@ def _which_gamma(found: result.Result[result.Question]) -> None:
 
 def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw what a printed table tells."""
-    headline, example_ = st.container(), result.example_table()
+    headline, example_ = st.container(key="given_headline"), result.example_table()
     choices = {"printed": example_, "table_instances": 0}
     own = {**defaults, **choices, "metric": CHOICES["metric"]}
     metric_choice()
@@ -413,7 +413,8 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if lock is None and table is not None and table.n is not None:
         lock = table.n, f"{count(table.n)}, from the table"
     sliders.draw(lock_n=lock, page_defaults=own)
-    sliders.m(f"{count(table.m)}, from the table" if table and table.m else "")
+    with st.container(key="controls_given"):
+        sliders.m(f"{count(table.m)}, from the table" if table and table.m else "")
     page.note(own)
 
     def check() -> result.TableQuestion:
@@ -471,14 +472,15 @@ def _answered(
         elif found is not None:
             icon, color = words.VERDICTS[found.word]
             badge = f":{color}-badge[{icon} {found.word}] " if found.pairs else ""
-            st.markdown(f"### {badge}{found.sentence}")
+            st.markdown(unbroken(f"### {badge}{found.sentence}"))
             for note in found.notes:
                 st.caption(escaped(note))
     if found is None or (problem is not None and problem.asking):
         return None
     fig = pictures.ranges(str(found.question.metric), found.rows, dark=page.is_dark())
     alt = "; ".join(f"{row.name}: {_range(row.free)}" for row in found.rows)
-    page.picture(fig, key=f"{key}_ranges", dim=problem is not None, alt=alt)
+    with st.container(key="given_picture"):
+        page.picture(fig, key=f"{key}_ranges", dim=problem is not None, alt=alt)
     if problem is not None:
         return None
     st.caption(found.legend)

@@ -16,7 +16,7 @@ from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.grid import rank_grid
-from sampledash.dashboard.words import outside, repeated, system_name
+from sampledash.dashboard.words import outside, system_name
 from sampledash.estimation.bounds import bounds_from_table, difference
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
@@ -39,6 +39,7 @@ PLAINER = (TOGETHER, SHAPED, "MLE")  # each assumes less than the one before
 METHODS = (*PLAINER, "MES", "BV-MLE", "BV-MES", "MN", "BV", "CLS", "rank estimate", "uncorrected")
 SHAPE: DistributionMethod = "monotone-mle"
 FALLING: Shape = "non-increasing"
+FEW = 30  # instances that even a share of one half is known of to no better than 18 points
 MOST_PRINTED = 20  # systems of a table
 MOST_CANDIDATES = 10**6  # of a picture of true ranks
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # of the example
@@ -183,6 +184,9 @@ def compute(q: Question, report: Progress) -> Result[Question]:
     both = zip(q.sets, rows, strict=True)
     against = [row.name for one, row in both if row.falling is None and not one.is_adaptive]
     notes = [*_to_know(q), *map(words.contradicts, against)]
+    for one, row in zip(q.sets, rows, strict=True):
+        if one.n_instances < FEW and (left_open := row.free[1] - row.free[0]) > 0.5:
+            notes.append(words.few(row.name, one.n_instances, left_open))
     method, why = _allowed_method(q, rows, contradicted=bool(against))
     if method != q.method and (len(names) > 1 or method != SHAPED):
         notes.append(words.instead(q.method, method, why))
@@ -240,7 +244,7 @@ def _to_know(q: Question) -> Iterator[str]:
     yield from words.unlike(str(q.metric), sizes, drawn)
     for one in q.sets:
         if one.instances is not None and len(np.unique(one.instances)) < len(one):
-            yield repeated(len(one), len(np.unique(one.instances)))
+            yield words.repeated(len(one), len(np.unique(one.instances)))
             return
 
 

@@ -23,6 +23,10 @@ WIDE = (
     "Wide bar: every value for these instances that the data allow at 95 %, without an assumption."
 )
 NARROW = " Narrow bar: if ranks fall off, that is, no rank is more frequent than a better one."
+NO_GAMMA = (
+    "Where what was drawn decided m, no vector corrects the metric: the law of the sampled rank at "
+    "each m, which it is fitted to, depends on the rule."
+)
 Reason = Literal["contradicted", "n", "range", "adaptive"]  # why another estimator is shown
 DOT = " Dot: the estimate."
 TICK = " Upright line: the value on all items, known here."
@@ -57,6 +61,43 @@ def instead(asked: str, shown: str, why: Reason) -> str:
         "range": f"Estimated {how}, a system would lie outside its range",
     }
     return f"{said[why]}: shown is {'' if shown == 'side by side' else 'the '}{shown}."
+
+
+def adaptive(systems: Sequence[str], chance: float | None) -> str:
+    """What follows where what was drawn decided m for some systems.
+
+    ``chance``: of such a dependence where m was set beforehand; None where the data say it.
+    """
+    names = listed(systems)
+    if chance is None:
+        told = f"The data say that what was drawn decided m ({names})."
+    else:
+        told = (
+            f"Items of {names} with more negatives stand unlike those with fewer, as m set "
+            f"beforehand shows less often than once in {count(round(1 / max(chance, 1e-6)))} "
+            "evaluations: what was drawn seems to have decided m."
+        )
+    return (
+        f"{told} Only maximum likelihood is valid then, where the rule cancels; other estimators, "
+        "and ranges with an assumption, are left out."
+    )
+
+
+def repeated(entries: int, instances: int) -> str:
+    """Several sampled ranks for one instance."""
+    return (
+        f"{count(entries)} sampled ranks of {count(instances)} instance{'s' * (instances != 1)}: "
+        "those of one instance count as independent in the estimates, not in the ranges."
+    )
+
+
+def few(system: str, instances: float, left_open: float) -> str:
+    """What so few instances leave open, in a share."""
+    return (
+        f"From {count(instances)} sampled rank{'s' * (instances != 1)} of {system} little follows: "
+        f"{100 * left_open:.2f} points are left open at 95 %. From hundreds only what m negatives "
+        "cannot tell stays open."
+    )
 
 
 def understood(systems: Sequence[str], entries: int) -> str:

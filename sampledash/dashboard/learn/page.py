@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.dashboard import page, sliding, state
 from sampledash.dashboard.learn import lesson as lessons
 from sampledash.dashboard.learn.lesson import PAPER, Choice, Lesson, Link
-from sampledash.dashboard.words import negatives
+from sampledash.dashboard.words import negatives, unbroken
 
 LESSON, PRESENT, LOOK, EXAMPLE = "lesson", "present", "look", "example_m"
 NUMBERS = tuple(str(number) for number in range(1, len(lessons.course()) + 1))
@@ -54,16 +54,11 @@ def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None
     """First the question as the heading, for the title tells what is learnt; then the title."""
     if revealed and not present:
         st.markdown(f"### {number}. {lesson.title}")
-        st.markdown(_unbroken(f"{lesson.setup} **{lesson.question}**"))
+        st.markdown(unbroken(f"{lesson.setup} **{lesson.question}**"))
         return
-    st.markdown(f"### {number}. {_unbroken(lesson.question)}")
+    st.markdown(f"### {number}. {unbroken(lesson.question)}")
     if not revealed:  # on a projector the picture needs the room, once the answer is out
-        st.markdown(_unbroken(lesson.setup))
-
-
-def _unbroken(text: str) -> str:
-    """The same text, with no number torn from its percent or equals sign."""
-    return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
+        st.markdown(unbroken(lesson.setup))
 
 
 def _way() -> int:
@@ -100,7 +95,7 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
 
 def _reply(chosen: Choice) -> None:
     """Say whether it is right, and why, to everybody alike."""
-    said = _unbroken(chosen.reply)
+    said = unbroken(chosen.reply)
     if chosen.right:
         st.success(f"Yes. {said}", icon=":material/check_circle:")
     else:
@@ -128,13 +123,13 @@ def _body(number: int, *, revealed: bool, present: bool) -> None:
 def _explain(column: DeltaGenerator, number: int, look: str, lesson: Lesson) -> None:
     """What the picture shows, with its numbers, and where to go on."""
     with column:
-        st.markdown(f"**{_unbroken(lesson.sentence)}**")
+        st.markdown(f"**{unbroken(lesson.sentence)}**")
         # All steps as one formula, in short lines: a column is narrow.
         lines = [line for step in lesson.formula for line in step.split(r",\qquad ")]
         st.latex(r"\begin{gathered}" + r"\\[6pt]".join(lines) + r"\end{gathered}")
         if lesson.points:
             st.markdown("\n".join(f"{i}. {said}" for i, said in enumerate(lesson.points, 1)))
-        st.markdown(f"*Why it matters.* {_unbroken(lesson.why)}")
+        st.markdown(f"*Why it matters.* {unbroken(lesson.why)}")
         if offer := getattr(lessons.course()[number - 1], "OFFER", None):
             _offer(look, *offer)
         _link(lesson.link)

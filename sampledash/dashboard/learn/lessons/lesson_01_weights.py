@@ -46,16 +46,16 @@ TOP = 1_000
 
 
 def numbers(look: str) -> Numbers:
-    names = ("Recall@10", "NDCG", "AUC", "AP")
-    found: dict[str, float] = {}
-    for name in names:
+    found: dict[str, str | float] = {}
+    for name in ("Recall@10", "NDCG", "AUC", "AP"):
         metric, short = sd.parse_metric(name), name.partition("@")[0]
         first, second, tenth, eleventh, late, later = metric([1, 2, 10, 11, 100, 101], N).tolist()
         found |= {f"up_{short}": first - second, f"late_{short}": late - later}
         found |= {f"tenth_{short}": tenth - eleventh, f"ratio_{short}": first / second}
         found |= {f"first_{short}": first, f"second_{short}": second}
-    right = next(x for x in names if abs(found[f"ratio_{x.partition('@')[0]}"] - 2) < 1e-12)
-    return {**found, "right": right}
+        if first == 2 * second:
+            found["right"] = name
+    return found
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
@@ -66,14 +66,9 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     for metric in map(sd.parse_metric, ("AUC", "NDCG", "AP", "Recall@10")):
         line = theme.metric_line(metric, dark) if revealed else grey
         curves.append(Curve(str(metric), metric(ranks, N), line))
-    layout: dict[str, Any] = {
-        "xaxis": theme.rank_axis(TOP, title="rank (log scale)"),
-        "yaxis": theme.percent_axis(),
-        "revision": "weights",
-        "dark": dark,
-    }
+    axes = {"xaxis": theme.rank_axis(TOP, title="rank (log scale)"), "yaxis": theme.percent_axis()}
+    layout: dict[str, Any] = {**axes, "revision": "weights", "dark": dark}
     if not revealed:
         title = "Four metrics over the rank. <b>Which is which?</b>"
         return sliding.before(ranks, curves, title, **layout)
-    says = dict.fromkeys(VISITED, "")
-    return sliding.along(ranks, curves, says, 2, prefix="rank ", **layout)
+    return sliding.along(ranks, curves, dict.fromkeys(VISITED, ""), 2, prefix="rank ", **layout)

@@ -92,21 +92,16 @@ def numbers(look: str) -> Numbers:
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     """A sharp metric turns soft (Figure 3)."""
     metric = sd.parse_metric(look)
-    keep = {FAR} | ({metric.k, metric.k + 1} if metric.k is not None else set())
-    for m in LADDER[:-1]:
-        keep.update(jumps(sd.Sampling(N, m, WITHOUT), metric)[::4])
+    keep = {FAR, *([] if metric.k is None else [metric.k, metric.k + 1])}
+    keep.update(x for m in LADDER[:-1] for x in jumps(sd.Sampling(N, m, WITHOUT), metric)[::4])
     ranks = rank_grid(N, top=TOP, keep=sorted(keep))
     here = int(np.searchsorted(ranks, FAR))
     exact = Curve("exact", metric(ranks, N), theme.exact_line(dark, 2.5))
     true = f"all items {percent(float(exact.y[here]))}"
     head = f"<b>{metric} at rank {count(FAR)}</b>"
-    layout: dict[str, Any] = {
-        "xaxis": theme.rank_axis(TOP, log=False, title="true rank"),
-        "yaxis": theme.percent_axis(),
-        "shapes": [theme.upright(FAR, theme.look(dark).muted, dash="dot")],
-        "revision": f"soft-{look}",
-        "dark": dark,
-    }
+    upright = theme.upright(FAR, theme.look(dark).muted, dash="dot")
+    layout: dict[str, Any] = {"shapes": [upright], "revision": f"soft-{look}", "dark": dark}
+    layout |= {"xaxis": theme.rank_axis(TOP, log=False), "yaxis": theme.percent_axis()}
     if not revealed:
         return sliding.before(ranks, [exact], f"{head}<br>╌╌ on {true}", **layout)
     line = theme.metric_line(metric, dark) | {"dash": "solid", "width": 3.5}
@@ -116,5 +111,4 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
         said = f"<b>{count(m)} negatives {percent(float(curve.y[here]))}</b>"
         title = f"{head}   ╌╌ {true}<br>{sliding.colored(said, curve.color)}"
         steps.append(sliding.Step(count(m), sliding.lines(ranks, [curve]), title))
-    fixed = sliding.lines(ranks, [exact])
-    return sliding.sliding(fixed, steps, LADDER.index(M), **layout)
+    return sliding.sliding(sliding.lines(ranks, [exact]), steps, LADDER.index(M), **layout)

@@ -76,21 +76,17 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
 
     def drawn(m: int) -> list[Curve]:
-        found = []
-        for width, metric in zip((9, 5, 2.5), metrics, strict=True):
-            y = sampled(metric, ranks, m)
-            line = theme.metric_line(metric, dark) | {"width": width}
-            found.append(Curve(str(metric), (y - y[-1]) / (y[0] - y[-1]), line))
-        return found
+        heights = (sampled(metric, ranks, m) for metric in metrics)
+        shares = [(y - y[-1]) / (y[0] - y[-1]) for y in heights]
+        return list(map(Curve, map(str, metrics), shares, lines))
 
+    wide = zip((9, 5, 2.5), metrics, strict=True)
+    lines = [theme.metric_line(metric, dark) | {"width": width} for width, metric in wide]
     first = drawn(DOWN[0])
     names = sliding.broken([sliding.colored(f"<b>{x.name}</b>", x.color) for x in first], 4)
-    layout: dict[str, Any] = {
-        "xaxis": theme.rank_axis(N, log=False, title="true rank"),
-        "yaxis": theme.percent_axis(title="rank 1 = 100 %, last = 0 %"),
-        "revision": "one-negative",
-        "dark": dark,
-    }
+    up = theme.percent_axis(title="rank 1 = 100 %, last = 0 %")
+    layout: dict[str, Any] = {"xaxis": theme.rank_axis(N, log=False), "yaxis": up}
+    layout |= {"revision": "one-negative", "dark": dark}
     if not revealed:
         return sliding.before(ranks, first, f"On all items<br>{names}", **layout)
     steps = []

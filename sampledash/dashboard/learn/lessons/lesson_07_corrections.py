@@ -91,12 +91,9 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     exact = Curve("exact", sd.parse_metric("AP")(ranks, N), theme.exact_line(dark, 2.5))
     raw = Curve("uncorrected", fit(None).expected(ranks), raw_line)
     head = f"╌╌ all items   {sliding.colored('━ uncorrected', raw.color)}"
-    layout: dict[str, Any] = {
-        "xaxis": theme.rank_axis(N, title="true rank (log scale)", most=5),
-        "yaxis": theme.percent_axis(title="expected AP"),
-        "revision": "corrections",
-        "dark": dark,
-    }
+    layout: dict[str, Any] = {"revision": "corrections", "dark": dark}
+    layout["xaxis"] = theme.rank_axis(N, title="true rank (log scale)", most=5)
+    layout["yaxis"] = theme.percent_axis(title="expected AP")
     if not revealed:
         return sliding.before(ranks, [exact, raw], head, **layout)
     steps = []
