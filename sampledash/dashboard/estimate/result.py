@@ -184,9 +184,10 @@ def compute(q: Question, report: Progress) -> Result[Question]:
     both = zip(q.sets, rows, strict=True)
     against = [row.name for one, row in both if row.falling is None and not one.is_adaptive]
     notes = [*_to_know(q), *map(words.contradicts, against)]
-    for one, row in zip(q.sets, rows, strict=True):
-        if one.n_instances < FEW and (left_open := row.free[1] - row.free[0]) > 0.5:
-            notes.append(words.few(row.name, one.n_instances, left_open))
+    instances = [one.n_instances for one in q.sets]
+    fewest, row = min(instances), rows[int(np.argmin(instances))]
+    if fewest < FEW and (left_open := row.free[1] - row.free[0]) > 0.5:
+        notes.append(words.few(row.name, fewest, left_open))
     method, why = _allowed_method(q, rows, contradicted=bool(against))
     if method != q.method and (len(names) > 1 or method != SHAPED):
         notes.append(words.instead(q.method, method, why))

@@ -93,17 +93,10 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     law = scatter("markers", x, (100 * sampling.pmf(RANK)[:WIDEST]).tolist(), marker=ink)
     title = f"<b>The law</b> (dots): mean {decimal(mean)}<br>true rank {count(RANK)}"
     steps.append(Step("law", [bars, law], title))
-    return sliding.sliding(
-        [],
-        steps,
-        0,
-        prefix="draws: ",
-        dark=dark,
-        revision="learn-draws",
-        bargap=0.2,
-        xaxis={"title": {"text": "sampled rank"}, "range": [0.4, WIDEST + 0.6], "dtick": 1},
-        yaxis=theme.percent_axis(title="of the draws"),
-    )
+    layout: dict[str, Any] = {"revision": "learn-draws", "bargap": 0.2, "dark": dark}
+    layout["xaxis"] = {"title": {"text": "sampled rank"}, "range": [0.4, WIDEST + 0.6], "dtick": 1}
+    layout["yaxis"] = theme.percent_axis(title="of the draws")
+    return sliding.sliding([], steps, 0, prefix="draws: ", **layout)
 
 
 def _catalogue(negatives: list[int], dark: bool) -> go.Figure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -121,20 +123,12 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
             sign = "✓" if shown == ranking(names, exact) else "⇅"
             says[m] = f"{sign} {negatives(m)}: {shown}"
     thin = theme.exact_line(dark, 1.2)
-    return sliding.along(
-        grid,
-        curves,
-        says,
-        TABLE_M,
-        beside=[
-            Curve(f"{name} on all", np.full(len(grid), v), thin)
-            for name, v in zip(names, exact, strict=True)
-        ],
-        dark=dark,
-        revision=f"flips-{look}",
-        xaxis=theme.rank_axis(m_max, title="m, negatives (log scale)", most=5),
-        yaxis=theme.percent_axis(100 * max(float(means.max()), *exact)),
-    )
+    known = zip(names, exact, strict=True)
+    beside = [Curve(f"{name} on all", np.full(len(grid), value), thin) for name, value in known]
+    layout: dict[str, Any] = {"beside": beside, "dark": dark, "revision": f"flips-{look}"}
+    layout["xaxis"] = theme.rank_axis(m_max, title="m, negatives (log scale)", most=5)
+    layout["yaxis"] = theme.percent_axis(100 * max(float(means.max()), *exact))
+    return sliding.along(grid, curves, says, TABLE_M, **layout)
 
 
 def _counterexample(look: str, m: int) -> tuple[str, Link | None]:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
+from sampledash.dashboard.cache import frozen
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
 from sampledash.dashboard.words import ranking
 from sampledash.report.numbers import count, points
@@ -56,9 +57,7 @@ def runs(m: int) -> Floats:
         sd.simulate(METRIC, rs, m, RUNS, np.random.default_rng([SEED, place, m]), scheme=WITHOUT)
         for place, rs in enumerate(movielens().sets)
     ]
-    result = np.array(found)
-    result.setflags(write=False)
-    return result
+    return frozen(np.array(found))
 
 
 def numbers(look: str) -> Numbers:
@@ -105,12 +104,8 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
             f"<br>{names[worst]} scatters by {std}; ┃ on all movies"
         )
         steps.append(sliding.Step(count(m), dots, title))
-    top = 1.05 * max(float(runs(m).max()) for m in m_values)
+    axes = sliding.rows(METRIC, names, 1.05 * max(float(runs(m).max()) for m in m_values), dark)
+    layout = {"revision": f"runs-{METRIC}", **axes}
     return sliding.sliding(
-        [sliding.ticks(exact, dark)],
-        steps,
-        m_values.index(M),
-        dark=dark,
-        revision=f"runs-{METRIC}",
-        **sliding.rows(METRIC, names, top, dark),
+        [sliding.ticks(exact, dark)], steps, m_values.index(M), dark=dark, **layout
     )

@@ -56,30 +56,21 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 
 @lru_cache(maxsize=8)
-def ranges(m: int) -> tuple[tuple[Range, Range | None], ...]:
+def ranges(m: int) -> tuple[list[Range], list[Range]]:
     """What one run leaves open of each system: without an assumption, and with falling ranks."""
-    return tuple((sd.bounds(METRIC, srs), _falling(srs)) for srs in run(m))
-
-
-def _falling(srs: sd.SampledRankSet) -> Range | None:
-    try:
-        return sd.bounds(METRIC, srs, shape="non-increasing")
-    except ValueError:  # the samples contradict the assumption
-        return None
+    falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
+    return [sd.bounds(METRIC, srs) for srs in run(m)], falling
 
 
 @lru_cache(maxsize=1)
 def with_more_users() -> Range:
     """The range of the first system if there were a hundred times as many users like these."""
     rs, n = movielens().sets[0], run(M)[0].population
-    laws = [
-        sd.Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size])
-        for size in np.unique(rs.n).tolist()
-    ]
+    sizes = np.unique(rs.n).tolist()
+    laws = [sd.Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size]) for size in sizes]
     law = MANY * np.concatenate(laws).sum(axis=0)
-    return sd.bounds(
-        METRIC, sd.SampledRankSet(rs.system, np.arange(1, M + 2), n=n, m=M, counts=law)
-    )
+    many = sd.SampledRankSet(rs.system, np.arange(1, M + 2), n=n, m=M, counts=law)
+    return sd.bounds(METRIC, many)
 
 
 def _said(span: Range) -> str:
@@ -87,7 +78,7 @@ def _said(span: Range) -> str:
 
 
 def numbers(look: str) -> Numbers:
-    free, falling = ranges(M)[0]
+    free, falling = (spans[0] for spans in ranges(M))
     return {
         "n": run(M)[0].population,
         "observed": M + 1,
@@ -96,7 +87,7 @@ def numbers(look: str) -> Numbers:
         "name": movielens().names[0],
         "free": _said(free),
         "more": _said(with_more_users()),
-        "assumed": "contradicted" if falling is None else _said(falling),
+        "assumed": _said(falling),
         "exact": movielens().exact[0],
         "seed": SEED,
     }
@@ -112,8 +103,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     colors = [theme.system_line(place, dark)["color"] for place in places]
     faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
     for m in VISITED:
-        free = [span for span, _ in ranges(m)]
-        falling = [span or (0.0, 0.0) for _, span in ranges(m)]
+        free, falling = ranges(m)
         # The ticks lie over the bars, so they move last though they never change.
         wide = theme.spans(free, places, 0.56, faint, hoverinfo="skip")
         narrow = theme.spans(falling, places, 0.26, strong, hoverinfo="skip")
@@ -122,13 +112,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
             "<br>wide: no assumption, narrow: with it, ┃ truth"
         )
         steps.append(sliding.Step(count(m), [wide, narrow, sliding.ticks(exact, dark)], title))
-    top = 1.03 * max(free[1] for m in VISITED for free, _ in ranges(m))
-    return sliding.sliding(
-        [],
-        steps,
-        VISITED.index(M),
-        dark=dark,
-        barmode="overlay",
-        revision=f"ranges-{METRIC}",
-        **sliding.rows(METRIC, names, top, dark),
-    )
+    top = 1.03 * max(high for m in VISITED for _, high in ranges(m)[0])
+    axes = sliding.rows(METRIC, names, top, dark)
+    layout = {"barmode": "overlay", "revision": f"ranges-{METRIC}", **axes}
+    return sliding.sliding([], steps, VISITED.index(M), dark=dark, **layout)
