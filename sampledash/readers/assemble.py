@@ -323,8 +323,8 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
         largest = max(int(part.values("rank").max()) for part in without)
         raise MissingCandidates(
             f"{without[0].name} does not say n, the number of candidates that were ranked: "
-            f"{without[0].how_to_give_n}, or give n (at least {max(largest, 2):,}, the largest "
-            "rank)",
+            f"add a column n_candidates, or give n, as in n = 10000 (at least {max(largest, 2):,}, "
+            "the largest rank)",
             largest_rank=largest,
         )
     return result

@@ -27,7 +27,6 @@ TRUE = ("true_rank", "best_rank", "worst_rank")  # and those that cannot be one
 TYPED_RANKS = "typed ranks"
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _CHEAP = (None, "system", "rank", "n_candidates", "count")
-_EXACT = 1e15  # whole numbers below it are read alike by everybody
 _SHORT = 2**30  # whole numbers below it have a sum in 32 bits
 
 
@@ -196,25 +195,13 @@ def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
 
 def parsed(cells: pd.Series[Any]) -> Floats:
     """Cells as floats, NaN for text that is no number; nor are true/false, "nan" and "inf"."""
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        known = parsed(pd.Series(cells.cat.categories))
-        return np.append(known, np.nan)[cells.cat.codes.to_numpy()]  # the last one for blanks
     if pd.api.types.is_bool_dtype(cells.dtype):
         return np.full(len(cells), np.nan)
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return cells.to_numpy(dtype=np.float64, na_value=np.nan)
-    if cells.dtype == object:  # of mixed types: 1 and True would be one
-        cells = cells.map(lambda cell: None if cell is None or cell is pd.NA else str(cell))
-    read = pd.to_numeric(cells, errors="coerce")
-    values = np.array(read.to_numpy(dtype=np.float64, na_value=np.nan))
-    with np.errstate(invalid="ignore"):
-        sure = (values == np.floor(values)) & (np.abs(values) < _EXACT)
-    # pandas rounds some fractions, and calls more things numbers.
-    odd = np.flatnonzero(~sure)
-    codes, distinct = pd.factorize(cells.iloc[odd])
-    exact = [float(cell) if is_numeral(cell) else np.nan for cell in distinct.tolist()]
-    values[odd] = np.append(exact, np.nan)[codes]
-    return values
+    codes, distinct = pd.factorize(cells)
+    known = [float(x) if is_numeral(x) else np.nan for x in map(str, distinct.tolist())]
+    return np.append(known, np.nan)[codes]  # the last one for blanks
 
 
 def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:

@@ -25,30 +25,27 @@ _PIECE = 2**20
 
 # First bytes of what people upload by mistake, and the remedy.
 _CONVERT = "save the table as CSV"
-_PICKLE = "a Python pickle, which could run code and is never read"
-_SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
+_SIGNATURES: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
     (
-        b"PK\x03\x04",
+        (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"),
         "a zip archive or an Excel workbook",
         "save the sheet as CSV, or save one array with numpy.save",
     ),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save the sheet as CSV"),
-    (b"\x89PNG", "a PNG picture", _CONVERT),
-    (b"\xff\xd8\xff", "a JPEG picture", _CONVERT),
-    (b"GIF8", "a GIF picture", _CONVERT),
-    (b"%PDF", "a PDF document", _CONVERT),
-    (b"BZh", "compressed with bzip2", "unpack it, or use gzip"),
-    (b"\xfd7zXZ", "compressed with xz", "unpack it, or use gzip"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it, or use gzip"),
-    (b"ARROW1", "an Arrow file", "save the table as Parquet"),
-    *((bytes([0x80, protocol]), _PICKLE, _CONVERT) for protocol in (2, 3, 4, 5)),
-    (b"SQLite format 3", "an SQLite database", _CONVERT),
-    (b"\xff\xfe", "text in UTF-16", "save it as UTF-8"),
-    (b"\xfe\xff", "text in UTF-16", "save it as UTF-8"),
-    (b"<!doctype", "a web page", "download the table itself"),
-    (b"<html", "a web page", "download the table itself"),
-    (b'{"', "JSON", _CONVERT),
-    (b"[{", "JSON", _CONVERT),
+    (
+        tuple(bytes([0x80, protocol]) for protocol in (2, 3, 4, 5)),
+        "a Python pickle, which could run code and is never read",
+        _CONVERT,
+    ),
+    ((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF"), "a picture or a PDF document", _CONVERT),
+    (
+        (b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"),
+        "compressed with bzip2, xz or zstd",
+        "unpack it, or use gzip",
+    ),
+    ((b"ARROW1", b"SQLite format 3"), "an Arrow file or a database", _CONVERT),
+    ((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16", "save it as UTF-8"),
+    ((b"<!doctype", b"<html"), "a web page", "download the table itself"),
+    ((b'{"', b"[{"), "JSON", _CONVERT),
 )
 
 
@@ -131,8 +128,8 @@ def kind_of(data: bytes, name: str) -> Kind:
         if data.startswith(magic):
             return kind
     head = data[:64].lstrip().lower()
-    for magic, what, remedy in _SIGNATURES:
-        if data.startswith(magic) or head.startswith(magic.lower()):
+    for beginnings, what, remedy in _SIGNATURES:
+        if data.startswith(beginnings) or head.startswith(beginnings):
             raise ReadError(f"{name} is {what}; {remedy}")
     if b"\0" in data[:65536]:
         raise ReadError(

@@ -62,7 +62,6 @@ class Ranks:
     source: Source
     frame: pd.DataFrame
     facts: Facts
-    how_to_give_n: str = "add a column n_candidates"  # when the source does not say it
     shifts: bool = True  # ranks may be written from 0; those we counted ourselves are not
 
     @property
@@ -269,7 +268,6 @@ def _wide(source: Source, cells: pd.DataFrame) -> Ranks:
         source,
         pd.DataFrame(found, index=record),
         _facts(source, cells, unused, columns),
-        "read as one column per system; add a column n_candidates",
     )
 
 

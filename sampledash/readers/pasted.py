@@ -207,7 +207,6 @@ def _ranks(systems: list[tuple[str, list[int]]]) -> Ranks:
         Source(_NAME, TYPED_RANKS, tuple(names)),
         pd.DataFrame(found, index=index),
         Facts(_NAME, TYPED_RANKS),
-        'write "n = 10000" with it',
     )
 
 

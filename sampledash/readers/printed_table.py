@@ -288,13 +288,6 @@ def heading(printed: str) -> Heading:
     return Heading(plain, plain, None)
 
 
-def systems_first(found: list[Heading]) -> list[Heading]:
-    """With one name for all that stands before the first metric."""
-    before = next((i for i, each in enumerate(found) if each.metric is not None), 1)
-    name = " ".join(each.printed for each in found[:before])
-    return [Heading(name, name, None), *found[before:]]
-
-
 def compares(name: str) -> bool:
     """Whether a line of this name compares systems and is none itself."""
     return _COMPARED.fullmatch(name.strip()) is not None
@@ -360,7 +353,11 @@ def parting(line: str, place: int) -> Parting:
     if mark:
         return Parting([heading(cell) for cell in _marked(line, mark)], mark, place)
     words = _PERCENT.sub("(%)", _AT.sub("@", _ARROWS.sub(" ", line))).split()
-    return Parting(systems_first([heading(word) for word in words]), mark, place)
+    names = [heading(word) for word in words]
+    # All that stands before the first metric is one name.
+    before = next((i for i, each in enumerate(names) if each.metric is not None), 1)
+    name = " ".join(each.printed for each in names[:before])
+    return Parting([Heading(name, name, None), *names[before:]], mark, place)
 
 
 def _marked(line: str, mark: str) -> list[str]:

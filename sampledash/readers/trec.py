@@ -238,21 +238,16 @@ def _facts(
 ) -> Facts:
     tied = int(ordered.duplicated(["tag", "query", "score"], keep=False).sum())
     theirs = run.frame["query"].cat.categories.astype(str)
-    missed = (
-        f"of {qrels.name} that some system of {run.name} does not rank: all relevant items are "
-        "missing there."
-    )
-    notes = [_RULE]
-    if tied:
-        notes.append(f"{several(tied, 'document')} tied in score with another of the same query.")
-    others = (~theirs.isin(queries.astype(str))).sum()
+    others = int((~theirs.isin(queries.astype(str))).sum())
     bare = len(qrels.frame["query"].cat.categories) - len(queries)
-    for size, which in (
-        (others, f"of {run.name} without a relevant document, ignored."),
-        (absent, missed),
-        (bare, f"of {qrels.name} without a relevant document."),
-    ):
-        notes += [f"{several(int(size), 'query', 'queries')} {which}"] * bool(size)
+    told = {
+        f"{several(tied, 'document')} tied in score with another of the same query.": tied,
+        f"{_queries(others)} of {run.name} without a relevant document, ignored.": others,
+        f"{_queries(absent)} of {qrels.name} that some system of {run.name} does not rank: all "
+        "relevant items are missing there.": absent,
+        f"{_queries(bare)} of {qrels.name} without a relevant document.": bare,
+    }
+    notes = [_RULE, *(note for note, size in told.items() if size)]
     place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
     # Among equal scores the rank column may say anything.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & (score[1:] != score[:-1])
@@ -263,6 +258,10 @@ def _facts(
     )
     doubts = (doubt,) * bool(odd)
     return Facts(run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), doubts)
+
+
+def _queries(size: int) -> str:
+    return several(size, "query", "queries")
 
 
 def missing(found: list[Ranks]) -> CensoredItems | None:
@@ -318,7 +317,7 @@ def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> l
         frame, drawn = _placed(each.name, items.reset_index(drop=True), n)
         notes = []
         if left_out.any():
-            left = several(int(left_out.sum()), "query", "queries")
+            left = _queries(int(left_out.sum()))
             notes.append(f"{left} left out, in which some run misses a relevant item.")
         elif complaint is not None:
             notes.append(
