@@ -235,6 +235,8 @@ def test_what_was_read_is_said_and_one_system_has_no_pairs():
     # A column that is neither system nor rank is taken for a system: to be seen.
     at = ranks_page().upload("odd.csv", b"foo,bar\nA,1\nB,2\nC,7\n")
     assert "Read: 3 sampled ranks of 1 system, bar." in at.captions
+    left = at.numbers["Left open"]
+    assert f"From 3 sampled ranks of bar little follows: {left} are left open" in at.captions
     assert set(at.numbers) == {"Left open", "Sampled ranks"}
     assert "Recall@10 of bar lies between" in at.headline
     assert "side by side" not in set(at.table[0].value["Estimator"])
@@ -253,6 +255,8 @@ def test_nothing_is_estimated_where_everything_was_drawn():
     assert "Read: 1 sampled rank of 1 system, A." in at.captions
     shown = estimates_of(at)["A"]
     assert shown["MN"] == shown["MLE"] == shown["uncorrected"] == "50.00 %"
+    at = pasted("m = 2, n = 3\nA: 2", estimate_tab="Which γ", k="25")
+    assert "is off by least, 0.00 %" in at.said
 
 
 def test_a_printed_table_says_n_and_m_itself():
