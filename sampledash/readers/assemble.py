@@ -135,8 +135,6 @@ def _span(low: int, high: int) -> str:
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
     """Say what was understood without reading anything again; ``read`` is what they do not tell."""
-    if not sets:
-        raise ValueError("sets is empty: give at least one rank set")
     return Summary(
         systems=tuple(s.system for s in sets),
         rows=sum(map(len, sets)),
@@ -324,8 +322,7 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
         raise MissingCandidates(
             f"{without[0].name} does not say n, the number of candidates that were ranked: "
             f"add a column n_candidates, or give n, as in n = 10000 (at least {max(largest, 2):,}, "
-            "the largest rank)",
-            largest_rank=largest,
+            "the largest rank)"
         )
     return result
 
@@ -442,15 +439,11 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
     for other, found in others:
         if abs(found - size) > 1e-9 * size:
             raise DifferentInstances(
-                f"{name}: system {one!r} has {_number(size)} {what} and {other!r} has "
-                f"{_number(found)}; {remedy}, or compare them as they are (in Python: "
+                f"{name}: system {one!r} has {size:,.15g} {what} and {other!r} has "
+                f"{found:,.15g}; {remedy}, or compare them as they are (in Python: "
                 'instances="any")',
                 ways={"Compare them as they are": {"instances": "any"}},
             )
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == np.floor(value) else f"{value:,.10g}"
 
 
 def _different(
@@ -458,12 +451,10 @@ def _different(
 ) -> DifferentInstances:
     """The complaint, by the fewest and most relevant items that each instance has."""
     labels = next(iter(frames.values()))["instance"].cat.categories
-    missing: dict[str, tuple[str, ...]] = {}
     parts: list[str] = []
     for system, own in frames.items():
         lacking = labels[(most > 0) & (_items(own) == 0)]  # blank for all is nobody's lack
         if len(lacking):
-            missing[system] = tuple(map(str, lacking[:3]))
             parts.append(f"{system!r} lacks {few(map(repr, map(str, lacking)), 3)}")
     if parts:
         rest = f"; {len(parts) - 2} more lack some" if len(parts) > 2 else ""
@@ -487,8 +478,7 @@ def _different(
             '(in Python: instances="shared"), or complete the file'
         )
         ways = {f"Compare the {several(shared, 'instance')} they share": {"instances": "shared"}}
-    said = f"{name}: {what}. {remedy}"
-    return DifferentInstances(said, shared=shared, missing=missing, ways=ways)
+    return DifferentInstances(f"{name}: {what}. {remedy}", ways=ways)
 
 
 def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankSet:

@@ -23,8 +23,6 @@ class ReadError(ValueError):
 class MissingCandidates(ReadError):
     """The number of candidates n is neither in the file nor given."""
 
-    largest_rank: int = 1  # found: n must be at least this
-
 
 class MissingNegatives(ReadError):
     """The number of sampled negatives m is neither in the file nor given."""
@@ -37,13 +35,8 @@ class ZeroBasedRanks(ReadError):
 class CensoredItems(ReadError):
     """A truncated run lacks relevant items: their rank is only known to be beyond it."""
 
-    censored: int  # relevant items that are missing, over all systems,
-    relevant: int  # of so many
+    censored: int  # relevant items that are missing, over all systems
 
 
 class DifferentInstances(ReadError):
     """The systems do not cover the same instances."""
-
-    shared: int = 0  # how many all systems share; 0 if they cannot be matched
-    #: For each system that lacks some: up to three labels it lacks, as text.
-    missing: Mapping[str, tuple[str, ...]] = MappingProxyType({})

@@ -280,7 +280,6 @@ def missing(found: list[Ranks]) -> CensoredItems | None:
         "of the run; rank all candidates, read them as tied behind the ranked ones (in Python: "
         'censored="tied") or leave those queries out (in Python: censored="left-out")',
         censored=censored,
-        relevant=relevant,
         ways=ways,
     )
 
@@ -308,8 +307,7 @@ def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> l
         said = " and ".join(each.name for each in found) + " do" + "es" * (len(found) == 1)
         raise MissingCandidates(
             f"{said} not say n, the number of candidates that were ranked: give n "
-            f"(at least {max(low, 2):,}, what the longest list needs)",
-            largest_rank=low,
+            f"(at least {max(low, 2):,}, what the longest list needs)"
         )
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     result = []

@@ -140,7 +140,7 @@ def test_n_is_that_of_the_file_or_is_asked_for():
     assert read("rank,n\n3,9\n", n=500)[0].n.tolist() == [9]
     with pytest.raises(MissingCandidates, match=r"ranks.csv does not say n.*n_candidates") as info:
         read("rank\n3\n812\n")
-    assert info.value.largest_rank == 812
+    assert "(at least 812, " in str(info.value)
     assert read("rank\n3\n812\n", n=812)[0].n.tolist() == [812, 812]
     for n in (1, 0, -4, 2.5, "ten"):
         with pytest.raises(ValueError, match="n must be"):
@@ -241,8 +241,6 @@ def test_what_was_understood_and_done_is_told():
     }
     for sets, said in SUMMARIES:
         assert str(describe(sets)) == said
-    with pytest.raises(ValueError, match="sets is empty"):
-        describe([])
 
 
 def test_sampled_ranks_are_suspected():
