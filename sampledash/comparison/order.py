@@ -193,11 +193,9 @@ def pair_table(
     names = np.array([ranks.system for ranks in sets], dtype=object)
     better, worse, _ = np.array(pairs).T
     table = pd.DataFrame({"better": names[better], "worse": names[worse]}, dtype=object)
+    kinds = {"m": "Int64", "instances": "Int64", "interval": "object"}
     for name, values in columns.items():
-        if name in ("m", "instances"):
-            table[name] = pd.array([pd.NA if v is None else v for v in values], dtype="Int64")
-        else:
-            table[name] = pd.Series(values, dtype=object if name == "interval" else None)
+        table[name] = pd.Series(values, dtype=kinds.get(name))
     return table
 
 
