@@ -229,20 +229,16 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     squares in them. Isotonic regression of the unconstrained solution would be another, much worse
     vector. Of many columns few are tried, and those added that would still better the fit.
     """
-    size = len(columns)
+    size, seen = columns.shape
     if not nonnegative:  # the last step carries the level, which may have either sign
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
-    if size > _ALL:
-        angle = np.linspace(0, np.pi / 2, int(3 * np.sqrt(size)))
-        first = np.rint((size - 1) * np.sin(angle) ** 2).astype(np.int64)
-        tried = np.unique(np.r_[first, tried[size:]])
+    if size > _ALL:  # dense at both ends; where much is seen the vector falls nearly everywhere
+        number = seen // 2 if 3 * seen > size else int(3 * np.sqrt(size))
+        first = np.rint((size - 1) * np.sin(np.linspace(0, np.pi / 2, number)) ** 2)
+        tried = np.unique(np.r_[first.astype(np.int64), tried[size:]])
     while True:
-        few, target = columns[tried].T, rhs
-        if len(tried) < len(rhs):
-            q, few = np.linalg.qr(few)
-            target = rhs @ q
-        found, _ = nnls(few, target, maxiter=30 * len(tried))
+        found = _nonnegative(columns[tried], rhs)
         slope = columns @ (rhs - found @ columns[tried])
         around = np.pad(slope, 1, constant_values=-1)
         peak = (slope > _FLAT) & (slope >= around[:-2]) & (slope >= around[2:])
@@ -255,6 +251,27 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     if not nonnegative:
         steps[size - 1] -= steps[size]
     return np.asarray(np.cumsum(steps[:size][::-1])[::-1])
+
+
+def _nonnegative(few: Floats, rhs: Floats) -> Floats:
+    """Non-negative least squares; ``few`` holds a column a row."""
+    if len(few) < len(rhs):
+        gram, target = few @ few.T, few @ rhs
+        gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
+        # Where nearly all are positive a few exchanges find which: no need to add one by one.
+        free, wrong = np.ones(len(gram), dtype=bool), np.inf
+        while True:
+            found = np.zeros(len(gram))
+            found[free] = np.linalg.solve(gram[np.ix_(free, free)], target[free])
+            change = np.where(free, found < 0, target - gram @ found > _FLAT / 10)
+            if not np.any(change):
+                return found
+            if np.sum(change) >= wrong / 2:
+                break
+            free, wrong = free ^ change, float(np.sum(change))
+        few = np.asarray(np.linalg.cholesky(gram), dtype=np.float64)
+        rhs = np.asarray(np.linalg.solve(few, target), dtype=np.float64)
+    return np.asarray(nnls(few.T, rhs, maxiter=30 * len(few))[0])
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:

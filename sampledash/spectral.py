@@ -197,10 +197,11 @@ def first_zero(n: int, degree: int) -> float:
     return float(lowest[0] + (n + 1) / 2)
 
 
-def rows(size: int, degrees: int) -> Iterator[tuple[slice, Floats]]:
+def rows(size: int, degrees: int, *, summed: bool = False) -> Iterator[tuple[slice, Floats]]:
     """Blocks of the first half of the orthonormal polynomials over ``size`` points, (x, degree).
 
-    The other half is the same from the other end, with the sign (-1)^degree.
+    The other half is the same from the other end, with the sign (-1)^degree. Or ``summed`` from the
+    first point up to each, but for degree 0.
     """
     j = np.arange(degrees)
     # Square of the first value: a product, whose logarithm loses less than it is long.
@@ -216,9 +217,11 @@ def rows(size: int, degrees: int) -> Iterator[tuple[slice, Floats]]:
         for row, length in zip(block, between[start : start + _ROWS], strict=True):
             row[:] = value
             step -= np.multiply(square, value, out=moved)
+            if summed:
+                np.negative(step, out=row)
             value += np.divide(step, length, out=moved)
         by = np.where(power < 0, np.frexp(value)[1], 0)
-        block *= np.exp2(power)
+        block *= np.exp2(power) / (np.maximum(square, 1) if summed else 1.0)
         yield slice(start, start + len(block)), block
         value, step, power = np.ldexp(value, -by), np.ldexp(step, -by), power + by
 
@@ -372,7 +375,9 @@ def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Float
     parts = _seen(sampling, 1e-17)
     entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)
     steps = (_steps if entries <= _ROOM else _steps.__wrapped__)(sampling)
-    return steps, np.concatenate(_targets(metric, sampling, position, parts))
+    target = np.empty(steps.shape[1])
+    target[::2], target[1::2] = _targets(metric, sampling, position, parts)
+    return steps, target
 
 
 @lru_cache(maxsize=2)
@@ -380,12 +385,11 @@ def _steps(sampling: Sampling) -> Floats:
     m, parts = sampling.m, _seen(sampling, 1e-17)
     kept = sum(part.shape[-1] for part in parts)
     every, sign = np.empty((m + 1, kept)), (-1.0) ** np.arange(kept)
-    for some, block in rows(m + 1, kept):
-        every[::-1][some] = block * sign
+    for some, block in rows(m + 1, kept, summed=True):
+        every[::-1][1:][some] = -block[: m - some.start] * sign  # all of it sums to nothing
         every[some] = block
-    np.cumsum(every, axis=0, out=every)
-    even, odd = (
-        every[:, i::2] * part if part.ndim == 1 else every[:, i::2] @ part.T
-        for i, part in enumerate(parts)
-    )
-    return np.hstack([even, odd])
+    every[m, 1:] = 0
+    every[:, 0] = np.arange(1, m + 2) / np.sqrt(m + 1)
+    for i, part in enumerate(parts):
+        every[:, i::2] = every[:, i::2] * part if part.ndim == 1 else every[:, i::2] @ part.T
+    return every
