@@ -548,7 +548,7 @@ UNSAID = {
     "id", "url", "formId", "deferredFileId", "arrowData", "spec", "config", "mark", "instanceId",
     "widgetId", "dataframeId", "fileUrls", "data",
 }  # fmt: skip
-SHOWN = ("markdown", "caption", "metric", "code", "table", "dataframe", "html", "plotly_chart",
+SHOWN = ("markdown", "caption", "metric", "code", "table", "dataframe", "html",
          "download_button")  # fmt: skip
 DIGITS = re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?")  # of a vector to copy: compared as numbers
 SCRIPT = re.compile(r"<script>.*?</script>", re.DOTALL)
@@ -566,9 +566,9 @@ def _decoded(value: Any) -> Any:
     return [_decoded(each) for each in value] if isinstance(value, list) else value
 
 
-def _picture(spec: str) -> dict[str, Any]:
+def _picture(spec: dict[str, Any]) -> dict[str, Any]:
     """What Plotly is sent; of each trace and of the layout, each part for itself."""
-    fig = _decoded(json.loads(spec))
+    fig = _decoded(spec)
     parts = {"layout": fig.pop("layout", {})}
     parts |= {f"trace {i}": trace for i, trace in enumerate(fig.pop("data", []))}
     parts |= {f"frame {i}": {"": each} for i, each in enumerate(fig.pop("frames", None) or [])}
@@ -587,8 +587,9 @@ def _element(node: Any) -> dict[str, Any]:
         shown["codeText"] = DIGITS.sub("#", shown["codeText"])
     if "body" in shown:
         shown["body"] = SCRIPT.sub("", shown["body"])
-    if node.type == "plotly_chart":
-        shown["picture"] = _picture(proto.spec)
+    if getattr(proto, "bytes", None):
+        sent = json.loads(proto.bytes)
+        shown = {"alt": sent["alt"], "picture": _picture(sent["figure"])}
     if isinstance(data := getattr(proto, "data", None), bytes) and data:
         shown["cells"] = pa.ipc.open_stream(data).read_all().to_pandas()
     if hasattr(node, "value") and node.type not in SHOWN:
@@ -604,6 +605,8 @@ def screen(at: Any) -> Record:
     def walk(node: Any) -> None:
         kind, proto = str(getattr(node, "type", "")), getattr(node, "proto", None)
         children = getattr(node, "children", None)
+        if kind == "bidi_component" and proto.bytes:
+            kind = "plotly_chart"
         if proto is not None and kind not in UNSEEN and (children is None or kind in HOLDS):
             order.append(kind)
             # A key without what changes from one process to the next.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,8 +11,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
+import plotly
 import plotly.graph_objects as go
 import streamlit as st
+from plotly.utils import PlotlyJSONEncoder
+from streamlit.components.v1 import declare_component
 
 from sampledash.dashboard import state, theme
 from sampledash.dashboard.words import escaped
@@ -31,12 +35,12 @@ FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("Markdown", tables.as_markdown, "md", "text/markdown"),
     ("LaTeX", tables.as_latex, "tex", "text/x-tex"),
 )
-# Only what helps: a picture to take away. Zooming is done by the controls of the page.
-_CONFIG: dict[str, Any] = {
-    "displaylogo": False,
-    "modeBarButtons": [["toImage"]],
-    "toImageButtonOptions": {"format": "svg", "filename": "sampledash"},
-}
+# Plotly's script as its package brings it, served beside the page.
+_PLOTLY = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
+_SCRIPT = (Path(__file__).parent / "picture.js").read_text(encoding="utf-8")
+_PICTURE = st.components.v2.component(
+    "sampledash_picture", js=_SCRIPT.replace("PLOTLY", _PLOTLY.name), isolate_styles=False
+)
 _SLIDING = Path(__file__).parent / "sliding.js"
 _PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
 
@@ -156,19 +160,22 @@ def picture(
     key: str,
     alt: str,
     dim: bool = False,
-    on_select: Callable[[], None] | None = None,
+    on_pick: Callable[[Any], None] | None = None,
 ) -> None:
     """Draw a figure, dimmed where it is the last good one behind an error.
 
     The same ``key`` from run to run lets it change instead of blinking; ``alt`` is for a screen
-    reader; ``on_select`` is called on a click on a point, which ``st.session_state[key]`` tells.
+    reader; ``on_pick`` is called with the custom data of a point that is clicked.
     """
-    # A picture that hears no clicks is drawn without a word to the server.
-    chosen: dict[str, Any] = {}
-    if on_select is not None:
-        chosen = {"on_select": on_select, "selection_mode": "points"}
-    shown = theme.dimmed(fig) if dim else fig
-    st.plotly_chart(shown, width="stretch", theme=None, key=key, config=_CONFIG, alt=alt, **chosen)
+    sent = {"figure": fig.to_dict(), "alt": alt, "name": f"sampledash-{key}", "dim": dim}
+    sent["hears"] = on_pick is not None
+
+    def picked() -> None:
+        if on_pick is not None:
+            on_pick(st.session_state[key].picked)
+
+    data = json.dumps(sent, cls=PlotlyJSONEncoder).encode()
+    _PICTURE(key=key, data=data, on_picked_change=picked)
 
 
 def moving(fig: go.Figure, *, key: str, alt: str) -> None:

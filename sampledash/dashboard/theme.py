@@ -411,14 +411,6 @@ def margin(top: int) -> dict[str, int]:
     return {"l": 8, "r": 12, "t": top, "b": 8}
 
 
-def dimmed(fig: go.Figure) -> go.Figure:
-    """The last good picture behind an error: still there, clearly not current."""
-    fig.update_traces(opacity=0.25)
-    fig.update_annotations(opacity=0.3)
-    fig.update_shapes(opacity=0.25)
-    return fig
-
-
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:
     """Hover text of one trace under the unified label."""
     return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"

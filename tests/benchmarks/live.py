@@ -51,7 +51,7 @@ WATCH = """() => {
     requestAnimationFrame(() => setTimeout(() => { seen.moved = performance.now(); }));
   });
   const one = (where) => document.querySelector(where);
-  moved.observe(one("[data-testid=stPlotlyChart]") ?? one("h3"), all);
+  moved.observe(one(".js-plotly-plot") ?? one("h3"), all);
   new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map((e) => e.duration)))
     .observe({type: "longtask"});
   const sent = (event) => { if (event.key === "Enter") seen.began = performance.now(); };

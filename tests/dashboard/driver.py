@@ -94,14 +94,19 @@ class Page(AppTest):
         return parse_qs(found.split("?", 1)[1])
 
     @property
+    def pictures(self):
+        """Its pictures, as the browser is sent them."""
+        return [json.loads(x.proto.bytes) for x in self.get("bidi_component") if x.proto.bytes]
+
+    @property
     def specs(self):
         """Its pictures, as Plotly is sent them."""
-        return [json.loads(chart.proto.spec) for chart in self.get("plotly_chart")]
+        return [picture["figure"] for picture in self.pictures]
 
     @property
     def dimmed(self):
         """Whether the first picture is of what was asked before."""
-        return all(trace.get("opacity", 1) < 0.5 for trace in self.specs[0]["data"])
+        return self.pictures[0]["dim"]
 
 
 def array(value):

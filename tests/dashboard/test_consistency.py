@@ -174,14 +174,14 @@ WRONG = {
 
 def test_wrong_files_get_one_sentence_and_lose_nothing():
     at = page()
-    before, charts = at.numbers, len(at.get("plotly_chart"))
+    before, charts = at.numbers, len(at.pictures)
     for name, (data, facts) in WRONG.items():
         at.upload(name, data)
         for fact in facts:
             assert fact in at.complaint
         assert len(at.error) == 1
         # The pictures of before are still there, dimmed; the sentence gives way to the complaint.
-        assert len(at.get("plotly_chart")) >= charts - 1
+        assert len(at.pictures) >= charts - 1
         assert at.headline == ""
     assert at.pick("source", "MovieLens 1M: X, Y, Z").numbers == before
 

@@ -69,7 +69,7 @@ def refused(at, facts):
     for fact in facts.split("|"):
         assert fact in at.complaint
     assert len(at.error) == 1
-    assert len(at.get("plotly_chart")) == 1
+    assert len(at.pictures) == 1
 
 
 def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():

@@ -58,7 +58,7 @@ def test_every_item_unfolds_and_can_be_taken_away(item):
     at = page(item=item)
     assert len(at.table) == 1
     assert len(at.table[0].value) >= 2
-    assert bool(at.get("plotly_chart")) == item.startswith(("Figure", "Steck"))
+    assert bool(at.pictures) == item.startswith(("Figure", "Steck"))
 
 
 def test_a_statement_that_does_not_hold_says_why():

@@ -360,19 +360,18 @@ def _tiles(focus: Focus, dim: bool) -> None:
         worst = len(result.few_pairs())
         st.caption(f"The {worst} worst of {count(result.pairs)} pairs.")
 
-    def clicked() -> None:
-        if points := st.session_state[TILES].selection.points:
-            metric, pair = points[0]["customdata"]
-            if metric in map(str, metrics) and 0 <= int(pair) < result.pairs:
-                if len(metrics) > 1:
-                    st.session_state["shown"] = metric
-                _put_pair(result, int(pair))
+    def picked(tile: tuple[str, int]) -> None:
+        metric, pair = tile
+        if metric in map(str, metrics) and 0 <= pair < result.pairs:
+            if len(metrics) > 1:
+                st.session_state["shown"] = metric
+            _put_pair(result, pair)
 
     rows = [row for x in range(len(metrics)) for row in result.rows(x, pairs)]
     fig = pictures.tile_map(focus, pairs, dark=page.is_dark())
     told = (f"{x['metric']}: {x['better']} over {x['worse']}: {x['state']}" for x in rows[:12])
-    on_select = None if dim else clicked
-    page.picture(fig, key=TILES, dim=dim, on_select=on_select, alt="; ".join(told))
+    on_pick = None if dim else picked
+    page.picture(fig, key=TILES, dim=dim, on_pick=on_pick, alt="; ".join(told))
 
 
 def _curve(focus: Focus, view: str, dim: bool) -> None:

@@ -111,7 +111,7 @@ def _body(number: int, *, revealed: bool, present: bool) -> None:
     with above:
         page.moving(
             _made(number, look, revealed, page.is_dark(), present),
-            key=f"lesson_{number}_{look}_{revealed}_{present}",
+            key=f"lesson-{number}-{look}-{revealed}-{present}",
             alt=lesson.sentence if revealed else f"{lesson.question} Before the answer.",
         )
     if not revealed:
