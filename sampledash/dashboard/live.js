@@ -1,8 +1,11 @@
 // Puts the frame of a slider's step into the pictures as Plotly drew them; see live.py.
 // One for the window, however often this is loaded. ``followed``: name of a number -> its version
-// and, once asked for, its frames; ``hand``: the number whose slider is under the hand.
+// and, once asked for, its frames; ``hand``: the number whose slider is under the hand;
+// ``answered`` and ``drawn``: numbers of the answer and of the one that stands below.
 const first = !window.sampledashLive;
-const live = window.sampledashLive ??= { followed: new Map(), ask() {}, hand: null };
+const live = window.sampledashLive ??= {
+  followed: new Map(), ask() {}, hand: null, answered: 0, drawn: 0, look() {},
+};
 const sliders = (name) => `.st-key-${name}_ladder`;
 const numberOf = (target) => {
   for (const name of live.followed.keys())
@@ -126,9 +129,41 @@ if (first) {
     moved = last.target;
   }).observe(document.body, { subtree: true, attributeFilter: ["aria-valuetext"] });
 }
-export default function ({ data, setStateValue }) {
+// What stands below the answer is late until it is drawn of the same; looked at, it is asked for.
+const sight = live.sight ??= new IntersectionObserver((seen) => {
+  if (seen.some((one) => one.isIntersecting)) live.look();
+});
+const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
+const compare = () => {
+  const below = document.querySelector(BELOW), late = live.drawn < live.answered;
+  sight.disconnect();
+  if (!below) return;
+  below.setAttribute("aria-busy", late);
+  below.style.opacity = late ? 0.4 : 1;
+  if (late) below.querySelectorAll(PARTS).forEach((part) => sight.observe(part));
+};
+if (first)
+  for (const kind of ["pointerover", "focusin"])
+    window.addEventListener(kind, (event) => {
+      if (live.drawn < live.answered && event.target.closest?.(BELOW)) live.look();
+    }, true);
+export default function ({ data, setStateValue, setTriggerValue }) {
+  if ("drawn" in data) {
+    live.drawn = data.drawn;
+    let asked = 0;
+    live.look = () => {
+      if (asked === live.answered) return;
+      asked = live.answered;
+      setTriggerValue("looked", asked);
+    };
+    compare();
+    return;
+  }
+  live.answered = data.answered;
+  compare();
   live.followed.clear();
-  for (const { name, version, frames } of data) live.followed.set(name, { version, frames });
+  for (const { name, version, frames } of data.follows)
+    live.followed.set(name, { version, frames });
   let asked = null;
   live.ask = (wanted) => {
     if (asked === wanted.version) return;

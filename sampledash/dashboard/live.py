@@ -1,9 +1,13 @@
-"""Pictures that follow the hand: what they show at every step of a slider is sent ahead.
+"""What follows a change: pictures the hand at once, what stands below the answer when looked at.
 
-While a slider is dragged, a script in the browser puts the lines, points, names and numbers of
-its step into the pictures as Plotly drew them, which takes a few milliseconds where drawing them
-anew takes a hundred. The frames are made when a hand comes near the slider. When it is let go the
-page runs as ever, and holds the value in its address. A step without a frame moves nothing.
+What the pictures show at every step of a slider is sent ahead. While it is dragged, a script in
+the browser puts the lines, points, names and numbers of its step into the pictures as Plotly drew
+them, which takes a few milliseconds where drawing them anew takes a hundred. The frames are made
+when a hand comes near the slider. When it is let go the page runs as ever, and holds the value in
+its address. A step without a frame moves nothing.
+
+A change runs the answer alone. What stands below it is drawn anew once it is in sight, or a hand or
+the focus comes to it; until then it is dimmed.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ import streamlit as st
 
 from sampledash.dashboard import cache
 
-_KEY = "live"
+_KEY, _BELOW, _SHOWN = "live", "below", "_shown"
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _COMPONENT = st.components.v2.component("sampledash_live", js=_SCRIPT)
 
@@ -82,16 +86,34 @@ class Follows:
         return cache.cached((_KEY, self.name, self.depends), make, shared=self.shared)
 
 
+def answered(shown: object = None) -> None:
+    """Note what the page now answers, for what stands below; nothing while it has no answer."""
+    number, _ = st.session_state.get(_SHOWN, (0, None))
+    st.session_state[_SHOWN] = number + 1, shown
+
+
 @st.fragment
-def follow(every: Sequence[Follows]) -> None:
-    """Let the page follow its sliders."""
+def below(draw: Callable[[Any], None]) -> None:
+    """Draw what stands below the answer, of what was last :func:`answered`."""
+    number, shown = st.session_state[_SHOWN]
+    with st.container(key=_BELOW):
+        if shown is not None:
+            draw(shown)
+    look: dict[str, Any] = {"on_looked_change": lambda: None, "height": 1}
+    _COMPONENT(key=f"{_BELOW}_looked", data={"drawn": number}, **look)
+
+
+@st.fragment
+def follow(every: Sequence[Follows] = ()) -> None:
+    """Let the page follow its sliders, and what stands below its answer."""
     asked = (st.session_state.get(_KEY) or {}).get("asked") or {}
     data = []
     for one in every:
         wanted = asked.get("version") == one.version
         frames = one.packed() if wanted else None
         data.append({"name": one.name, "version": one.version, "frames": frames})
-    _COMPONENT(key=_KEY, data=data, on_asked_change=lambda: None, height=1)
+    sent = {"follows": data, "answered": st.session_state[_SHOWN][0]}
+    _COMPONENT(key=_KEY, data=sent, on_asked_change=lambda: None, height=1)
 
 
 def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:

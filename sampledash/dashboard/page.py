@@ -78,7 +78,8 @@ class Problem(ValueError):
             with st.container(horizontal=True):
                 for place, (label, do) in enumerate(self.ways):
                     look: Any = "secondary" if place else "primary"
-                    st.button(label, on_click=do, type=look)
+                    if st.button(label, on_click=do, type=look):
+                        st.rerun()  # what it puts right may stand outside of this part
 
 
 def answer(

@@ -64,11 +64,13 @@ def show() -> None:
     lock = None if source is None else _locked_n(source)
     sliders.draw(lock_n=lock, page_defaults=DEFAULTS)
     _answer(source, problem)
+    live.below(_below)
 
 
 @st.fragment
 def _answer(source: Source | None, problem: Problem | None) -> None:
     """The verdict and all that follows m."""
+    live.answered()
     headline = st.container(key="headline")
     with st.container(key="controls"):
         sliders.m()
@@ -85,6 +87,7 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         elif result is not None:
             _headline(result)
     if result is None:
+        live.follow()
         return
     if dim:
         st.caption(f"Dimmed below: {escaped(result.question.source.name)}.")
@@ -98,8 +101,16 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
             page.strip(_numbers(focus))
     with curve:
         _curve(focus, view, dim)
-    if dim:
-        return
+    if not dim:
+        live.answered(focus)
+    # With a correction, a fit at every step would take too long.
+    alone = dim or result.question.fits
+    live.follow([] if alone else [_follows(focus, view, page.is_dark())])
+
+
+def _below(focus: Focus) -> None:
+    """What stands below the answer."""
+    result = focus.result
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
         page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "pair": ""})
@@ -111,8 +122,6 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
                 page.take(lambda: result.verdict, "verdict")
         tabs.paper_button(focus)
     tabs.show(focus)
-    if not result.question.fits:  # a fit at every step would take too long
-        live.follow([_follows(focus, view, page.is_dark())])
 
 
 # ----------------------------------------------------------------------------------- the question

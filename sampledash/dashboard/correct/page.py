@@ -59,16 +59,18 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     own = {**defaults, **DEFAULTS, custom_prior.KEY: ""}
     sliders.draw(page_defaults=own)
     _answer(given, defaults)
+    live.below(partial(_below, defaults))
 
 
 @st.fragment
 def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> None:
     """What follows γ and m."""
+    live.answered()
     headline = st.container(key="headline")
     with st.container(key="controls", horizontal=True):
         sliders.gamma()
         sliders.m()
-    picture, understood = st.container(key="picture"), st.container()
+    picture = st.container(key="picture")
     q, problem = page.answer(
         "correct", partial(_question, given), _fitted, first=lambda: check(state.DEFAULTS, DEFAULTS)
     )
@@ -82,12 +84,16 @@ def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> No
             problem.show()
     with picture:
         _picture(q, dim=problem is not None)
-    if problem is not None:
-        return
-    if q.prior.custom:
-        with understood:
+    if problem is None:
+        if q.prior.custom:
             custom_prior.note(np.frombuffer(q.prior.custom))
-    page.strip(_numbers(q))
+        page.strip(_numbers(q))
+        live.answered(q)
+    live.follow([] if problem else _follows(q, page.is_dark()))
+
+
+def _below(defaults: Mapping[str, Any], q: Question) -> None:
+    """What stands below the answer."""
     with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
         _why(q)
     with st.container(horizontal=True):
@@ -100,7 +106,6 @@ def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> No
             "Vector as JSON", lambda: vector_json(fit), f"{name}.json", "application/json"
         )
     tabs.show(q)
-    live.follow(_follows(q, page.is_dark()))
 
 
 def metric_choice() -> None:

@@ -31,11 +31,13 @@ def show() -> None:
     """Draw the page."""
     sliders.draw(page_defaults=DEFAULTS)
     _answer()
+    live.below(_below)
 
 
 @st.fragment
 def _answer() -> None:
     """All but the sidebar, which a change of m or r leaves alone."""
+    live.answered()
     headline = st.container(key="headline")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         page.metric_chips()
@@ -58,16 +60,20 @@ def _answer() -> None:
         page.panels(fig, len(q.metrics), key=PICTURE, alt=alt, dim=problem is not None)
         if q.note:
             st.caption(q.note)
-    if problem is not None:
-        return
-    page.strip(_numbers(result))
+    if problem is None:
+        page.strip(_numbers(result))
+        live.answered(result)
+    live.follow([] if problem else _follows(q, page.is_dark()))
+
+
+def _below(result: Result) -> None:
+    """What stands below the answer."""
     page.why(lambda: _why(result))
     with st.container(horizontal=True):
         focus = next(iter(_chips()), None)  # in words by default
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
         page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
     page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
-    live.follow(_follows(q, page.is_dark()))
 
 
 def _follows(q: Question, dark: bool) -> list[live.Follows]:
