@@ -175,8 +175,8 @@ def _free_place(
     frame = [-corners[:, 0], ends[:, 0] - 1.09, low - corners[:, 1], ends[:, 1] - high]
     outside = np.maximum(np.max(frame, axis=0), 0.0)
     # A line along the edge of the box does not touch the letters in it.
-    edge, boxes = np.array([0.0, 0.02]), np.stack([corners, ends])[:, :, None]
-    inside = np.all((taken >= boxes[0] + edge) & (taken <= boxes[1] - edge), axis=2)
+    (x, y), (left, base), (right, up) = taken.T, corners.T[..., None], ends.T[..., None]
+    inside = (x >= left) & (x <= right) & (y >= base + 0.02) & (y <= up - 0.02)
     covered = inside.sum(axis=1)
     dislike = [22 * abs(lift) + 1 * (side == "center") for side, lift in places]
     best = int(np.argmin(covered + 1e4 * outside + dislike))
