@@ -5,6 +5,10 @@
 const first = !window.sampledashLive;
 const live = window.sampledashLive ??= {
   followed: new Map(), ask() {}, hand: null, answered: 0, drawn: 0, look() {},
+  resume() {  // a picture drawn anew under the hand is of before
+    const slider = live.hand !== null && document.querySelector(`${sliders(live.hand)} [aria-valuetext]`);
+    if (slider) draw(slider);
+  },
 };
 const sliders = (name) => `.st-key-${name}_ladder`;
 const numberOf = (target) => {
@@ -96,8 +100,7 @@ const draw = (slider) => {
 let touches = 0;
 const lift = (touch) => {
   if (touch !== touches) return;
-  const slider = document.querySelector(`${sliders(live.hand)} [aria-valuetext]`);
-  if (slider) draw(slider);
+  live.resume();
   live.hand = null;
   for (const [node, was] of styled) node.style.cssText = was;
   styled.clear();

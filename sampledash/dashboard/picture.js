@@ -35,12 +35,11 @@ class Picture {
     if (!this.next || !this.graph.isConnected) return;
     const { data, layout, frames } = this.next;
     this.next = null;
-    // Frames are not compared with those that were.
-    if (frames) Plotly.newPlot(this.graph, { data, layout, frames, config: CONFIG });
-    else Plotly.react(this.graph, data, layout, CONFIG);
+    await Plotly.react(this.graph, { data, layout, frames, config: CONFIG });
     if (this.drawn) return;
     this.drawn = true;
     this.graph.on("plotly_click", ({ points }) => this.clicked?.(points[0].customdata));
+    this.graph.on("plotly_afterplot", () => window.sampledashLive?.resume());
   }
   async fit() {
     const wide = this.graph.clientWidth;

@@ -3,7 +3,7 @@
   if (window.sampledashSliders) return;
   const RAIL = ".slider-rail-touch-rect";
   const figure = (group) => group.closest(".js-plotly-plot");
-  const slider = (group) => figure(group)._fullLayout.sliders[0];
+  const slider = (group) => group.__data__;  // as Plotly's own handlers find it
   const steps = (group) => slider(group).steps.filter((step) => step.visible !== false);
   const tell = (group) => {
     const all = steps(group), now = slider(group).active;

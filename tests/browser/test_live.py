@@ -21,6 +21,7 @@ POINT = """([key, place, panel]) => {
 
 def dragged(page, name, end, stops=10):
     """Drag the slider of a number over a part of its rail; yields what it says at each stop."""
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
     row = page.locator(f".st-key-{name}_ladder")
     slider, rail = row.locator("input[type=range]"), row.locator("[role=group]").bounding_box()
     thumb = slider.locator("xpath=../..").bounding_box()
