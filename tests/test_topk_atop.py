@@ -98,21 +98,6 @@ def test_at_every_m_topk_is_the_recall_of_its_place(scheme, correction) -> None:
             assert one == pytest.approx(other, abs=1e-12)
 
 
-def test_own_n_each_instance_has_its_own_place() -> None:
-    rng = np.random.default_rng(5)
-    n = rng.integers(50, 200, 40)
-    ranks = 1 + (rng.random(40) * n).astype(int)
-    for m in (10, 120, 250):
-        total = 0.0
-        for r, size in zip(ranks.tolist(), n.tolist(), strict=True):
-            if size - 1 <= m:
-                total += (r - 1) / (size - 1) <= 0.3
-            else:
-                total += dense_law(size, m, WITHOUT)[r - 1, : 1 + int(0.3 * m + 1e-9)].sum()
-        found = sd.expected_mean("TOPK@0.3", sd.RankSet("A", ranks, n), m, scheme=WITHOUT)
-        assert found == pytest.approx(total / 40, abs=1e-12)
-
-
 @pytest.mark.parametrize("method", ["mle", "mes", "monotone-mle", "bv-mle", "bv:0.1"])
 def test_estimates_and_bounds_are_those_of_recall(method) -> None:
     t = 1 + np.random.default_rng(8).binomial(50, np.linspace(0, 1, 400) ** 3)

@@ -1,8 +1,6 @@
 """Flips, the m from which an order is right, and verdicts against evaluation at every m.
 
-Random rank sets with n <= 400 are evaluated a second time from matrices of binomial coefficients:
-every rank by every sampled rank, at every m, corrections by their normal equations or by
-non-negative least squares on the whole matrix. Nothing of it is shared with the code under test.
+Random rank sets with n <= 400; their curves, which have tests of their own, are read m by m.
 """
 
 from __future__ import annotations
@@ -10,42 +8,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from itertools import combinations, groupby
-from math import comb
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 import sampledash as sd
-from sampledash.types import Floats
 from tests.benchmarks.frame import Result, timed
 from tests.comparison.made import options_of, rank_set
 from tests.oracles import (
     POPULARITY,
     SCHEMES,
     WITHOUT,
-    by_definition,
-    dense_bias_variance,
-    item_scale,
-    item_value,
 )
 
 Row = tuple[int, tuple[int, ...]]  # n and the ranks of the relevant items
 
-EVERY = "Recall@10 Precision@3 NDCG@10 NDCG AP AUC RR HitRate@5"
-METRICS = [(x.name, x.k) for x in map(sd.parse_metric, EVERY.split())]
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "LS")
-TIED = 1e-12
-#: Differences so near a tie are left to rounding: the threshold itself, and for vectors from a
-#: solver the digits two solvers share.
-UNSURE = {"uncorrected": (1e-13, 1e-11), "rank estimate": (1e-13, 1e-11)}
-UNSURE_FIT = (1e-13, 1e-8)
+EVERY = "Recall@10 Precision@3 NDCG@10 NDCG AP AUC RR HitRate@5"
+METRICS = [sd.parse_metric(text) for text in EVERY.split()]
+TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # differences so near a tie are left to rounding
 QUICK, ALL = 16, 200
-LS_MOST = 8  # beyond, the vector explodes: two solvers no longer agree on it
+LS_MOST = 8  # beyond, the vector explodes
 
 
 @dataclass(frozen=True)
@@ -100,88 +85,6 @@ def random_case(rng: np.random.Generator, n_max: int, most: int, several: bool) 
     return Case(systems, scheme, odds, weighting)
 
 
-@cache
-def _binomials() -> Floats:
-    """C(a, b) for a, b < 460, each rounded once."""
-    return np.array([[float(comb(a, b)) for b in range(460)] for a in range(460)])
-
-
-def law(above: NDArray[np.int64], total: int, m: int, scheme: str, odds: float) -> Floats:
-    """Probabilities of 0..m drawn items above, per number of items above: (rows, m + 1)."""
-    table = _binomials()
-    a, s = np.asarray(above)[:, None], np.arange(m + 1)
-    if scheme == WITHOUT:
-        rest = np.where(m - s <= total - a, table[total - a, m - s], 0.0)
-        return table[a, s] * rest / table[total, m]
-    weight = odds if scheme == POPULARITY else 1.0
-    share = weight * a / (weight * a + total - a)
-    other = (total - a) / (weight * a + total - a)
-    return table[m, s] * share**s * other ** (m - s)
-
-
-def shares(case: Case, system: int) -> Floats:
-    """Weight of each instance in the mean."""
-    by_items = case.weighting == "relevant-items"
-    weight = np.array([len(r) if by_items else 1 for _, r in case.systems[system]])
-    return weight / weight.sum()
-
-
-def expected_means(case: Case, correction: str, m: int) -> Floats:
-    """Expected sampled means: (metrics, systems)."""
-    result = np.zeros((len(METRICS), len(case.systems)))
-    for system, rows in enumerate(case.systems):
-        share = shares(case, system)
-        for j in range(1, max(len(ranks) for _, ranks in rows) + 1):
-            at = [i for i, (_, ranks) in enumerate(rows) if len(ranks) >= j]
-            sizes = [rows[i][0] - len(rows[i][1]) for i in at]
-            fitted = int(np.floor(np.mean(sizes) + 1.5))
-            if case.scheme == WITHOUT:
-                fitted = max(fitted, m + 1)
-            values = vectors(correction, case.scheme, case.odds, m, j, fitted)
-            for i, total in zip(at, sizes, strict=True):
-                ranks = rows[i][1]
-                above = ranks[j - 1] - j
-                if case.scheme == WITHOUT and total < m:
-                    each = [item_value(name, k, j, total)(above) for name, k in METRICS]
-                else:
-                    each = values @ law(np.array([above]), total, m, case.scheme, case.odds)[0]
-                scales = [item_scale(name, k, len(ranks)) for name, k in METRICS]
-                result[:, system] += share[i] * np.multiply(scales, each)
-    return result
-
-
-@lru_cache(maxsize=4096)
-def vectors(correction: str, scheme: str, odds: float, m: int, position: int, n: int) -> Floats:
-    """Value of each sampled count above, unscaled: (metrics, m + 1)."""
-    if correction == "uncorrected":
-        each = [item_value(name, k, position, m) for name, k in METRICS]
-        return np.array([[value(s) for s in range(m + 1)] for value in each])
-    targets = np.array(
-        [[item_value(name, k, position, n - 1)(a) for a in range(n)] for name, k in METRICS]
-    )
-    if correction == "rank estimate":
-        return targets[:, [(n - 1) * s // m for s in range(m + 1)]]
-    whole = law(np.arange(n), n - 1, m, scheme, odds)
-    if correction == "BV 0.1":
-        return np.array([dense_bias_variance(whole, target, 0.1, None) for target in targets])
-    matrix, rhs = whole / np.sqrt(n), targets.T / np.sqrt(n)
-    if correction == "LS":
-        return np.linalg.lstsq(matrix, rhs, rcond=None)[0].T
-    columns = np.cumsum(matrix, axis=1)
-    steps = np.empty((len(METRICS), m + 1))
-    for x, (name, _) in enumerate(METRICS):
-        if name == "auc" and scheme != POPULARITY and n > m:
-            # Section 4.4.1: the sampled AUC is unbiased, and so the minimum, which is 0. A solver
-            # finds it to 1e-6 only: any vector near it fits nearly as well.
-            steps[x] = np.append(np.full(m, 1 / m), 0.0)
-        else:
-            steps[x] = nnls(columns, rhs[:, x], maxiter=60 * (m + 1))[0]
-    gradient = (steps @ columns.T - rhs.T) @ columns
-    assert gradient.min() >= -1e-9, "not the minimum"
-    assert np.abs(gradient * steps).max() <= 1e-9, "not the minimum"
-    return np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
-
-
 def order(difference: float) -> int:
     """1, -1, or 0 for tied."""
     return 0 if abs(difference) <= TIED else (1 if difference > 0 else -1)
@@ -211,40 +114,34 @@ def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> 
     """
     sets, wrong = case.sets, []
     top = case.m_max if correction != "LS" else min(case.m_max, LS_MOST)
-    means = {m: expected_means(case, correction, m) for m in range(1, top + 1)}
-    low, high = UNSURE.get(correction, UNSURE_FIT)
     options = case.options | {"correction": correction}
     m_max, middle = None if correction != "LS" else top, max(1, top // 3)
-    every = [sd.metric(name, k=k) for name, k in METRICS]
-    judged = sd.verdict(every, sets, middle, (correction,), m_max=m_max, **case.options)
-    for x, metric in enumerate(every):
+    judged = sd.verdict(METRICS, sets, middle, (correction,), m_max=m_max, **case.options)
+    for x, metric in enumerate(METRICS):
+        curve = sd.curve(metric, sets, range(1, top + 1), **options)
         found = sd.flips(metric, sets, m_max, **options)
         lines = judged[judged.metric == str(metric)].reset_index(drop=True)
         right = {"verdict": lines.right_from}
         if x == number % len(METRICS):
             right["right_from"] = sd.right_from(metric, sets, m_max, **options).m
-        exact = [
-            shares(case, i) @ [by_definition(*METRICS[x], ranks, n) for n, ranks in rows]
-            for i, rows in enumerate(case.systems)
-        ]
-        for row, (i, j) in enumerate(combinations(range(len(sets)), 2)):
-            each = {m: float(v[x, i] - v[x, j]) for m, v in means.items()}
-            exactly = float(exact[i] - exact[j])
-            if any(low < abs(d) < high for d in (*each.values(), exactly)):
+        for row, (one, other) in enumerate(combinations(sets, 2)):
+            each = (curve[one.system] - curve[other.system]).to_dict()
+            weights = {"weighting": case.weighting}
+            exactly = sd.mean(metric, one, **weights) - sd.mean(metric, other, **weights)
+            if any(UNSURE[0] < abs(d) < UNSURE[1] for d in (*each.values(), exactly)):
                 count["unsure"] += 1
                 continue
             signs = {m: order(d) for m, d in each.items()}
-            names, truth = (sets[i].system, sets[j].system), order(exactly)
+            names, truth = (one.system, other.system), order(exactly)
             line, ahead = lines.iloc[row], truth or 1
             state = _state(truth, signs[middle] * ahead, float(line.probability))
-            close = max(high, 1e-11) * max(1.0, abs(each[middle]))
             wanted = right_from_of(signs, truth) if truth else None
             checks = [
                 ("flips", [f.m for f in found if (f.first, f.second) == names], flips_of(signs)),
                 ("better", (line.better, line.worse), names[::ahead]),
                 ("state", line.state, state),
                 ("exact", abs(line.exact - abs(exactly)) <= 1e-12, True),
-                ("sampled", abs(line.sampled - each[middle] * ahead) <= close, True),
+                ("sampled", abs(line.sampled - each[middle] * ahead) <= 1e-11, True),
             ]
             for what, values in right.items():
                 m = values[row]
@@ -286,13 +183,9 @@ def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
 def every_m(quick: bool) -> Iterator[Result]:
     """All random sets; the difference is the number of disagreements."""
     count: Counter[str] = Counter()
+    every = [(case, x, number) for number, case, some in cases(quick) for x in some]
     seconds, wrong = timed(
-        lambda: [
-            line
-            for number, case, corrections in cases(quick)
-            for correction in corrections
-            for line in check(case, correction, count, number)
-        ]
+        lambda: [line for case, x, number in every for line in check(case, x, count, number)]
     )
     print(*wrong[:20], sep="\n", end="")
     name = f"{QUICK if quick else ALL} random sets at every m"

@@ -183,26 +183,6 @@ def test_instances_of_any_length_add_up() -> None:
     assert found == pytest.approx(sum(alone) / 36, rel=1e-12)
 
 
-@pytest.mark.parametrize(("scheme", "tied"), [(WITH, False), (WITHOUT, True)])
-def test_long_lists_against_simulation(scheme: str, tied: bool) -> None:
-    rng = np.random.default_rng(12)
-    n, m, runs, sizes = 300, 25, 3000, [1, 2, 40, 7, 7, 3]
-    ranks = [np.sort(rng.choice(n // 3, k, replace=False)) * 3 + 1 for k in sizes]
-    rs = sd.RankSet(
-        "S",
-        np.concatenate(ranks),
-        n,
-        instances=np.repeat(range(len(sizes)), sizes),
-        ties=rng.integers(0, 3, sum(sizes)) if tied else None,
-    )
-    for text in SEVERAL:
-        drawn = sd.simulate(text, rs, m, runs, rng, scheme=scheme)
-        fourth = np.mean((drawn - drawn.mean()) ** 4) / drawn.var() ** 2
-        std = sd.std_of_mean(text, rs, m, scheme=scheme)
-        # The variance of a variance: (kurtosis - 1) / runs.
-        assert drawn.var() == pytest.approx(std**2, rel=4 * np.sqrt((fourth - 1) / runs))
-
-
 MIXED = sd.RankSet("M", [3, 5, 9], n=20, instances=["a", "a", "b"])
 RISING = np.arange(1.0, 21.0)
 

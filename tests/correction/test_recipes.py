@@ -45,14 +45,6 @@ def test_all_negatives_drawn_need_no_correction(correction: str) -> None:
     assert not fit.variance(np.arange(1, 1201)).any()
 
 
-@pytest.mark.parametrize("correction", ["CLS", "LS"])
-def test_auc_needs_no_correction(correction: str) -> None:
-    # Section 4.4.1: sampled AUC is unbiased, monotone and non-negative.
-    for scheme in UNIFORM:
-        fit = sd.parse_correction(correction).fit("AUC", sd.Sampling(5000, 40, scheme))
-        assert fit.values == pytest.approx(1 - np.arange(41) / 40, abs=1e-12)
-
-
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize("text", ["AP", "NDCG@5", "Recall@10"])
 def test_least_squares_attains_the_least_squares(scheme: str, text: str) -> None:

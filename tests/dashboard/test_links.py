@@ -12,58 +12,48 @@ from tests.hostile_addresses import PAGES, addresses, wrong
 
 EVERY = addresses()
 TOY = "source=Three toy recommenders"
-FULL = "The cutoff holds all {} candidates: {}. Take a k below {}, or a larger n."
-#: Page and query -> what it says.
-TOLD = {
-    "explore?metrics=AP&metrics=Gini&n=lots&k=ten&scheme=at random&v=9": (
-        "Gini", "n = lots", "k = ten", "at random", "v = 9", "AP = "
-    ),
-    "explore?" + "&".join(f"{key}={'9' * 400}" for key in ("n", "m", "k", "rank")): (
-        *(
-            f"The link gives {key} = {'9' * 30}, which is not a whole number of usual size"
-            for key in ("n", "m", "k", "rank")
-        ),
-        # As without it: rank 100 of 10,000 with 100 negatives, n = 10,000.
-        "With 100 of 9,999 negatives, rank 100 scores Recall@10",
-    ),
-    "explore?n=1000000&m=10001": ("m = 10,001 is more than this page draws: take m ≤ 10,000",),
-    "explore?n=200&rank=5000": ("rank 200 scores", "beyond n = 200"),
-    "correct?n=8&m=5": (FULL.format(8, "Recall@10 is 100.00 % at every rank", 8),),
-    "correct?n=10&m=5&metric=Precision@k": (
-        FULL.format(10, "Precision@10 is 10.00 % at every rank", 10),
-    ),
-    "correct?n=8&m=5&metric=NDCG@k": (FULL.format(8, "NDCG@10 is NDCG", 8),),
-    "correct?m=9": (
-        "The cutoff holds all 10 items of a sample: the uncorrected Recall@10 is 100.00 % "
-        "whatever is drawn. Take a k up to 9, or more negatives.",
-    ),
-    "correct?what=Sampled ranks&sampled_source=Paste sampled ranks&sampled=m = 5, n = 8\nA: 1, 2": (
-        "The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k",
-    ),
-    "correct?what=A printed table&n=8&m=5&printed=system, HR@1\nA, 0.5": (
-        "The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k",
-    ),
-    "correct?k=0": ("k must be at least 1, got 0.",),
-    "correct?m=10001&n=100000": ("m = 10,001 is more than this page fits",),
-    "correct?m=5000&take=CLS": ("CLS takes minutes beyond m = 2,000",),
-    "correct?scheme=popularity&odds=0": ("Odds must be above 0, got 0.",),
-    "correct?prior=1/rank&n=1000000": ("n = 1,000,000 is too large for the prior 1/rank",),
-    "correct?metric=AUC&take=CLS": (
-        "AUC from 100 negatives is unbiased: there is nothing to correct, and CLS leaves it so.",
-    ),
-    "correct?what=Sampled ranks&scheme=popularity": (
-        "Popularity-weighted samples cannot be corrected",
-    ),
-    "correct?what=A printed table&scheme=popularity": (
-        "Popularity-weighted samples cannot be corrected",
-    ),
-    "correct?what=A printed table&metric=HR&n=200&printed=system, HR@10\nA, 0.5": (
-        "The link gives metric = HR",
-    ),
-    "paper?item=Table 9": (
-        "The link gives item = Table 9, which is not offered: it is Table 3 instead",
-    ),
-}  # fmt: skip
+#: Page and query, and what it says; ALL: numbers of 400 digits.
+TOLD = r"""
+explore?metrics=AP&metrics=Gini&n=lots&k=ten&scheme=at random&v=9
+    | Gini … n = lots … k = ten … at random … v = 9 … AP =
+explore?ALL | n = DIGITS, … m = DIGITS, … k = DIGITS, … rank = DIGITS, … not a whole number of usual
+explore?ALL | With 100 of 9,999 negatives, rank 100 scores Recall@10
+explore?n=1000000&m=10001 | m = 10,001 is more than this page draws: take m ≤ 10,000
+explore?n=200&rank=5000 | rank 200 scores … beyond n = 200
+correct?n=8&m=5 | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
+correct?n=8&m=5 | . Take a k below 8, or a larger n.
+correct?n=10&m=5&metric=Precision@k | holds all 10 candidates: Precision@10 is 10.00 % at every
+correct?n=8&m=5&metric=NDCG@k | The cutoff holds all 8 candidates: NDCG@10 is NDCG.
+correct?m=9 | The cutoff holds all 10 items of a sample: the uncorrected Recall@10 is 100.00 %
+correct?m=9 | whatever is drawn. Take a k up to 9, or more negatives.
+correct?what=Sampled ranks&sampled_source=Paste sampled ranks&sampled=m = 5, n = 8\nA: 1, 2
+    | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
+correct?what=A printed table&n=8&m=5&printed=system, HR@1\nA, 0.5
+    | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
+correct?k=0 | k must be at least 1, got 0.
+correct?m=10001&n=100000 | m = 10,001 is more than this page fits
+correct?m=5000&take=CLS | CLS takes minutes beyond m = 2,000
+correct?scheme=popularity&odds=0 | Odds must be above 0, got 0.
+correct?prior=1/rank&n=1000000 | n = 1,000,000 is too large for the prior 1/rank
+correct?metric=AUC&take=CLS | AUC from 100 negatives is unbiased: there is nothing to correct
+correct?what=Sampled ranks&scheme=popularity | Popularity-weighted samples cannot be corrected
+correct?what=A printed table&scheme=popularity | Popularity-weighted samples cannot be corrected
+correct?what=A printed table&metric=HR&n=200&printed=system, HR@10\nA, 0.5 | gives metric = HR
+paper?item=Table 9 | The link gives item = Table 9, which is not offered: it is Table 3 instead
+"""
+ALL_LARGE = "&".join(f"{key}={'9' * 400}" for key in ("n", "m", "k", "rank"))
+
+
+def rows(table):
+    """Addresses, and all that is said of each."""
+    found = {}
+    for line in filter(None, table.replace("\n    | ", " | ").splitlines()):
+        address, facts = line.replace("\\n", "\n").replace("ALL", ALL_LARGE).split(" | ")
+        found.setdefault(address, []).extend(facts.replace("DIGITS", "9" * 30).split(" … "))
+    return found
+
+
+TOLD = rows(TOLD)
 
 
 def opened(address):
@@ -86,47 +76,30 @@ def test_a_link_is_taken_or_told(address):
         assert not at.specs or at.dimmed
 
 
-def test_a_cutoff_that_leaves_one_item_out_is_not_told():
-    assert not opened("correct?n=11&m=10").warning
-
-
-#: Page and query -> field, what is put there, what it says.
-REFUSED = {
-    "explore?m=99": (
-        ("n", 1, "n must be at least 2, got 1."),
-        ("m", 0, "m must be at least 1, got 0."),
-        ("m", 20_000, "m = 20,000 is too large without replacement: n = 10,000 leaves 9,999"),
-        ("k", 0, "k must be at least 1, got 0."),
-        ("rank", 0, "Rank must be at least 1, got 0"),
-    ),
-    "correct?metric=AP&n=5000": (
-        ("gamma", 2.0, "γ must be at least 0 and at most 1, got 2."),
-        ("gamma", -0.1, "γ must be at least 0 and at most 1, got -0.1."),
-        ("n", 1, "n must be at least 2, got 1."),
-        ("m", 0, "m must be at least 1, got 0."),
-        ("n", 50, "m = 100 is too large without replacement"),
-        ("m", 6_000, "too large without replacement"),
-    ),
-    "correct?what=Sampled ranks": (("m", 0, "m must be at least 1, got 0."),),
-    f"consistency?{TOY}&m=9999": (
-        (
-            "m",
-            10_000,
-            "m = 10,000 is too large without replacement: system 'A' has 9,999 negatives",
-        ),
-        ("m", 0, "m must be at least 1, got 0"),
-        ("k", 0, "k must be at least 1, got 0"),
-    ),
-}
+#: Page and query, and what is said of a number put into a field.
+REFUSED = rows(r"""
+explore?m=99 | n 1 n must be at least 2, got 1. … m 0 m must be at least 1, got 0.
+explore?m=99 | m 20000 m = 20,000 is too large without replacement: n = 10,000 leaves 9,999
+explore?m=99 | k 0 k must be at least 1, got 0. … rank 0 Rank must be at least 1, got 0
+correct?metric=AP&n=5000 | gamma 2.0 γ must be at least 0 and at most 1, got 2.
+correct?metric=AP&n=5000 | gamma -0.1 γ must be at least 0 and at most 1, got -0.1.
+correct?metric=AP&n=5000 | n 1 n must be at least 2, got 1. … m 0 m must be at least 1, got 0.
+correct?metric=AP&n=5000 | n 50 m = 100 is too large … m 6000 too large without replacement
+correct?what=Sampled ranks | m 0 m must be at least 1, got 0.
+consistency?source=Three toy recommenders&m=9999 | m 0 m must be at least 1
+consistency?source=Three toy recommenders&m=9999 | k 0 k must be at least 1
+consistency?source=Three toy recommenders&m=9999
+    | m 10000 m = 10,000 is too large without replacement: system 'A' has 9,999 negatives
+""")
 
 
 @pytest.mark.parametrize("address", REFUSED)
 def test_a_wrong_number_takes_the_sentences_place_and_loses_nothing(address):
     at = opened(address)
     said, charts = at.headline, len(at.specs)
-    for key, value, sentence in REFUSED[address]:
+    for key, value, sentence in (row.split(" ", 2) for row in REFUSED[address]):
         before = at.number_input(key=key).value
-        assert sentence in at.put(key, value).complaint
+        assert sentence in at.put(key, type(before)(value)).complaint
         assert (len(at.error), at.headline) == (1, "")
         # The pictures of before stay, and tell that they are.
         assert at.dimmed
@@ -185,6 +158,7 @@ def test_what_is_given_in_vain_is_told_until_something_is_chosen():
 
 
 def test_a_good_link_has_no_complaints_and_a_bad_one_has_one():
+    assert not opened("correct?n=11&m=10").warning  # the cutoff leaves one item out
     good = {"n": ["3706"], "gamma": ["1e-3"], "metrics": ["AP", "NDCG@k"], "utm_source": ["x"]}
     assert state.link_complaints(good) == []
     for bad in ("n=1e400", "n=many", "m=1.5", "gamma=nan", "metrics=HR", "v=2"):
@@ -205,23 +179,19 @@ def test_hostile_addresses_end_in_a_sentence_or_a_right_page(page):
         assert not wrong(address), address
 
 
-@pytest.mark.parametrize(
-    ("address", "least"),
-    [
-        ("start", 1),
-        ("explore?draws=101", 3),
-        ("explore?tab=Law&turn=true", 3),
-        ("explore?tab=Family", 2),
-        (f"consistency?{TOY}", 3),
-        (f"consistency?{TOY}&curve=Values", 3),
-        (f"consistency?{TOY}&curve=Order", 3),
-        (f"consistency?{TOY}&answers=Numbers&numbers_view=Distribution", 3),
-        ("correct?n=500", 3),
-        ("correct?n=500&sheet=What a sample can see", 4),
-        ("correct?what=A printed table", 1),
-        ("learn?lesson=4", 1),
-    ],
-)
+DRAWN = {
+    "start": 1,
+    "explore?draws=101": 3,
+    "explore?tab=Law&turn=true": 3,
+    "explore?tab=Family": 2,
+}
+DRAWN |= {"correct?n=500": 3, "correct?n=500&sheet=What a sample can see": 4, "learn?lesson=4": 1}
+DRAWN |= {"explore?tab=Family": 2}
+DRAWN |= {f"consistency?{TOY}{more}": 3 for more in ("", "&curve=Values", "&curve=Order")}
+DRAWN |= {f"consistency?{TOY}&answers=Numbers&numbers_view=Distribution": 3}
+
+
+@pytest.mark.parametrize(("address", "least"), DRAWN.items())
 def test_pictures_hold_only_what_plotly_knows(address, least):
     # On the way to the page nothing checks it.
     pictures = opened(address).specs

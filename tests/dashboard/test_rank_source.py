@@ -209,13 +209,6 @@ def test_one_system_keeps_its_preview_and_its_numbers():
     assert at.source is None or at.source.bundled
 
 
-def test_one_instance_and_200_systems():
-    header, row = (",".join(f"{x}{i}" for i in range(1, 201)) for x in ("s", ""))
-    at = Chooser(many_csv=f"{header}\n{row}\n".encode()).say_n(900)
-    assert len(at.ranks) == 200
-    assert "200 systems (s1, s2, s3, s4, s5, ...), 1 instance each" in at.captions
-
-
 def test_the_preview_unfolds_when_something_is_doubtful():
     rows = "".join(f"{s},{u},{(7 * u) % 101 + 1},3706\n" for s in "AB" for u in range(101))
     at = Chooser(sampled_csv=f"system,user,rank,n\n{rows}".encode())

@@ -343,13 +343,6 @@ def test_what_rests_on_the_law_at_each_m_is_wrong(runs, xyz, method) -> None:
         point("Recall@50", runs[0], method)
 
 
-def test_what_the_samples_decide(runs, xyz) -> None:
-    x, _, z = runs
-    assert str(sd.compare("AUC", x, z)) == "X > Z"
-    low, high = sd.bounds("Recall@10", x, z)
-    assert low < sd.mean("Recall@10", xyz[0]) - sd.mean("Recall@10", xyz[2]) < high
-
-
 def test_the_most_likely_distribution_against_a_general_solver() -> None:
     n, rng = 24, np.random.default_rng(53)
     share = (rng.integers(1, n + 1, 150) - 1) / (n - 1) * rng.random(150)

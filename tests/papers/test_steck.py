@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.papers.steck import check_steck, observed_means, theorem
+from sampledash.papers.steck import check_steck, observed_means
 from tests.oracles import WITHOUT
 
 RANKS, N, SHARE = np.array([1, 4, 5, 9, 30]), 41, 0.1  # rank 5 is exactly at the share
@@ -41,16 +41,6 @@ def test_simulation_is_the_enumeration(chance: list[float]) -> None:
     nothing = np.prod(1 - np.array(chance))
     share = np.isnan(found[:, 0]).mean()
     assert abs(share - nothing) <= 4 * np.sqrt(nothing * (1 - nothing) / runs) + 1e-12
-
-
-def test_the_small_world() -> None:
-    fair, unfair = (theorem(times, np.random.default_rng(1), repeats=2000) for times in (1, 9))
-    assert (fair["off"].abs() <= 4).all()
-    assert (unfair["off"] > 10).all()
-    # Ranks 1, 3, 7, 13, 21, 31, 43 of 1,000 are in the top 5 %: 7 of 20.
-    assert fair["complete"][0] == unfair["complete"][0] == 7 / 20
-    # The rank 1 + i + i², i = 0..19, is 1 + 190/20 + 2470/20 = 134 on average.
-    assert fair["complete"][1] == pytest.approx(1 - 133 / 999)
 
 
 @pytest.mark.parametrize("n", range(2, 11))

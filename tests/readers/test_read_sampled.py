@@ -126,13 +126,6 @@ def test_no_n_beyond_the_largest_is_taken() -> None:
     refused(lambda: sampled(text, n=10**13, m=9), "n must be at most", ValueError)
 
 
-def test_files_of_one_name_are_told_apart() -> None:
-    text = b"system,sampled_rank\nA,1\n"
-    others = [io.BytesIO(text) for _ in range(3)]
-    sets = read(others, name=["tiny.csv", "tiny.csv", "b.csv"], n=50, m=9)
-    assert [one.system for one in sets] == ["A", "A (tiny.csv)", "A (b.csv)"]
-
-
 ADAPTIVE = "system,sampled_rank,n,m,adaptive\nA,1,100,20,{}\nA,4,100,10,{}\n"
 
 

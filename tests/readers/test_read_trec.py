@@ -1,4 +1,10 @@
-"""TREC runs and qrels, against what pytrec_eval wrote down and against itself where it is there."""
+"""TREC runs and qrels, against what pytrec_eval (see fixtures/expected.json) said of them.
+
+``complete`` holds runs that rank all 40 candidates, with grades (1 or more is relevant), unjudged
+documents, equal scores, also such that differ beyond single precision only, two tags in one file,
+lines in any order and a rank column that is sometimes wrong; ``truncated`` the same cut at 25
+documents, and one query less.
+"""
 
 from __future__ import annotations
 
