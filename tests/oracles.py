@@ -54,9 +54,7 @@ def by_definition(name: str, k: int | None, ranks: Sequence[int], n: int) -> flo
     raise AssertionError(name)
 
 
-def samples(
-    ranks: Sequence[int], n: int, m: int, scheme: str, weights: Sequence[Fraction] | None = None
-) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+def samples(ranks, n, m, scheme, weights=None):
     """Every sample of m irrelevant items: its probability and the sampled ranks of the relevant.
 
     ``weights`` (with replacement) are those of the irrelevant items, best ranked first.

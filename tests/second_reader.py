@@ -115,9 +115,7 @@ def _long(rows: list[list[str]], roles: list[str | None], name: str) -> dict[str
     return {system: entries for system, entries in found.items() if entries}
 
 
-def _wide(
-    rows: list[list[str]], header: list[str], roles: list[str | None]
-) -> dict[str, list[Entry]]:
+def _wide(rows, header, roles):
     if "seed" in roles:
         raise Refused("not for this reader")
     found: dict[str, list[Entry]] = {}

@@ -127,14 +127,11 @@ def test_no_modules_import_each_other() -> None:
     TopologicalSorter(within).prepare()  # raises CycleError, which names the circle
 
 
-def test_app_is_a_thin_router() -> None:
+def test_the_start_is_light() -> None:
     app = ROOT / "app.py"
     assert foreign(app) <= {"streamlit"}
     assert inside(app) <= {"dashboard"}
     assert len(app.read_text().splitlines()) < 60
-
-
-def test_import_is_light() -> None:
     code = (
         "import sys, sampledash; print({'streamlit', 'plotly', 'scipy.stats'} & set(sys.modules))"
     )
@@ -151,14 +148,11 @@ counterexample SampledRankSet rank_distribution estimate Estimate bounds bounds_
 """
 
 
-def test_the_public_names_exist() -> None:
+def test_the_public_names_exist_and_tests_carry_their_own_data() -> None:
     assert all(hasattr(sd, name) for name in sd.__all__)
     assert set(PROMISED.split()) <= set(sd.__all__)
     assert isinstance(sd.__version__, str)
     assert (PACKAGE / "py.typed").exists()
-
-
-def test_tests_carry_their_own_data() -> None:
     outside = "/work" + "/shared"
     for path in (ROOT / "tests").rglob("*.py"):
         assert outside not in path.read_text(), path

@@ -9,12 +9,15 @@ from sampledash.protocol import Protocol
 from tests.oracles import POPULARITY, WITH, WITHOUT, dense_bias_variance, dense_law, exact_metric
 
 
-def test_defaults() -> None:
+def test_defaults_and_the_note_of_least_squares() -> None:
     s = Protocol.of({})
     assert (s.scheme, s.odds, s.fit_scheme, s.ties) == (WITH, 1.0, WITH, "expected")
     assert str(s.correction) == "uncorrected"
     assert Protocol.of({"scheme": WITHOUT}).fit_scheme == WITHOUT
     assert Protocol.of({"scheme": WITHOUT, "fit_scheme": WITH}).fit_scheme == WITH
+    rs, metric = sd.RankSet("N", [5, 40, 60], 5000), sd.parse_metric("AP")
+    assert "ill-conditioned" in str(Protocol.of({"correction": "LS"}).note(metric, rs, 100))
+    assert Protocol.of({"correction": "BV 0.1"}).note(metric, rs, 100) is None
 
 
 def test_a_correction_is_fitted_once_at_the_rounded_mean_of_n() -> None:
@@ -24,12 +27,6 @@ def test_a_correction_is_fitted_once_at_the_rounded_mean_of_n() -> None:
     means = [dense_law(n, m, WITHOUT)[r - 1] @ vector for r, n in ((5, 90), (40, 101), (60, 111))]
     ours = sd.expected_mean("AP", rs, m, scheme=WITHOUT, fit_scheme=WITH, correction="BV 0.1")
     assert ours == pytest.approx((means[0] + means[1] + 2 * means[2]) / 4, rel=1e-11)
-
-
-def test_note_warns_of_least_squares() -> None:
-    rs, metric = sd.RankSet("N", [5, 40, 60], 5000), sd.parse_metric("AP")
-    assert "ill-conditioned" in str(Protocol.of({"correction": "LS"}).note(metric, rs, 100))
-    assert Protocol.of({"correction": "BV 0.1"}).note(metric, rs, 100) is None
 
 
 def test_mass_above_is_what_counts() -> None:

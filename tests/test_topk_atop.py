@@ -67,13 +67,6 @@ def test_means_are_those_of_the_measures(seed: int, share: float) -> None:
                 assert ours == pytest.approx(mean)
 
 
-def test_ties_are_averaged_over_their_order() -> None:
-    # Rank 9..14 of 21, equally likely: places up to 11 count at 0.5, so 3 of 6.
-    tied = sd.RankSet("A", [9], 21, ties=[5])
-    assert sd.mean("TOPK@0.5", tied) == pytest.approx(3 / 6)
-    assert sd.mean("ATOP", tied) == pytest.approx(1 - (10.5) / 20)
-
-
 @pytest.mark.parametrize(
     ("scheme", "correction"),
     [*product(SCHEMES, (None, "rank-estimate", "bv:0.1")), (WITHOUT, "cls")],
@@ -134,7 +127,7 @@ def test_relevant_items_are_drawn_for_one_by_one(name, scheme, correction) -> No
         assert ours == pytest.approx(f(name, single, m, **options), abs=1e-12)
 
 
-def test_users_weigh_alike_however_many_relevant_items_they_have() -> None:
+def test_users_weigh_alike_and_ties_are_averaged() -> None:
     ranks, m = several(), 20
     pairs = zip(ranks.ranks.tolist(), ranks.n.tolist(), strict=True)
     laws = np.array([dense_law(size, m, WITHOUT)[rank - 1] for rank, size in pairs])
@@ -145,6 +138,10 @@ def test_users_weigh_alike_however_many_relevant_items_they_have() -> None:
         assert ours == pytest.approx(values @ weights, abs=1e-12)
     std = np.sqrt((hit * (1 - hit)) @ weights**2)
     assert sd.std_of_mean("TOPK@0.1", ranks, m, scheme=WITHOUT) == pytest.approx(std, abs=1e-12)
+    # Rank 9..14 of 21, equally likely: places up to 11 count at 0.5, so 3 of 6.
+    tied = sd.RankSet("A", [9], 21, ties=[5])
+    assert sd.mean("TOPK@0.5", tied) == pytest.approx(3 / 6)
+    assert sd.mean("ATOP", tied) == pytest.approx(1 - (10.5) / 20)
 
 
 @pytest.mark.parametrize("name", ["TOPK@0.1", "ATOP"])

@@ -15,7 +15,7 @@ nonparametric confidence intervals, Annals of Statistics 1997.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, product
@@ -29,8 +29,8 @@ import sampledash as sd
 from sampledash.estimation.bounds import bounds
 from sampledash.estimation.confidence import maximum_likelihood, nonnegative, profile_interval
 from sampledash.estimation.estimate import compare, interval
-from sampledash.estimation.linear_programme import Columns, Shape
-from sampledash.metrics import Metric, as_metric
+from sampledash.estimation.linear_programme import Columns
+from sampledash.metrics import as_metric
 from sampledash.sampledranks import SampledRankSet
 from sampledash.types import Floats, Ints
 from tests.benchmarks.frame import Result, timed
@@ -128,9 +128,7 @@ class Hardest(NamedTuple):
     end: float
 
 
-def hardest(
-    metric: Metric, infinite: SampledRankSet, size: int, shape: Shape | None
-) -> tuple[Hardest, Hardest]:
+def hardest(metric, infinite, size, shape):
     """Below and above: what 95 % intervals for ``size`` instances must allow, which on infinitely
     many would show the shares of sampled ranks ``infinite``."""
     (counts,) = infinite.outcomes.counts
@@ -190,11 +188,7 @@ class Misses(NamedTuple):
         return Result(name, self.seconds, None, float(self.shares[0]), limit, note=note, **more)
 
 
-def misses(
-    runs: int,
-    draw: Callable[[], tuple[Any, float | tuple[float, ...]]],
-    span: Callable[[Any], tuple[float, float]],
-) -> Misses:
+def misses(runs, draw, span):
     """Runs of samples with their truths; a sample that contradicts a shape has no interval."""
     spans, missed, start = [], [], time.perf_counter()
     for _ in range(runs):
@@ -326,9 +320,7 @@ def deciding(ranks: Ints, rule: tuple[int, int, int], rng: np.random.Generator) 
     return SampledRankSet("A", above + 1, N, m, adaptive=True)
 
 
-def hardest_to_tell(
-    metric: Metric, mass: Floats, rule: tuple[int, int, int], size: int
-) -> list[tuple[Ints, Floats]]:
+def hardest_to_tell(metric, mass, rule, size):
     """Ranks and their shares at both ends of the interval of an expected sample."""
     rng = np.random.default_rng(9)
     many = deciding(1 + rng.choice(N, MANY, p=mass), rule, rng)

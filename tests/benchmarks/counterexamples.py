@@ -98,15 +98,7 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
     return None
 
 
-def check(
-    n: int,
-    m: int,
-    scheme: str,
-    metrics: list[sd.Metric],
-    sizes: Counter[int],
-    odds: Fraction = Fraction(1),
-    most: int = 2,
-) -> Iterator[str]:
+def check(n, m, scheme, metrics, sizes, odds=Fraction(1), most=2):
     """What is wrong at one setting; ``sizes`` counts the instances of what is found, 0 if none.
 
     Smaller ones are looked for up to ``most`` instances.

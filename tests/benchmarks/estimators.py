@@ -14,7 +14,7 @@ import numpy as np
 
 import sampledash as sd
 from sampledash.estimation.estimate import point
-from sampledash.estimation.rank_distribution import Model, RankDistribution, side_by_side
+from sampledash.estimation.rank_distribution import Model, side_by_side
 from sampledash.estimation.vectors import PRIORS, solver
 from sampledash.sampledranks import Outcomes, SampledRankSet
 from sampledash.types import Floats
@@ -85,9 +85,7 @@ def values_of(method: str, samples: list[Outcomes]) -> Floats:
     )
 
 
-def learned(
-    method: str, prior: RankDistribution, target: Floats, m: int, gamma: float, total: Floats
-) -> Floats:
+def learned(method, prior, target, m, gamma, total):
     """One vector per run and metric, shape (runs, m + 1, metrics)."""
     law = prior.support.law(m)
     noise = [1 / u * np.ones(len(law)) for u in total] if method == "mn" else gamma * prior.mass

@@ -21,9 +21,7 @@ Drawn = list[tuple[float, tuple[Sequence[int], int]]]
 READINGS = {"optimistic": slice(1), "pessimistic": slice(-1, None), "expected": slice(None)}
 
 
-def skewed(
-    rng: np.random.Generator, n: Any, size: Any, powers: Sequence[float], **more: Any
-) -> list[sd.RankSet]:
+def skewed(rng, n, size, powers, **more):
     """Systems P, Q, ... with ranks n u^power of uniform u: the larger the power, the better."""
     sizes = np.broadcast_to(size, len(powers))
     return [
@@ -82,9 +80,7 @@ def odds_of(odds: Fraction) -> Callable[[int, Sequence[int]], tuple[Fraction, ..
     return lambda n, order: (odds,) * (order[0] - 1) + (Fraction(1),) * (n - order[0])
 
 
-def drawn(
-    row: Instance, m: int, scheme: str, reading: str = "expected", weights: Any = None
-) -> Drawn:
+def drawn(row, m, scheme, reading="expected", weights=None):
     """All that can be drawn for an instance: all there is where it has fewer than m negatives."""
     n, every = row[0], orders(row, reading)
     if scheme == WITHOUT and n - len(row[1]) < m:
@@ -96,9 +92,7 @@ def drawn(
 
 
 @cache
-def _positions(
-    order: tuple[int, ...], n: int, m: int, scheme: str, weights: tuple[Fraction, ...] | None
-) -> Counter[tuple[int, ...]]:
+def _positions(order, n, m, scheme, weights):
     found: Counter[tuple[int, ...]] = Counter()
     for p, s in samples(order, n, m, scheme, weights):
         found[s] += p

@@ -105,9 +105,7 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
         ("NDCG@2", "rank estimate", 100, 1000, 1e-4),
     ],
 )
-def test_convolutions(
-    metric: str, correction: str, size: int, n: int, error: float, scheme: str
-) -> None:
+def test_convolutions(metric, correction, size, n, error, scheme):
     m = 50
     sets = skewed(np.random.default_rng(size), n, size, (2.0, 2.0 + 0.3 * size**-0.5))
     row, pair = ordered(metric, sets, m, scheme=scheme, correction=correction)

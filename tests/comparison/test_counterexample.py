@@ -80,9 +80,7 @@ def test_there_is_none(metric: str, sampling: sd.Sampling) -> None:
         ("NDCG@20", 10**9, 500, {}, 0.05, 2),
     ],
 )
-def test_extreme_settings(
-    metric: str, n: int, m: int, options: dict, least: float, instances: int | None
-) -> None:
+def test_extreme_settings(metric, n, m, options, least, instances):
     found = gaps(metric, n, m, options)
     assert found is not None
     a, exact, sampled = found

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampledash as sd
-from tests.comparison.made import Instance, instances, most, of_ranks, options_of, rank_set
+from tests.comparison.made import instances, most, of_ranks, options_of, rank_set
 from tests.oracles import METRICS, SCHEMES, WITH, WITHOUT, exact_law
 
 
@@ -23,9 +23,7 @@ def law(n: int, r: int, m: int, scheme: str, odds: Fraction) -> np.ndarray:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @settings(max_examples=12)
 @given(both=st.tuples(*(instances(4, 3, tied=True, size=30),) * 2), data=st.data())
-def test_every_m_at_once_is_each_m_alone(
-    scheme: str, both: tuple[list[Instance], ...], data: st.DataObject
-) -> None:
+def test_every_m_at_once_is_each_m_alone(scheme, both, data):
     # Each m alone: see test_enumeration and test_means. Here one law is thinned from m to m.
     sets, top = [], 40
     for name, rows in zip("PQ", both, strict=True):

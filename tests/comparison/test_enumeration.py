@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 import sampledash as sd
 from tests.comparison.made import (
     READINGS,
-    Drawn,
     Instance,
     drawn,
     instances,
@@ -41,16 +39,7 @@ from tests.oracles import (
 WEIGHTING = st.sampled_from(["instances", "relevant-items"])
 
 
-def check(
-    metric: sd.Metric,
-    rows: list[Instance],
-    m: int,
-    laws: list[Drawn],
-    value: Callable[[Sequence[int], int], float],
-    error: float = 1e-12,
-    masses: Any = None,
-    **options: Any,
-) -> None:
+def check(metric, rows, m, laws, value, error=1e-12, masses=None, **options):
     """Mean and scatter of the mean over instances, each with its law."""
     mean = spread = 0.0
     for law, share in zip(laws, shares(rows, options.get("weighting", "")), strict=True):
@@ -79,9 +68,7 @@ def each_metric():
 @pytest.mark.parametrize("scheme", UNIFORM)
 @settings(max_examples=25)
 @given(rows=instances(2), data=st.data())
-def test_corrections_of_several_items(
-    scheme: str, rows: list[Instance], data: st.DataObject
-) -> None:
+def test_corrections_of_several_items(scheme, rows, data):
     m, gamma = data.draw(st.integers(1, most(rows, scheme))), 0.3
     fit_scheme = data.draw(st.sampled_from(UNIFORM))
     laws = [drawn(row, m, scheme) for row in rows]
@@ -135,9 +122,7 @@ def test_mass_above(rows: list[Instance], data: st.DataObject, weighting: str) -
 @pytest.mark.parametrize("scheme", UNIFORM)
 @settings(max_examples=25)
 @given(rows=instances(tied=True), data=st.data(), weighting=WEIGHTING)
-def test_every_metric_and_reading_of_ties(
-    scheme: str, rows: list[Instance], data: st.DataObject, weighting: str
-) -> None:
+def test_every_metric_and_reading_of_ties(scheme, rows, data, weighting):
     m = data.draw(st.integers(1, most(rows, scheme)))
     for reading in READINGS:
         laws = [drawn(row, m, scheme, reading) for row in rows]

@@ -32,9 +32,7 @@ METRIC = ["AUC", "Recall@10", "Precision@10", "NDCG@10", "NDCG", "AP", "AP@20", 
 law_of = lru_cache(maxsize=2)(dense_law)
 
 
-def by_rows(
-    metric: str, rs: sd.RankSet, m: int, scheme: str, odds: float = 1.0
-) -> tuple[float, float]:
+def by_rows(metric, rs, m, scheme, odds=1.0):
     """Mean and standard deviation of the mean: one n, one relevant item, ties spelled out."""
     law = law_of(int(rs.n[0]), m, scheme, odds)
     values = sd.parse_metric(metric)(np.arange(1, m + 2), m + 1)

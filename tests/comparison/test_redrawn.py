@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 from math import erf
 
@@ -85,9 +84,7 @@ def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
 @pytest.mark.parametrize(
     "options", [{"scheme": WITHOUT}, {"scheme": POPULARITY, "odds": 2.0, "ties": "pessimistic"}]
 )
-def test_many_instances_by_the_moments_of_each(
-    options: Mapping, paired: bool, weighting: str
-) -> None:
+def test_many_instances_by_the_moments_of_each(options, paired, weighting):
     # By hand: a redrawn value scatters by its own law, ties included, and by its mean.
     sets, how = users(50, paired), {**options, "weighting": weighting}
     row = probability_if_redrawn("NDCG", sets, 10, **how).iloc[0]
@@ -110,7 +107,7 @@ def test_many_instances_by_the_moments_of_each(
     assert row.probability == pytest.approx(0.5 * (1 + erf(z / np.sqrt(2))), abs=1e-9)
 
 
-def test_instances_only_add_scatter(xyz: list[sd.RankSet]) -> None:
+def test_instances_only_add_scatter(xyz):
     for options in ({"scheme": WITHOUT}, {"scheme": WITHOUT, "correction": "BV 0.1"}):
         both = probability_if_redrawn("NDCG@10", xyz, 100, **options)
         one = sd.probability_of_order("NDCG@10", xyz, 100, **options)
@@ -119,9 +116,6 @@ def test_instances_only_add_scatter(xyz: list[sd.RankSet]) -> None:
     # All negatives: the only scatter left is that of the instances.
     few = probability_if_redrawn("AP", [rs for rs in xyz if rs.system != "X"], 3686, scheme=WITHOUT)
     assert 0.7 < few.probability[0] < 0.9  # a bootstrap puts the order of Y and Z at about 0.8
-
-
-def test_equal_and_single_instances() -> None:
     assert np.isnan(probability_if_redrawn("AP", of_ranks(9, [1, 4], [4, 1]), 3).probability[0])
     assert probability_if_redrawn("AP", of_ranks(9, [1], [9]), 3).probability[0] == 1.0
 

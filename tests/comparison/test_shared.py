@@ -40,9 +40,7 @@ def covariances(x: np.ndarray, others: Iterable[np.ndarray]) -> np.ndarray:
     return np.array([np.mean(x * y) - x.mean() * y.mean() for y in others])
 
 
-def bounds_of(
-    metric: sd.Metric, sets: list[sd.RankSet], m: int, options: sd.Options
-) -> tuple[float, float]:
+def bounds_of(metric, sets, m, options):
     runs = (Run(metric, rs, m, Protocol.of(options)) for rs in sets)
     (low,), (high,) = covariance_bounds(*runs)
     return low, high
@@ -59,9 +57,7 @@ def bounds_of(
         ([1, 6], [2, 3], 6, 2),
     ],
 )
-def test_covariances_lie_between_attained_ends(
-    first: list[int], second: list[int], n: int, m: int, scheme: str
-) -> None:
+def test_covariances_lie_between_attained_ends(first, second, n, m, scheme):
     sets = of_ranks(n, first, second, instances=["u"] * len(first))
     samples = draws(n - len(first), m, scheme)
     mine, theirs = next(all_orders(first, n, samples)), list(all_orders(second, n, samples))
@@ -99,9 +95,7 @@ def test_corrected_values_and_ties_are_bounded(correction: str, scheme: str) -> 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("metric", ["AP", "Recall@1", "NDCG@2"])
 @pytest.mark.parametrize("rows", [[(2, 4)], [(2, 4), (5, 3)], [(1, 2), (4, 5)], [(5, 1), (2, 4)]])
-def test_few_instances_contain_every_truth(
-    rows: list[tuple[int, int]], metric: str, scheme: str
-) -> None:
+def test_few_instances_contain_every_truth(rows, metric, scheme):
     n, m = 6, 2
     sets = of_ranks(n, *zip(*rows, strict=True))
     table = probability_if_shared(metric, sets, m, scheme=scheme)
@@ -163,9 +157,7 @@ def test_labels_weights_and_order() -> None:
         ("AP", 9, 3, [3, 1], [8, 9]),
     ],
 )
-def test_low_is_never_above_high(
-    metric: str, n: int, m: int, first: list[int], second: list[int]
-) -> None:
+def test_low_is_never_above_high(metric, n, m, first, second):
     # Bounds that meet, but for rounding.
     found = probability_if_shared(metric, of_ranks(n, first, second), m, scheme=WITHOUT)
     assert found.low[0] <= found.high[0] <= 1

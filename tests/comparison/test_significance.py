@@ -131,10 +131,18 @@ def test_many_unpaired_instances() -> None:
     assert near(outcome("AP", unpaired(*ranks, 300)).p, true, 4000, 0.005)
 
 
-def test_holm() -> None:
+def test_equal_systems_single_instances_and_holm() -> None:
     # Holm (1979): ordered p times (number left), made increasing, capped at 1.
     assert holm(np.array([0.01, 0.04, 0.03, 0.005])) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm(np.array([0.6, 0.9])).tolist() == [1.0, 1.0]
+    row = outcome("AP", of_ranks(20, [3, 7, 7], [3, 7, 7]))
+    assert (row.p, row.p_holm, row.difference, row.interval) == (1.0, 1.0, 0.0, (0.0, 0.0))
+    assert (row.better, row.worse) == ("P", "Q")
+    row = outcome("AP", of_ranks(20, [9], [3]))
+    assert (row.better, row.p) == ("Q", 1.0)
+    assert row.interval == pytest.approx((1 / 3 - 1 / 9,) * 2)
+    row = outcome("AP", unpaired(np.array([9]), np.array([3]), 20))
+    assert (row.p, bool(row.paired)) == (1.0, False)
 
 
 @pytest.mark.parametrize(
@@ -157,17 +165,6 @@ def test_who_is_paired(labels: tuple, counts: Any, by_items: bool | None) -> Non
     for weighting, paired in (("instances", by_items is not None), ("relevant-items", by_items)):
         row = outcome("AP", sets, resamples=100, weighting=weighting)
         assert bool(row.paired) is bool(paired)
-
-
-def test_equal_systems_and_single_instances() -> None:
-    row = outcome("AP", of_ranks(20, [3, 7, 7], [3, 7, 7]))
-    assert (row.p, row.p_holm, row.difference, row.interval) == (1.0, 1.0, 0.0, (0.0, 0.0))
-    assert (row.better, row.worse) == ("P", "Q")
-    row = outcome("AP", of_ranks(20, [9], [3]))
-    assert (row.better, row.p) == ("Q", 1.0)
-    assert row.interval == pytest.approx((1 / 3 - 1 / 9,) * 2)
-    row = outcome("AP", unpaired(np.array([9]), np.array([3]), 20))
-    assert (row.p, bool(row.paired)) == (1.0, False)
 
 
 def test_several_pairs_and_progress(xyz: list[sd.RankSet]) -> None:

@@ -202,9 +202,7 @@ SMALL = list(cases(quick=True))
 
 
 @pytest.mark.parametrize(("number", "case", "corrections"), SMALL, ids=lambda x: str(x)[:2])
-def test_nothing_is_missed_or_invented(
-    number: int, case: Case, corrections: tuple[str, ...]
-) -> None:
+def test_nothing_is_missed_or_invented(number, case, corrections):
     count: Counter[str] = Counter()
     for correction in corrections:
         assert check(case, correction, count, number) == []

@@ -60,9 +60,7 @@ def solved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return right.astype(float)
 
 
-def in_digits(
-    sampling: sd.Sampling, prior: Sequence[float], gammas: Sequence[str], metrics: Metrics = METRICS
-) -> list[tuple[str, np.ndarray]]:
+def in_digits(sampling, prior, gammas, metrics=METRICS):
     """((1-γ) A'A + γ diag(c)) x = A'b, rows of A and b times sqrt(p): a column for each metric."""
     with localcontext() as context:
         context.prec = DIGITS
@@ -77,9 +75,7 @@ def in_digits(
         return [(g, solved(x, weighted.T @ gains)) for g, x in zip(gammas, left, strict=True)]
 
 
-def furthest(
-    gamma: str | float, prior: object, sampling: sd.Sampling, truth: np.ndarray, metrics: Metrics
-) -> float:
+def furthest(gamma, prior, sampling, truth, metrics):
     """Largest error of the vectors of ``metrics``, each relative to its largest entry."""
     recipe = sd.correction("bias-variance", gamma=float(gamma), prior=prior)
     fits = [recipe.fit(sd.metric(name, k=k), sampling) for name, k in metrics]
@@ -217,14 +213,11 @@ def test_a_mean_of_the_metric_is_never_below_it(n: int, m: int) -> None:
         assert (np.diff(values) <= 0).all()
 
 
-def test_what_counts_as_zero_says_so() -> None:
+def test_what_counts_as_zero_says_so_and_the_two_ways_meet() -> None:
     zero, fit = (sd.correction("BV", gamma=g).fit("AP", sd.Sampling(200, 30)) for g in (0, 9e-17))
     assert str(fit.note).startswith("γ = 9e-17 counts as 0 and is ill-conditioned here: ")
     assert str(zero.note).startswith("γ = 0 is ill-conditioned here: ")
     assert np.array_equal(fit.values, zero.values)
-
-
-def test_the_two_ways_meet() -> None:
     gammas = (1e-6 * (1 - 1e-9), 1e-6 * (1 + 1e-9))
     fits = [sd.correction("BV", gamma=g).fit("NDCG", sd.Sampling(3000, 100)) for g in gammas]
     low, high = (fit.values for fit in fits)

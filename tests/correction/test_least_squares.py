@@ -11,9 +11,7 @@ import sampledash as sd
 from tests.oracles import POPULARITY, UNIFORM, WITH, WITHOUT, dense_law, exact_metric
 
 
-def kkt_residual(
-    law: np.ndarray, target: np.ndarray, values: np.ndarray, nonnegative: bool = True
-) -> float:
+def kkt_residual(law, target, values, nonnegative=True):
     """Largest violation of optimality, relative to max|A'M|.
 
     A non-increasing vector is sum_i step_i 1[t <= i] with steps >= 0 for i < m; the last step is

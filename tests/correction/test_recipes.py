@@ -86,7 +86,7 @@ def test_text_reads_back(recipe: sd.Correction, text: str, others: list[str]) ->
         assert hash(sd.parse_correction(each)) == hash(recipe)
 
 
-def test_prior_weights_are_normalised_and_copied() -> None:
+def test_prior_weights_of_any_size_are_normalised_and_copied() -> None:
     prior = np.array([1.0, 2.0, 3.0, 2.0])
     recipe = sd.correction("BV", prior=prior)
     assert recipe == sd.correction("BV", prior=prior * 7) != sd.correction("BV")
@@ -94,9 +94,6 @@ def test_prior_weights_are_normalised_and_copied() -> None:
     assert recipe.prior == pytest.approx(np.array([1, 2, 3, 2]) / 8)
     with pytest.raises(ValueError, match="read-only"):
         recipe.prior[0] = 1
-
-
-def test_prior_weights_of_any_size() -> None:
     for each in (1e308, 1.0, 5e-324):
         assert np.array_equal(sd.correction("BV", prior=[each] * 10).prior, np.full(10, 0.1))
     steep = sd.correction("BV", prior=[1e308, 1e308, 5e307]).prior

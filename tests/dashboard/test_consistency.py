@@ -172,13 +172,18 @@ def test_too_many_negatives_have_a_click():
     assert "as it does on all items" in at.headline
 
 
-def test_the_marked_pair_travels_in_the_link():
+def test_the_marked_pair_travels_in_the_link_and_reset_puts_every_choice_back():
     at = page(metrics=["Recall@k"])
     assert "pair" not in at.link
     box = next(b for b in at.selectbox if b.label == "Marked pair")
     assert box.options[box.index] != "Y, Z"
     box.select_index(box.options.index("Y, Z"))
     assert at.run().link["pair"] == ["Y, Z"]
+    at = page(metrics=["Recall@k", "AUC"], correction="rank estimate", shown="AUC")
+    assert "(rank estimate)" in at.headline
+    at.click("Reset")
+    assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in at.headline
+    assert at.segmented_control(key="shown").value == "Recall@10"
 
 
 def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
@@ -197,24 +202,13 @@ def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
     assert at.numbers["All right from m"] == f"{right.max():,}"
 
 
-def test_an_instance_with_two_values_of_n_is_told():
-    data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
-    at = page().upload("differs.csv", data)
-    assert "instance u1 has n = 900 and 1,000" in at.captions
-
-
-def test_names_are_shown_as_plain_text():
+def test_names_are_plain_text_and_two_values_of_n_are_told():
     data = b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\n"
     at = page().upload("names.csv", data)
     assert "\\<b\\>x\\</b\\>" in at.headline
-
-
-def test_reset_puts_every_choice_of_the_page_back():
-    at = page(metrics=["Recall@k", "AUC"], correction="rank estimate", shown="AUC")
-    assert "(rank estimate)" in at.headline
-    at.click("Reset")
-    assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in at.headline
-    assert at.segmented_control(key="shown").value == "Recall@10"
+    data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
+    at = page().upload("differs.csv", data)
+    assert "instance u1 has n = 900 and 1,000" in at.captions
 
 
 def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():

@@ -179,14 +179,11 @@ def test_an_own_file_becomes_a_sentence_a_table_and_a_script_that_reads_it():
     assert "sd.read_rank_sets('mine.csv')" in script
 
 
-def test_repeated_runs_give_a_tie_no_order():
+def test_a_tie_has_no_order_and_no_half_instance_is_drawn():
     ranks = "n = 10000\nA: 100, 100\nB: 40, 8437\n"
     at = page(source="Paste ranks", ranks=ranks, metrics=["Recall@k"], m="99", answers="Repeat it")
     at.press("repeat_start")
     assert table(at, 1)["True order"].tolist() == ["A = B"]
-
-
-def test_counts_that_are_no_whole_numbers_are_not_drawn_but_said():
     rows = "A,1,3,90,1.5\nA,2,40,80,2\nB,1,1,90,1.5\nB,2,12,80,2"
     ranks = f"system,instance,rank,n_candidates,count\n{rows}"
     at = page(source="Paste ranks", ranks=ranks, m=20, answers="Repeat it")

@@ -83,7 +83,7 @@ def test_the_sentence_is_short_and_says_both_values():
             assert len(page(scheme=scheme, metrics=[chip]).headline.split()) <= 25
 
 
-def test_the_ladder_and_the_field_follow_each_other():
+def test_the_ladder_follows_the_field_and_undo_goes_back():
     at = page()
     at.put("n", 3706)
     assert at.session_state["n_ladder"] == 5000  # the nearest step
@@ -91,27 +91,22 @@ def test_the_ladder_and_the_field_follow_each_other():
     at.select_slider(key="n_ladder").set_value(1000).run()
     assert at.session_state["n"] == 1000
     assert "of 999 negatives" in at.headline
+    at = page().put("m", 50).put("rank", 7).click("Undo")
+    assert (at.session_state["m"], at.session_state["rank"]) == (50, 100)
+    at.click("Reset")
+    assert at.session_state["m"] == 100
 
 
-def test_no_metric_is_told():
-    at = page()
-    at.button_group(key="metrics").set_value([]).run()
-    assert at.complaint == "No metric is chosen: pick at least one above the picture."
-
-
-def test_many_negatives_wait_for_a_button():
+def test_many_negatives_wait_for_a_button_and_many_candidates_do_not():
     at = page(n="100000").put("m", 2500)
     assert "takes a moment" in at.info[0].value
     at.click("Compute m = 2,500")
     assert not at.info
     assert "With 2,500 of 99,999 negatives" in at.headline
-
-
-def test_undo_and_reset():
-    at = page().put("m", 50).put("rank", 7).click("Undo")
-    assert (at.session_state["m"], at.session_state["rank"]) == (50, 100)
-    at.click("Reset")
-    assert at.session_state["m"] == 100
+    at = page(n="1000000000", m="1000", rank="1000000", metrics=["AP", "Recall@k"])
+    mean = sd.expected("AP", 10**6, sd.Sampling(10**9, 1000, "without-replacement"))
+    at.selectbox(key="focus").set_value("AP").run()
+    assert at.numbers["AP, sampled"] == percent(float(mean))
 
 
 def test_draws_can_be_drawn_again():
@@ -136,15 +131,11 @@ def test_the_law_and_the_family():
     assert "1.00 % with m = 9,999; on all items 1.00 %" in at.said
 
 
-def test_what_does_not_apply_is_not_shown():
+def test_what_does_not_apply_is_not_shown_and_no_metric_is_told():
     at = page()
     assert not {field.key for field in at.number_input} & {"gamma", "odds"}
     at.selectbox(key="scheme").set_value("popularity").run()
     assert at.number_input(key="odds").value == 2
-
-
-def test_a_billion_candidates():
-    at = page(n="1000000000", m="1000", rank="1000000", metrics=["AP", "Recall@k"])
-    mean = sd.expected("AP", 10**6, sd.Sampling(10**9, 1000, "without-replacement"))
-    at.selectbox(key="focus").set_value("AP").run()
-    assert at.numbers["AP, sampled"] == percent(float(mean))
+    at = page()
+    at.button_group(key="metrics").set_value([]).run()
+    assert at.complaint == "No metric is chosen: pick at least one above the picture."

@@ -220,16 +220,13 @@ def test_the_link_opens_the_same_state():
         assert says in there.said
 
 
-def test_the_address_keeps_lesson_answer_and_metric():
+def test_the_address_keeps_the_lesson_and_back_and_next_stay_within_the_course():
     at = page(lesson="5", guess5="C", look5="NDCG")
     assert at.session_state["lesson"] == "5"
     again = page(**{key: at.query_params[key] for key in ("lesson", "guess5", "look5")})
     assert again.said == at.said
     assert "NDCG is A 72.90 %" in at.said
     assert again.specs[0] == at.specs[0]
-
-
-def test_back_and_next_stay_within_the_course():
     at = page(lesson="8")
     at.button(key="lesson_next").click().run()
     assert at.session_state["lesson"] == "9"

@@ -80,11 +80,13 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_examples_say_how_a_script_reads_them():
+def test_examples_say_how_a_script_reads_them_and_templates_are_offered():
     at = Chooser(source="MovieLens 1M: X, Y, Z")
     assert at.source.python == 'sd.example("movielens-xyz")'
     assert at.source.sets == tuple(sd.example("movielens-xyz"))
     assert at.source.bundled
+    labels = [b.label.split(":")[0] for b in Chooser().get("download_button")]
+    assert labels == ["Long", "Wide", "Counts", "TREC run", "TREC qrels"]
 
 
 def test_one_file_and_several():
@@ -209,15 +211,12 @@ def test_one_system_keeps_its_preview_and_its_numbers():
     assert at.source is None or at.source.bundled
 
 
-def test_the_preview_unfolds_when_something_is_doubtful():
+def test_doubts_unfold_the_preview_and_columns_are_plain_text():
     rows = "".join(f"{s},{u},{(7 * u) % 101 + 1},3706\n" for s in "AB" for u in range(101))
     at = Chooser(sampled_csv=f"system,user,rank,n\n{rows}".encode())
     assert at.preview.proto.expanded
     said = at.preview.warning[0].value.replace("\\", "")
     assert "The largest rank is 101 of n = 3,706: are these ranks among sampled negatives?" in said
-
-
-def test_columns_are_named_as_plain_text():
     at = Chooser(("*a*.csv", b"model,user_id,Rank,<b>score</b>,N\nX,u,1,2,9\nY,u,2,3,9\n"))
     for shown in ("model* → system", "\\<b\\>score", "\\*a\\*.csv"):
         assert shown in at.understood
@@ -247,11 +246,6 @@ def test_files_outlive_the_uploader():
     at.file_uploader(key="ranks_file").clear()
     assert "Still using a.csv and b.csv." in at.run().captions
     assert len(at.ranks) == 3
-
-
-def test_templates_are_offered():
-    labels = [b.label.split(":")[0] for b in Chooser().get("download_button")]
-    assert labels == ["Long", "Wide", "Counts", "TREC run", "TREC qrels"]
 
 
 PASTED = {

@@ -21,7 +21,7 @@ def labels(traces):
     return " ".join(str(text) for trace in traces for text in trace.get("text", []))
 
 
-def test_says_what_sampling_does_and_from_where_on_it_is_right(start):
+def test_says_what_sampling_does_and_leads_on(start):
     said = [m.value for m in start.markdown]
     assert said[0] == "### With 100 negatives the worst of three looks best"
     right = int(sd.right_from("Recall@10", sd.example("movielens-xyz"), **HOW)["m"].max())
@@ -31,6 +31,9 @@ def test_says_what_sampling_does_and_from_where_on_it_is_right(start):
     assert f"{n.min():,} to {n.max():,} candidate movies a user" in about
     # Section 6.2 and Figure 6 of Krichene & Rendle 2020: about 1,000 are needed.
     assert right == 970
+    doors = [link.proto.page for link in start.get("page_link")]
+    assert doors == ["explore", "consistency", "correct", "learn"]
+    assert not start.sidebar.children
 
 
 def test_both_sides_are_those_of_the_core_and_of_table_3(start):
@@ -57,9 +60,3 @@ def test_the_slider_uncrosses_the_lines_at_970(start):
         right = int(step["label"].replace(",", "")) >= 970
         assert crossed != right
         assert ("right" in frame["layout"]["title"]["text"]) == right
-
-
-def test_four_doors(start):
-    doors = [link.proto.page for link in start.get("page_link")]
-    assert doors == ["explore", "consistency", "correct", "learn"]
-    assert not start.sidebar.children

@@ -27,7 +27,7 @@ def test_the_negatives_of_a_draw_give_its_sampled_rank(scheme, rank, seen):
         assert len(np.unique(found)) == 99
 
 
-def test_ladders_hold_the_promised_steps():
+def test_ladders_hold_the_promised_steps_and_sliders_stand_at_the_nearest():
     for key in ("n", "m"):
         assert {50, 100, 200, 1000} <= set(sliders.LADDERS[key])
     assert 99 in sliders.LADDERS["m"]
@@ -35,9 +35,6 @@ def test_ladders_hold_the_promised_steps():
     assert gamma[0] == 1
     assert gamma[-2:] == (1e-6, 0)
     assert list(gamma) == sorted(gamma, reverse=True)
-
-
-def test_the_slider_stands_at_the_nearest_step():
     steps = {10_000: 10_000, 3706: 5000, 1: 10, 10**12: 10**9, -3: 10}
     assert {value: sliders._nearest(sliders.LADDERS["n"], value) for value in steps} == steps
 

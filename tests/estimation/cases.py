@@ -21,9 +21,7 @@ def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
     return SampledRankSet(ranks.system, np.arange(1, m + 2), n, m, counts=times @ p)
 
 
-def beta_drawn(
-    n: int, m: int, scheme: str = WITH, size: int = 700, a: float = 0.4, seed: int = 9
-) -> SampledRankSet:
+def beta_drawn(n, m, scheme=WITH, size=700, a=0.4, seed=9):
     """Ranks spread as Beta(a, 2) over 1..n, most of them at the top, and one draw of each."""
     rng = np.random.default_rng(seed)
     ranks = np.minimum(1 + (n * rng.beta(a, 2, size)).astype(int), n)
@@ -87,9 +85,7 @@ def extremes(rows: Floats, low: Floats, high: Floats, values: Floats) -> tuple[f
     return found[0], found[1]
 
 
-def brute(
-    name: str, k: int | None, srs: SampledRankSet, shape: str | None, tolerance: float
-) -> tuple[float, float] | None:
+def brute(name, k, srs, shape, tolerance):
     """Bounds from the laws of all n ranks and every cumulative share."""
     n, rows, shares = srs.outcomes.n, [], []
     for m, counts in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
@@ -101,9 +97,7 @@ def brute(
     return extremes(every, observed - tolerance, observed + tolerance, values)
 
 
-def adaptive(
-    share: Floats, rng: np.random.Generator, start: int, cap: int, stop: int
-) -> tuple[Ints, Ints]:
+def adaptive(share, rng, start, cap, stop):
     """m and how many are above: twice as many until ``stop`` are above, or ``cap`` are drawn."""
     m = np.full(len(share), start)
     above = rng.binomial(start, share)

@@ -248,11 +248,8 @@ def test_ranks_among_all_items_are_known(name, sets, exact, shape) -> None:
     assert bounds(name, *sets, shape=shape) == pytest.approx((exact, exact), abs=1e-12)
 
 
-def test_one_instance_leaves_everything_open() -> None:
+def test_samples_of_one_instance_or_one_rank_have_exact_limits() -> None:
     assert bounds("Recall@10", SampledRankSet("A", [3], 1000, 50)) == (0.0, 1.0)
-
-
-def test_a_sample_of_one_and_the_same_rank_has_exact_limits() -> None:
     # 300 instances, all with no negative above: P(none above) is at least 0.025^(1/300), two-sided.
     best = SampledRankSet("A", [1] * 300, 10_000, 100)
     # Of ranks beyond 10 the 11th hides best: it is drawn past with chance (1 - 10/9999)^100.
@@ -284,15 +281,12 @@ def test_one_negative_each_is_a_proportion(sets, printed) -> None:
     assert bounds("AUC", *sets) == pytest.approx(printed, abs=5e-5)
 
 
-def test_it_is_narrower_than_if_all_instances_were_alike() -> None:
+def test_the_mean_rank_knows_instances_and_no_shape() -> None:
     # Half the items above or none: the shares vary little within an instance that has none.
     srs = SampledRankSet("A", [1] * 500 + [51] * 500, 10_001, 100)
     # 0.75 with variance (1/4 · 100/99 · 500)/100 / 1000², plus a quarter of one instance's.
     error = np.sqrt((500 * 50 * 50 / (100 * 99) + 0.25) / 100) / 1000
     assert np.ptp(bounds("AUC", srs)) / 2 == pytest.approx(Z * error, rel=1e-3)
-
-
-def test_a_shape_adds_nothing_to_the_mean_rank() -> None:
     t = 1 + np.random.default_rng(2).binomial(50, np.linspace(0, 1, 800) ** 3)
     srs = SampledRankSet("A", t, 1000, 50)
     assert bounds("AUC", srs, shape="non-increasing") == bounds("AUC", srs)

@@ -108,9 +108,7 @@ def test_recall_at_1_to_50_within_nine_percent(method: str, runs: list[Outcomes]
     # Seeded; a share of 83 % over 100 runs has a standard error of 4.
     [("monotone-mle", 3, 0), (SHARED[0], 8, 78), (SHARED[1], 5, 74), (SIDE_BY_SIDE, 3, 80)],
 )
-def test_mean_of_an_estimate_and_order_of_pairs(
-    method: str, error: float, cell: float, runs: list[Outcomes]
-) -> None:
+def test_mean_of_an_estimate_and_order_of_pairs(method, error, cell, runs):
     _, mean, cells = quality(values_of(method, runs))
     assert 100 * mean.mean() <= error
     assert cells.min() >= cell

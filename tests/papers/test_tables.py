@@ -135,9 +135,7 @@ def test_ties_drawn_once_miss_three_more_cells(xyz: list[sd.RankSet]) -> None:
     assert len(sampled) == 12
 
 
-def test_tables_1_and_2_of_the_toy_ranks(
-    tables: dict[int, pd.DataFrame], abc: list[sd.RankSet]
-) -> None:
+def test_tables_1_and_2_of_the_toy_ranks(tables, abc):
     for rs in abc:
         assert sorted(rs.ranks.tolist()) == sorted(TOY[rs.system])
     place = np.arange(1, 10_001)
@@ -161,9 +159,7 @@ def test_tables_1_and_2_of_the_toy_ranks(
             assert cell.our_std**2 == pytest.approx(spread.sum() / 25, abs=1e-12)
 
 
-def test_the_public_functions_say_the_same(
-    tables: dict[int, pd.DataFrame], xyz_ties: list[sd.RankSet]
-) -> None:
+def test_the_public_functions_say_the_same(tables, xyz_ties):
     sets = by_name(xyz_ties)
     for cell in tables[3][4::9].itertuples():
         if cell.column == "exact":

@@ -75,11 +75,6 @@ def test_named_fields_are_columns(rows, text):
     assert read(npy(array), "BPR.npy", n=9, instances="any") == expected
 
 
-def test_named_fields_in_utf8():
-    array = np.array([(3, 1.5)], dtype=[("rank", "i8"), ("Größe", "f8")])
-    assert read(npy(array), "BPR.npy", n=9)[0].ranks.tolist() == [3]
-
-
 class Trap:
     def __reduce__(self):
         return (pytest.fail, ("a pickle was loaded",))
@@ -204,6 +199,8 @@ def test_text_in_arrays_is_neither_cut_short_nor_made_up():
         body = np.array([(code, 3)], dtype=[("c", "<u4"), ("r", "<i8")]).tobytes()
         data = npy_header(HEAD % (fields, "False", "(1,)"), body)
         complaint(data, "x.npy", "holds text that is not UTF-8", n=9)
+    array = np.array([(3, 1.5)], dtype=[("rank", "i8"), ("Größe", "f8")])
+    assert read(npy(array), "BPR.npy", n=9)[0].ranks.tolist() == [3]
 
 
 def test_labels_that_cannot_be_compared():
@@ -219,15 +216,12 @@ def test_packed_text_reads_as_if_it_were_not(name):
     assert read(gzip.compress(TABLE), name) == read(TABLE, "ranks.csv")
 
 
-def test_packed_parquet_and_arrays():
+def test_packed_parquet_arrays_and_members():
     data = saved(pa.Table.from_pandas(pd.read_csv(io.BytesIO(TABLE))))
     assert read(gzip.compress(data), "r.parquet.gz") == read(TABLE, "ranks.csv")
     packed = read(gzip.compress(npy(np.array([3, 5]))), "BPR.npy.gz", n=9)
     assert ranks_of(packed) == {"BPR": [3, 5]}
     assert read(gzip.compress(b"rank,n\n3,9\n"), "My model.csv.gz")[0].system == "My model"
-
-
-def test_members_are_joined_and_padding_is_ignored():
     data = gzip.compress(TABLE[:30]) + gzip.compress(TABLE[30:]) + b"\0" * 8
     assert read(data, "r.csv.gz") == read(TABLE, "r.csv")
 

@@ -13,25 +13,19 @@ from sampledash.readers.errors import ReadError
 from sampledash.readers.files import read_rank_sets
 
 
-def test_movielens_has_6040_users_and_their_own_n():
+def test_movielens_is_that_of_the_paper():
     for name in ("movielens-xyz", "movielens-xyz-ties"):
         sets = example(name)
         assert [s.system for s in sets] == ["X", "Y", "Z"]
         for ranks in sets:
             assert ranks.instances.tolist() == list(range(6040))
             assert (ranks.n.min(), ranks.n.max(), round(ranks.n.mean())) == (1393, 3687, 3541)
-
-
-def test_movielens_counts_are_the_papers():
     sets = example("movielens-xyz")
     # Recall@10 of Table 3 as reproduced: 7.583, 8.841 and 9.421 % of 6,040 users.
     assert [int(np.sum(s.ranks <= 10)) for s in sets] == [458, 534, 569]
     assert [int(np.sum(s.ranks <= 100)) for s in sets] == [2298, 2052, 2293]
     y = sets[1]
     assert round(100 * float(np.mean((y.n - y.ranks) / (y.n - 1))), 2) == 85.33  # Table 3, AUC
-
-
-def test_ties():
     x, y, z = example("movielens-xyz-ties")
     assert [int(np.sum(s.ties > 0)) for s in (x, y, z)] == [0, 2, 2623]
     # Each broken tie lies within its block.

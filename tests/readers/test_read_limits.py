@@ -49,12 +49,9 @@ def test_too_much_of_anything(content, options, facts):
     complaint(content, facts=facts, n=9, **options)
 
 
-def test_too_many_typed_systems():
+def test_too_many_typed_systems_and_many_pieces_of_gzip():
     typed = "\n".join(f"{name}: 3 4" for name in NAMES[:1001])
     refused(lambda: parse_rank_text(typed, n=9), "1,001 systems")
-
-
-def test_gzip_in_many_pieces():
     data = gzip.compress(b"") * 1000 + gzip.compress(b"rank,n\n3,9\n")
     assert ranks_of(read(data, "r.gz")) == {"r": [3]}
 
@@ -111,16 +108,6 @@ def test_rows_that_cost_more_are_fewer(monkeypatch, name):
     refuses(3, f"{name}, column 'user' holds 3 rows with labels that are no whole", **text)
     tied = {"rank": [3, 1, 3, 5, 2], "n": [9] * 5, "ties": [0] * 5}
     refuses(4, f"{name} holds 4 rows with a column 'ties', more than 3", **tied)
-
-
-def test_large_files_of_odd_cells_and_of_trec(monkeypatch):
-    for limit in (limits.CAREFUL, limits.LINES):
-        monkeypatch.setattr(limit, "most", 2)
-    said = "ranks.csv holds 3 rows, some of them with a cell that is blank or no plain"
-    complaint("rank,n\n3,9\n4,9\nx,9\n", facts=said)
-    complaint("rank,n\n3,9\nx,9\n", facts="line 3, column 'rank': 'x' is not a number")
-    run = "".join(f"q Q0 d{i} {i} {9 - i} A\n" for i in range(3))
-    complaint(run, "run.txt", "run.txt holds 3 lines, more than 2")
 
 
 def test_columns_take_little_room_and_keep_their_values(monkeypatch):
@@ -180,10 +167,17 @@ def test_files_together(monkeypatch):
     refuses(part, "holds 2 files, more than 1")
 
 
-def test_wide_cells(monkeypatch):
+def test_large_files_of_odd_cells_of_wide_ones_and_of_trec(monkeypatch):
     monkeypatch.setattr(limits.RANKS, "most", 5)
     complaint("A,B\n1,2\n3,4\n5,6\n", facts="6 cells in columns of systems", n=9)
     complaint(npy(np.ones((3, 2), dtype=int)), "x.npy", "6 cells in columns", n=9)
+    for limit in (limits.CAREFUL, limits.LINES):
+        monkeypatch.setattr(limit, "most", 2)
+    said = "ranks.csv holds 3 rows, some of them with a cell that is blank or no plain"
+    complaint("rank,n\n3,9\n4,9\nx,9\n", facts=said)
+    complaint("rank,n\n3,9\nx,9\n", facts="line 3, column 'rank': 'x' is not a number")
+    run = "".join(f"q Q0 d{i} {i} {9 - i} A\n" for i in range(3))
+    complaint(run, "run.txt", "run.txt holds 3 lines, more than 2")
 
 
 def test_text_that_repeats_in_parquet_does_not_unfold():

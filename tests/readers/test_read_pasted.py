@@ -41,24 +41,15 @@ def test_table_1_in_many_spellings(text):
     assert parse_rank_text(text) == example("paper-abc")
 
 
-def test_bare_ranks_and_n_of_the_text():
+def test_typed_ranks_and_what_they_lack():
     for text in ("3 17 250", "3, 17, 250", "3\n17\n250\n", "3;17;250"):
         (ranks,) = parse_rank_text(text, n=300)
         assert (ranks.system, ranks.ranks.tolist()) == ("ranks", [3, 17, 250])
     assert parse_rank_text("A: 3; n = 9", n=500)[0].n.tolist() == [9]
-
-
-def test_too_much_text():
     refused(lambda: parse_rank_text("A: " + "1 " * TYPED.most), "pasted text … paste less")
-
-
-def test_missing_n():
     with pytest.raises(MissingCandidates, match="n = 10000") as info:
         parse_rank_text("A: 3 77")
     assert "(at least 77, " in str(info.value)
-
-
-def test_zero_based():
     with pytest.raises(ZeroBasedRanks, match="system 'A', value 2"):
         parse_rank_text("A: 3 0", n=9)
     assert parse_rank_text("A: 3 0", n=9, zero_based=True)[0].ranks.tolist() == [4, 1]
@@ -134,12 +125,19 @@ def test_a_second_line_of_names_is_refused_and_hides_nothing(text):
     refused(lambda: read_printed(text), "line 2 of the table … with the names of line 1, write")
 
 
-def test_nameless_lines_of_a_printed_table():
+def test_odd_lines_and_cells_of_a_printed_table() -> None:
     assert [r.system for r in read_printed("Model,HR@10\n,\n,0.5\nB,0.6").rows] == ["line 3", "B"]
-
-
-def test_a_printed_table_that_is_too_long():
     refused(lambda: read_printed("Model,HR@10\n" + "A,0.5\n" * PRINTED.most), "paste less")
+    table = read_printed("Model,HR@10\nm = 5,0.5\nn = 6,0.4")
+    assert [row.system for row in table.rows] == ["m = 5", "n = 6"]
+    assert (table.n, table.m) == (None, None)
+    rows, notes = read('"Model","HR@10","Improv."\n"X","0.5","3%"\n"p-value","0.01",""')
+    assert [(row.system, row.values) for row in rows] == [("X", {"HR@10": 0.5})]
+    assert notes == ["Left out, no metric known here: Improv.", "Left out, no system: p-value."]
+    (row,), _ = read("Model,HR@10\nX,0.66240000000000001")
+    assert (row.values, row.decimals) == ({"HR@10": 0.6624}, {"HR@10": 12})
+    _, notes = read("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3")
+    assert notes == ["H@10 is read as HR@10.", "Left out, no metric known here: F1@10, R2, N10."]
 
 
 def read(text: str) -> tuple[list[PrintedRow], list[str]]:
@@ -210,10 +208,14 @@ def test_a_table_of_latex_with_all_its_commands() -> None:
     assert [row.values for row in rows] == [{"HR@10": a, "NDCG@10": b} for a, b in wanted]
     assert [row.decimals["HR@10"] for row in rows] == [4, 3, 3]
     assert notes == ["Above the names, left out: ML-1M.", "HR@10 is read in percent."]
-
-
-def test_a_line_of_latex_is_named_as_it_stands() -> None:
     refused(lambda: read(TABLE.replace("0.33", "x")), "line 13, column 'NDCG@10' of the table: 'x'")
+    text = (
+        "Model & HR@10 \\\\ GainRec & 0.5 \\\\ Improved BPR & 0.4 \\\\ P-Rec & 0.3 \\\\\n"
+        "\\%Improv. & 25.00\\% \\\\ $\\Delta$ & 3 \\\\"
+    )
+    rows, notes = read(text)
+    assert [row.system for row in rows] == ["GainRec", "Improved BPR", "P-Rec"]
+    assert notes == ["Left out, no system: %Improv., Δ."]
 
 
 def values(text: str) -> list[dict[str, float]]:
@@ -233,16 +235,6 @@ def test_a_line_that_is_no_system_is_left_out_and_told(name: str, mark: str) -> 
     rows, notes = read(text)
     assert [(row.system, row.values) for row in rows] == [("X", {"HR@10": 0.5123, "NDCG@10": 0.3})]
     assert notes == [f"Left out, no system: {name}, {name}".rstrip(".") + "."]
-
-
-def test_in_latex_too_and_names_alike_stay() -> None:
-    text = (
-        "Model & HR@10 \\\\ GainRec & 0.5 \\\\ Improved BPR & 0.4 \\\\ P-Rec & 0.3 \\\\\n"
-        "\\%Improv. & 25.00\\% \\\\ $\\Delta$ & 3 \\\\"
-    )
-    rows, notes = read(text)
-    assert [row.system for row in rows] == ["GainRec", "Improved BPR", "P-Rec"]
-    assert notes == ["Left out, no system: %Improv., Δ."]
 
 
 @pytest.mark.parametrize("mark", ["-", "--", "---", "–", "—", r"\--", "N/A", "n/a", "n.a.", ""])
@@ -271,11 +263,6 @@ def test_names_of_metrics_as_papers_write_them(printed: str, mark: str) -> None:
     ((key, value),) = values(f"Model{mark}{printed}\nX{mark}0.5")[0].items()
     assert parse_metric(key) == parse_metric(name.replace("20", "@20"))
     assert value == pytest.approx(0.5 / unit)
-
-
-def test_short_names_are_told_and_no_metric_becomes_one() -> None:
-    _, notes = read("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3")
-    assert notes == ["H@10 is read as HR@10.", "Left out, no metric known here: F1@10, R2, N10."]
 
 
 WORDS = [
@@ -320,12 +307,6 @@ def test_a_line_says_n_and_m(text: str) -> None:
     assert [row.values for row in table.rows] == [{"HR@10": 0.5}]
 
 
-def test_systems_may_be_called_like_a_line_of_n_and_m() -> None:
-    table = read_printed("Model,HR@10\nm = 5,0.5\nn = 6,0.4")
-    assert [row.system for row in table.rows] == ["m = 5", "n = 6"]
-    assert (table.n, table.m) == (None, None)
-
-
 UNITS = {  # of HR@1 and HR@10 (or what is named): their values as read, None: refused
     "HR@1,HR@10\nX,1.85,6.50\nY,-,0\nZ,1.91,7.10": [0.0185, 0.065, 0.0, 0.0191, 0.071],
     "HR@1,HR@10\nX,0.85,6.50": None,
@@ -356,21 +337,10 @@ def test_one_unit_where_it_is_clear(text: str) -> None:
         assert found == pytest.approx(wanted, abs=1e-12)
 
 
-def test_cells_in_quotes_and_in_brackets() -> None:
-    rows, notes = read('"Model","HR@10","Improv."\n"X","0.5","3%"\n"p-value","0.01",""')
-    assert [(row.system, row.values) for row in rows] == [("X", {"HR@10": 0.5})]
-    assert notes == ["Left out, no metric known here: Improv.", "Left out, no system: p-value."]
-
-
 @pytest.mark.parametrize("cell", ["662.2", "662.2 %", "-0.3"])
 def test_what_no_metric_can_be_is_refused_where_it_stands(cell: str) -> None:
     facts = f"line 2, column 'HR@10' of the table … {cell!r} … correct it"
     assert "decimals" not in refused(lambda: read_printed(f"Model,HR@10\nX,{cell}"), facts)
-
-
-def test_more_digits_than_any_paper_prints_are_rounded() -> None:
-    (row,), _ = read("Model,HR@10\nX,0.66240000000000001")
-    assert (row.values, row.decimals) == ({"HR@10": 0.6624}, {"HR@10": 12})
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,6 @@ def test_wide_counts_and_packed_files() -> None:
     assert x.outcomes.counts[0].tolist() == [2.5, 0, 0, 0, 0, 0, 1, 0, 0, 0]
 
 
-def test_ranks_from_0_can_be_shifted() -> None:
-    (x,) = sampled(b"system,sampled_rank\nX,0\nX,99\n", n=3000, m=99, zero_based=True)
-    assert x.sampled_ranks.tolist() == [1, 100]
-
-
 def test_missing_and_contradictory_n_and_m() -> None:
     text = b"system,sampled_rank\nX,3\n"
     uniform = "only uniformly drawn negatives can be corrected"
@@ -62,10 +57,15 @@ def test_missing_and_contradictory_n_and_m() -> None:
         refused(lambda data=data, options=options: sampled(data, **options), said, kind)
 
 
-def test_true_and_sampled_ranks_are_not_taken_for_each_other() -> None:
+def test_true_ranks_and_no_n_beyond_the_largest_are_taken() -> None:
     complaint(LONG, "s.csv", "s.csv holds sampled ranks … read_sampled_ranks")
     both = files(a_run="q1 Q0 d1 1 0.9 tag\n", a_qrels="q1 0 d1 1\n")
     refused(lambda: read(**both, n=9, m=3), "is a TREC run, which ranks whole lists")
+    complaint("system,rank,n\nX,1,900\nX,2,1e13\n", facts="line 3, column 'n': n must be at most 1")
+    said = "whole number from 2 to 1,000,000,000,000"
+    refused(lambda: open_text("n = 9,000,000,000,000; A: 1"), said)
+    text = "system,sampled_rank\nX,1\n"
+    refused(lambda: sampled(text, n=10**13, m=9), "n must be at most", ValueError)
 
 
 @pytest.mark.parametrize(
@@ -86,17 +86,16 @@ def test_pasted_text_says_n_and_m_of_all(text: str) -> None:
     assert (set(a.n), set(a.m)) == ({3706}, {100})
 
 
-def test_systems_called_m_or_n_keep_their_ranks() -> None:
+def test_systems_called_m_or_n_and_m_said_of_true_ranks() -> None:
     m, n = sampled_sets(open_text("m: 1 7\nn: 2, 3\nm = 9; n = 50"))
     assert (m.system, m.sampled_ranks.tolist()) == ("m", [1, 7])
     assert (n.system, n.sampled_ranks.tolist()) == ("n", [2, 3])
     assert (set(n.n), set(n.m)) == ({50}, {9})
-
-
-def test_m_said_of_true_ranks_is_told_to_be_unused() -> None:
     reading = open_text("m = 100; n = 3706; A: 3, 250").read()
     assert reading.sets[0].ranks.tolist() == [3, 250]
     assert any("m = 100 is not used" in doubt for doubt in reading.summary.doubts)
+    (x,) = sampled(b"system,sampled_rank\nX,0\nX,99\n", n=3000, m=99, zero_based=True)
+    assert x.sampled_ranks.tolist() == [1, 100]
 
 
 @pytest.mark.parametrize("header", ["true_rank", "Best Rank", "worst_rank"])
@@ -116,14 +115,6 @@ def test_a_file_without_ranks_is_told_how_to_name_them() -> None:
     assert refused(lambda: open_sources(io.BytesIO(b"system,score\nX,0.5\n"), name="s.csv")) == said
     header = "a header line such as system,instance,rank,n_candidates, or system,sampled_rank"
     refused(lambda: sampled("1,2,3\nX,0,43\n", n=9, m=3), header)
-
-
-def test_no_n_beyond_the_largest_is_taken() -> None:
-    complaint("system,rank,n\nX,1,900\nX,2,1e13\n", facts="line 3, column 'n': n must be at most 1")
-    said = "whole number from 2 to 1,000,000,000,000"
-    refused(lambda: open_text("n = 9,000,000,000,000; A: 1"), said)
-    text = "system,sampled_rank\nX,1\n"
-    refused(lambda: sampled(text, n=10**13, m=9), "n must be at most", ValueError)
 
 
 ADAPTIVE = "system,sampled_rank,n,m,adaptive\nA,1,100,20,{}\nA,4,100,10,{}\n"

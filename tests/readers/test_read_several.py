@@ -108,13 +108,7 @@ def test_n_may_lack_in_one_file():
     assert [s.n.tolist() for s in sets] == [[9, 8], [9, 8], [8, 9], [8, 9], [9, 8]]
 
 
-def test_a_file_that_does_not_count_from_0_is_told():
-    both = files(a_csv=A.replace("8,8", "7,8"), b_csv=B.replace("v,2", "v,0"))
-    doubts = open_sources(**both).read(zero_based=True).summary.doubts
-    assert doubts == ("No rank of a.csv is 0, though ranks are said to count from 0.",)
-
-
-def test_ties_weights_and_counts_in_one_file_only():
+def test_ties_weights_counts_and_ranks_from_0_in_one_file_only():
     tied = "system,user,rank,n,ties,mass_above\nZ,v,2,8,1,0.5\nZ,u,4,9,0,0.25\n"
     x, _, z = together(a_csv=A, b_csv=tied)
     assert (x.ties.tolist(), z.ties.tolist()) == ([0, 0], [1, 0])
@@ -122,6 +116,9 @@ def test_ties_weights_and_counts_in_one_file_only():
     assert z.mass_above.tolist() == [0.5, 0.25]
     _, counted = together(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,count,n\n3,2,9\n")
     assert counted.n_instances == 2
+    both = files(a_csv=A.replace("8,8", "7,8"), b_csv=B.replace("v,2", "v,0"))
+    doubts = open_sources(**both).read(zero_based=True).summary.doubts
+    assert doubts == ("No rank of a.csv is 0, though ranks are said to count from 0.",)
 
 
 def test_names_must_fit():
@@ -214,7 +211,7 @@ def test_a_run_beside_nothing_is_the_system():
     refused(lambda: read("model,tag,run,rank,n\nA,x,1,1,9\n"), said)
 
 
-def test_labels_tell_the_repetition():
+def test_labels_tell_the_repetition_within_which_a_rank_is_repeated():
     each = [f"u{f} (fold {f}, seed {k})" for f in (1, 2) for k in (7, 8)]
     assert labels_of(read(FOLDS)) == [each] * 2
     names = names_of(read(FOLDS, runs="apart", instances="any"))
@@ -224,9 +221,6 @@ def test_labels_tell_the_repetition():
     assert instances_of(WIDE) == [4, 4]
     (ranks,) = read(HEADER + "A,u,1,3,9\nA,v,1,3,9\n")  # one repetition is none
     assert ranks.instances.tolist() == ["u", "v"]
-
-
-def test_a_repeated_rank_is_one_only_within_a_repetition():
     read(HEADER + "A,u,1,3,9\nA,u,2,3,9\n")
     said = "instance 'u (seed 2)' has rank 3 twice"
     refused(lambda: read(HEADER + "A,u,1,3,9\nA,u,2,3,9\nA,u,2,3,9\n"), said)

@@ -125,14 +125,11 @@ def test_order_of_files_and_the_way_to_give_qrels():
     assert read_rank_sets([packed, qrels], name=["a.run.gz", "q"], n=9) == expected
 
 
-def test_equal_scores_go_by_document_descending_and_as_text():
+def test_scores_are_compared_in_single_precision_then_documents_descending_as_text():
     documents = ["é", "b", "a", "A", "9", "10"]
     run = "".join(f"q Q0 {d} 0 1.5 t\n" for d in sorted(documents))
     for place, d in enumerate(documents, start=1):
         assert ranks_of(read(run, f"q 0 {d} 1\n", n=9)) == {"t": [place]}
-
-
-def test_scores_are_compared_in_single_precision():
     # 1 + 1e-9 and 1 are the same 32-bit number, so the document id decides; 1 + 1e-6 is another.
     for score, place in (("1.000000001", 2), ("1.000001", 1)):
         assert ranks_of(read(f"q Q0 a 1 {score} t\nq Q0 b 2 1 t\n", "q 0 a 1\n", n=9)) == {
@@ -161,25 +158,27 @@ def test_several_tags_several_files_and_a_run_beside_a_table():
         assert {s.system: s.instances.tolist() for s in sets} == systems
 
 
-def test_n_is_asked_for():
+def test_what_is_lacking_or_there_twice():
     with pytest.raises(MissingCandidates) as info:
         read(RUN, QRELS)
     assert "my.run does not say n" in str(info.value)
     assert "(at least 2, " in str(info.value)
+    said = "a and b both hold qrels; give one"
+    refused(lambda: read_rank_sets(**files(r=RUN, a=QRELS, b=QRELS), n=9), said)
+    run = RUN + "1 Q0 b 1 2 B\n1 Q0 z 2 1 B\n"  # B does not rank query 2
+    sets = read(run, QRELS, n=9, censored="left-out")
+    assert [s.instances.tolist() for s in sets] == [[1], [1]]
 
 
 MISSING = QRELS + "1 0 z 1\n3 0 a 1\n3 0 c 1\n4 0 c 0\n"
 
 
-def test_a_missing_item_is_censored_never_rank_depth_plus_one():
+def test_a_missing_item_is_censored_or_tied_with_all_that_is_not_ranked():
     facts = "my.run … 3 of 5 relevant items … in 2 of 3 queries … beyond the end … "
     facts += 'censored="tied" … censored="left-out"'
     said = refused(lambda: read(RUN, MISSING, n=9), facts, CensoredItems)
     # The counts do not depend on n, so nothing else is asked for first.
     assert refused(lambda: read(RUN, MISSING), kind=CensoredItems) == said
-
-
-def test_one_missing_item_is_tied_with_all_that_is_not_ranked():
     (ranks,) = read(RUN, QRELS + "1 0 z 1\n", n=9, censored="tied")
     columns = [ranks.instances.tolist(), ranks.ranks.tolist(), ranks.ties.tolist()]
     rows = set(zip(*columns, strict=True))
@@ -214,12 +213,6 @@ def test_drawn_places_are_uniform():
     assert np.bincount(ranks.ranks)[:6].sum() == 0
 
 
-def test_left_out_is_left_out_in_all_systems():
-    run = RUN + "1 Q0 b 1 2 B\n1 Q0 z 2 1 B\n"  # B does not rank query 2
-    sets = read(run, QRELS, n=9, censored="left-out")
-    assert [s.instances.tolist() for s in sets] == [[1], [1]]
-
-
 def test_the_preview_counts_what_is_missing_and_what_is_ignored():
     opened = open_sources(**files(my_run=RUN + "9 Q0 a 1 1 A\n", my_qrels=MISSING))
     summary = opened.read(n=9, censored="tied").summary
@@ -239,11 +232,6 @@ def test_the_preview_counts_what_is_missing_and_what_is_ignored():
     assert "2 queries left out" in left.files[0].notes[-1]
     with pytest.raises(ValueError, match="censored must be one of refuse, tied, left-out"):
         opened.read(n=9, censored="ignored")
-
-
-def test_two_files_of_qrels():
-    said = "a and b both hold qrels; give one"
-    refused(lambda: read_rank_sets(**files(r=RUN, a=QRELS, b=QRELS), n=9), said)
 
 
 def test_tables_are_no_runs():

@@ -59,13 +59,10 @@ def test_any_name_survives_in_each_language(name):
     assert not set(escape.html_text(name)) & set("<>\"'")
 
 
-def test_tex_has_no_ligatures():
+def test_nothing_active_is_left():
     # cmr joins -- to an en dash, '' to a closing quote; T1 fonts ,, to an opening one.
     for pair in ("--", "''", ",,"):
         assert pair not in escape.tex(f"a{pair}{pair}b")
-
-
-def test_markdown_begins_no_cell_tag_link_or_mention():
     text = escape.markdown("a|b <i> [x](y) www.a.org http://a.org @you a@b.org *c* _d_ `e`")
     assert not re.search(r"(?<!\\)[|*_`\[\]]", text)
     assert "<" not in text
@@ -73,7 +70,4 @@ def test_markdown_begins_no_cell_tag_link_or_mention():
     assert "www." not in text
     assert not re.search(r"(?<![\\\w])@", text)
     assert escape.markdown("Recall@10") == "Recall@10"
-
-
-def test_html_keeps_lines():
     assert escape.html_text("a\n\tb\x07") == "a\n\tb"

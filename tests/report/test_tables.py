@@ -139,23 +139,17 @@ def test_intervals_become_two_columns():
     assert "$p$ (Holm)" in as_latex(table)
 
 
-def test_an_index_with_a_meaning_comes_first():
+def test_odd_tables():
     curve = sd.curve("Recall@10", sd.example("paper-abc"), [1, 99])
     assert as_csv(curve).splitlines()[0] == "m,A,B,C"
     assert [row[0] for row in cells(as_markdown(curve))[2:]] == ["1", "99"]
     # A system may be called as the index is.
     twice = pd.DataFrame({"m": [0.5]}, index=pd.Index([7], name="m"))
     assert as_csv(twice) == "m,m\n7,0.5\n"
-
-
-def test_chances_of_pairs_and_whole_numbers():
     table = pd.DataFrame({"better": ["A"], "worse": ["B"], "probability": [0.95]})
     assert cells(as_markdown(table))[0][2] == "Probability (%)"
     other = pd.DataFrame({"first": ["A"], "m": [12000], "seconds": [1.5], "steps": [3.0]})
     assert cells(as_markdown(other))[2] == ["A", "12000", "1.50", "3"]
-
-
-def test_empty_table():
     empty = pd.DataFrame({"better": [], "worse": [], "m": []})
     assert as_csv(empty) == "better,worse,m\n"
     assert len(as_markdown(empty).splitlines()) == 2
