@@ -42,19 +42,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def abc() -> list[RankSet]:
-    """Recommenders A, B, C of Table 1."""
     return example("paper-abc")
 
 
 @pytest.fixture(scope="session")
 def xyz() -> list[RankSet]:
-    """Recommenders X, Y, Z on MovieLens 1M, ties broken by one draw."""
     return example("movielens-xyz")
 
 
 @pytest.fixture(scope="session")
 def xyz_ties() -> list[RankSet]:
-    """The same with their ties."""
     return example("movielens-xyz-ties")
 
 

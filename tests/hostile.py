@@ -52,8 +52,6 @@ class Case:
 
 @dataclass
 class Corpus:
-    """Collects cases."""
-
     rng: np.random.Generator
     cases: list[Case] = field(default_factory=list)
 
@@ -169,7 +167,6 @@ def numbers(values) -> str:
 
 
 def corpus(seed: int = 0) -> list[Case]:
-    """All cases, small and large."""
     c = Corpus(np.random.default_rng(seed))
     rng = c.rng
     for i in range(24):
@@ -206,7 +203,6 @@ def corpus(seed: int = 0) -> list[Case]:
 
 
 def _flipped(rng, data: bytes) -> bytes:
-    """Bytes changed here and there, or cut off."""
     changed = bytearray(data)
     for place in rng.integers(0, len(data), int(rng.integers(1, 5))):
         changed[place] = int(rng.integers(256))
@@ -214,7 +210,6 @@ def _flipped(rng, data: bytes) -> bytes:
 
 
 def _types(c: Corpus) -> None:
-    """Columns of every type in every place."""
     columns = {
         "list": pa.array([[1], [2]]),
         "struct": pa.array([{"a": 1}, {"a": 2}]),
@@ -254,7 +249,6 @@ def _types(c: Corpus) -> None:
 
 
 def _headers(c: Corpus) -> None:
-    """Arrays whose header lies."""
     shapes = (
         "(True,)|(False,)|(-1,)|(2, True)|(10**9,)|(1e2,)|3|None|()|(0,)|(1, 2, 3)|"
         "(99999999999999999999,)",
@@ -294,7 +288,6 @@ def _headers(c: Corpus) -> None:
 
 
 def _packed(c: Corpus) -> None:
-    """gzip and what else packs."""
     good, empty = gz(long_csv(c.rng)), gz(b"")
     after = [good + more for more in (b"\0" * 99, b"x")]
     cut = [gz(good), good[:-4], good[:10]]
@@ -314,7 +307,6 @@ def _packed(c: Corpus) -> None:
 
 
 def _encodings(c: Corpus) -> None:
-    """Text that is none, or odd text."""
     text = long_csv(c.rng).decode()
     for encoding in ("utf-16", "utf-16-le", "utf-32", "latin-1", "cp037", "utf-8-sig", "utf-7"):
         c.add("encoding", "e.csv", text.encode(encoding, "replace"))
@@ -349,8 +341,6 @@ def _many_m(c: Corpus) -> None:
 
 
 def _large(c: Corpus) -> None:
-    """More than is looked at, or just as much."""
-
     def lines(head: str, one: Callable[[int], str], many: int) -> Callable[[], Iterator[bytes]]:
         def write() -> Iterator[bytes]:
             yield head.encode()
@@ -465,7 +455,6 @@ def _large(c: Corpus) -> None:
 
 
 def read(case: Case, data: bytes, **how: Any) -> Any:
-    """What the program makes of it; ``how`` it is read otherwise than is usual here."""
     if case.reader == "printed":
         return read_printed(data.decode(errors="replace"))
     if case.reader == "pasted":
@@ -508,7 +497,6 @@ def wrong_sentence(case: Case, error: BaseException) -> str:
 
 
 def wrong_result(case: Case, data: bytes, found: Any) -> str:
-    """What is wrong with a result, by another reader; nothing if it is right, or not judged."""
     if case.refused:
         return f"read, though it cannot be: {str(found)[:200]}"
     if case.reader in ("ranks", "sampled") and case.name.endswith(".csv") and len(data) < 10**6:

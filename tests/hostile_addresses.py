@@ -56,7 +56,6 @@ class Address:
 
 
 def addresses(seed: int = 0) -> list[Address]:
-    """Every key with bad and odd values on every kind of page, alone and together."""
     rng = np.random.default_rng(seed)
     found: list[Address] = []
 
@@ -92,12 +91,10 @@ def addresses(seed: int = 0) -> list[Address]:
 
 @cache
 def plain(page: str) -> str:
-    """What a page says without a query."""
     return Page(page).headline
 
 
 def wrong(address: Address) -> str:
-    """What is wrong with the page that an address opens; nothing if all is right."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

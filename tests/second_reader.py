@@ -54,7 +54,6 @@ def whole(cell: str) -> int:
 
 
 def read(data: bytes, name: str) -> dict[str, list[Entry]]:
-    """Entries of each system in the order of the file; ranges are not checked here."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

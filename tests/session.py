@@ -78,7 +78,6 @@ def widget(shown: list[Any], key: str) -> WidgetState:
 
 
 def texts(shown: list[Any], kind: str) -> list[str]:
-    """What elements of one kind say: ``Markdown``, ``Alert`` ..."""
     return [x.body.replace("\u00a0", " ") for x in shown if type(x).__name__ == kind]
 
 

@@ -62,13 +62,11 @@ def imports(path: Path) -> list[str]:
 
 
 def foreign(path: Path) -> set[str]:
-    """Top-level packages imported that are neither ours nor Python's."""
     tops = {name.split(".")[0] for name in imports(path)}
     return tops - set(sys.stdlib_module_names) - {"sampledash"}
 
 
 def inside(path: Path) -> set[str]:
-    """Parts of our package a module imports."""
     return {name.split(".")[1] for name in imports(path) if name.startswith("sampledash.")}
 
 

@@ -70,7 +70,6 @@ def several() -> sd.RankSet:
 
 
 def numbers(rs: sd.RankSet, **options: object) -> list[float]:
-    """What the comparison functions make of a rank set."""
     result = []
     for metric in ("AUC", "Recall@3", "AP", "NDCG@5"):
         result.append(sd.mean(metric, rs))

@@ -46,7 +46,6 @@ def law(**changes: object) -> sd.Sampling:
 
 
 def printed(**changes: object) -> tuple[float, float]:
-    """Bounds from the sampled metrics of X, see test_printed_bounds."""
     good = {"metric": "Recall@10", "observed": X, "n": 3541, "m": 100, "decimals": 4}
     return sd.bounds_from_table(**good | changes)
 

@@ -77,8 +77,8 @@ def test_at_every_m_topk_is_the_recall_of_its_place(scheme, correction) -> None:
     options = {"scheme": scheme, "correction": correction}
     options |= {"odds": 2.0} if scheme == "popularity" else {}
     m_values = [1, 7, 19, 20, 100, 299]
-    topk, atop, auc = (sd.curve(x, [ranks], m_values, **options)["A"]
-                       for x in ("TOPK@0.05", "ATOP", "AUC"))  # fmt: skip
+    names = ("TOPK@0.05", "ATOP", "AUC")
+    topk, atop, auc = (sd.curve(x, [ranks], m_values, **options)["A"] for x in names)
     assert atop.tolist() == pytest.approx(auc.tolist())
     for m in m_values:
         # What the reader of the sampled list sees: the first 1 + floor(0.05 m) places. Corrected
@@ -102,7 +102,6 @@ def test_estimates_and_bounds_are_those_of_recall(method) -> None:
 
 
 def several() -> sd.RankSet:
-    """Several relevant items, own n."""
     rng, rows = np.random.default_rng(3), []
     for user in range(60):
         n = int(rng.integers(40, 90))

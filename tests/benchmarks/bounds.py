@@ -68,7 +68,6 @@ class Case:
         return drawn(self.ranks.ranks, self.n, self.m, rng)
 
     def infinite(self) -> SampledRankSet:
-        """What infinitely many instances would show."""
         if self.mass is None:
             return averaged(self.ranks, self.n, self.m)
         counts = self.mass @ dense_law(self.n, self.m, WITH)
@@ -162,7 +161,6 @@ def hardest(metric, infinite, size, shape):
 
 
 def rejected(q: Floats, other: Floats, size: int) -> float:
-    """Power of the 5 % likelihood ratio test of ``other`` against q, for ``size`` draws."""
     seen = (q > 1e-300) & (other > 1e-300)
     ratio = np.log(q[seen] / other[seen])
 
@@ -315,7 +313,6 @@ def shaped(quick: bool) -> Iterator[Result]:
 
 
 def deciding(ranks: Ints, rule: tuple[int, int, int], rng: np.random.Generator) -> SampledRankSet:
-    """One run in which what is drawn decides m."""
     m, above = adaptive((ranks - 1) / (N - 1), rng, *rule)
     return SampledRankSet("A", above + 1, N, m, adaptive=True)
 

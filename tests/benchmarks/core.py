@@ -15,7 +15,6 @@ from tests.oracles import UNIFORM, WITH, dense_bias_variance, dense_law, dense_t
 
 
 def by_scipy(above: Any, others: int, m: int, scheme: str) -> Floats:
-    """The law of 0..m sampled items above, given how many of the others are."""
     from scipy.stats import binom, hypergeom
 
     s = np.arange(m + 1)
@@ -63,7 +62,6 @@ def bias_variance(quick: bool) -> Iterator[Result]:
 
 
 def one_fit(correction: str, metric: str, scheme: str, n: int, m: int) -> Any:
-    """A fit, the libraries loaded before."""
     recipe, sampling = sd.parse_correction(correction), sd.Sampling(n, m, scheme)
     recipe.fit("AP", sd.Sampling(2000, 10, scheme))
 

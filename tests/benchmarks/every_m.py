@@ -55,7 +55,6 @@ class Case:
 
     @property
     def m_max(self) -> int:
-        """Largest m that is looked at: the largest n - 1, fewer where no sample is so large."""
         top = max(n for rows in self.systems for n, _ in rows) - 1
         if self.scheme == WITHOUT:
             sizes = [{n - len(ranks) for n, ranks in rows} for rows in self.systems]
@@ -86,19 +85,16 @@ def random_case(rng: np.random.Generator, n_max: int, most: int, several: bool) 
 
 
 def order(difference: float) -> int:
-    """1, -1, or 0 for tied."""
     return 0 if abs(difference) <= TIED else (1 if difference > 0 else -1)
 
 
 def flips_of(signs: dict[int, int]) -> list[int]:
-    """m at which the strict order differs from the last strict order before it."""
     strict = [(m, s) for m, s in sorted(signs.items()) if s != 0]
     runs = [next(group)[0] for _, group in groupby(strict, key=lambda item: item[1])]
     return runs[1:]
 
 
 def right_from_of(signs: dict[int, int], truth: int) -> int | None:
-    """Smallest m from which the order stays the true one."""
     found = None
     for m in sorted(signs, reverse=True):
         if signs[m] != truth:
@@ -181,7 +177,6 @@ def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
 
 
 def every_m(quick: bool) -> Iterator[Result]:
-    """All random sets; the difference is the number of disagreements."""
     count: Counter[str] = Counter()
     every = [(case, x, number) for number, case, some in cases(quick) for x in some]
     seconds, wrong = timed(

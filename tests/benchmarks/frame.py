@@ -59,7 +59,6 @@ class Result:
 
 
 def timed(run: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
-    """Best time of some runs, and the result."""
     best = np.inf
     for _ in range(repeats):
         start = time.perf_counter()
@@ -105,7 +104,6 @@ class Run(NamedTuple):
 
 
 def alone(job: Callable[..., Callable[[Any], Any]], *arguments: object) -> Run:
-    """What a job takes in a process of its own."""
     told = json.dumps([job.__module__, job.__name__, *arguments])
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, told], capture_output=True, text=True, check=False

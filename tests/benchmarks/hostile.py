@@ -25,7 +25,6 @@ MOST_SECONDS, MOST_MIB = 10.0, 1024.0
 
 
 def judged(case: Case, data: bytes) -> tuple[str, str, float]:
-    """What is wrong, what was said, and how long it took."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
@@ -67,7 +66,6 @@ def measured(pool: Any, number: int, path: Path) -> tuple[str, str, float, float
 
 
 def files(small: bool, verbose: bool, only: str) -> int:
-    """Judge the corpus; how many files are not handled."""
     cases = {i: c for i, c in enumerate(every()) if not (small and c.large)}
     cases = {i: case for i, case in cases.items() if case.kind.startswith(only)}
     bad = refused = 0
@@ -92,7 +90,6 @@ def files(small: bool, verbose: bool, only: str) -> int:
 
 
 def pages() -> int:
-    """Judge the addresses; how many are not handled."""
     logging.disable(logging.CRITICAL)  # Streamlit misses its server at every run
     tried, bad, slow = addresses(), 0, 0.0
     for address in tried:

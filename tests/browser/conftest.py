@@ -8,10 +8,8 @@ import pytest
 from tests.session import serve
 
 REQUIRED = os.environ.get("SAMPLEDASH_BROWSER") == "required"
-QUIET = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+OFF = ("gpu", "quic", "background-networking", "component-update", "sync")
+QUIET = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in OFF)]
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +22,6 @@ def server():
 
 
 def chromium_path():
-    """Where Chromium is, or None."""
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 

@@ -35,7 +35,6 @@ def says(page, text):
 
 
 def go(page, name):
-    """Open a page by the menu, which a phone folds away."""
     if page.viewport_size["width"] > 600:
         page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
         return

@@ -31,12 +31,10 @@ def skewed(rng, n, size, powers, **more):
 
 
 def of_ranks(n: Any, *ranks: Any, **more: Any) -> list[sd.RankSet]:
-    """Systems P, Q, ... with these ranks."""
     return [sd.RankSet(x, r, n, **more) for x, r in zip("PQRS", ranks, strict=False)]
 
 
 def options_of(scheme: str, odds: float = 2.0) -> dict[str, Any]:
-    """Options of a scheme."""
     return {"scheme": scheme, "odds": odds} if scheme == POPULARITY else {"scheme": scheme}
 
 
@@ -54,7 +52,6 @@ def instances(draw: st.DrawFn, most: int = 3, relevant: int = 4, tied: bool = Fa
 
 
 def rank_set(rows: list[Instance], system: str = "S", **options: Any) -> sd.RankSet:
-    """Instances are labelled 0, 1, ..."""
     n, ranks, ties, labels = zip(
         *((n, r, t, u) for u, (n, *each) in enumerate(rows) for r, t in zip(*each, strict=True)),
         strict=True,
@@ -100,6 +97,5 @@ def _positions(order, n, m, scheme, weights):
 
 
 def shares(rows: list[Instance], weighting: str) -> list[float]:
-    """Weight of each instance in the mean."""
     each = [len(ranks) if weighting == "relevant-items" else 1 for _, ranks, _ in rows]
     return [x / sum(each) for x in each]

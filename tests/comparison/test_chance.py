@@ -43,7 +43,6 @@ from tests.oracles import (
 
 
 def ordered(metric: Any, sets: list[sd.RankSet], m: int, **options: Any) -> tuple[Any, list]:
-    """The row of a pair, and its systems: the better one, the worse one."""
     row = sd.probability_of_order(metric, sets, m, **options).iloc[0]
     by_name = {rs.system: rs for rs in sets}
     return row, [by_name[row.better], by_name[row.worse]]

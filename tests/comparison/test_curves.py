@@ -63,16 +63,6 @@ def test_corrected_curve_is_the_corrected_mean_at_each_m(scheme: str, correction
             assert ours.iloc[:, i].to_numpy() == pytest.approx(again, rel=1e-10, abs=1e-12)
 
 
-def test_complete_sample_is_exact(xyz: list[sd.RankSet]) -> None:
-    top = max(rs.max_negatives for rs in xyz)
-    for metric in ("AUC", "Recall@10", "NDCG", "AP"):
-        ours = sd.curve(metric, xyz, [top, 10**5], scheme=WITHOUT)
-        for rs in xyz:
-            assert ours[rs.system].to_numpy() == pytest.approx(
-                np.mean(sd.parse_metric(metric)(rs.ranks, rs.n)), rel=1e-12
-            )
-
-
 def test_frame_and_progress() -> None:
     sets, seen = of_ranks(9, [1, 4], [2, 3]), []
     table = sd.curve("AP", sets, [5, 1, 5, np.int64(3)], progress=seen.append)

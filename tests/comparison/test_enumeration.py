@@ -40,7 +40,6 @@ WEIGHTING = st.sampled_from(["instances", "relevant-items"])
 
 
 def check(metric, rows, m, laws, value, error=1e-12, masses=None, **options):
-    """Mean and scatter of the mean over instances, each with its law."""
     mean = spread = 0.0
     for law, share in zip(laws, shares(rows, options.get("weighting", "")), strict=True):
         values = [(p, value(*what)) for p, what in law]
@@ -57,7 +56,6 @@ def check(metric, rows, m, laws, value, error=1e-12, masses=None, **options):
 
 
 def each_metric():
-    """Every metric, and its value of sampled ranks by definition."""
     for name, k in METRICS:
         yield (
             sd.metric(name, k=k),

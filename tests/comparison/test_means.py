@@ -164,23 +164,6 @@ def test_two_items_against_their_joint_law(scheme: str, text: str) -> None:
         assert sd.std_of_mean(text, rs, m, scheme=scheme) ** 2 == pytest.approx(true, abs=1e-14)
 
 
-def test_instances_of_any_length_add_up() -> None:
-    # Together as alone: lists of different lengths go side by side.
-    rng = np.random.default_rng(5)
-    sizes = [3, 1, 40, 5, 1, 12]
-    ranks = [np.sort(rng.choice(200, k, replace=False)) + 1 for k in sizes]
-    n = [200, 210, 220, 230, 40 + 200, 200]
-    alone = [
-        sd.std_of_mean("NDCG@20", sd.RankSet("S", r, k, instances=[0] * len(r)), 30) ** 2
-        for r, k in zip(ranks, n, strict=True)
-    ]
-    together = sd.RankSet(
-        "S", np.concatenate(ranks), np.repeat(n, sizes), instances=np.repeat(range(6), sizes)
-    )
-    found = sd.std_of_mean("NDCG@20", together, 30) ** 2
-    assert found == pytest.approx(sum(alone) / 36, rel=1e-12)
-
-
 MIXED = sd.RankSet("M", [3, 5, 9], n=20, instances=["a", "a", "b"])
 RISING = np.arange(1.0, 21.0)
 

@@ -36,7 +36,6 @@ def listed(table: pd.DataFrame, name: str) -> list[int | None]:
 
 
 def chances_of(metric: str, sets: list[sd.RankSet], m_max: int, **options: object) -> np.ndarray:
-    """Chance of each pair at every m: shape (m_max, pairs)."""
     tables = (sd.probability_of_order(metric, sets, m, **options) for m in range(1, m_max + 1))
     return np.array([table.probability for table in tables])
 

@@ -48,7 +48,6 @@ def test_few_instances_by_enumeration(name: str, k: int | None, scheme: str, pai
 
 
 def parts_of(rs: sd.RankSet) -> list[sd.RankSet]:
-    """Each instance as a rank set of its own."""
     at = [rs.instances == u for u in np.unique(rs.instances)]
     return [
         sd.RankSet("S", rs.ranks[x], rs.n[x], ties=rs.ties[x], instances=rs.instances[x])
@@ -88,20 +87,16 @@ def test_many_instances_by_the_moments_of_each(options, paired, weighting):
     # By hand: a redrawn value scatters by its own law, ties included, and by its mean.
     sets, how = users(50, paired), {**options, "weighting": weighting}
     row = probability_if_redrawn("NDCG", sets, 10, **how).iloc[0]
-    mean, variance, weight = np.array(
-        [
-            [
-                (sd.expected_mean("NDCG", x, 10, **options),
-                 sd.std_of_mean("NDCG", x, 10, **options) ** 2,
-                 len(x) if weighting == "relevant-items" else 1)
-                for x in parts_of(next(rs for rs in sets if rs.system == system))
-            ]
-            for system in (row.better, row.worse)
-        ]
-    ).transpose(2, 0, 1)  # fmt: skip
+    parts = [parts_of(next(rs for rs in sets if rs.system == x)) for x in (row.better, row.worse)]
+    mean, std = (
+        np.array([[f("NDCG", x, 10, **options) for x in each] for each in parts])
+        for f in (sd.expected_mean, sd.std_of_mean)
+    )
+    by_items = weighting == "relevant-items"
+    weight = np.array([[len(x) if by_items else 1 for x in each] for each in parts])
     average = (mean * weight).sum(axis=1) / weight.sum(axis=1)
     off = mean - average[:, None]
-    spread = (variance.sum(axis=0) + (off[0] - off[1]) ** 2, variance + off**2)[not paired]
+    spread = ((std**2).sum(axis=0) + (off[0] - off[1]) ** 2, std**2 + off**2)[not paired]
     spread = np.sum(weight**2 * spread, axis=-1) / weight.sum(axis=1) ** 2
     z = (average[0] - average[1]) / np.sqrt(spread[0] if paired else spread.sum())
     assert row.probability == pytest.approx(0.5 * (1 + erf(z / np.sqrt(2))), abs=1e-9)

@@ -20,7 +20,6 @@ from tests.oracles import UNIFORM as SCHEMES
 
 
 def draws(items: int, m: int, scheme: str) -> np.ndarray:
-    """Equally likely samples of the irrelevant items 0..items - 1."""
     every = product(range(items), repeat=m) if scheme == WITH else combinations(range(items), m)
     return np.array(list(every))
 

@@ -85,7 +85,6 @@ def furthest(gamma, prior, sampling, truth, metrics):
 
 
 def priors(n: int) -> dict[str, list[float]]:
-    """Weights of the ranks: as a user or an estimator would give them."""
     r = np.arange(1, n + 1)
     weights = {
         "uniform": np.ones(n),
@@ -165,9 +164,8 @@ def test_small_cases_and_their_moments(scheme: str, data: st.DataObject) -> None
 def test_large_sizes(n: int, m: int, scheme: str, odds: float) -> None:
     """Beyond 1,000 ranks not all are summed; and the closed form without replacement."""
     law, sampling = dense_law(n, m, scheme, odds), sd.Sampling(n, m, scheme, odds)
-    metrics = [("auc", None), ("recall", 1), ("precision", 10), ("recall", 65), ("recall", 100),
-               ("recall", n // 3 + 1), ("ap", None), ("ap", 500), ("ndcg", None), ("ndcg", 10),
-               ("ndcg", n // 3 + 1)]  # fmt: skip
+    metrics = [("auc", None), ("precision", 10), ("ap", None), ("ap", 500), ("ndcg", None)]
+    metrics += [(name, k) for name in ("recall", "ndcg") for k in (1, 10, 65, 100, n // 3 + 1)]
     targets = np.stack([exact_metric(name, k, n) for name, k in metrics], axis=1)
     for gamma in (1.0, 0.1, 0.01, 0.001, 1e-5)[:: 1 if m < 400 else 2]:
         dense = dense_bias_variance(law, targets, gamma, None)

@@ -12,7 +12,6 @@ RECIPES = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.001")
 
 
 def summed(fit: sd.Fit, law: np.ndarray, prior: np.ndarray | None = None) -> tuple[float, float]:
-    """The two sums of eq. 24 as printed."""
     n = fit.sampling.n
     weights = np.full(n, 1 / n) if prior is None else prior / prior.sum()
     mean = law @ fit.values

@@ -28,33 +28,27 @@ class Page(AppTest):
         return self
 
     def click(self, label):
-        """Press the button that says this, and run."""
         next(b for b in self.button if b.label == label).click()
         return self.run()
 
     def press(self, key):
-        """Press the button with this key, and run without a complaint."""
         self.button(key=key).click()
         assert not self.run().error
         return self
 
     def put(self, key, value):
-        """Put a number, and run."""
         self.number_input(key=key).set_value(value)
         return self.run()
 
     def write(self, key, value):
-        """Put a text, and run."""
         self.text_area(key=key).set_value(value)
         return self.run()
 
     def pick(self, key, value):
-        """Choose a segment, and run."""
         self.segmented_control(key=key).set_value(value)
         return self.run()
 
     def upload(self, name, data):
-        """One file, where files are asked for."""
         source = next(c for c in self.segmented_control if "Upload a file" in c.options)
         source.set_value("Upload a file").run()
         self.file_uploader[0].set_value([(name, data, "")])
@@ -62,28 +56,23 @@ class Page(AppTest):
 
     @property
     def headline(self):
-        """The sentence of the page."""
         found = next((m.value for m in self.markdown if m.value.startswith("### ")), "")
         return found[4:].replace("\u00a0", " ")
 
     @property
     def numbers(self):
-        """The strip: label -> value."""
         return {m.label: m.value for m in self.metric}
 
     @property
     def said(self):
-        """All that is written, as it reads."""
         return " ".join(m.value for m in self.markdown).replace("\u00a0", " ")
 
     @property
     def captions(self):
-        """All small print, as it reads; a line each."""
         return "\n".join(c.value for c in self.caption).replace("\\", "")
 
     @property
     def complaint(self):
-        """What is wrong, as it reads."""
         return " ".join(e.value for e in self.error).replace("\\", "")
 
     @property
@@ -110,7 +99,6 @@ class Page(AppTest):
 
 
 def array(value):
-    """Numbers of a picture."""
     if isinstance(value, dict):
         return np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"])
     return np.asarray(value)

@@ -137,18 +137,6 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
         assert at.table[0].value.set_index("System")["Exact"]["A"] == exact
 
 
-def test_several_relevant_items_have_topk_and_atop():
-    at = page(metrics=["TOPK", "ATOP"], answers="Numbers").upload("several.csv", SEVERAL)
-    # By hand, shares of 899 others above: u 0 and 89, v 1; the first 10 of 900 hold 1/2 and 1.
-    atop = 100 * ((1 - 89 / 2 / 899) + (1 - 1 / 899)) / 2
-    means = at.table[0].value.set_index(["Metric", "System"])["Exact"]
-    assert means["TOPK@0.011", "A"] == "75.00 %"
-    assert means["ATOP", "A"] == f"{atop:.2f} %"
-    at = page(metrics=["TOPK", "ATOP"], answers="How sure").upload("several.csv", SEVERAL)
-    assert not at.complaint
-    assert "A > B" in at.headline
-
-
 def test_wrong_files_get_one_sentence_and_lose_nothing():
     at = page()
     before, charts = at.numbers, len(at.pictures)

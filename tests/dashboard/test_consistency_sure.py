@@ -33,7 +33,6 @@ def plain(cell):
 
 
 def spread(cell):
-    """Mean and deviation, as written."""
     return [float(x) for x in cell.removesuffix(" %").split(" ± ")]
 
 

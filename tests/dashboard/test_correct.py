@@ -23,7 +23,6 @@ def fitted(name, n=10_000, m=100, metric="Recall@10"):
 
 
 def lines(spec):
-    """Of one picture: name -> (x, y in percent)."""
     return {t["name"]: (array(t["x"]), array(t["y"])) for t in spec["data"] if "name" in t}
 
 
@@ -162,7 +161,6 @@ WRONG_WEIGHTS = {
 
 
 def refused(at, sentence):
-    """One sentence, beside the last good picture."""
     assert sentence in at.complaint
     assert len(at.error) == 1
     assert not at.headline

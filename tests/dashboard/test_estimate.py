@@ -45,7 +45,6 @@ def table_of(text, **query):
 
 
 def estimates_of(at):
-    """The table of all estimators, or that of all ranges."""
     table = at.table[0].value
     return table.set_index(table.columns[0])
 
@@ -57,12 +56,10 @@ def estimated(method, metric, ranks, n, m):
 
 
 def systems(at):
-    """Systems of the picture, from the top, and whether it is dimmed."""
     return at.specs[0]["layout"]["yaxis"]["ticktext"], at.dimmed
 
 
 def refused(at, facts):
-    """One sentence, and the picture of before."""
     for fact in facts.split("|"):
         assert fact in at.complaint
     assert len(at.error) == 1

@@ -12,7 +12,6 @@ from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard import grid, theme
 from sampledash.dashboard.consistency import pictures as consistency
 from sampledash.dashboard.correct import pictures as correct
-from sampledash.dashboard.correct.result import Curve
 from sampledash.dashboard.explore import pictures as explore
 
 N, M = 10_000, 100
@@ -251,18 +250,3 @@ def test_bars_are_bias_squared_and_variance_over_the_instances():
     # One that explodes is cut off.
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 1e12)}, instances=1)
     assert fig.layout.xaxis.range[1] < 5_000
-
-
-def test_tradeoff_survives_zeros_and_marks_what_is_in_range():
-    zero = Curve(PLAIN, "uncorrected", np.zeros(7), np.full(7, 0.1))
-    other = Curve(BV, "BV 0.1", np.full(7, 0.02), np.geomspace(0.001, 0.5, 7))
-    for symbol in ("γ", "m", "n", "|D|"):
-        x = np.geomspace(1e-6, 1, 7) if symbol == "γ" else np.geomspace(10, 10_000, 7)
-        fig = correct.tradeoff(symbol, x, [zero, other], marks={"here": x[3], "outside": 1e12})
-        assert "here" in written(fig)
-        assert "outside" not in written(fig)
-        assert len(fig.layout.shapes) == 1
-        first, last = fig.layout.xaxis.range
-        assert (first > last) == (symbol == "γ")
-    nothing = Curve(BV, "BV 0.1", np.zeros(3), np.zeros(3))
-    assert correct.tradeoff("m", np.array([1.0, 10, 100]), [nothing], marks={}).data

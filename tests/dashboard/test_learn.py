@@ -33,7 +33,6 @@ def answered(number, **query):
 
 
 def guess(at, number, choice):
-    """Give an answer by the control of the lesson."""
     if words(number).most is None:
         return at.button_group(key=f"guess{number}").set_value(choice.text).run()
     return at.number_input(key=f"guess{number}").set_value(choice.number).run()

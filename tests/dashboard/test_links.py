@@ -45,7 +45,6 @@ ALL_LARGE = "&".join(f"{key}={'9' * 400}" for key in ("n", "m", "k", "rank"))
 
 
 def rows(table):
-    """Addresses, and all that is said of each."""
     found = {}
     for line in filter(None, table.replace("\n    | ", " | ").splitlines()):
         address, facts = line.replace("\\n", "\n").replace("ALL", ALL_LARGE).split(" | ")

@@ -21,8 +21,6 @@ MISSING = QRELS + b"1 0 z 1\n"
 
 
 class Chooser(Page):
-    """Files as they are listed, and what is found in them."""
-
     def __init__(self, *files, source="Upload a file", **named):
         super().__init__(script=Path(__file__).with_name("chooser.py"))
         self.pick("source", source)

@@ -57,7 +57,6 @@ def test_numbers_as_they_are_written():
 
 
 def rows(*states_and_m):
-    """Of the pairs Z and X, Z and Y, Y and X."""
     known = zip(states_and_m, "ZZY", "XYX", (0.99, 0.9, 0.8031), strict=False)
     return [
         {"state": state, "right_from": m, "better": better, "worse": worse, "probability": chance}

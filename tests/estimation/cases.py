@@ -29,7 +29,6 @@ def beta_drawn(n, m, scheme=WITH, size=700, a=0.4, seed=9):
 
 
 def drawn(ranks: Ints, n: int, m: int | Ints, rng: np.random.Generator) -> SampledRankSet:
-    """One run with replacement, of system A."""
     return SampledRankSet("A", 1 + rng.binomial(m, (ranks - 1) / (n - 1)), n, m)
 
 

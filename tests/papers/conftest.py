@@ -11,5 +11,4 @@ from sampledash.readers.bundled import example
 
 @pytest.fixture(scope="session")
 def tables() -> dict[int, pd.DataFrame]:
-    """Every cell by table."""
     return {table: match(table, example) for table in (1, 2, 3, 4)}

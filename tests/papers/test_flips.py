@@ -19,8 +19,7 @@ FLIPS = {
 
 
 def by_pair(found: list[sd.Flip]) -> dict[str, list[int]]:
-    return {pair: [flip.m for flip in found if flip.first + flip.second == pair]
-            for pair in ("XY", "XZ", "YZ")}  # fmt: skip
+    return {x: [f.m for f in found if f.first + f.second == x] for x in ("XY", "XZ", "YZ")}
 
 
 @pytest.mark.parametrize("metric", FLIPS)

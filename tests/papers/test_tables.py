@@ -122,19 +122,6 @@ def test_every_auc_column_of_tied_items(xyz_ties: list[sd.RankSet]) -> None:
     assert np.all(np.abs(runs.mean(axis=0) - printed["printed"]) <= within)
 
 
-def test_ties_drawn_once_miss_three_more_cells(xyz: list[sd.RankSet]) -> None:
-    """With the ties broken by one draw twelve sampled cells are left over instead of nine."""
-    found = match(3, lambda name: xyz)
-    off = found[found["difference"].abs() > found["allowed"]]
-    left = set(zip(off["metric"], off["row"], off["column"], strict=True))
-    sampled = {cell for cell in left if cell[2] != "exact"}
-    rank_estimate = {("AUC", system, "rank estimate") for system in "XYZ"}
-    ties_of_z = {("AUC", "Z", column) for column in CORRECTIONS}
-    ties_of_z |= {(metric, "Z", "uncorrected") for metric in ("Recall@10", "NDCG@10", "AP")}
-    assert sampled == rank_estimate | ties_of_z
-    assert len(sampled) == 12
-
-
 def test_tables_1_and_2_of_the_toy_ranks(tables, abc):
     for rs in abc:
         assert sorted(rs.ranks.tolist()) == sorted(TOY[rs.system])

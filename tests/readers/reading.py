@@ -28,7 +28,6 @@ def files(**texts: str | bytes) -> dict[str, Any]:
 
 
 def read(content: str | bytes, name: str = "ranks.csv", **options: Any):
-    """One file, and its qrels where there are some."""
     if options.get("qrels"):
         options["qrels"] = buffer(options["qrels"], "my.qrels")
     return read_rank_sets(buffer(content), name=name, **options)
@@ -69,7 +68,6 @@ def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = Re
 
 
 def complaint(content: str | bytes, name="ranks.csv", facts="", kind=ReadError, **options) -> str:
-    """The same of a file, which it names."""
     said = refused(lambda: read(content, name, **options), facts, kind)
     assert name in said or "my.qrels" in said
     return said

@@ -159,7 +159,6 @@ ODD_COUNTS = [["1", "2"], [True, False], [1j, 2], [10**400, 1], ["٣", "٣"], LO
 
 
 def both(**options):
-    """Ways to make a set of ranks and one of sampled ranks."""
     yield lambda: RankSet("A", [3, 4], 9, **options)
     yield lambda: SampledRankSet("A", [3, 4], 9, 5, **options)
 

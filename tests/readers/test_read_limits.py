@@ -141,18 +141,6 @@ def test_the_second_block_may_hold_larger_numbers(monkeypatch):
     assert [len(each) for each in sets] == [100, 19]
 
 
-def test_what_is_left_out_leaves_the_rest_in_its_place():
-    text = "system,rank,n,count\nA,3,9,0\nB,7,9,2\nC,12,9,0\nD,4,9,2\nB,5,9,0\n"
-    sets = read(text, "r.csv")
-    found = [(s.system, s.ranks.tolist(), s.n.tolist(), s.counts.tolist()) for s in sets]
-    assert found == [("B", [7], [9], [2.0]), ("D", [4], [9], [2.0])]
-    (ranks,) = read(text, "r.csv", systems=["D"])
-    assert (ranks.system, ranks.ranks.tolist()) == ("D", [4])
-    beyond = text.replace("D,4", "D,10").encode()
-    for systems in (None, ["D"]):
-        complaint(beyond, facts="line 5, column 'rank': rank 10 is beyond", systems=systems)
-
-
 def test_files_together(monkeypatch):
     part, known = b"rank\n3\n4\n5\n", b"user,rank\n1,3\n2,4\n"
 

@@ -21,8 +21,8 @@ from tests.readers.reading import refused
 FIRST, SECOND, LAST = "100 100 100 100 100", "40 40 8437 9266 4482", "212 2 743 5342 1548"
 COLUMNS = zip(FIRST.split(), SECOND.split(), LAST.split(), strict=True)
 WIDE = "A,B,C\n" + "\n".join(map(",".join, COLUMNS))
-LONG = "".join(f"{s},{r},10000\n" for s, x in zip("ABC", (FIRST, SECOND, LAST), strict=True)
-               for r in x.split())  # fmt: skip
+ROWS = {"A": FIRST, "B": SECOND, "C": LAST}
+LONG = "".join(f"{system},{rank},10000\n" for system in ROWS for rank in ROWS[system].split())
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,6 @@ def test_odd_lines_and_cells_of_a_printed_table() -> None:
 
 
 def read(text: str) -> tuple[list[PrintedRow], list[str]]:
-    """The rows and the notes."""
     table = read_printed(text)
     return table.rows, table.notes
 

@@ -240,7 +240,6 @@ def test_the_table_is_read_whole():
 
 
 def column(*values):
-    """A Parquet file with these ranks."""
     return saved({"user": ["a", "b"], "rank": values, "n": [9, 9]})
 
 

@@ -13,7 +13,6 @@ WITHOUT = {"scheme": "without-replacement"}
 
 
 def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None, **given):
-    """A comparison; what is not given comes from the public functions."""
     metrics, protocol = tuple(map(as_metric, metrics)), Protocol.of(options)
     m_max = m_max or largest_m(sets, None, protocol)
     values = given.pop("m_values", None)
@@ -36,7 +35,6 @@ def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None
 
 
 def movielens(metrics=("Recall@10", "AUC"), m=100, m_max=1000, systems=3, **options):
-    """X, Y, Z of the bundled example."""
     sets, python = sd.example("movielens-xyz")[:systems], 'sd.example("movielens-xyz")'
     name, options = "MovieLens 1M: X, Y, Z", {**WITHOUT, **options}
     return findings(name, python, sets, metrics, m, options, m_max)
@@ -75,7 +73,6 @@ def figure(name="A"):
 
 
 def hostile():
-    """X, Y, Z under names that no file should be able to hurt with."""
     sets = [
         sd.RankSet(name, rs.ranks, rs.n)
         for name, rs in zip(NAMES, sd.example("movielens-xyz"), strict=True)

@@ -208,7 +208,6 @@ def test_instances_candidates_ties_and_several_relevant_items():
 
 
 def plain(latex):
-    """LaTeX of the paragraph as it reads."""
     text = latex.replace("~\\cite{krichene2020sampled}", " (Krichene & Rendle, 2020)")
     text = text.replace("~\\cite{harper2015movielens}", " (Harper & Konstan, 2015)")
     text = text.replace("~\\cite{sampledash}", "").replace("\\,", " ").replace("{,}", ",")

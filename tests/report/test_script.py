@@ -20,7 +20,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(script, folder, *, alone=False):
-    """What the script prints when started in the folder; alone: in a process of its own."""
     path = folder / "script.py"
     path.write_text(script, encoding="utf-8")
     if not alone:
@@ -36,7 +35,6 @@ def run(script, folder, *, alone=False):
 
 
 def check(found, folder, *, alone=False):
-    """Run the script of these findings; compare every printed number with the core."""
     script = python_script(found)
     assert max(map(len, script.splitlines())) <= 100 or "RankSet" in found.python
     imports = [line for line in script.splitlines() if line.startswith(("import", "from"))]

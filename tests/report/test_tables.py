@@ -36,13 +36,11 @@ VERDICT = pd.DataFrame(
 
 
 def cells(markdown):
-    """Rows of a Markdown table, split as GFM splits them."""
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in markdown.splitlines()]
     return [[read_markdown(cell.strip()) for cell in row] for row in rows]
 
 
 def body(latex):
-    """Cells between the rules of a LaTeX table."""
     inside = latex.split("\\midrule\n")[1].split("\\bottomrule")[0]
     rows = [line.strip() for line in inside.strip().splitlines()]
     assert all(row.endswith(r" \\") for row in rows)
