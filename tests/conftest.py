@@ -1,7 +1,5 @@
 """Shared fixtures, and one hypothesis profile: the same cases on every run, no clock."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

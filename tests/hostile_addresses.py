@@ -1,7 +1,5 @@
 """Hostile addresses: query strings for every page, made from a seed, and what is right for each."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """A second reader of tables in text form: plain csv and fractions, slow, and none of our code."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """A reader without a browser: a websocket session that runs a page and keeps what it is sent."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import subprocess
@@ -9,7 +7,7 @@ import sys
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlencode
 
 import websockets
@@ -35,7 +33,7 @@ class Session:
         self.query = urlencode({"v": 1, **query})
         self.sent: list[bytes] = []
 
-    async def __aenter__(self) -> Session:
+    async def __aenter__(self) -> Self:
         how = {"subprotocols": [websockets.Subprotocol("streamlit")], "max_size": None}
         self._socket = await websockets.connect(f"{self.address}/_stcore/stream", **how)
         return self

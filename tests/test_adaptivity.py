@@ -1,7 +1,5 @@
 """The test whether what was drawn decided m: its level, its power, and what the reader says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

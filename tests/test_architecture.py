@@ -1,7 +1,5 @@
 """The house: what may import what, and what start-up loads."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

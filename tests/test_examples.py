@@ -1,7 +1,5 @@
 """The examples in docstrings and in the README are what the functions answer."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Metrics against their definitions, eq. 2-13 of Krichene & Rendle (KDD 2020)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import example, given

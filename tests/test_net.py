@@ -1,7 +1,5 @@
 """A sample of the net; ``python -m tests.net`` compares all of it."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

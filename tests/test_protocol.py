@@ -1,7 +1,5 @@
 """How a comparison is made: defaults, what a correction is fitted at, and what is odd about it."""
 
-from __future__ import annotations
-
 import pytest
 
 import sampledash as sd

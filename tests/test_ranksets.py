@@ -1,7 +1,5 @@
 """Rank sets are values: immutable, told apart by their contents, reduced to counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Every entry of tests/data/reference_values.json, computed elsewhere with 60 digits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is refused, each in one sentence that names the parameter, the value and the remedy."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator

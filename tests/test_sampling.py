@@ -3,8 +3,6 @@
 Small cases against exact fractions, large ones against a second method.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import comb
 

@@ -1,7 +1,5 @@
 """Simulated runs against exact moments, within four standard errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """TOPK and ATOP as metrics: against Steck's definitions, and against Recall and AUC."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

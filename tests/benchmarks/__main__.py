@@ -1,7 +1,5 @@
 """Run the benchmarks: ``python -m tests.benchmarks [--quick] [--only shaped]``."""
 
-from __future__ import annotations
-
 import argparse
 from importlib import import_module
 

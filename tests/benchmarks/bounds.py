@@ -12,8 +12,6 @@ the two together are a floor under the median width (up to normal errors). It fo
 nonparametric confidence intervals, Annals of Statistics 1997.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass

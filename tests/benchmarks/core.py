@@ -1,7 +1,5 @@
 """Our way against the obvious way: time, ratio and the largest difference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

@@ -5,8 +5,6 @@ times another one (NDCG to 60 digits). So whether a pair is a counterexample, an
 be one at all, is decided without rounding.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal, localcontext

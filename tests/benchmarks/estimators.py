@@ -4,8 +4,6 @@ X, Y and Z on MovieLens 1M: negatives drawn without replacement from each user's
 estimates fitted with replacement at the mean n, as the tables of Krichene & Rendle were made.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import Any

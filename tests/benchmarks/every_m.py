@@ -3,8 +3,6 @@
 Random rank sets with n <= 400; their curves, which have tests of their own, are read m by m.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

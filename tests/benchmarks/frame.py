@@ -1,7 +1,5 @@
 """What benchmarks share: a result and its line of the table, the clock, a process of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

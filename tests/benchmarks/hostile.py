@@ -3,8 +3,6 @@
 Each file is read in a process of its own, which is measured: seconds, and peak memory.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import resource

@@ -1,7 +1,5 @@
 """The benchmarks run, and what they compare agrees; the least width of intervals is right."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom

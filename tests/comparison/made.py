@@ -1,7 +1,5 @@
 """Rank sets that the tests of comparisons share, and all that can be drawn for small ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction

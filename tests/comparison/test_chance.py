@@ -1,7 +1,5 @@
 """Chance that one run shows the true order: enumeration, convolution and simulation."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Counterexamples: they are ones, none is smaller, and there is none where there is none."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Curves over m against exact laws, one row and one m at a time."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Rank sets with several relevant items, ties and weights: every sample, one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

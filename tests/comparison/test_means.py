@@ -1,7 +1,5 @@
 """Means over rank sets and their scatter: against row by row sums, joint laws and simulation."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache
 from math import comb

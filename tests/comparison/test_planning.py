@@ -1,7 +1,5 @@
 """Plans: every m looked at one by one, and the normal law solved by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any

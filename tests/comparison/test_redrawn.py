@@ -1,7 +1,5 @@
 """Chance with redrawn instances: enumeration of everything, and evaluations run from scratch."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import erf
 

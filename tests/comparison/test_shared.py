@@ -1,7 +1,5 @@
 """Shared negatives: every pair of item sets and every draw, enumerated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, reduce
 from itertools import combinations, permutations, product

@@ -1,7 +1,5 @@
 """Tests over instances: enumeration of all swaps, binomial tails, textbook Holm, resampling."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Vectors with any prior and weight of the variance: eq. 25 in floats and in 120 digits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from functools import cache

@@ -5,8 +5,6 @@ the sum of p(s|r) p(t|r) is n C(m, s) C(m, t) B(s + t + 1, 2m - s - t + 1), that
 n / (m + 1), and that of p(s|r) over p <= q is n / (m + 1) times P(Binomial(m + 1, q) > s).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import comb, factorial
 

@@ -1,7 +1,5 @@
 """Least squares: free, of minimum norm over all ranks; monotone, by Karush, Kuhn and Tucker."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

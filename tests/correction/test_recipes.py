@@ -1,7 +1,5 @@
 """Corrections as data; rank estimate, least squares and the uncorrected metric."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bias² and variance averaged over the prior, against the sum over every rank."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Eigenvalues against the dense matrix, the filter against fitted vectors, and the blind spot."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import factorial, sqrt
 

@@ -3,8 +3,6 @@
 import gzip
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 import streamlit as st
 
@@ -267,12 +265,3 @@ def test_pasted_ranks_have_a_script_too():
     assert at.segmented_control(key="source").value == "Paste ranks"
     assert at.ranks == {"P": [1], "Q": [2]}
     assert "n = 9" in at.text_area(key="pasted").value
-
-
-def test_large_uploads_are_kept_for_the_session_only():
-    ranks = np.arange(120_000) % 900 + 1
-    table = pd.DataFrame({"system": np.repeat(["X", "Y"], 60_000), "rank": ranks, "n": 900})
-    at = Chooser(large_csv=table.to_csv(index=False).encode())
-    other = Chooser(a_csv=A)
-    assert at.ranks.keys() == {"X", "Y"}
-    assert len(other.source.sets[0]) == 2

@@ -1,7 +1,5 @@
 """Samples and slow ways to the same bounds, shared by the tests of estimation."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import linprog
 

@@ -1,7 +1,5 @@
 """Bounds at a tolerance and from printed tables: programmes over all ranks, what they must obey."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

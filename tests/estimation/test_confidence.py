@@ -1,7 +1,5 @@
 """Bounds within sampling error: against general solvers, their coverage, their edges."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Reading a sampled cutoff as a full one: quadrature, enumeration and counting by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import quad

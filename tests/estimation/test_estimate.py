@@ -1,7 +1,5 @@
 """Point estimates by definition and their accuracy; intervals and what they decide; scatter."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Rank distributions: the printed iterations and the conditions of the minimum, at every rank."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

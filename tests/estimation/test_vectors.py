@@ -1,7 +1,5 @@
 """Learned vectors against their definition; bias and variance against gamma, over every rank."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Tables 1-4 beside the print, computed once for all tests."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """Where the order of systems changes with m: Figures 2 and 6."""
 
-from __future__ import annotations
-
 import pytest
 
 import sampledash as sd

@@ -1,7 +1,5 @@
 """The printed cells: their names, and the settings that the papers tell."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import sampledash as sd

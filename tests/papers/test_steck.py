@@ -1,7 +1,5 @@
 """Steck's theorem by enumeration and simulation, and what his text states."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

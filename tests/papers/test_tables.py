@@ -1,7 +1,5 @@
 """Tables 1-4 of Krichene & Rendle (KDD 2020) from the bundled rank sets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

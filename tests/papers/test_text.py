@@ -1,7 +1,5 @@
 """What the running text of Krichene & Rendle (KDD 2020) states in numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

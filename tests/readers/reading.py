@@ -1,7 +1,5 @@
 """What the tests of the readers share: files of a few words, and what a complaint must be."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 No pickles, and what hides in gzip.
 """
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import io
@@ -167,12 +165,9 @@ def both(**options):
 def test_counts_of_other_types_are_refused_without_a_warning(counts):
     for make in both(counts=counts):
         refused(make, "counts of system 'A' must ", ValueError)
-
-
-@pytest.mark.parametrize("count", [1e308, 1e15])
-def test_counts_whose_sum_is_no_number(count):
-    for make in both(counts=[count] * 2):
-        refused(make, "sum to", ValueError)
+    for count in (1e308, 1e15):
+        for make in both(counts=[count] * 2):
+            refused(make, "sum to", ValueError)
 
 
 def test_labels_that_are_no_integers_of_64_bits():

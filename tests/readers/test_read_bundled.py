@@ -1,7 +1,5 @@
 """The bundled rank sets against the paper and against counts taken from the source files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

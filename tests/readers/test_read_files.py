@@ -1,7 +1,5 @@
 """Formats, layouts, aliases and counts, and what the preview says of them."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is too large is refused before the work, by a sentence that says how to make it smaller."""
 
-from __future__ import annotations
-
 import gzip
 import io
 

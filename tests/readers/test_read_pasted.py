@@ -1,7 +1,5 @@
 """Typed and pasted text, and tables as papers print them; digits are 0 to 9 in whatever is read."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -3,8 +3,6 @@
 A sample of the hostile files, and a second reader; ``tests.benchmarks.hostile`` reads all.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings

@@ -1,7 +1,5 @@
 """Files of sampled ranks: what they say of n and m, and what they cannot be."""
 
-from __future__ import annotations
-
 import gzip
 import io
 

@@ -1,7 +1,5 @@
 """Several files compared, systems renamed and left out; runs, folds and seeds."""
 
-from __future__ import annotations
-
 import gzip
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every wrong file gets one sentence that names file, row, column, value and remedy."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
