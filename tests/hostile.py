@@ -1,7 +1,4 @@
-"""Hostile files: made from a seed, each of a kind, with what is known of the right answer.
-
-Small ones are whole in memory; large ones are written piece by piece.
-"""
+"""Hostile files: made from a seed, each of a kind, with what is known of the right answer."""
 
 import gzip
 import io
