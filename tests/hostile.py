@@ -506,7 +506,6 @@ def _as_csv(data: bytes, name: str) -> bytes:
 
 
 def compared(data: bytes, found: Any, name: str) -> str | None:
-    """What both readers accept and is not equal; None where the second one takes no table."""
     try:
         other = second_reader.read(data, name)
     except second_reader.Refused:

@@ -160,7 +160,6 @@ def _state(truth: int, sampled: int, probability: float) -> str:
 
 
 def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
-    """Number, case and the corrections to look at."""
     rng = np.random.default_rng(400)
     for number in range(QUICK if quick else ALL):
         several = number % 4 == 3

@@ -20,7 +20,6 @@ def systems(seed: int, size: int, n: Any, powers: Sequence[float]) -> list[sd.Ra
 
 
 def one_by_one(chances: np.ndarray, probability: float) -> list[int | None]:
-    """Smallest m from which on every chance is high enough; rows are m = 1, 2, ..."""
     found = []
     for column in chances.T:
         low = np.flatnonzero(~(column >= probability))

@@ -89,12 +89,10 @@ class Page(AppTest):
 
     @property
     def specs(self):
-        """Its pictures, as Plotly is sent them."""
         return [picture["figure"] for picture in self.pictures]
 
     @property
     def dimmed(self):
-        """Whether the first picture is of what was asked before."""
         return self.pictures[0]["dim"]
 
 

@@ -28,7 +28,6 @@ def table(at, index=0):
 
 
 def plain(cell):
-    """A cell as it reads: its leading > is no quotation."""
     return cell.removeprefix("\\")
 
 

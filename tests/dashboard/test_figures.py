@@ -208,7 +208,6 @@ def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
 
 
 def boxes(fig, width=500.0, height=380.0):
-    """The names in pixels on a wide screen."""
     (x0, x1), (y0, y1) = fig.layout.xaxis.range, fig.layout.yaxis.range
     for note in fig.layout.annotations:
         wide = 7.0 * len(note.text)

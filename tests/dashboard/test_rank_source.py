@@ -63,7 +63,6 @@ class Chooser(Page):
         return " ".join(m.value for m in self.preview.markdown)
 
     def scripted(self, python, **files):
-        """Whether the expression of the page reads what it shows, in a folder with the files."""
         for name, data in files.items():
             Path(name.replace("_", ".")).write_bytes(data)
         same = tuple(eval(self.source.python, {"sd": sd})) == self.source.sets
@@ -72,7 +71,6 @@ class Chooser(Page):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Where a script finds the files that were uploaded."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -49,7 +49,6 @@ def of_ranks(ranks, n, metrics, m, *, source="ranks", options=WITHOUT, m_max=Non
 
 
 def several(weighting="instances", systems="PQ", seed=3):
-    """Systems with three relevant items in each of 40 instances."""
     rng = np.random.default_rng(seed)
     ranks = {
         name: np.concatenate([np.sort(rng.permutation(99)[:3]) + 1 for _ in range(40)]).tolist()

@@ -17,8 +17,6 @@ VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
 class Reader(HTMLParser):
-    """Tags, attributes and text of a page; nesting must be right."""
-
     def __init__(self, page):
         super().__init__()
         self.tags, self.attributes, self.texts, self.open = [], [], {}, []
