@@ -185,7 +185,7 @@ def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     if pd.api.types.is_bool_dtype(cells.dtype):
         raise ReadError(f"{place(cells.index[0])}: {not_a_number(cells.iloc[0])}; write {what}")
     values = cells.to_numpy() if cells.dtype.kind in "iu" else parsed(cells)
-    if values.dtype.kind == "f" and (i := first(np.isnan(values))) is not None:
+    if values.dtype.kind == "f" and (i := first(~np.isfinite(values))) is not None:
         cell = cells.iloc[i]
         blank = pd.isna(cell) or (isinstance(cell, str) and not cell.strip())
         got = "the cell is blank" if blank else not_a_number(cell)
@@ -207,13 +207,11 @@ def parsed(cells: pd.Series[Any]) -> Floats:
 def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
     """Cells as :func:`compact` integers; fractions and what is too large for sums are refused."""
     array = numbers(cells, place, what)
-    small = (array > -TOO_LARGE) & (array < TOO_LARGE)  # neither for what is not finite
+    small = (array > -TOO_LARGE) & (array < TOO_LARGE)
     bad = ~small if array.dtype.kind in "iu" else ~(small & (array == np.floor(array)))
     if (i := first(bad)) is not None:
-        large = np.isfinite(array[i]) and not small[i]
-        wrong = (
-            f"{array[i]:.3g} is too large" if large else f"{shown(array[i])} is not a whole number"
-        )
+        fraction = f"{shown(array[i])} is not a whole number"
+        wrong = fraction if small[i] else f"{array[i]:.3g} is too large"
         raise ReadError(f"{place(cells.index[i])}: {wrong}; write {what}")
     return compact([array if array.dtype.kind in "iu" else array.astype(np.int64)])
 

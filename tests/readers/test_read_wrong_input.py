@@ -62,6 +62,7 @@ rank,count\n1,1\n3,\n | line 3, column 'count' … how many instances … blank
 rank,count\n1,1\n3,a\n | column 'count' … how many instances … 'a' is not a number
 rank,count\n1,1\n3,inf\n | line 3, column 'count' … inf
 rank,count\n1,1\n3,nan\n | line 3, column 'count': 'nan' is not a number
+rank,count\n1,1\ninf,1\n | line 3, column 'rank': inf is not a number
 rank,count\n1,1\n3,1e308\n | line 3, column 'count' … 1e+308 is too large
 rank,count\n3,1e-300\n4,1e-300\n | ranks.csv: counts of system 'ranks' sum to 2e-300
 instance,rank,count\np,1,3\np,4,2\nq,2,4\n | instance 'p' … different counts
@@ -92,7 +93,7 @@ A,u,12,9 | column 'rank' … rank 12 … n = 9 … correct the rank or the n
 A,u,NaN,9 | column 'rank' … 'NaN' is not a number … from 1
 A,u,,9 | column 'rank' … blank … from 1
 A,u,first,9 | column 'rank' … 'first' is not a number … from 1
-A,u,inf,9 | column 'rank' … inf … not a whole number
+A,u,inf,9 | column 'rank' … inf … is not a number
 A,u,"1,000",9 | column 'rank' … '1,000' is not a number
 A,u,True,9 | column 'rank' … True
 A,u,99999999999999999999,9 | column 'rank' … 1e+20 is too large
@@ -281,6 +282,7 @@ WRONG += [
             "BPR.npy, row 2, column 'rank': rank 12",
         ),
         (np.array([1, 2.5]), "row 2, column 'rank': 2.5 is not a whole number"),
+        (np.array([1, np.inf]), "row 2, column 'rank': inf is not a number"),
         (np.array([np.nan]), "row 1, column 'rank': the cell is blank"),
         (np.array([[1, 2], [-4, 3]]), "row 2, column 'BPR 1': rank -4"),
         (np.array(3), "shape a single number"),
