@@ -47,7 +47,8 @@ def probability_of_order(
     Metrics whose items can only hit or miss: the exact law of the hit counts of up to 20,000
     instances. One relevant item per instance, or a metric that looks at the first: the exact law of
     the mean where it has few values, else the inversion of its characteristic function, which no
-    skewness disturbs, or for so many instances that there is none left, the normal law. Several
+    skewness disturbs (and where one rare value dwarfs all others, apart from how often each run has
+    it), or for so many instances that there is none left, the normal law. Several
     relevant items: 20,000 seeded runs below 30 instances or up to 200 relevant items (fewer runs
     where one takes long), then the normal law with the exact mean and variance.
     """

@@ -23,7 +23,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import comb, gcd, lcm
 from typing import NamedTuple
 
@@ -56,6 +56,8 @@ _STAGES = (0, 48, 512, 2048, 8192)  # frequencies evaluated in turn, until all d
 _ALWAYS = 2048  # so many are worth their time
 _ROOM = 1 << 25  # more only for so few laws: entries of (laws, frequencies)
 _ENOUGH = 512  # before so many nothing is taken to have died away for good
+_TURNS = 128  # so many phases tell how often a rare value occurs
+_TOP = 0.05  # of the gap: what is wider is no lump
 _FAINT = 1e-6  # died away
 _ALIKE = 8.0  # pairs whose deviations differ by less share their frequencies
 _LAWS, _WORK = 500, 300_000  # laws, and laws times values: some tenths of a second
@@ -465,6 +467,9 @@ def chances_above(
         near = np.abs(difference[now]) < _REACH * top
         found[now[~near]] = difference[now[~near]] > 0
         now = now[near]
+        whole = [_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
+        found[now] = [np.nan if chance is None else chance for chance in whole]
+        now = now[np.isnan(found[now])]
         if len(now):
             used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)
             some = [runs[i] for i in used]
@@ -472,6 +477,55 @@ def chances_above(
             i, j = np.split(at, 2)
             found[now] = inverted(partial(_characteristic, some), laws, i, j, top, shift[now])
     return np.clip(found, 0.0, 1.0)
+
+
+def _by_lumps(first: Run, second: Run, shift: float) -> float | None:
+    """P(mean of ``first`` exceeds that of ``second`` + shift) where one value dwarfs all others.
+
+    The run that has it more often is ahead; where both have it equally often the others decide, on
+    a scale of their own, which no evenly spaced frequencies of the whole would reach. ``None``
+    where there is no such value.
+    """
+    if not (first.is_sum and second.is_sum):
+        return None
+    sums = [first.terms(), second.terms()]
+    every = list(chain(*sums))
+    values, at = np.unique(np.concatenate([v for v, _, _ in every]), return_inverse=True)
+    wide = int(np.argmax(np.diff(values, prepend=values[0])))
+    gap = values[wide] - values[max(wide - 1, 0)]
+    if wide == 0 or max(np.ptp(values[wide:]), np.ptp(values[:wide])) > _TOP * gap:
+        return None
+    laws = np.zeros((len(every), len(values)))
+    rows = np.repeat(np.arange(len(every)), [len(p) for _, p, _ in every])
+    np.add.at(laws, (rows, at), np.concatenate([p for _, p, _ in every]))
+    times = np.array([count for _, _, count in every])
+    low = laws[:, :wide] / np.maximum(laws[:, :wide].sum(axis=1), _NOTHING)[:, None]
+    spread = float(times @ (low @ values[:wide] ** 2 - (low @ values[:wide]) ** 2))
+    expected = float(times @ laws[:, wide:].sum(axis=1))
+    size = 1 << int(2 * (expected + 8 * np.sqrt(expected)) + 16).bit_length()
+    if spread <= 0 or np.sqrt(spread) > gap / (2 * _REACH) or size > _TURNS:
+        return None
+    turn = np.exp(2j * np.pi * np.arange(size) / size)[:, None]
+
+    def transform(frequencies: Floats) -> Complex:
+        """Of the difference, one row for each turn of what the large value adds."""
+        found = np.ones((size, len(frequencies)), dtype=np.complex128)
+        waves = _waves(values, frequencies)
+        ways = (laws[:, :wide] @ waves[:wide], laws[:, wide:] @ waves[wide:], times)
+        for i, (usual, large, count) in enumerate(zip(*ways, strict=True)):
+            one = usual + turn * large if i < len(sums[0]) else usual.conj() + large.conj() / turn
+            found *= one if count == 1 else one**count
+        return found
+
+    oftener = np.fft.fft(transform(np.zeros(1))[:, 0]).real / size
+
+    def equally(frequencies: Floats) -> Complex:
+        wave = transform(frequencies).mean(axis=0) / oftener[0]
+        return np.vstack([wave, np.ones(len(wave))])
+
+    one, other, scale = np.array([0]), np.array([1]), float(np.sqrt(spread))
+    rest = inverted(equally, len(every) * size, one, other, scale, np.array([shift]))
+    return float(oftener[1 : size // 2].sum() + oftener[0] * np.clip(rest[0], 0.0, 1.0))
 
 
 def inverted(
