@@ -142,8 +142,10 @@ const compare = () => {
   sight.disconnect();
   if (!below) return;
   below.setAttribute("aria-busy", late);
-  below.style.opacity = late ? 0.4 : 1;
-  if (late) below.querySelectorAll(PARTS).forEach((part) => sight.observe(part));
+  for (const part of below.querySelectorAll(PARTS)) {
+    part.style.opacity = late ? 0.4 : 1;
+    if (late) sight.observe(part);
+  }
 };
 if (first)
   for (const kind of ["pointerover", "focusin"])

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 import plotly
@@ -27,6 +28,7 @@ Q = TypeVar("Q")
 R = TypeVar("R")
 T = TypeVar("T")
 Made = pd.DataFrame | Callable[[], pd.DataFrame]
+Numbers = Sequence[tuple[str, str, str]]
 
 MOST_ROWS = 9  # of a table on a page: three systems in three metrics
 # What a table is taken away as: label, renderer, end of the file's name, type.
@@ -128,6 +130,38 @@ def asked(what: Hashable, key: str, label: str, help: str) -> bool:
     return False
 
 
+class Pinned(NamedTuple):
+    """An earlier question that is shown beside the present one."""
+
+    question: Any
+    setting: str  # in words
+
+    def note(self) -> None:
+        st.caption(f"Dotted, and below the numbers: as pinned, {self.setting}.")
+
+
+def pinned(now: Any, name: str = "") -> Pinned | None:
+    """Draw the button that pins the present question, or lets go; the one that was pinned.
+
+    ``name``: what it is about, besides its setting.
+    """
+    place = f"_pinned_{type(now).__module__}"
+    kept: Pinned | None = st.session_state.get(place)
+
+    def turn() -> None:
+        said = [name] * bool(name) + [f"{key} = {x}" for key, x in state.setting().items()]
+        st.session_state[place] = Pinned(now, ", ".join(said)) if kept is None else None
+
+    st.button(
+        "Pin" if kept is None else "Unpin",
+        icon=":material/keep:" if kept is None else ":material/keep_off:",
+        key="pin",
+        on_click=turn,
+        help="Keeps what is shown, to compare it with other settings.",
+    )
+    return kept if kept is not None and kept.question != now else None
+
+
 @contextmanager
 def progress(words: str) -> Iterator[Progress]:
     """Show how far a piece of work is; the bar appears only once it has taken a moment.
@@ -135,18 +169,19 @@ def progress(words: str) -> Iterator[Progress]:
     Yields the function to call with the share that is done. Each call is also where a change of
     mind stops the work.
     """
-    place, start = st.empty(), time.monotonic()
+    place, start = None, time.monotonic()
     last = start + _PATIENCE - _PAUSE
 
     def report(share: float) -> None:
-        nonlocal last
+        nonlocal last, place
         state.give_way()
         if time.monotonic() - last > _PAUSE:
+            place = place or st.empty()
             place.progress(min(max(share, 0.0), 1.0), words)
             last = time.monotonic()
 
     yield report
-    if last > start + _PATIENCE:
+    if place:
         place.empty()
 
 
@@ -168,7 +203,7 @@ def picture(
     The same ``key`` from run to run lets it change instead of blinking; ``alt`` is for a screen
     reader; ``on_pick`` is called with the custom data of a point that is clicked.
     """
-    sent = {"figure": fig.to_dict(), "alt": alt, "name": f"sampledash-{key}", "dim": dim}
+    sent = {"figure": fig.to_dict(), "alt": alt, "name": _file(key), "dim": dim}
     sent["hears"] = on_pick is not None
 
     def picked() -> None:
@@ -177,6 +212,12 @@ def picture(
 
     data = json.dumps(sent, cls=PlotlyJSONEncoder).encode()
     _PICTURE(key=key, data=data, on_picked_change=picked)
+
+
+def _file(name: str) -> str:
+    """What a file that is taken away is called, but for its end: it names its setting."""
+    said = [f"{key}-{x.replace(',', '').replace(' ', '-')}" for key, x in state.setting().items()]
+    return "-".join(["sampledash", name, *said])
 
 
 def moving(fig: go.Figure, *, key: str, alt: str) -> None:
@@ -196,11 +237,11 @@ def panels(fig: go.Figure, count: int, *, key: str, alt: str, dim: bool) -> None
         picture(fig, key=key, alt=alt, dim=dim)
 
 
-def strip(numbers: Sequence[tuple[str, str, str]]) -> None:
-    """Draw the numbers of the page: label, value and what it means."""
+def strip(numbers: Numbers, before: Numbers = ()) -> None:
+    """Draw the numbers of the page: label, value and what it means; below each what it was."""
     with st.container(key="strip", horizontal=True):
-        for label, value, about in numbers:
-            st.metric(label, value, help=about)
+        for (label, value, about), was in zip_longest(numbers, [x for _, x, _ in before]):
+            st.metric(label, value, was, "off", delta_arrow="off", help=about)
 
 
 def why(draw: Callable[[], None]) -> None:
@@ -306,7 +347,7 @@ def take(table: Made, name: str) -> None:
         for label, how, end, mime in FORMATS:
             look = {"type": "tertiary", "key": f"take_{name}_{end}"}
             about = f"The whole table as {label}."
-            file = f"sampledash-{name}.{end}"
+            file = f"{_file(name)}.{end}"
             download(label, partial(render, how), file, mime, help=about, **look)
 
 

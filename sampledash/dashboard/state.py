@@ -164,6 +164,15 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
     return "?" + urlencode(pairs)
 
 
+def setting() -> dict[str, str]:
+    """The shared choices as they stand, by their keys: n, m and k, others unless as they were."""
+    given = {"n"} if st.session_state.get(_LOCK) is not None else set()
+    now = {key: value(key) for key in DEFAULTS if key not in {"metrics", *given}}
+    always = ("n", "m", "k")
+    said = {key: x for key, x in now.items() if key in always or x != DEFAULTS[key]}
+    return {key: text.count(x) if key in always else str(x) for key, x in said.items()}
+
+
 def put_in_address(key: str, said: str) -> None:
     """Write a text that no widget is bound to into the address, or take it out where it is empty.
 

@@ -6,9 +6,12 @@ import pytest
 from playwright.sync_api import expect
 
 import sampledash as sd
+from sampledash.comparison.means import expected_means
+from sampledash.protocol import Protocol
 from sampledash.report.numbers import percent
 from tests.browser.test_pages import headline, strip, visit
 
+SCHEME = "without-replacement"
 # Value under the last point of a picture that belongs to the metric, as its axis reads the pixel.
 POINT = """([key, place, panel]) => {
   const graph = document.querySelector(`.st-key-${key} .js-plotly-plot`);
@@ -118,3 +121,38 @@ def test_the_tile_map_follows_m(page):
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
     assert headline(page).inner_text() == said
     expect(shown).to_contain_text(f"{(worst['sampled'] > 0).sum()} of 3")
+
+
+def test_what_stands_below_is_drawn_anew_once_it_is_looked_at(page):
+    visit(page, "consistency?answers=Numbers")
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    below, cell = page.locator(".st-key-below"), page.get_by_role("tabpanel").locator("table").first
+    metric, sets = sd.metric("Recall", k=10), sd.example("movielens-xyz")
+    means = expected_means([metric], sets, [37], Protocol.of({"scheme": SCHEME}))[0, :, 0]
+    page.get_by_label("m, negatives, exact value").fill("37")
+    page.keyboard.press("Enter")
+    expect(headline(page)).to_contain_text("With 37 negatives")
+    expect(below).to_have_attribute("aria-busy", "true")
+    cell.scroll_into_view_if_needed()
+    expect(below).to_have_attribute("aria-busy", "false")
+    for mean in means:
+        expect(cell).to_contain_text(f"{100 * mean:.2f}")
+
+
+def test_a_picture_is_taken_away_with_its_setting(page):
+    visit(page, "explore?m=37")
+    picture = page.locator(".st-key-explore_curves")
+    picture.locator(".main-svg").first.wait_for()
+    for kind, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        picture.hover()
+        with page.expect_download() as held:
+            picture.get_by_role("button", name=kind).click()
+        name = f"sampledash-explore_curves-n-10000-m-37-k-10.{kind.lower()}"
+        assert held.value.suggested_filename == name
+        taken = held.value.path().read_bytes()
+        assert taken.startswith(begins)
+        if kind == "SVG":
+            value = percent(float(sd.expected("NDCG", 100, sd.Sampling(10_000, 37, SCHEME))))
+            assert b"<title>Recall@10 against the true rank" in taken
+            assert b"m = 37" in taken
+            assert value.encode() in taken

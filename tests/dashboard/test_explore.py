@@ -136,3 +136,21 @@ def test_what_does_not_apply_is_not_shown_and_no_metric_is_told():
     at = page()
     at.button_group(key="metrics").set_value([]).run()
     assert at.complaint == "No metric is chosen: pick at least one above the picture."
+
+
+def test_a_pinned_setting_stays_in_picture_and_numbers():
+    at = paper_page().press("pin").put("m", 1_000)
+    # Below the value at m = 1,000 the one of the paper, at m = 99 (Table 2: 1.000).
+    pinned = {x.label: x.delta for x in at.metric}
+    assert pinned["Recall@10, sampled"] == percent(TABLE["Recall@k"][1]) == "100.00 %"
+    assert at.numbers["Recall@10, sampled"] != pinned["Recall@10, sampled"]
+    dotted = [t for t in at.specs[0]["data"] if t.get("line", {}).get("dash") == "dot"]
+    sampling = sd.Sampling(10_000, 99, "with-replacement")
+    # Exact lines, and AUC at every m, are the same and stand once.
+    for trace, metric in zip(dotted, ("Recall@10", "NDCG", "AP"), strict=True):
+        ranks = array(trace["x"]).astype(int)
+        expected = 100 * sd.expected(metric, ranks, sampling)
+        np.testing.assert_allclose(array(trace["y"]), expected, rtol=1e-9, atol=1e-9)
+    assert "as pinned, n = 10,000, m = 99, k = 10, scheme = with replacement" in at.captions
+    at.press("pin")
+    assert not any(x.delta for x in at.metric)

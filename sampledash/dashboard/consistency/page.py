@@ -15,7 +15,7 @@ import streamlit as st
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import M_CAP, TIED, quick_ladder
-from sampledash.dashboard import cache, live, page, ranks, sliders, state
+from sampledash.dashboard import cache, live, page, ranks, sliders, state, theme
 from sampledash.dashboard.consistency import pictures, tabs, words
 from sampledash.dashboard.consistency.result import (
     CODES,
@@ -94,18 +94,22 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         focus = _focus(result)
         view = page.segments("Shown over m", pictures.VIEWS, "curve")
+        kept = page.pinned(result.question, str(result.question.protocol.correction))
+    before = kept and _before(focus, compute(kept.question))
     tile_map, curve = st.container(key="picture").columns([5, 7])
     with tile_map:
         _tiles(focus, dim)
         if not dim:
-            page.strip(_numbers(focus))
+            page.strip(_numbers(focus), _numbers(before) if before else ())
     with curve:
-        _curve(focus, view, dim)
+        _curve(focus, before, view, dim)
+        if kept:
+            kept.note()
     if not dim:
         live.answered(focus)
     # With a correction, a fit at every step would take too long.
     alone = dim or result.question.fits
-    live.follow([] if alone else [_follows(focus, view, page.is_dark())])
+    live.follow([] if alone else [_follows(focus, before, view, page.is_dark())])
 
 
 def _below(focus: Focus) -> None:
@@ -383,19 +387,34 @@ def _tiles(focus: Focus, dim: bool) -> None:
     page.picture(fig, key=TILES, dim=dim, on_pick=on_pick, alt="; ".join(told))
 
 
-def _curve(focus: Focus, view: str, dim: bool) -> None:
+def _before(focus: Focus, was: Result) -> Focus:
+    """What was pinned, at the metric and the pair in focus if it has them."""
+    names, label = list(map(str, was.metrics)), focus.result.label(focus.pair)
+    name = str(focus.metric)
+    x = names.index(name) if name in names else was.worst_metric
+    same = (pair for pair in range(was.pairs) if was.label(pair) == label)
+    return Focus(was, x, next(same, was.worst_pair(x)))
+
+
+def _drawn(focus: Focus, before: Focus | None, view: str, dark: bool, **how: Any) -> theme.Picture:
+    """The curve; behind it what was pinned."""
+    fig = pictures.curve(focus, view, dark=dark, **how)
+    return theme.behind(fig, pictures.curve(before, view, dark=dark)) if before else fig
+
+
+def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
     """The metric in focus over m."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     if view != pictures.DIFFERENCE:
         names, more = [r.systems[i] for i in systems], len(r.systems) - len(systems)
         st.html(pictures.legend(names, more=more, dark=page.is_dark()))
-    fig, said = pictures.curve(focus, view, dark=page.is_dark()), words.marked_flips(focus, focus.x)
+    fig, said = _drawn(focus, before, view, page.is_dark()), words.marked_flips(focus, focus.x)
     page.picture(fig, key=CURVE, dim=dim, alt=said)
     if not dim:
         st.caption(words.marked_flips(focus, focus.x, system_name))
 
 
-def _follows(focus: Focus, view: str, dark: bool) -> live.Follows:
+def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.Follows:
     """What follows the slider of m: verdict, tile map, the mark in the curve, and numbers.
 
     The tiles, the curve and its pair stay as drawn, even if others become the worst; the numbers
@@ -414,7 +433,7 @@ def _follows(focus: Focus, view: str, dark: bool) -> live.Follows:
         return live.Frame(
             {
                 TILES: pictures.tile_map(now, pairs, dark=dark),
-                CURVE: pictures.curve(now, view, systems, dark=dark),
+                CURVE: _drawn(now, before, view, dark, systems=systems),
             },
             {
                 ".st-key-headline [data-heading-text]": [
@@ -425,7 +444,8 @@ def _follows(focus: Focus, view: str, dark: bool) -> live.Follows:
             {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)},
         )
 
-    drawn = focus.x, focus.pair, view, tuple(pairs), tuple(systems), worst, dark
+    was = before and (before.result.question.key, before.result.m, before.x, before.pair)
+    drawn = focus.x, focus.pair, view, tuple(pairs), tuple(systems), worst, was, dark
     depends = q.key, result.m_max, *drawn
     return live.Follows(
         "m", depends, lambda: {count(m): at(m) for m in steps}, lines=False, shared=q.shared

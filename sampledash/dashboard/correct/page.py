@@ -67,7 +67,8 @@ def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> No
     """What follows γ and m."""
     live.answered()
     headline = st.container(key="headline")
-    with st.container(key="controls", horizontal=True):
+    controls = st.container(key="controls", horizontal=True, vertical_alignment="bottom")
+    with controls:
         sliders.gamma()
         sliders.m()
     picture = st.container(key="picture")
@@ -82,14 +83,19 @@ def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> No
             _warnings(q)
         else:
             problem.show()
+    with controls:
+        kept = page.pinned(q, f"{q.metric} by {q.taken}")
+    before = kept and _fitted(kept.question)
     with picture:
-        _picture(q, dim=problem is not None)
+        _picture(q, before, dim=problem is not None)
+        if kept:
+            kept.note()
     if problem is None:
         if q.prior.custom:
             custom_prior.note(np.frombuffer(q.prior.custom))
-        page.strip(_numbers(q))
+        page.strip(_numbers(q), _numbers(before) if before else ())
         live.answered(q)
-    live.follow([] if problem else _follows(q, page.is_dark()))
+    live.follow([] if problem else _follows(q, before, page.is_dark()))
 
 
 def _below(defaults: Mapping[str, Any], q: Question) -> None:
@@ -172,9 +178,9 @@ def _warnings(q: Question) -> None:
         st.caption(q.note)
 
 
-def _picture(q: Question, *, dim: bool) -> None:
+def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
     """Expectation against truth large; beside it the vector and what each correction costs."""
-    drawn, risks = _drawn(q, page.is_dark()), {x: q.risk(x) for x in q.drawn}
+    drawn, risks = _drawn(q, page.is_dark(), before), {x: q.risk(x) for x in q.drawn}
     told = {
         EXPECTED: words.picture(q.metric, q.sampling, q.drawn),
         VECTOR: f"Value reported for each sampled rank. {words.vector_note(q.fit())}",
@@ -187,19 +193,23 @@ def _picture(q: Question, *, dim: bool) -> None:
                 page.picture(drawn[key], key=key, dim=dim, alt=told[key])
 
 
-def _drawn(q: Question, dark: bool) -> dict[str, theme.Picture]:
-    """The pictures by their keys."""
+def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str, theme.Picture]:
+    """The pictures by their keys; behind them the correction that was pinned."""
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
     look: dict[str, Any] = {"focus": q.taken, "dark": dark}
-    return {
+    found = {
         EXPECTED: pictures.expectation(q.metric, q.ranks, exact, curves, **look),
         VECTOR: pictures.vector(q.metric, vectors, **look),
         RISKS: pictures.risks(risks, instances=q.instances, dark=dark),
     }
+    if before is not None:
+        was = _drawn(replace(before, drawn=(before.taken,)), dark)
+        found |= {key: theme.behind(found[key], was[key]) for key in (EXPECTED, VECTOR)}
+    return found
 
 
-def _follows(q: Question, dark: bool) -> list[live.Follows]:
+def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Follows]:
     """What follows the sliders of γ and m: the pictures, the sentence and the numbers."""
     s = q.sampling
     most = min(LIVE, s.n - 1) if s.scheme == "without-replacement" else LIVE
@@ -211,7 +221,7 @@ def _follows(q: Question, dark: bool) -> list[live.Follows]:
                 ".st-key-headline [data-heading-text]": [_sentence(one)],
                 ".st-key-strip [data-testid=stMetricValue]": [x for _, x, _ in _numbers(one)],
             }
-            found[said] = live.Frame(_drawn(one, dark), texts)
+            found[said] = live.Frame(_drawn(one, dark, before), texts)
         return found
 
     def of_gamma() -> dict[str, live.Frame]:
@@ -223,10 +233,10 @@ def _follows(q: Question, dark: bool) -> list[live.Follows]:
 
     every, plain = [], replace(q, ranks=np.empty(0, int))
     if any(x.gamma is not None for x in q.drawn):
-        any_gamma = repr(plain.weighed(1.0)), dark
+        any_gamma = repr((plain.weighed(1.0), before)), dark
         every.append(live.Follows("gamma", any_gamma, of_gamma, shared=not q.prior.custom))
     if s.m <= LIVE and not q.note:
-        any_m = repr(plain.at(replace(s, m=1))), dark
+        any_m = repr((plain.at(replace(s, m=1)), before)), dark
         every.append(live.Follows("m", any_m, of_m, shared=not q.prior.custom))
     return every
 

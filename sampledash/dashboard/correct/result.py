@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -146,7 +146,7 @@ class Question:
     gamma: float
     instances: int
     prior: Prior
-    ranks: Ints  # at which curves are drawn
+    ranks: Ints = field(compare=False)  # at which curves are drawn
     note: str  # what was left out of the pictures
 
     def fit(self, recipe: Correction | None = None) -> Fit:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.dashboard import live, page, sliders, state, theme
 from sampledash.dashboard.explore import pictures, words
@@ -44,7 +45,7 @@ def _answer() -> None:
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
         page.segments("Ranks", VIEWS, "view", help=about)
     picture = st.container(key="picture")
-    _controls()
+    controls = _controls()
     result, problem = page.answer("explore", _check, _compute, first=_first)
     assert result is not None  # there is a first one
     q = result.question
@@ -54,16 +55,21 @@ def _answer() -> None:
             st.markdown(f"### {_sentence(result)}")
         else:
             problem.show()
+    with controls:
+        kept = page.pinned(q)
+    before = kept and results.compute(kept.question)
     with picture:
         told = (words.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics)
-        fig, alt = _drawn(result, page.is_dark()), " ".join(told)
+        fig, alt = _drawn(result, page.is_dark(), before), " ".join(told)
         page.panels(fig, len(q.metrics), key=PICTURE, alt=alt, dim=problem is not None)
         if q.note:
             st.caption(q.note)
+        if kept:
+            kept.note()
     if problem is None:
-        page.strip(_numbers(result))
+        page.strip(_numbers(result), _numbers(before) if before else ())
         live.answered(result)
-    live.follow([] if problem else _follows(q, page.is_dark()))
+    live.follow([] if problem else _follows(q, before, page.is_dark()))
 
 
 def _below(result: Result) -> None:
@@ -76,13 +82,14 @@ def _below(result: Result) -> None:
     page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
 
 
-def _follows(q: Question, dark: bool) -> list[live.Follows]:
+def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follows]:
     """What follows the sliders of m and of r: the pictures, the sentence and the numbers."""
     s = q.sampling
     most = min(LIVE, s.n - 1) if s.scheme == "without-replacement" else LIVE
 
     def frames(asked: Mapping[int, Question]) -> dict[str, live.Frame]:
-        return {count(x): _frame(results.compute(one), dark) for x, one in asked.items()}
+        found = {x: results.compute(one) for x, one in asked.items()}
+        return {count(x): _frame(one, before, dark) for x, one in found.items()}
 
     def of_m() -> dict[str, live.Frame]:
         steps = [int(m) for m in sliders.LADDERS["m"] if m <= most]
@@ -92,17 +99,18 @@ def _follows(q: Question, dark: bool) -> list[live.Follows]:
         steps = [int(rank) for rank in sliders.LADDERS["rank"] if rank <= s.n]
         return frames({rank: replace(q, rank=rank) for rank in steps})
 
+    kept = before and before.question
     any_m, any_rank = replace(q, sampling=replace(s, m=1), note=""), replace(q, rank=1, note="")
     return [
-        live.Follows("m", (any_m, dark), of_m),
-        live.Follows("rank", (any_rank, dark), of_rank, lines=False),
+        live.Follows("m", (any_m, kept, dark), of_m),
+        live.Follows("rank", (any_rank, kept, dark), of_rank, lines=False),
     ]
 
 
-def _frame(result: Result, dark: bool) -> live.Frame:
+def _frame(result: Result, before: Result | None, dark: bool) -> live.Frame:
     """What follows the hand."""
     return live.Frame(
-        {PICTURE: _drawn(result, dark)},
+        {PICTURE: _drawn(result, dark, before)},
         {
             ".st-key-headline [data-heading-text]": [_sentence(result)],
             ".st-key-strip [data-testid=stMetricValue]": [x for _, x, _ in _numbers(result)],
@@ -114,9 +122,10 @@ def _chips() -> list[str]:
     return [chip for chip in state.CHIPS if chip in state.value("metrics")]
 
 
-def _controls() -> None:
-    """How many negatives, the rank the numbers are about, and the metric."""
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom"):
+def _controls() -> DeltaGenerator:
+    """How many negatives, the rank the numbers are about, and the metric; room for more."""
+    row = st.container(key="controls", horizontal=True, vertical_alignment="bottom")
+    with row:
         sliders.m()
         sliders.ladder("rank", "r, true rank", default=DEFAULTS["rank"])
         if len(chips := _chips()) > 1:
@@ -128,6 +137,7 @@ def _controls() -> None:
                 width=150,
                 help="The metric of the sentence, the numbers and the tabs below.",
             )
+    return row
 
 
 def _first() -> Question:
@@ -178,13 +188,16 @@ def _sentence(result: Result) -> str:
     return words.sentence(q.focus, q.rank, q.sampling, *result.at_rank(q.focus)[:2])
 
 
-def _drawn(result: Result, dark: bool) -> theme.Picture:
-    """A panel a metric."""
+def _drawn(result: Result, dark: bool, before: Result | None = None) -> theme.Picture:
+    """A panel a metric; behind them what was pinned, if it has as many."""
     q, many = result.question, len(result.question.metrics)
     look: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
     look |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
     every = [pictures.expected_curve(x, *result.drawn(x), **look) for x in q.metrics]
-    return theme.beside(every)
+    fig = theme.beside(every)
+    if before is None or len(before.question.metrics) != many:
+        return fig
+    return theme.behind(fig, _drawn(before, dark))
 
 
 def _numbers(result: Result) -> list[tuple[str, str, str]]:

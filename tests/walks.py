@@ -1,0 +1,92 @@
+"""How far a value walks through the program: ``python -m tests.walks``.
+
+A walk is the chain of our functions from the page down to where something is made: rank sets of an
+uploaded file, their verdict, the picture of an m. Printed with it is in how many modules functions
+are entered before the headline stands. Read the chains to find one's way; a long one is a fault.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from pathlib import Path
+from types import FrameType
+
+import sampledash
+from tests.dashboard.driver import Page
+
+HOME = Path(sampledash.__file__).parent
+FILE = b"system,user,rank,n\n" + b"".join(
+    b"%s,%d,%d,900\n" % (system, user, 1 + user * step % 800)
+    for system, step in ((b"A", 7), (b"B", 31))
+    for user in range(1, 30)
+)
+STEPS, MODULES = 12, 30
+VERDICT = "comparison.verdict:verdict_at_m"
+WALKS = {
+    "an uploaded rank": (
+        "ranksets:RankSet.__init__",
+        VERDICT,
+        "dashboard.consistency.page:_headline",
+    ),
+    "m on Explore": ("sampling:Sampling.weights", "dashboard.explore.pictures:expected_curve"),
+    "m on Consistency": (VERDICT, "dashboard.consistency.pictures:difference"),
+}
+
+
+def named(frame: FrameType) -> str:
+    """``module:function`` of our own functions that have a name."""
+    code = frame.f_code
+    if not code.co_filename.startswith(str(HOME)) or code.co_name.startswith("<"):
+        return ""
+    path = Path(code.co_filename).relative_to(HOME).with_suffix("")
+    return f"{'.'.join(path.parts)}:{code.co_qualname}"
+
+
+def traced(title: str) -> tuple[list[str], dict[str, list[str]]]:
+    """Functions entered until the last of its ends is, and the chain to each of these."""
+    if title == "an uploaded rank":
+        at = Page("consistency", source="Upload a file")
+        at.file_uploader(key="ranks_file").upload("ranks.csv", FILE)
+    else:
+        at = Page(title.rpartition(" ")[2].lower())
+        at.select_slider(key="m_ladder").set_value(200)
+    entered: list[str] = []
+    chains: dict[str, list[str]] = {}
+
+    def called(frame: FrameType, event: str, _: object) -> None:
+        name = named(frame) if event == "call" else ""
+        if not name or WALKS[title][-1] in chains:
+            return
+        entered.append(name)
+        if name in WALKS[title] and name not in chains:
+            stack = traceback.walk_stack(frame)
+            chains[name] = [named(caller) for caller, _ in stack if named(caller)][::-1]
+
+    threading.setprofile(called)  # of the threads that start here, as a page's does
+    try:
+        at.run()
+    finally:
+        threading.setprofile(None)
+    return entered, chains
+
+
+def main() -> int:
+    longest, most = 0, 0
+    for title in WALKS:
+        entered, chains = traced(title)
+        modules = list(dict.fromkeys(name.rpartition(":")[0] for name in entered))
+        print(f"\n{title}: {len(entered)} calls in {len(modules)} modules")
+        for chain in (chains[end] for end in WALKS[title]):
+            longest = max(longest, len(chain))
+            print(f"  {len(chain):2} steps: {' > '.join(chain)}")
+        if title == "an uploaded rank":
+            most = len(modules)
+            print(f"  before its headline: {', '.join(modules)}")
+    print(f"\n{most} modules (at most {MODULES}), {longest} steps (at most {STEPS})")
+    return int(longest > STEPS or most > MODULES)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
