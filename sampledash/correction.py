@@ -221,7 +221,8 @@ def _vector(
     elif by_degree and not gamma:
         values, kept = spectral.minimum_norm(metric, sampling, position, cutoff)
     else:
-        at = least_squares.nodes(metric, sampling, position, prior)
+        steps = recipe.name == "monotone"  # no small singular value is divided by
+        at = least_squares.nodes(metric, sampling, position, prior, 1.0 if steps else gamma)
         if prior is not None:
             least_squares.require_reachable(at.grid)
         if recipe.name == "monotone":

@@ -7,7 +7,7 @@ does not depend on n, see :mod:`sampledash.quadrature`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -27,6 +27,7 @@ _ROOM = 1 << 22  # entries of a matrix that is kept for the next metric
 _TINY = np.finfo(float).tiny
 _RARE = 1e-6  # sampled ranks rarer than this, to the most frequent one, need refinement
 _SMALL = 1e-6  # γ below which forming AᵀA would cost too many digits
+_FINER = 4  # nodes as for a sample so much larger
 _REFINABLE = 1e-10  # γ below which refinement need not converge
 _ROUNDS = 4  # of refinement
 _EXTENDED = 4_000_000  # steps up to which the law itself is computed in extended precision
@@ -89,14 +90,15 @@ class Grid:
         return rows, rows @ rows.T, marginal
 
 
-def uniform(sampling: Sampling, cut: int | None = None) -> Grid:
+def uniform(sampling: Sampling, cut: int | None = None, finer: int = 1) -> Grid:
     """Few nodes for the uniform prior; metrics fitted one after the other share them."""
-    return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut)
+    return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut, finer)
 
 
 @lru_cache(maxsize=2)
-def _shared(sampling: Sampling, cut: int | None) -> Grid:
-    above, weights = quadrature.law_nodes(sampling, cut)
+def _shared(sampling: Sampling, cut: int | None, finer: int) -> Grid:
+    m = max(sampling.m, min(finer * sampling.m, sampling.n - 1))
+    above, weights = quadrature.law_nodes(replace(sampling, m=m), cut)
     return Grid(sampling, above, weights / sampling.n)
 
 
@@ -115,16 +117,23 @@ class Nodes:
 
 
 def nodes(
-    metric: Metric, sampling: Sampling, position: int = 1, prior: Floats | None = None
+    metric: Metric,
+    sampling: Sampling,
+    position: int = 1,
+    prior: Floats | None = None,
+    gamma: float = 1.0,
 ) -> Nodes:
-    """Choose the nodes: few for the uniform prior, every rank with weight for another."""
+    """Choose the nodes: few for the uniform prior, every rank with weight for another.
+
+    A small γ, or 0, divides by small singular values what sums over few nodes miss: more of them.
+    """
     if prior is not None:
         above = np.flatnonzero(prior).astype(np.float64)
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:  # the head is summed rank by rank anyway
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
-    return Nodes(uniform(sampling, cut), metric, position)
+    return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
 
 def bias_variance(at: Nodes, gamma: float) -> Floats:

@@ -62,7 +62,7 @@ def test_small_cases(n: int, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
-@pytest.mark.parametrize("n", [900, 1_500])
+@pytest.mark.parametrize("n", [900, 1_500, 12_000])
 def test_minimum_norm_over_all_ranks(scheme: str, n: int) -> None:
     law, target = dense_law(n, 100, scheme), exact_metric("recall", 10, n)
     left, sizes, right = np.linalg.svd(law, full_matrices=False)
