@@ -486,7 +486,9 @@ def _by_lumps(first: Run, second: Run, shift: float) -> float | None:
     a scale of their own, which no evenly spaced frequencies of the whole would reach. ``None``
     where there is no such value.
     """
-    if not (first.is_sum and second.is_sum):
+    jumps = np.diff(np.unique(first.vector))
+    smooth = not len(jumps) or jumps.sum() > (1 + 2 * _TOP) * jumps.max()
+    if smooth or not (first.is_sum and second.is_sum):
         return None
     sums = [first.terms(), second.terms()]
     every = list(chain(*sums))
