@@ -118,16 +118,29 @@ def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int
     return int(np.floor(np.average(values, weights=weights) + 0.5))
 
 
+def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
+    """Whole numbers from 0 in the order of the values, and how many may occur, below 2^31."""
+    if values.dtype.kind == "f" or np.ptp(values) >= 2**31 - 1:
+        values = np.unique(values, return_inverse=True)[1]
+    low = int(values.min())
+    return values - low, int(values.max()) - low + 1
+
+
 def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
     """Distinct rows of a table, increasing: the first of each kind, and the kind of every row."""
-    order = np.lexsort(columns[::-1])
-    new = np.arange(len(order)) == 0
+    key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
-        ordered = column[order]
-        new[1:] |= ordered[1:] != ordered[:-1]
-    inverse = np.empty(len(order), dtype=np.int64)
-    inverse[order] = np.cumsum(new) - 1
-    return order[new], inverse
+        if np.any(column != column[:1]):  # few columns, most of the time
+            code, among = _numbered(column)
+            if size >= 2**31:
+                key, size = _numbered(key)
+            key, size = key * among + code, size * among
+    if size > 4 * len(key):
+        return np.unique(key, return_index=True, return_inverse=True)[1:]
+    first = np.full(size, -1)  # few enough to be counted without sorting
+    first[key[::-1]] = np.arange(len(key))[::-1]  # the last one written is the first row
+    found = first >= 0
+    return first[found], (np.cumsum(found) - 1)[key]
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
@@ -300,12 +313,13 @@ class RankSet(ByDigest):
     @property
     def n_instances(self) -> float:
         """Number of instances |D|, counts included."""
-        return self.counted().instances
+        order, position, _ = self._order
+        return float(self.counts[order][position == 1].sum())
 
     @property
     def max_relevant(self) -> int:
         """Largest number of relevant items of an instance."""
-        return int(self.counted().relevant.max())
+        return int(self._order[2].max())
 
     @property
     def has_ties(self) -> bool:
@@ -315,7 +329,7 @@ class RankSet(ByDigest):
     @property
     def max_negatives(self) -> int:
         """Largest number of irrelevant candidates of an instance, n - |R|."""
-        return int(self.counted().negatives.max())
+        return int((self.n[self._order[0]] - self._order[2]).max())
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
         """Reduce to counts over (n, rank, ties, position, |R|).
