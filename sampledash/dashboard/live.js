@@ -49,11 +49,8 @@ const picture = (graph, frame) => {
       point.style.visibility = j < x.length ? "" : "hidden";
       if (j < x.length) point.setAttribute("transform", `translate(${X(x[j])},${Y(y[j])})`);
     });
-    const fill = area === "tonexty" && groups[i - 1].querySelector(".js-fill");
-    if (fill) {
-      const [back, low] = frame.traces[i - 1].map((part) => part.toReversed());
-      fill.setAttribute("d", `${line(X, Y, x, y)}L${line(X, Y, back, low).slice(1)}Z`);
-    }
+    const fill = area === "toself" && group.querySelector(".js-fill");
+    if (fill) fill.setAttribute("d", `${line(X, Y, x, y)}Z`);
   });
   const from = graph.layout;
   graph.querySelectorAll(".shapelayer path").forEach((path) => {

@@ -30,6 +30,10 @@ MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1,
 
 def show() -> None:
     """Draw the page."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        page.metric_chips()
+        about = "All ranks on a logarithmic axis, or the first ones on an even axis."
+        page.segments("Ranks", VIEWS, "view", help=about)
     sliders.draw(page_defaults=DEFAULTS)
     _answer()
     live.below(_below)
@@ -40,10 +44,6 @@ def _answer() -> None:
     """All but the sidebar, which a change of m or r leaves alone."""
     live.answered()
     headline = st.container(key="headline")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        page.metric_chips()
-        about = "All ranks on a logarithmic axis, or the first ones on an even axis."
-        page.segments("Ranks", VIEWS, "view", help=about)
     picture = st.container(key="picture")
     controls = _controls()
     result, problem = page.answer("explore", _check, _compute, first=_first)

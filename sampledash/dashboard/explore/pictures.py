@@ -44,11 +44,9 @@ def expected_curve(
     y_exact, y_mean = theme.in_percent(exact), theme.in_percent(mean)
     top = float(y_exact.max())
     low, high = np.clip([y_mean - 100 * std, y_mean + 100 * std], 0, top)
-    thin, silent = {"width": 0, "color": color}, {"hoverinfo": "skip", "hovertemplate": None}
-    band = {"fill": "tonexty", "fillcolor": theme.faded(color, 0.16)}
+    band = np.concatenate([high, low[::-1]])
     data = [
-        theme.curve(ranks, low, thin, "", **silent),
-        theme.curve(ranks, high, thin, "", **silent, **band),
+        theme.area(np.concatenate([ranks, ranks[::-1]]), band, theme.faded(color, 0.16)),
         theme.curve(ranks, y_exact, theme.exact_line(dark), "exact"),
         theme.curve(ranks, y_mean, style, f"sampled, m = {count(m)},"),
     ]
@@ -56,9 +54,9 @@ def expected_curve(
     if len(here):
         h = int(here[0])
         marks = {"sampled": (float(y_mean[h]), color), "exact": (float(y_exact[h]), c.ink)}
-        for y, fill in marks.values():
-            marker = {"color": fill, "size": 10, "line": {"color": c.paper, "width": 1.5}}
-            data.append(theme.dots([at], [y], marker, hoverinfo="skip"))
+        heights, fills = map(list, zip(*marks.values(), strict=True))
+        marker = {"color": fills, "size": 10, "line": {"color": c.paper, "width": 1.5}}
+        data.append(theme.dots([at, at], heights, marker, hoverinfo="skip"))
         back = theme.faded(c.page, 0.75)
         names = _values_at(at, marks, ranks, (y_exact, y_mean), log=log, narrow=narrow, back=back)
         shapes = [theme.upright(at, c.muted)]
