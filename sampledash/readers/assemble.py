@@ -368,7 +368,12 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
 def _check_repeats(ranks: Ranks, shift: bool) -> None:
     """Refuse the first rank, by system, instance and rank, that an instance has twice."""
     keys = ["system", "instance", "rank"]
-    if "instance" not in ranks.frame or not ranks.frame.duplicated(keys).any():
+    if "instance" not in ranks.frame:
+        return
+    system, instance = (ranks.frame[key].cat for key in keys[:2])
+    lists = np.sort(system.codes.astype(np.int64) * len(instance.categories) + instance.codes)
+    # Most files have one relevant item in each list, which is told faster.
+    if np.all(np.diff(lists)) or not ranks.frame.duplicated(keys).any():
         return
     rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
     repeated = ranks.frame[keys].iloc[rows].set_axis(rows).sort_values(keys, kind="stable")
@@ -385,17 +390,19 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
 def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
     """One for each system, in order of appearance."""
     name = " and ".join(part.name for part in parts)
-    frames = {
-        str(system): own
-        for part in parts
-        for system, own in part.frame.groupby("system", observed=True)
-    }
+    frames = {str(system): own for part in parts for system, own in _by_system(part.frame)}
     if not all("instance" in own for own in frames.values()):
         frames = {s: own.drop(columns="instance", errors="ignore") for s, own in frames.items()}
     counted = any("count" in own for own in frames.values())
     if instances != "any" and len(frames) > 1:
         frames = _aligned(frames, name, counted, instances == "shared")
     return [_rank_set(system, own, name, counted) for system, own in frames.items()]
+
+
+def _by_system(frame: pd.DataFrame) -> Any:
+    """The rows of each system; where there is one only, nothing has to be sorted."""
+    one, *others = frame["system"].cat.categories
+    return frame.groupby("system", observed=True) if others else [(one, frame)]
 
 
 def _aligned(

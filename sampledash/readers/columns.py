@@ -269,6 +269,7 @@ def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
 def plain_integers(text: Any) -> NDArray[Any] | None:
     """Labels that are all plain integers; None otherwise: 007 is none, it differs from 7."""
     try:
+        compute.cast(text[:1], pa.int64())  # the first of them tells most of the time
         found = compute.cast(text, pa.int64())
     except pa.ArrowException:
         return None

@@ -198,10 +198,14 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
         tag=ordered["tag"].cat.codes, query=theirs, document=found
     )[inside]
     wanted = pd.DataFrame({"query": query.cat.codes, "document": good["document"].cat.codes})
+    wanted = wanted.astype(np.int64)
     items = pd.DataFrame({"tag": range(len(systems))}).merge(wanted, how="cross")
     item, of_list = ["tag", "query", "document"], ["tag", "query"]
-    items = items.merge(ranked[[*item, "place"]], how="left", on=item)
-    lists = ranked[[*of_list, "depth"]].drop_duplicates()
+    size = len(good["document"].cat.categories)
+    pairs, judged = (each["query"] * size + each["document"] for each in (ranked, wanted))
+    hits = ranked.loc[pairs.isin(judged), [*item, "place"]]  # far fewer to merge
+    items = items.merge(hits, how="left", on=item)
+    lists = ranked.loc[ranked["place"] == 1, [*of_list, "depth"]]
     items = items.merge(lists, how="left", on=of_list).fillna(0).astype(np.int64)
     absent = items.loc[items["depth"] == 0, "query"].nunique()
     frame = {
@@ -223,22 +227,28 @@ def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
 
 def _ordered(run: pd.DataFrame) -> pd.DataFrame:
     """A run as trec_eval orders it, with each document's place and the depth of its list."""
-    documents = run["document"].cat.categories.astype(str)
-    by_name = np.empty(len(documents), dtype=np.int64)
-    by_name[compute.array_sort_indices(pa.array(documents))] = np.arange(len(documents))
-    query, tag = (run[column].cat.codes for column in ("query", "tag"))
-    order = np.lexsort((-by_name[run["document"].cat.codes], -run["score"], query, tag))
-    ordered = run.iloc[order].reset_index(drop=True)
-    lists = ordered.groupby(["tag", "query"], observed=True)["rank"]
-    return ordered.assign(place=lists.cumcount() + 1, depth=lists.transform("size"))
+    document, query, tag = (run[column].cat.codes for column in ("document", "query", "tag"))
+    lists = tag.to_numpy(np.int64) * (int(query.max()) + 1) + query.to_numpy()
+    keys = -run["score"].to_numpy(), lists
+    order = np.lexsort(keys)
+    if np.any(np.all([np.diff(key[order]) == 0 for key in keys], axis=0)):
+        names = pa.array(run["document"].cat.categories.astype(str))
+        by_name = np.empty(len(names), dtype=np.int64)
+        by_name[compute.array_sort_indices(names)] = np.arange(len(names))
+        order = np.lexsort((-by_name[document], *keys))
+    _, begin, sizes = np.unique(lists[order], return_index=True, return_counts=True)
+    place = np.arange(1, len(order) + 1) - np.repeat(begin, sizes)
+    return run.iloc[order].assign(place=place, depth=np.repeat(sizes, sizes))
 
 
 def _facts(
     run: Trec, qrels: Trec, ordered: pd.DataFrame, absent: int, queries: pd.Index[Any]
 ) -> Facts:
-    tied = int(ordered.duplicated(["tag", "query", "score"], keep=False).sum())
+    place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
+    same = (place[1:] > 1) & (score[1:] == score[:-1])  # as the one before
+    tied = int((np.r_[same, False] | np.r_[False, same]).sum())
     theirs = run.frame["query"].cat.categories.astype(str)
-    others = int((~theirs.isin(queries.astype(str))).sum())
+    others = int((queries.astype(str).get_indexer(theirs) < 0).sum())
     bare = len(qrels.frame["query"].cat.categories) - len(queries)
     told = {
         f"{several(tied, 'document')} tied in score with another of the same query.": tied,
@@ -248,9 +258,8 @@ def _facts(
         f"{_queries(bare)} of {qrels.name} without a relevant document.": bare,
     }
     notes = [_RULE, *(note for note, size in told.items() if size)]
-    place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
     # Among equal scores the rank column may say anything.
-    falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & (score[1:] != score[:-1])
+    falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
     doubt = (
         f"The rank column of {run.name} contradicts the scores in {several(odd, 'ranking')}: "
@@ -343,10 +352,11 @@ def _placed(name: str, items: pd.DataFrame, n: int) -> tuple[pd.DataFrame, int]:
     alone = (rank == 0) & (lacks == 1)
     ranks = np.where(alone, depth + 1, rank)
     rng = np.random.default_rng(_SEED)
-    drawn = items[(rank == 0) & (lacks > 1)]
-    for _, here in drawn.groupby(["system", "instance"], sort=False, observed=True):
-        behind = depth[here.index]
-        ranks[here.index] = behind + 1 + rng.choice(n - behind[0], len(here), replace=False)
+    drawn, at = np.flatnonzero((rank == 0) & (lacks > 1)), 0
+    while at < len(drawn):
+        here = drawn[at : at + lacks[drawn[at]]]  # those of one list stand together
+        ranks[here] = depth[here] + 1 + rng.choice(n - depth[here[0]], len(here), replace=False)
+        at += len(here)
     frame = items[["system", "instance"]].assign(rank=ranks, n_candidates=n)
     if alone.any():
         frame["ties"] = np.where(alone, n - depth - 1, 0)
