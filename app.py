@@ -13,9 +13,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import streamlit as st
 
 from sampledash import dashboard
-from sampledash.dashboard import state
+from sampledash.dashboard import access, state
 
-HERE, PAGES = Path(__file__).parent, Path(dashboard.__file__).parent / "pages"
+ASSETS, PAGES = Path(__file__).parent / "assets", Path(dashboard.__file__).parent / "pages"
 # File in pages/, title and icon, in the order of the menu; the first opens at the bare address.
 MENU = (
     ("start", "Start", "home"),
@@ -26,14 +26,15 @@ MENU = (
     ("learn", "Learn", "school"),
 )
 
-logo = str(HERE / "assets" / "logo.svg")
+logo = str(ASSETS / "logo.svg")
 st.set_page_config("sampledash", logo, layout="wide", initial_sidebar_state="auto")
 st.logo(logo, size="large")
-st.html(HERE / "assets" / "style.css")
+st.html(ASSETS / "style.css")
 pages = []
 for name, title, icon in MENU:
     look = {"title": title, "icon": f":material/{icon}:", "default": not pages}
     pages.append(st.Page(PAGES / f"{name}.py", url_path=name, **look))
 page = st.navigation(pages, position="top")
 state.entered(page.url_path)
+access.outline("sampledash", page.title)
 page.run()

@@ -287,6 +287,7 @@ def segments(
         key=key,
         bind="query-params",
         help=help,
+        wrap=True,
         label_visibility="collapsed" if hidden else "visible",
     )
     return chosen or first

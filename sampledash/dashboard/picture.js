@@ -66,7 +66,7 @@ const built = (parent) => {
   const place = document.createElement("div");
   place.className = "sampledash-picture";
   const graph = document.createElement("div");
-  graph.setAttribute("role", "img");
+  graph.className = "sampledash-graph";
   const row = document.createElement("div");
   row.className = "sampledash-take";
   graph.sampledash = new Picture(graph);
@@ -83,8 +83,10 @@ const built = (parent) => {
 };
 export default function ({ data, parentElement, setTriggerValue }) {
   const { figure, alt, name, dim, hears } = JSON.parse(new TextDecoder().decode(data));
-  const graph = parentElement.querySelector("[role=img]") ?? built(parentElement);
+  const graph = parentElement.querySelector(".sampledash-graph") ?? built(parentElement);
   const picture = graph.sampledash;
+  // What is inside of an image is not told, and a slider is to be.
+  graph.setAttribute("role", figure.layout.sliders ? "group" : "img");
   graph.setAttribute("aria-label", alt);
   graph.style.height = `${figure.layout.height}px`;
   graph.style.opacity = dim ? 0.3 : 1;

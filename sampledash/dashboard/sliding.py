@@ -111,7 +111,7 @@ def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: A
 
 def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
     """A title of one line or two; Plotly anchors two lines by the second one."""
-    down = 5 + 1.1 * size * ("<br>" in text)
+    down = 5 * size / 16 + 1.1 * size * ("<br>" in text)
     across = {"x": 0.0, "xref": "container", "xanchor": "left", "pad": {"t": 0, "l": 6}}
     up = {"y": 1 - down / height, "yref": "container", "yanchor": "top"}
     return {"text": text, **across, **up, "font": {"size": size}}

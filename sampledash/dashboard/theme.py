@@ -2,8 +2,9 @@
 
 A colour means the same thing on every page: metrics, systems, numbers of negatives and
 corrections each have their own. The hues are Okabe and Ito's, told apart with any colour vision,
-in a darker shade on white and a lighter one on black; a dash repeats what the colour says. The
-exact metric is always the dashed line in ink. Backgrounds are transparent: the page shows through.
+in a darker shade on white and a lighter one on black, so that names in them can be read; a dash
+repeats what the colour says. The exact metric is always the dashed line in ink. Backgrounds are
+transparent: the page shows through.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class Look:
 
 LIGHT = Look(
     ink="#1c2530", muted="#6a7683", grid="#e3e7eb", paper="#ffffff", page="#ffffff",
-    blue="#0072b2", vermillion="#d55e00", green="#00805d", purple="#a8528a", orange="#b07800",
-    family=("#4f97cf", "#063f73"),
+    blue="#0072b2", vermillion="#c94400", green="#00805d", purple="#a8528a", orange="#937000",
+    family=("#3579b1", "#063f73"),
 )  # fmt: skip
 DARK = Look(
     ink="#f0f4f8", muted="#9aa6b2", grid="#2b3540", paper="#1a2129", page="#11161c",

@@ -71,6 +71,23 @@ def test_the_grid_of_m_keeps_flips_and_the_edges_of_ranks_cover_every_rank():
             assert top or edges[-1] == largest
 
 
+def contrast(one, other):
+    """Of two colours, as WCAG 2.2 defines it."""
+    parts = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in (one, other)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    dark, light = sorted(linear @ [0.2126, 0.7152, 0.0722])
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_names_in_the_colour_of_their_line_can_be_read(dark):
+    look = theme.look(dark)
+    hues = [getattr(look, name) for name in (*theme._SYSTEM, "ink")]
+    for hue in (*hues, *(line["color"] for line in theme.family_lines(4, dark))):
+        for behind in (look.page, look.paper):
+            assert contrast(hue, behind) >= 4.5
+
+
 # -------------------------------------------------------------------------------- Explore
 
 

@@ -496,7 +496,7 @@ def _why(focus: Focus) -> None:
     for step in words.formula(str(metric), question.m, instances):
         st.latex(step)
     st.caption(words.DEFINITION)
-    st.markdown(f"##### Smallest counterexample for {metric}, uncorrected")
+    st.markdown(f"#### Smallest counterexample for {metric}, uncorrected")
     protocol, n = question.protocol, max(int(each.n.max()) for each in question.sets)
     m = min(question.m, n - 1) if protocol.without else question.m
     sampling = Sampling(n, m, protocol.scheme, protocol.odds)

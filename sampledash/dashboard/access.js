@@ -1,0 +1,36 @@
+// Headings for who hears the page, keys for what scrolls, a new run for another theme; access.py.
+const scheme = () => getComputedStyle(document.querySelector(".stApp")).colorScheme;
+let due = null;
+const reach = () => {
+  due = null;
+  for (const place of document.querySelectorAll(".katex-display, [data-testid=stCode] pre")) {
+    const more = place.scrollWidth > place.clientWidth || place.scrollHeight > place.clientHeight;
+    if (more) place.tabIndex = 0;
+    else place.removeAttribute("tabindex");
+  }
+};
+const later = () => { due ??= requestIdleCallback(reach, { timeout: 1000 }); };
+export default function ({ data, parentElement, setTriggerValue }) {
+  const titles = data.map((title, level) => {
+    const heading = document.createElement(`h${level + 1}`);
+    heading.textContent = title;
+    return heading;
+  });
+  parentElement.replaceChildren(...titles);
+  let was = scheme();
+  const themed = new MutationObserver(() => {
+    const now = scheme();
+    if (now !== was) setTriggerValue("scheme", now);
+    was = now;
+  });
+  themed.observe(document.querySelector(".stApp"), { attributeFilter: ["class"] });
+  const grown = new MutationObserver(later);
+  grown.observe(document.body, { childList: true, subtree: true });
+  window.addEventListener("resize", later);
+  later();
+  return () => {
+    themed.disconnect();
+    grown.disconnect();
+    window.removeEventListener("resize", later);
+  };
+}
