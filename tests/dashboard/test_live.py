@@ -18,19 +18,20 @@ from sampledash.report.numbers import percent
 
 @pytest.mark.parametrize("m", [1, 99, 2000])
 def test_frames_of_m_on_explore_hold_what_the_core_says(m):
-    frames = page._follows(page._first(), dark=False)[0].packed()
+    frames = page._follows(page._first(), None, dark=False)[0].packed()
     frame, sampling = frames[f"{m:,}"], sd.Sampling(10_000, m, "without-replacement")
     traces = frame["pictures"][page.PICTURE]["traces"]
     for panel, metric in enumerate(("Recall@10", "NDCG", "AP")):
-        low, high, exact, mean, here, _ = traces[6 * panel : 6 * panel + 6]
+        band, exact, mean, here = traces[4 * panel : 4 * panel + 4]
         x = np.array(mean[0]).astype(int)
         expected = 100 * np.asarray(sd.expected(metric, x, sampling))
         assert np.allclose(mean[1], expected, rtol=1e-5, atol=1e-9)
         std = 100 * np.sqrt(sd.variance(metric, x, sampling))
         top = max(exact[1])
-        assert np.allclose(high[1], np.minimum(expected + std, top), rtol=1e-4, atol=1e-5)
-        assert np.allclose(low[1], np.maximum(expected - std, 0), rtol=1e-4, atol=1e-5)
-        assert here == [[100.0], [mean[1][list(x).index(100)]]]
+        edge = np.minimum(expected + std, top), np.maximum(expected - std, 0)[::-1]
+        assert np.allclose(band[1], np.concatenate(edge), rtol=1e-4, atol=1e-5)
+        at = list(x).index(100)
+        assert here == [[100.0, 100.0], [mean[1][at], exact[1][at]]]
     mean = float(sd.expected("Recall@10", 100, sampling))
     (said,), numbers = frame["texts"].values()
     assert f"Recall@10 = {percent(mean)}" in said
@@ -38,19 +39,20 @@ def test_frames_of_m_on_explore_hold_what_the_core_says(m):
 
 
 def test_frames_of_the_rank_move_points_alone():
-    frames = page._follows(page._first(), dark=False)[1].packed()
+    frames = page._follows(page._first(), None, dark=False)[1].packed()
     assert "20,000" not in frames  # beyond n
     traces = frames["500"]["pictures"][page.PICTURE]["traces"]
-    assert traces[12:16] == [None] * 4
+    assert traces[8:11] == [None] * 3
     sampling = sd.Sampling(10_000, 100, "without-replacement")
     expected = 100 * float(sd.expected("AP", 500, sampling))
-    assert traces[16] == [[500], pytest.approx([expected], rel=1e-5)]
+    exact = 100 * float(sd.metric("AP")(500, 10_000))
+    assert traces[11] == [[500, 500], pytest.approx([expected, exact], rel=1e-5)]
 
 
 @pytest.mark.parametrize(("slider", "said"), [("gamma", "0.001"), ("m", "20")])
 def test_frames_on_correct_hold_what_the_core_says(slider, said):
     asked = check(state.DEFAULTS, DEFAULTS)
-    (frames,) = (x for x in correct._follows(asked, dark=False) if x.name == slider)
+    (frames,) = (x for x in correct._follows(asked, None, dark=False) if x.name == slider)
     frame = frames.packed()[said]
     sampling = sd.Sampling(10_000, 20 if slider == "m" else 100, "without-replacement")
     fit = sd.correction("BV", gamma=0.1 if slider == "m" else 0.001).fit("Recall@10", sampling)
@@ -90,7 +92,7 @@ def test_what_follows_is_of_the_picture_it_moves(view):
     for m in (5, 50, 500):
         result = compute(Question(source, asked, m, {"scheme": "without-replacement"}))
         focus = Focus(result, 0, result.worst_pair(0))
-        follows = consistency._follows(focus, view, dark=False)
+        follows = consistency._follows(focus, None, view, dark=False)
         drawn.add(follows.depends)
         frame = follows.frames()["100"]
         own = pictures.tile_map(focus, focus.tile_pairs, dark=False).as_written()["layout"]

@@ -30,6 +30,7 @@ MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1,
 
 def show() -> None:
     """Draw the page."""
+    state.stamp()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         page.metric_chips()
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
