@@ -14,6 +14,7 @@ from sampledash.estimation.bounds import bounds, bounds_from_table
 from sampledash.estimation.estimate import Estimate, compare, estimate, full_cutoff, matching_cutoff
 from sampledash.estimation.rank_distribution import rank_distribution
 from sampledash.estimation.vectors import fit_learned, gamma_table
+from sampledash.evaluator import Decided, Evaluation, evaluate, rank_until_decided
 from sampledash.expectation import expected, posterior, variance
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.protocol import Options
@@ -26,6 +27,13 @@ from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling, parse_sampling
 from sampledash.simulation import sample_ranks, simulate
 from sampledash.spectral import eigenvalues, resolution, retained
+from sampledash.stopping import (
+    Cost,
+    deciding_cutoff,
+    mean_stopping_cost,
+    proxy_cost,
+    stopping_cost,
+)
 
 __version__ = "0.1.0"
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampledash.types import Ints
+from sampledash.types import Flags, Ints
 
 #: Most candidates: sums over them and products with ranks then keep every whole number.
 LARGEST_N = 10**12
@@ -147,6 +147,15 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
         bad = result[~np.isfinite(result)].ravel()[0]
         raise ValueError(f"{name} must hold finite numbers, got {bad}")
     return result
+
+
+def flags(name: str, values: ArrayLike) -> Flags:
+    """Return a copy of ``values`` as true and false."""
+    array = np.array(array_of(name, values))
+    if array.dtype != bool:
+        odd = [x for x in array.ravel().tolist() if not isinstance(x, bool)]
+        raise ValueError(f"{name} must hold true or false, got {shown(odd[0])}")
+    return array
 
 
 def length(name: str, array: NDArray[Any], rows: int, each: str) -> None:

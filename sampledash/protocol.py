@@ -96,6 +96,7 @@ class Protocol:
     def check(self, ranks: RankSet, m: int) -> None:
         """Refuse what cannot be sampled or corrected."""
         require_ranks(ranks)
+        ranks.require_known()
         checks.integer("m", m, low=1)
         negatives = ranks.counted().negatives
         if self.without and m > negatives[0] and np.all(negatives == negatives[0]):

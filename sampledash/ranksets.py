@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.types import Floats, Ints
+from sampledash.metrics import Metric
+from sampledash.types import Flags, Floats, Ints
 
 Ties = Literal["expected", "optimistic", "pessimistic"]
 
@@ -193,6 +194,9 @@ class RankSet(ByDigest):
         scheme.
     counts
         How many instances a row stands for, positive; the same within an instance.
+    beyond
+        Whether the rank is not known but to be no better than the one in ``ranks``: 11 for an item
+        that a list of the first 10 misses.
 
     Raises
     ------
@@ -202,6 +206,11 @@ class RankSet(ByDigest):
     Notes
     -----
     Arrays are copied and read-only. Equality and hash go by ``digest`` (SHA-256 of the contents).
+
+    Several items of one instance that lie beyond 10 have the places 11, 12, ... as their best ones,
+    and so in ``ranks``. A metric with a cutoff before all of these is exact; what needs the ranks
+    themselves, sampling among it, is refused, and :func:`~sampledash.mean_range` says in which
+    range a metric without a cutoff lies.
     """
 
     system: str
@@ -211,6 +220,7 @@ class RankSet(ByDigest):
     ties: Ints
     mass_above: Floats | None
     counts: Floats
+    beyond: Flags
     _order: tuple[Ints | slice, Ints, Ints]
 
     def __init__(
@@ -223,6 +233,7 @@ class RankSet(ByDigest):
         ties: ArrayLike | None = None,
         mass_above: ArrayLike | None = None,
         counts: ArrayLike | None = None,
+        beyond: ArrayLike | None = None,
     ) -> None:
         where = f"of system {str(system)!r}"
         rows = checks.rows(f"ranks {where}", ranks, "rank")
@@ -252,7 +263,14 @@ class RankSet(ByDigest):
             if np.any((mass < 0) | (mass > 1)):
                 bad = mass[(mass < 0) | (mass > 1)][0]
                 raise ValueError(f"mass_above {where} must be a share in 0..1, got {bad:g}")
-        self._hold(str(system), rank, size, labels, tied, mass, count)
+        open_ended = column("beyond", False if beyond is None else beyond, checks.flags)
+        if np.any(tied[open_ended] > 0):
+            i = int(np.argmax(open_ended & (tied > 0)))
+            raise ValueError(
+                f"ties {where}: {tied[i]} others tied with an item whose rank is only known to lie "
+                f"beyond {rank[i] - 1}; give 0 there"
+            )
+        self._hold(str(system), rank, size, labels, tied, mass, count, open_ended)
         object.__setattr__(self, "_order", self._sorted_rows())
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
@@ -262,12 +280,19 @@ class RankSet(ByDigest):
         if distinct == rows:
             ones = np.broadcast_to(1, rows)
             return slice(None), ones, ones
-        order = np.lexsort((self.ranks, codes))
+        order = np.lexsort((self.beyond, self.ranks, codes))
         code = codes[order]
         starts = np.flatnonzero(np.r_[True, code[1:] != code[:-1]])
         sizes = np.diff(np.r_[starts, rows])
         position = np.arange(rows) - np.repeat(starts, sizes) + 1
         relevant = np.repeat(sizes, sizes)
+        if self.beyond.any():  # each behind the ones before it: no fewer irrelevant items above
+            above, at = np.unique(self.ranks[order] - position, return_inverse=True)
+            most = np.maximum.accumulate(code * len(above) + at) % len(above)
+            ranks = np.array(self.ranks)
+            ranks[order] = np.where(self.beyond[order], above[most] + position, ranks[order])
+            ranks.setflags(write=False)
+            object.__setattr__(self, "ranks", ranks)
         self._check_instances(order, code, relevant)
         return order, position, relevant
 
@@ -284,6 +309,11 @@ class RankSet(ByDigest):
             (same & (n[1:] != n[:-1]), "has two values of n, {n} and {other}: give one"),
             (same & (count[1:] != count[:-1]), "has different counts in its rows: give one"),
             (relevant >= n, "has as many relevant items as candidates, n = {n}"),
+            (self.beyond[order] & (rank > n), "has more items beyond its list than n = {n} allows"),
+            (
+                same & self.beyond[order][:-1] & ~self.beyond[order][1:],
+                "has a known rank after one that lies beyond {before}: give it as beyond too",
+            ),
         ]
         if self.mass_above is not None:
             mass = self.mass_above[order]
@@ -292,7 +322,8 @@ class RankSet(ByDigest):
         for bad, sentence in faults:
             if np.any(bad):
                 i = int(np.argmax(bad))
-                told = sentence.format(rank=rank[i], n=n[i], other=n[min(i + 1, len(n) - 1)])
+                other = n[min(i + 1, len(n) - 1)]
+                told = sentence.format(rank=rank[i], before=rank[i] - 1, n=n[i], other=other)
                 name = str(self.instances[order[i]])
                 raise ValueError(f"instance {name!r} of system {self.system!r} {told}")
 
@@ -307,7 +338,9 @@ class RankSet(ByDigest):
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
-        columns = (self.ranks, self.n, self.ties, self.counts, self.mass_above)
+        columns: list[NDArray[Any] | None]
+        columns = [self.ranks, self.n, self.ties, self.counts, self.mass_above]
+        columns += [self.beyond] * bool(self.beyond.any())
         return digest_of(f"{self.system!r} {len(self)}", columns, self.instances)
 
     @property
@@ -330,6 +363,45 @@ class RankSet(ByDigest):
     def max_negatives(self) -> int:
         """Largest number of irrelevant candidates of an instance, n - |R|."""
         return int((self.n[self._order[0]] - self._order[2]).max())
+
+    @property
+    def largest_cutoff(self) -> int | None:
+        """Largest cutoff at which metrics are exact, ``None`` where every rank is known."""
+        return int(self.ranks[self.beyond].min()) - 1 if self.beyond.any() else None
+
+    def completed(self, best: bool) -> RankSet:
+        """As if what lies beyond a list were at once behind it, or at the end of all candidates."""
+        ranks = np.array(self.ranks)
+        if not best:
+            order, position, relevant = self._order
+            ranks[order] = np.where(
+                self.beyond[order], self.n[order] - relevant + position, ranks[order]
+            )
+        columns = {name: getattr(self, name) for name in ("instances", "ties", "counts")}
+        return RankSet(self.system, ranks, self.n, mass_above=self.mass_above, **columns)
+
+    def require_known(self, metric: Metric | None = None) -> None:
+        """Refuse ranks that lie beyond a list, but for a metric that is cut before its end."""
+        if (largest := self.largest_cutoff) is None:
+            return
+        if metric is None:
+            what = "sampling needs every rank"
+        else:
+            rank, n = self.ranks[self.beyond], self.n[self.beyond]
+            sizes, at = np.unique(n, return_inverse=True)
+            last = [metric.cut(size - 1) or size for size in sizes.tolist()]
+            if np.all(np.array(last)[at] < rank):
+                return
+            what = f"{metric} needs ranks beyond"
+        raise ValueError(
+            f"system {self.system!r} has ranks that are only known to lie beyond {largest}, and "
+            f"{what}: "
+            + (
+                f"take a metric on all items with a cutoff, k = {largest} at most"
+                if largest
+                else "rank more items"
+            )
+        )
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
         """Reduce to counts over (n, rank, ties, position, |R|).

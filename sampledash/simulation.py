@@ -187,6 +187,7 @@ def sample_ranks(
         If an instance has several relevant items, or the scheme is not uniform.
     """
     require_ranks(ranks)
+    ranks.require_known()
     checks.generator(rng)
     protocol = Protocol.of({"scheme": scheme})
     if ranks.max_relevant > 1 or scheme == "popularity":

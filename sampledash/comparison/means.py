@@ -84,6 +84,39 @@ def mean(
     return float(exact_means([as_metric(metric)], [ranks], protocol)[0, 0])
 
 
+def mean_range(
+    metric: Metric | str, ranks: RankSet, *, weighting: Weighting = "instances"
+) -> tuple[float, float]:
+    """Smallest and largest exact mean where some ranks are only known to lie beyond a list.
+
+    Parameters
+    ----------
+    metric
+        A metric or its text.
+    ranks
+        True ranks, some of them beyond a list; ties are read as "expected".
+    weighting
+        As in :func:`mean`.
+
+    Returns
+    -------
+    The mean with all items beyond the list at its end, and at once behind it: the range is sharp,
+    for no metric rises with the rank. Both are the mean where no rank is unknown, or where the
+    cutoff is before all of these.
+
+    Examples
+    --------
+    >>> from sampledash import RankSet
+    >>> mean_range("AP", RankSet("X", [1, 11], 100, beyond=[False, True]))
+    (0.505, 0.5454545454545454)
+    """
+    require_ranks(ranks)
+    metric, protocol = as_metric(metric), Protocol.of({"weighting": weighting})
+    ends = [ranks.completed(best) for best in (False, True)]
+    low, high = exact_means([metric], ends, protocol)[:, 0].tolist()
+    return low, high
+
+
 def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Protocol) -> Floats:
     """Exact mean of every metric (eq. 1), shape (systems, metrics)."""
     means = np.empty((len(sets), len(metrics)))
@@ -91,6 +124,7 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
         atoms = ranks.counted(protocol.ties)
         weight = protocol.shares(atoms) * atoms.count
         for x, metric in enumerate(metrics):
+            ranks.require_known(metric)
             values = exact_values(metric, atoms) * metric.scales(atoms.relevant)
             means[i, x] = values @ weight
     return means

@@ -28,6 +28,7 @@ _INSTANCES = 2_000  # each with a law of its own: at once there is room for so m
 
 def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
     """Exact metric of each instance, in the order of their first rows: shape (D,)."""
+    ranks.require_known(metric)
     rows = ranks.rows(ties)
     atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
     each = exact_values(metric, atoms)[at] * metric.scales(rows.relevant)

@@ -1,0 +1,451 @@
+"""Rank the relevant items of an evaluation exactly, looking at no more candidates than needed.
+
+See :mod:`sampledash.stopping` for why stopping when k candidates are above loses nothing, and for
+what it costs. Relevant items are scored first; then the others in chunks, until k of them are
+strictly above the best relevant item or none is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sampledash import checks
+from sampledash.ranksets import RankSet
+from sampledash.types import Ints, Progress
+
+Labels = NDArray[Any]
+
+
+class Decided(NamedTuple):
+    """What stopping when decided tells about one instance.
+
+    Attributes
+    ----------
+    ranks
+        Rank of each relevant item, in the order they were given, with ties the best it may have;
+        ``None`` beyond k.
+    ties
+        Irrelevant candidates tied with each, 0 beyond k.
+    scored
+        Irrelevant candidates that were scored.
+    """
+
+    ranks: tuple[int | None, ...]
+    ties: tuple[int, ...]
+    scored: int
+
+
+def rank_until_decided(
+    score: Callable[[Labels], ArrayLike] | Iterable[ArrayLike],
+    relevant: ArrayLike,
+    candidates: ArrayLike | int,
+    k: int,
+    *,
+    order: np.random.Generator | ArrayLike | None = None,
+    chunk: int = 256,
+) -> Decided:
+    """Exact ranks within the first k of one instance, stopping as soon as they are decided.
+
+    Parameters
+    ----------
+    score
+        Called with an array of items, returns one number each, higher is better. Or an iterable of
+        chunks of scores: the first of the relevant items, the next of all other candidates.
+    relevant
+        The relevant item, or several.
+    candidates
+        All items to rank, relevant ones included; where ``score`` is an iterable, their number is
+        enough.
+    k
+        Cutoff: metrics cut at k or before are exact.
+    order
+        A generator: random order; a number for each candidate, such as the score of a cheap proxy:
+        highest first; ``None``: as listed. Every order gives the same ranks, at another cost.
+    chunk
+        How many candidates are scored at a time: at most so many are scored in vain.
+
+    Returns
+    -------
+    See :class:`Decided`.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or no number, scores and items differ in number, or a relevant item is no
+        candidate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quality = np.arange(1000) % 500  # ties in pairs; item 499 and 999 are the best
+    >>> rank_until_decided(lambda items: quality[items], 497, np.arange(1000), k=10)
+    Decided(ranks=(5,), ties=(1,), scored=999)
+    >>> rank_until_decided(lambda items: quality[items], 300, np.arange(1000), 10, chunk=64)
+    Decided(ranks=(None,), ties=(0,), scored=320)
+    """
+    k, chunk = checks.integer("k", k, low=1), checks.integer("chunk", chunk, low=1)
+    items = _items("relevant", np.atleast_1d(np.asarray(relevant)))
+    if not callable(score):
+        given = candidates if np.ndim(candidates) == 0 else len(np.asarray(candidates))
+        n = checks.integer("candidates", given, low=len(items) + 1)
+        if order is not None:
+            raise ValueError("order must be None where score holds the scores: put them in order")
+        return _from_scores(iter(score), items, n - len(items), k)
+    pool = _items("candidates", np.asarray(candidates))
+    if isinstance(order, np.random.Generator):
+        pool = order.permutation(pool)
+    elif order is not None:
+        proxy = checks.numbers("order", order)
+        checks.length("order", proxy, len(pool), f"one number for each of the {len(pool)}")
+        pool = pool[np.argsort(-proxy, kind="stable")]
+    others = np.delete(pool, _places(items, pool))
+    own, best_first = _scored(items, score(items))
+    found = _looked(own, _chunks(score, others, chunk, len(others)), k)
+    return _decided(found, best_first, k)
+
+
+def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int) -> Decided:
+    own, best_first = _scored(items, next(chunks, ()))
+    rest = (_numbers(each, None, "a chunk of scores", "") for each in chunks)
+    found = _looked(own, (each for each in rest if len(each)), k)
+    if found.scored > total or (not found.stopped and found.scored < total):
+        raise ValueError(
+            f"score holds {found.scored} scores of other candidates, but there are {total}: give "
+            "one score for each, those of relevant items in the first chunk alone"
+        )
+    return _decided(found, best_first, k)
+
+
+class _Found(NamedTuple):
+    """How many others are above and tied with the relevant items, from the best one on."""
+
+    above: Any  # a number, or one for each of several items
+    tied: Any
+    scored: int
+    stopped: bool
+
+
+def _looked(own: NDArray[Any], chunks: Iterable[NDArray[Any]], k: int) -> _Found:
+    """Count what is above and tied, until k are above the best; ``own`` falls."""
+    best, least = own.item(0), own.item(-1)
+    # One item alone is compared and counted as a number: that takes half the time.
+    several = len(own) > 1
+    each, axis = (own[:, None], 1) if several else (best, None)
+    above: Any = np.zeros(len(own), dtype=np.int64) if several else 0
+    tied, scored = above, 0
+    for scores in chunks:
+        scored += len(scores)
+        top = scores.item(scores.argmax())  # of NaN the first
+        if top < least:
+            continue
+        if top != top:
+            raise ValueError(f"score is NaN for one of {len(scores)} candidates: {_NAN}")
+        above = above + np.count_nonzero(scores > each, axis=axis)
+        if (above[0] if several else above) >= k:
+            return _Found(above, tied, scored, True)
+        tied = tied + np.count_nonzero(scores == each, axis=axis)
+    return _Found(above, tied, scored, False)
+
+
+_NAN = "leave items without a score out of the candidates, or give them -inf"
+
+
+def _decided(found: _Found, order: Ints, k: int) -> Decided:
+    """In the order that the relevant items were given."""
+    ranks, ties = np.empty((2, len(order)), dtype=np.int64)
+    ranks[order], ties[order] = found.above + np.arange(1, len(order) + 1), found.tied
+    within = (ranks <= k).tolist()
+    return Decided(
+        tuple(rank if known else None for rank, known in zip(ranks.tolist(), within, strict=True)),
+        tuple(tied if known else 0 for tied, known in zip(ties.tolist(), within, strict=True)),
+        found.scored,
+    )
+
+
+def _items(name: str, items: Labels) -> Labels:
+    """Labels of items, one dimension of at least one."""
+    if items.ndim != 1 or not len(items):
+        raise ValueError(f"{name} must be a list of items, got shape {items.shape}")
+    return items
+
+
+def _places(items: Labels, pool: Labels) -> list[int]:
+    """Where the relevant items are among the candidates."""
+    places = [int((pool == item).argmax()) for item in items]
+    for item, at in zip(items.tolist(), places, strict=True):
+        if pool[at] != item:
+            raise ValueError(
+                f"relevant item {checks.shown(item)} is not among the {len(pool)} candidates: they "
+                "must hold the relevant items too"
+            )
+    if len(set(places)) < len(places):
+        raise ValueError("relevant holds an item twice: give each once")
+    if len(places) == len(pool):
+        raise ValueError(f"all {len(pool)} candidates are relevant: there is nothing to rank")
+    return places
+
+
+def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray[Any]:
+    """Scores as an array of numbers, one for each item, of which there are ``size`` if known."""
+    array = scores if type(scores) is np.ndarray else np.asarray(scores)
+    if array.ndim != 1 or (size is not None and len(array) != size):
+        told = "one dimension" if size is None else f"one number for each of {size} {of}"
+        raise ValueError(f"{what} has shape {array.shape}: {told} is needed")
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{what} must hold numbers, got {checks.shown(array[0])}")
+    return array
+
+
+def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
+    """Scores of the relevant items from the best on, and which item each is of."""
+    own = _numbers(scores, len(items), "score of the relevant items", "of them")
+    order = own.argsort(kind="stable")[::-1]
+    own = own[order]
+    if own.item(0) != own.item(0):  # NaN is sorted last
+        item = checks.shown(items[order[0]])
+        raise ValueError(f"score of relevant item {item} is NaN: it has no rank")
+    return own, order
+
+
+def _chunks(
+    score: Callable[[Labels], ArrayLike], others: Labels, chunk: int, room: float
+) -> Iterator[NDArray[Any]]:
+    """Scores of the others, chunk by chunk, while there is room for a chunk."""
+    for start in range(0, len(others), chunk):
+        items = others[start : start + chunk]
+        if start + len(items) > room:
+            return
+        yield _numbers(score(items), len(items), "score", "candidates")
+
+
+@dataclass(eq=False)
+class Evaluation:
+    """Users of which all ranks are decided so far: what :func:`evaluate` returns and goes on from.
+
+    Attributes
+    ----------
+    k
+        Metrics cut at k or before are exact.
+    seed
+        Decides the order of the users and that of their candidates.
+    systems
+        Names of the recommenders.
+    users
+        How many users there are in all.
+    finished
+        Labels of the users that are finished: a random sample of all of them.
+    scored
+        Candidates that were scored for them, for each system.
+    """
+
+    k: int
+    seed: int
+    systems: tuple[str, ...]
+    users: int
+    finished: list[Any] = field(default_factory=list)
+    scored: list[int] = field(default_factory=list)
+    #: Of each user the candidates and the relevant items; of each system how many are above and
+    #: tied with these.
+    _sizes: list[tuple[int, int]] = field(default_factory=list, repr=False)
+    _found: list[list[tuple[Any, Any]]] = field(default_factory=list, repr=False)
+
+    @property
+    def sets(self) -> list[RankSet]:
+        """Rank sets of the finished users, one for each system; ranks beyond k are censored."""
+        if not self.finished:
+            raise ValueError("no user is finished: there are no ranks")
+        n, relevant = np.array(self._sizes).T
+        user = np.repeat(np.arange(len(relevant)), relevant)
+        position = np.arange(len(user)) - np.repeat(np.cumsum(relevant) - relevant, relevant) + 1
+        labels, sets = np.asarray(self.finished)[user], []
+        for name, found in zip(self.systems, self._found, strict=True):
+            above, ties = (np.hstack(each) for each in zip(*found, strict=True))
+            ranks = above + position
+            self._draw_shared(user, ranks, above, ties)
+            beyond = ranks > self.k
+            ranks, ties = np.minimum(ranks, self.k + 1), np.where(beyond, 0, ties)
+            sets.append(RankSet(name, ranks, n[user], instances=labels, ties=ties, beyond=beyond))
+        return sets
+
+    def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
+        """Draw places for relevant items of one user that share a block with irrelevant ones.
+
+        No range of one of them alone describes that block: one of its orders stands for all.
+        """
+        shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[1:] > 0)
+        for first in np.flatnonzero(shared & ~np.r_[False, shared[:-1]]).tolist():
+            last = first + 1 + int(np.argmin(np.r_[shared[first:], False]))
+            rng = np.random.default_rng([self.seed, int(user[first]), int(above[first])])
+            size = last - first
+            places = rng.choice(int(ties[first]) + size, size, replace=False)
+            ranks[first:last], ties[first:last] = ranks[first] + np.sort(places), 0
+
+
+def evaluate(
+    users: Iterable[tuple[Any, ArrayLike, ArrayLike]],
+    systems: Mapping[str, Callable[[Any, Labels], ArrayLike]],
+    k: int,
+    *,
+    budget: int | None = None,
+    seed: int = 0,
+    chunk: int = 256,
+    proxy: Callable[[Any, Labels], ArrayLike] | None = None,
+    progress: Progress | None = None,
+    resume: Evaluation | None = None,
+) -> Evaluation:
+    """Exact ranks within the first k of many users, as many as a budget allows.
+
+    Parameters
+    ----------
+    users
+        For each user a label, the relevant item or several, and all candidates, relevant ones
+        included.
+    systems
+        For each recommender ``score(label, items)``, which returns one number for each item.
+    k
+        Cutoff: metrics cut at k or before are exact for the users that are finished.
+    budget
+        Scores of candidates that may be spent, for all systems together and since the beginning;
+        ``None``: as many as it takes. At least what the dearest user may cost.
+    seed
+        Users are taken in random order, the same for all systems, and so are their candidates.
+    chunk
+        How many candidates are scored at a time.
+    proxy
+        A cheap ``score(label, items)``: candidates are looked at from its highest on.
+    progress
+        Called with the share of the users, or of the budget, that is done.
+    resume
+        An evaluation to go on with: it is added to, user by user, so that it holds what was
+        finished even if a score fails. Give the same users, systems, k and seed.
+
+    Returns
+    -------
+    The evaluation, with ``sets`` of the finished users.
+
+    Raises
+    ------
+    ValueError
+        As :func:`rank_until_decided`, naming the user; if the budget is smaller than one user.
+
+    Notes
+    -----
+    The first user that the budget does not last for is left out, whatever was scored of it. So
+    means over the finished users are unbiased: let x and c be value and cost of users in random
+    order and T the one that crosses the budget. Given which users the first T are, any whose cost
+    could have crossed it was last with equal chance and the others came in any order: the
+    expectation of the mean of the first T - 1 is that of the first x, the mean of all users (for a
+    budget of at least the dearest user; Murthy, Sankhya 1957). Had that user been kept, those who
+    cost more, which is hits, would be too frequent. :func:`~sampledash.mean_of_users` gives the
+    interval.
+
+    An evaluation that goes on scores the user that was left out anew, and is then the same as one
+    that had the larger budget from the beginning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(1).normal(size=(1000, 8))
+    >>> score = lambda user, items: factors[items] @ factors[user]
+    >>> users = [(user, user + 1, np.arange(1000)) for user in range(50)]
+    >>> run = evaluate(users, {"dot": score}, k=10, budget=5_000)
+    >>> len(run.finished), run.sets[0].largest_cutoff
+    (38, 10)
+    """
+    k, chunk = checks.integer("k", k, low=1), checks.integer("chunk", chunk, low=1)
+    seed, everyone = checks.integer("seed", seed, low=0), checks.several("users", users, "user")
+    if not isinstance(systems, Mapping) or not systems:
+        raise ValueError("systems must hold a function score(user, items) by name, for each system")
+    names = tuple(map(str, systems))
+    run = resume
+    if run is None:
+        run = Evaluation(k, seed, names, len(everyone))
+        run.scored, run._found = [0] * len(names), [[] for _ in names]
+    if (run.k, run.seed, run.systems, run.users) != (k, seed, names, len(everyone)):
+        raise ValueError(
+            f"resume is an evaluation of {run.users} users by {', '.join(run.systems)} with "
+            f"k = {run.k} and seed = {run.seed}: go on with the same"
+        )
+    room = _room(budget, everyone, len(names))
+    lists = _Lists(seed)
+    for i in np.random.default_rng(seed).permutation(len(everyone))[len(run.finished) :].tolist():
+        label, relevant, candidates = everyone[i]
+        left = room - sum(run.scored)
+        if progress is not None:
+            progress(max(len(run.finished) / run.users, 1 - left / room if budget else 0.0))
+        try:
+            others, items = lists.of(candidates, relevant)
+            if proxy is not None:
+                cheap = _numbers(proxy(label, others), len(others), "proxy", "candidates")
+                others = others[np.argsort(-cheap, kind="stable")]
+            found = []
+            for score in systems.values():
+                ask = partial(score, label)
+                own, _ = _scored(items, ask(items))
+                each = _looked(own, _chunks(ask, others, chunk, left), k)
+                left -= each.scored
+                if not each.stopped and each.scored < len(others):  # there was no room for a chunk
+                    break
+                found.append(each)
+        except ValueError as error:
+            raise ValueError(f"user {checks.shown(label)}: {error}") from error
+        if len(found) < len(names):
+            break
+        for system, each in enumerate(found):
+            run._found[system].append((each.above, each.tied))
+            run.scored[system] += each.scored
+        run._sizes.append((len(others) + len(items), len(items)))
+        run.finished.append(label)
+    if progress is not None:
+        progress(1.0)
+    return run
+
+
+def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
+    """Scores that may be spent; at least those of one user, whoever comes first."""
+    if budget is None:
+        return np.inf
+    budget = checks.integer("budget", budget, low=1)
+    prices = [systems * (len(candidates) - np.size(items)) for _, items, candidates in users]
+    dearest = int(np.argmax(prices))
+    if budget < prices[dearest]:
+        raise ValueError(
+            f"budget = {budget} is smaller than one user: {checks.shown(users[dearest][0])} may "
+            f"take {prices[dearest]} scores, {systems} systems together; give at least that"
+        )
+    return budget
+
+
+class _Lists:
+    """The other candidates of each user in random order."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.given: ArrayLike | None = None
+        self.twice = np.empty(0)
+
+    def of(self, candidates: ArrayLike, relevant: ArrayLike) -> tuple[Labels, Labels]:
+        """All candidates but the relevant items, and these.
+
+        What many users share is shuffled once, and each begins behind a relevant item of its own.
+        """
+        if candidates is not self.given:
+            pool = _items("candidates", np.asarray(candidates))
+            self.twice = np.tile(pool[_order(self.seed, len(pool))], 2)
+            self.given = candidates
+        n = len(self.twice) // 2
+        items = _items("relevant", np.atleast_1d(np.asarray(relevant)))
+        first, *more = _places(items, self.twice[:n])
+        others = self.twice[first + 1 : first + n]
+        return (np.delete(others, [(at - first - 1) % n for at in more]) if more else others), items
+
+
+@lru_cache(maxsize=64)
+def _order(seed: int, n: int) -> Ints:
+    return np.random.default_rng([seed, n]).permutation(n)

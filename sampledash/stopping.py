@@ -1,0 +1,250 @@
+r"""Stop when decided: what it costs to know a metric with a cutoff exactly, and how to do it.
+
+A metric cut at k looks at an item within the first k places only. As soon as k irrelevant
+candidates are ranked strictly above the best relevant item of an instance, all of its relevant
+items are beyond k, and the metric is decided: 0. Where it stays undecided all candidates are looked
+at, and the ranks are known. Nothing is estimated.
+
+**The cost.** Let K of the N irrelevant candidates be strictly above the best relevant item. In
+random order the number T looked at until the k-th of these K is found is that of inverse sampling
+without replacement (the negative hypergeometric law). The K + 1 gaps before, between and behind the
+marked candidates are exchangeable and hold N - K others together, so each holds (N - K)/(K + 1) on
+average. T is k marked ones and k gaps:
+
+.. math::
+
+    E[T] = k + k\,\frac{N - K}{K + 1} = k\,\frac{N + 1}{K + 1}, \qquad
+    \operatorname{var}[T] = \frac{k\,(N + 1)(N - K)(K + 1 - k)}{(K + 1)^2 (K + 2)}
+    \qquad (K \ge k),
+
+and T = N where K < k. For one relevant item at rank r among n that is k n / r beyond the cutoff
+and n - 1 within. Candidates tied with a relevant item are not above it: what is decided holds for
+every order in which ties may fall, and ``ties`` of a rank set stay known. Any other order is as
+exact; in that of a cheap proxy the k above come early.
+
+A metric without a cutoff is never decided but is within a tolerance once it cannot be larger: with
+a candidates above the best relevant item, AP, RR and NDCG are at most what they would be if all
+relevant items came next (:func:`deciding_cutoff`).
+
+References
+----------
+Haldane, On a method of estimating frequencies, Biometrika 1945 (inverse sampling); Johnson, Kemp &
+Kotz, Univariate Discrete Distributions, section 6.2.2 (negative hypergeometric law).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sampledash import checks
+from sampledash.metrics import Metric, as_metric
+from sampledash.ranksets import RankSet, require_ranks, unique_rows
+from sampledash.types import Floats, Ints
+
+
+class Cost(NamedTuple):
+    """Number of candidates looked at, relevant ones not counted."""
+
+    mean: Any
+    std: Any
+
+
+def deciding_cutoff(
+    metric: Metric | str, n: int, *, relevant: int = 1, tolerance: float = 0.0
+) -> int | None:
+    """How many candidates above the best relevant item decide the metric, up to a tolerance.
+
+    Parameters
+    ----------
+    metric
+        A metric or its text: one with a cutoff, or, with a tolerance, AP, RR or NDCG.
+    n
+        Candidates, relevant items included.
+    relevant
+        Relevant items of the instance.
+    tolerance
+        How large the metric of an instance that is no longer looked at may be, in 0..1.
+
+    Returns
+    -------
+    The number of irrelevant candidates, which is the cutoff k where the tolerance is 0; ``None``
+    if the n there are do not decide it.
+
+    Raises
+    ------
+    ValueError
+        If every candidate matters: AUC and ATOP, or no cutoff and no tolerance.
+
+    Examples
+    --------
+    >>> deciding_cutoff("NDCG@10", 1000), deciding_cutoff("RR", 1000, tolerance=0.02)
+    (10, 49)
+    """
+    metric, n = as_metric(metric), checks.integer("n", n, low=2)
+    relevant = checks.integer("relevant", relevant, low=1, high=n - 1)
+    found = _deciding(metric, relevant, n - relevant, _tolerance(metric, tolerance))
+    return None if found > n - relevant else found
+
+
+def _tolerance(metric: Metric, tolerance: float) -> float:
+    """The tolerance, where a metric can be decided with it."""
+    if metric.linear:
+        raise ValueError(
+            f"{metric} is never decided: every candidate counts the same in it; a few random "
+            "negatives for every instance estimate it without bias"
+        )
+    if metric.k is None and metric.share is None and tolerance == 0:
+        raise ValueError(
+            f"{metric} has no cutoff, so that only the last candidate decides it: give a cutoff, "
+            f"such as {metric}@10, or a tolerance above 0"
+        )
+    return checks.real("tolerance", tolerance, low=0, high=1)
+
+
+@lru_cache(maxsize=1024)
+def _deciding(metric: Metric, relevant: int, negatives: int, tolerance: float) -> int:
+    """:func:`deciding_cutoff`; one more than there are if none decides."""
+    cut = metric.cut(negatives + relevant - 1)
+    last = negatives + 1 if cut is None else min(cut, negatives + 1)
+    if tolerance == 0 or metric.on_lattice:
+        return last
+
+    def small(above: int) -> bool:
+        terms = (metric.of_above(above, negatives, j) for j in range(1, relevant + 1))
+        return float(sum(terms)) * metric.scale(relevant) <= tolerance
+
+    return bisect_left(range(last), True, key=small)
+
+
+def stopping_cost(
+    metric: Metric | str,
+    rank: ArrayLike,
+    n: ArrayLike,
+    *,
+    relevant: int = 1,
+    tolerance: float = 0.0,
+) -> Cost:
+    """Candidates looked at in random order until the metric of an instance is decided.
+
+    Parameters
+    ----------
+    metric
+        A metric with a cutoff, or its text.
+    rank
+        Rank of the best relevant item, with ties the best it may have: any shape.
+    n
+        Candidates, relevant items included: one number, or one per rank.
+    relevant
+        Relevant items of the instance: the rank of the best one alone decides how long to look.
+    tolerance
+        As in :func:`deciding_cutoff`.
+
+    Returns
+    -------
+    Mean and standard deviation over the orders, arrays in the shape of ``rank``: see
+    :mod:`sampledash.stopping` for the derivation. Relevant items are not counted.
+
+    Examples
+    --------
+    >>> cost = stopping_cost("Recall@10", [3, 100], 1000)
+    >>> cost.mean.tolist(), cost.std.round(2).tolist()
+    ([999.0, 100.0], [0.0, 28.44])
+    """
+    metric, size = as_metric(metric), checks.candidates("n", n)
+    relevant = checks.integer("relevant", relevant, low=1, high=int(size.min()) - 1)
+    last = size - relevant + 1
+    ranks, last = np.broadcast_arrays(checks.ranks("rank", rank, last), last)
+    each = np.full(ranks.size, relevant)
+    mean, variance = _moments(metric, ranks.ravel() - 1, last.ravel() - 1, each, tolerance)
+    return Cost(mean.reshape(ranks.shape), np.sqrt(variance).reshape(ranks.shape))
+
+
+def _moments(
+    metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
+) -> tuple[Floats, Floats]:
+    """Mean and variance of the number looked at, by the number above the best relevant item."""
+    allowed = _tolerance(metric, tolerance)
+    # The share of TOPK is one of the list; any other cutoff is the same in every list.
+    lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
+    first, at = unique_rows([relevant, lists])
+    pairs = zip(relevant[first].tolist(), lists[first].tolist(), strict=True)
+    k = np.array([_deciding(metric, *pair, allowed) for pair in pairs], dtype=np.int64)[at]
+    decided = above >= k
+    stop, marked, total = (x.astype(np.float64) for x in (k, np.maximum(above, k), negatives))
+    gap = (total + 1) / (marked + 1)
+    spread = stop * gap * (total - marked) / (marked + 1) * (marked + 1 - stop) / (marked + 2)
+    return np.where(decided, stop * gap, total), np.where(decided, spread, 0.0)
+
+
+def mean_stopping_cost(metric: Metric | str, ranks: RankSet, *, tolerance: float = 0.0) -> Cost:
+    """Mean over the instances of the candidates looked at until each is decided, in random order.
+
+    Parameters
+    ----------
+    metric, tolerance
+        As in :func:`stopping_cost`.
+    ranks
+        True ranks.
+
+    Returns
+    -------
+    The expected mean per instance, and its standard deviation over independent random orders. All
+    of full ranking is the mean of n - |R|.
+
+    Examples
+    --------
+    >>> from sampledash import example
+    >>> [round(mean_stopping_cost("Recall@10", each).mean, 1) for each in example("movielens-xyz")]
+    [683.6, 680.5, 714.1]
+    """
+    require_ranks(ranks)
+    ranks.require_known()
+    rows = ranks.rows()
+    first = rows if ranks.max_relevant == 1 else rows[rows.position == 1]
+    means, variances = _moments(
+        as_metric(metric), first.above, first.negatives, first.relevant, tolerance
+    )
+    size = first.count.sum()
+    return Cost(float(means @ first.count / size), float(np.sqrt(variances @ first.count) / size))
+
+
+def proxy_cost(
+    metric: Metric | str,
+    scores: ArrayLike,
+    proxy: ArrayLike,
+    relevant: ArrayLike,
+    *,
+    tolerance: float = 0.0,
+) -> int:
+    """Candidates looked at in the order of a proxy until the metric of one instance is decided.
+
+    Parameters
+    ----------
+    metric, tolerance
+        As in :func:`stopping_cost`.
+    scores
+        What the recommender gives each candidate, higher is better: shape (n,).
+    proxy
+        What a cheaper one gives the same candidates: they are looked at from its highest score on,
+        equal ones as listed.
+    relevant
+        Index of the relevant item among the candidates, or several.
+
+    Examples
+    --------
+    >>> proxy_cost("Recall@2", [5, 4, 3, 2, 1], [3, 9, 5, 1, 8], 3)
+    3
+    """
+    values, order = (checks.numbers(name, x) for name, x in (("scores", scores), ("proxy", proxy)))
+    checks.length("proxy", order, len(values), "one number for each score")
+    at = np.atleast_1d(checks.integers("relevant", relevant, low=0, high=len(values) - 1))
+    k = deciding_cutoff(metric, len(values), relevant=len(at), tolerance=tolerance)
+    looked = np.argsort(-order, kind="stable")
+    others = looked[~np.isin(looked, at)]
+    marked = np.flatnonzero(values[others] > values[at].max())
+    return len(others) if k is None or len(marked) < k else int(marked[k - 1]) + 1
