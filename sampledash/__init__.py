@@ -2,7 +2,8 @@
 
 from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.counterexample import counterexample
-from sampledash.comparison.means import curve, expected_mean, mean, std_of_mean
+from sampledash.comparison.designs import Designs, InstanceMean, designs, mean_of_sample
+from sampledash.comparison.means import curve, expected_mean, mean, mean_range, std_of_mean
 from sampledash.comparison.order import Flip, flips, right_from
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.shared import probability_if_shared
@@ -12,6 +13,7 @@ from sampledash.comparison.verdict import verdict
 from sampledash.correction import Correction, Fit, correction, parse_correction
 from sampledash.estimation.bounds import bounds, bounds_from_table
 from sampledash.estimation.estimate import Estimate, compare, estimate, full_cutoff, matching_cutoff
+from sampledash.estimation.pilot import stopping_range
 from sampledash.estimation.rank_distribution import rank_distribution
 from sampledash.estimation.vectors import fit_learned, gamma_table
 from sampledash.evaluator import Decided, Evaluation, evaluate, rank_until_decided
@@ -39,9 +41,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Correction",
+    "Cost",
+    "Decided",
+    "Designs",
     "Estimate",
+    "Evaluation",
     "Fit",
     "Flip",
+    "InstanceMean",
     "Interval",
     "Metric",
     "Options",
@@ -54,8 +61,11 @@ __all__ = [
     "correction",
     "counterexample",
     "curve",
+    "deciding_cutoff",
+    "designs",
     "eigenvalues",
     "estimate",
+    "evaluate",
     "example",
     "expected",
     "expected_mean",
@@ -66,6 +76,9 @@ __all__ = [
     "instances_needed",
     "matching_cutoff",
     "mean",
+    "mean_of_sample",
+    "mean_range",
+    "mean_stopping_cost",
     "metric",
     "negatives_needed",
     "parse_correction",
@@ -76,7 +89,9 @@ __all__ = [
     "probability_if_redrawn",
     "probability_if_shared",
     "probability_of_order",
+    "proxy_cost",
     "rank_distribution",
+    "rank_until_decided",
     "read_rank_sets",
     "read_sampled_ranks",
     "read_vector_json",
@@ -87,6 +102,8 @@ __all__ = [
     "significance",
     "simulate",
     "std_of_mean",
+    "stopping_cost",
+    "stopping_range",
     "variance",
     "vector_json",
     "verdict",

@@ -342,7 +342,7 @@ def evaluate(
     could have crossed it was last with equal chance and the others came in any order: the
     expectation of the mean of the first T - 1 is that of the first x, the mean of all users (for a
     budget of at least the dearest user; Murthy, Sankhya 1957). Had that user been kept, those who
-    cost more, which is hits, would be too frequent. :func:`~sampledash.mean_of_users` gives the
+    cost more, which is hits, would be too frequent. :func:`~sampledash.mean_of_sample` gives the
     interval.
 
     An evaluation that goes on scores the user that was left out anew, and is then the same as one

@@ -21,7 +21,7 @@ types
 checks
 metrics
 sampling ranksets
-expectation sampledranks quadrature
+expectation sampledranks quadrature stopping evaluator
 least_squares
 spectral
 correction
