@@ -205,7 +205,7 @@ def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray
 def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
     """Scores of the relevant items from the best on, and which item each is of."""
     own = _numbers(scores, len(items), "score of the relevant items", "of them")
-    order = own.argsort(kind="stable")[::-1]
+    order = len(own) - 1 - own[::-1].argsort(kind="stable")[::-1]  # of equal ones as given
     own = own[order]
     if own.item(0) != own.item(0):  # NaN is sorted last
         item = checks.shown(items[order[0]])
@@ -244,10 +244,10 @@ class Evaluation:
         Candidates that were scored for them, for each system.
     """
 
-    k: int
-    seed: int
-    systems: tuple[str, ...]
-    users: int
+    k: int = 0
+    seed: int = 0
+    systems: tuple[str, ...] = ()
+    users: int = 0
     finished: list[Any] = field(default_factory=list)
     scored: list[int] = field(default_factory=list)
     #: Of each user the candidates and the relevant items; of each system how many are above and
@@ -322,8 +322,9 @@ def evaluate(
     progress
         Called with the share of the users, or of the budget, that is done.
     resume
-        An evaluation to go on with: it is added to, user by user, so that it holds what was
-        finished even if a score fails. Give the same users, systems, k and seed.
+        An evaluation to go on with, or an empty one, ``Evaluation()``: it is added to, user by
+        user, so that it holds what was finished even if a score fails. Give the same users,
+        systems, k and seed.
 
     Returns
     -------
@@ -356,16 +357,16 @@ def evaluate(
     >>> users = [(user, user + 1, np.arange(1000)) for user in range(50)]
     >>> run = evaluate(users, {"dot": score}, k=10, budget=5_000)
     >>> len(run.finished), run.sets[0].largest_cutoff
-    (38, 10)
+    (19, 10)
     """
     k, chunk = checks.integer("k", k, low=1), checks.integer("chunk", chunk, low=1)
     seed, everyone = checks.integer("seed", seed, low=0), checks.several("users", users, "user")
     if not isinstance(systems, Mapping) or not systems:
         raise ValueError("systems must hold a function score(user, items) by name, for each system")
     names = tuple(map(str, systems))
-    run = resume
-    if run is None:
-        run = Evaluation(k, seed, names, len(everyone))
+    run = Evaluation() if resume is None else resume
+    if not run.systems:
+        run.k, run.seed, run.systems, run.users = k, seed, names, len(everyone)
         run.scored, run._found = [0] * len(names), [[] for _ in names]
     if (run.k, run.seed, run.systems, run.users) != (k, seed, names, len(everyone)):
         raise ValueError(

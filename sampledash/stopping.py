@@ -153,7 +153,7 @@ def stopping_cost(
     --------
     >>> cost = stopping_cost("Recall@10", [3, 100], 1000)
     >>> cost.mean.tolist(), cost.std.round(2).tolist()
-    ([999.0, 100.0], [0.0, 28.44])
+    ([999.0, 100.0], [0.0, 28.32])
     """
     metric, size = as_metric(metric), checks.candidates("n", n)
     relevant = checks.integer("relevant", relevant, low=1, high=int(size.min()) - 1)

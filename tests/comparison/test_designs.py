@@ -1,0 +1,168 @@
+"""Every design at one price: the measured table, exact chances, samples that are what they say."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from sampledash.comparison.designs import FULL, STOPPED
+
+AS_IN_THE_PAPER = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
+#: Root mean squared error of Y in points, as measured beforehand; instances of the last two.
+TABLE = {
+    ("Recall@10", 50): ([62.9, 2.33, 3.24, 1.80, 3.05, 1.30], 85, 444),
+    ("Recall@10", 100): ([47.7, 0.44, 1.88, 0.83, 2.14, 0.88], 171, 888),
+    ("Recall@10", 200): ([34.4, 0.96, 0.88, 0.49, 1.49, 0.57], 341, 1775),
+    ("Recall@1", 100): ([15.7, 0.60, 0.79, 0.61, 0.93, 0.12], 171, 3884),
+    ("Recall@1", 200): ([10.1, 0.31, 0.62, 0.51, 0.65, 0.0], 341, 6040),
+}
+#: Rows of more negatives, without the corrections, which take seconds.
+MORE = {
+    ("Recall@10", 500): ([19.7, 0.90, 0.22], 853, 4438),
+    ("Recall@10", 1000): ([11.3, 0.58, 0.0], 1706, 6040),
+}
+
+
+@pytest.mark.parametrize(("asked", "row"), [*TABLE.items(), *MORE.items()])
+def test_the_measured_table(xyz: list[sd.RankSet], asked, row) -> None:
+    expected, full, stopped = row
+    corrections = ["uncorrected", "CLS", "BV 0.1", "BV 0.01"][: len(expected) - 2]
+    y = next(ranks for ranks in xyz if ranks.system == "Y")
+    found = sd.designs(asked[0], [y], asked[1], corrections=corrections, **AS_IN_THE_PAPER)
+    table = found.errors
+    assert table["design"].tolist() == [*corrections, FULL, STOPPED]
+    # The three large ones are printed to one decimal.
+    digits = [0.05 if value > 10 else 0.02 for value in expected]
+    assert np.all(np.abs(100 * table["rmse"] - expected) <= digits)
+    assert table["instances"].tolist()[-2:] == [full, stopped]
+    assert table["scores"].max() <= asked[1]
+    assert found.orders.empty
+
+
+def subsets(sets: list[sd.RankSet], metric: str, size: int) -> np.ndarray:
+    """Mean of every system over every subset of the instances: (subsets, systems)."""
+    each = [
+        np.array([sd.mean(metric, sd.RankSet("S", [r], [n], ties=[t])) for r, n, t in
+                  zip(x.ranks, x.n, x.ties, strict=True)])
+        for x in sets
+    ]  # fmt: skip
+    chosen = [list(x) for x in combinations(range(len(each[0])), size)]
+    return np.array([[values[some].mean() for values in each] for some in chosen])
+
+
+def test_errors_and_chances_over_all_subsets() -> None:
+    a = sd.RankSet("A", [1, 9, 3, 14, 2, 20, 15, 4], 21)
+    b = sd.RankSet("B", [1, 2, 13, 3, 8, 19, 18, 5], 21)
+    for metric in ("Recall@5", "AP@5"):
+        for size in (1, 2, 3, 4):
+            found = sd.designs(metric, [a, b], 20 * size // 8, corrections=["uncorrected"])
+            share = (20 * size // 8) / 20
+            if share * 8 != size:  # the budget is a whole number of scores
+                continue
+            rows = found.errors[found.errors["design"] == FULL]
+            means = subsets([a, b], metric, size)
+            assert rows["standard_error"].tolist() == pytest.approx(means.std(axis=0), abs=1e-12)
+            assert rows["instances"].tolist() == [size] * 2
+            if metric == "Recall@5":
+                better, worse = found.orders.loc[
+                    found.orders["design"] == FULL, ["better", "worse"]
+                ].iloc[0]
+                column = {"A": 0, "B": 1}
+                shown = means[:, column[better]] - means[:, column[worse]] > 1e-12
+                chance = found.orders.loc[found.orders["design"] == FULL, "probability"].iloc[0]
+                if sd.mean(metric, a) == sd.mean(metric, b):
+                    assert np.isnan(chance)
+                else:
+                    assert chance == pytest.approx(shown.mean(), abs=1e-12)
+
+
+def test_chance_of_hits_is_exact_and_near_the_simulated_one(xyz: list[sd.RankSet]) -> None:
+    x, y = xyz[0], xyz[1]
+    found = sd.designs("Recall@10", [x, y], 100, corrections=["uncorrected"]).orders
+    chance = found.set_index("design").loc[STOPPED, "probability"]
+    errors = sd.designs("Recall@10", [x, y], 100, corrections=["uncorrected"]).errors
+    size = int(errors.loc[errors["design"] == STOPPED, "instances"].iloc[0])
+    gain = (y.ranks <= 10).astype(int) - (x.ranks <= 10)
+    rng, runs = np.random.default_rng(0), 2000
+    shown = np.mean([rng.choice(gain, size, replace=False).sum() > 0 for _ in range(runs)])
+    assert abs(shown - chance) < 4 * np.sqrt(0.25 / runs)
+
+
+def test_a_proxy_is_a_design_of_its_own(xyz: list[sd.RankSet]) -> None:
+    found = sd.designs(
+        "Recall@10", xyz, 100, corrections=["uncorrected"], proxies={"popularity": [400, 390, 410]}
+    )
+    rows = found.errors[found.errors["design"] == f"{STOPPED}, popularity"]
+    assert rows["instances"].tolist() == [1510] * 3
+    assert len(found.orders) == 4 * 3
+
+
+def test_what_is_never_decided_has_no_row_and_too_little_reaches_nobody() -> None:
+    sets = [sd.RankSet("A", [1, 50], 1000), sd.RankSet("B", [30, 2], 1000)]
+    found = sd.designs("AUC", sets, 20, corrections=["uncorrected"])
+    assert found.errors["design"].unique().tolist() == ["uncorrected", FULL]
+    assert found.errors.loc[found.errors["design"] == FULL, "rmse"].isna().all()
+    assert found.orders["probability"].isna().tolist() == [False, True]
+
+
+def budgeted(rng: np.random.Generator, ranks: sd.RankSet, k: int, budget: float) -> np.ndarray:
+    """Instances that a budget lasts for, looked at in random order: by the law of the cost."""
+    order = rng.permutation(len(ranks))
+    r, n = ranks.ranks[order], ranks.n[order]
+    cost = np.asarray(n - 1.0)
+    beyond = np.flatnonzero(r > k)
+    # The k-th smallest of K among N in random order: thinned by binomials of a beta fraction.
+    marks, others = r[beyond] - 1, n[beyond] - r[beyond]
+    cost[beyond] = k + rng.binomial(others, rng.beta(k, marks - k + 1))
+    return order[: int(np.searchsorted(np.cumsum(cost), budget, side="right"))]
+
+
+@pytest.mark.parametrize("system", [0, 1, 2])
+def test_budgets_are_without_bias_and_intervals_cover(xyz: list[sd.RankSet], system: int) -> None:
+    ranks, runs, metric = xyz[system], 200, "Recall@10"
+    rng = np.random.default_rng(system)
+    truth, found, covered = sd.mean(metric, ranks), [], 0
+    for _ in range(runs):
+        at = budgeted(rng, ranks, 10, 100 * 6040)
+        some = sd.RankSet("S", ranks.ranks[at], ranks.n[at])
+        told = sd.mean_of_sample(metric, some, 6040)
+        found.append(told.value)
+        covered += told.interval.low <= truth <= told.interval.high
+    deviation = float(np.std(found))
+    assert abs(np.mean(found) - truth) < 4 * deviation / np.sqrt(runs)
+    errors = sd.designs(metric, [ranks], 100, corrections=["uncorrected"]).errors
+    stated = errors.loc[errors["design"] == STOPPED, "rmse"].iloc[0]
+    assert abs(deviation / stated - 1) < 4 / np.sqrt(2 * runs)
+    # 2,000 runs in the benchmarks: between 93 and 97 %.
+    assert abs(covered / runs - 0.95) < 4 * np.sqrt(0.95 * 0.05 / runs)
+
+
+def test_mean_of_a_sample_and_of_a_difference() -> None:
+    a = sd.RankSet("A", [1, 30, 4, 7], 50, instances=list("wxyz"))
+    b = sd.RankSet("B", [2, 3, 40, 20], 50, instances=list("zyxw"))
+    gain = np.array([1, 0, 1, 1]) - np.array([0, 0, 1, 1])  # w, x, y, z
+    found = sd.mean_of_sample("Recall@10", a, 10, b)
+    assert found.value == pytest.approx(gain.mean(), abs=1e-15)
+    assert found.standard_error == pytest.approx(np.std(gain, ddof=1) / 2 * np.sqrt(0.6), abs=1e-15)
+    assert sd.mean_of_sample("Recall@10", a, 4).interval == (0.75, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda a, b: sd.designs("RR@3", [a, b], 0), "budget must be at least 1, got 0"),
+        (lambda a, b: sd.designs("RR@3", a, 9), "sets must be a list of rank sets"),
+        (lambda a, b: sd.designs("RR@3", [a, b], 9, corrections=[]), "corrections is empty"),
+        (lambda a, b: sd.designs("RR@3", [a, b], 9, proxies={"p": [1, 2, 3]}), "proxies 'p' must"),
+        (lambda a, b: sd.mean_of_sample("RR@3", a, 2), "instances must be at least the 3"),
+        (lambda a, b: sd.mean_of_sample("RR@3", a, 9, confidence=1), "confidence must be below 1"),
+        (lambda a, b: sd.mean_of_sample("RR@3", a, 9, b), "do not rank the same instances"),
+    ],
+)
+def test_wrong_input(call, told: str) -> None:
+    a = sd.RankSet("A", [1, 2, 3], 9)
+    with pytest.raises(ValueError, match=told):
+        call(a, sd.RankSet("B", [1, 2, 3], 9, instances=list("xyz")))

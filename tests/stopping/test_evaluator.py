@@ -1,0 +1,252 @@
+"""The evaluator against full ranking, its costs, its budget, and what it refuses."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+
+
+def full_ranking(scores, relevant, k: int) -> tuple[list[int | None], list[int]]:
+    """Best rank within k of each relevant item and how many others are tied, by its definition."""
+    others = [s for i, s in enumerate(scores) if i not in relevant]
+    order = sorted(relevant, key=lambda i: -scores[i])
+    ranks, ties = {}, {}
+    for position, item in enumerate(order, start=1):
+        rank = position + sum(s > scores[item] for s in others)
+        ranks[item] = rank if rank <= k else None
+        ties[item] = sum(s == scores[item] for s in others) if rank <= k else 0
+    return [ranks[i] for i in relevant], [ties[i] for i in relevant]
+
+
+def orders_of(rng: np.random.Generator, n: int) -> list:
+    return [None, np.random.default_rng(int(rng.integers(99))), rng.integers(0, 4, n)]
+
+
+def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
+    rng = np.random.default_rng(11)
+    for problem in range(1000):
+        n = int(rng.integers(2, 40))
+        kinds = (
+            rng.integers(0, 6, n),
+            rng.normal(size=n).astype(np.float32),
+            rng.random(n).round(1),
+        )
+        scores = kinds[problem % 3]
+        relevant = rng.choice(n, int(rng.integers(1, min(4, n - 1) + 1)), replace=False)
+        k, chunk = int(rng.integers(1, 13)), int(rng.integers(1, n + 1))
+        labels = np.array([f"item {i}" for i in range(n)]) if problem % 2 else np.arange(n) * 7
+        value = dict(zip(labels.tolist(), scores.tolist(), strict=True))
+        asked: list[int] = []
+
+        def score(items, value=value, asked=asked, kind=scores.dtype):
+            asked.append(len(items))
+            return np.array([value[x] for x in items.tolist()], dtype=kind)
+
+        order = orders_of(rng, n)[problem % 3]
+        found = sd.rank_until_decided(
+            score, labels[relevant], labels, k, order=copy.deepcopy(order), chunk=chunk
+        )
+        ranks, ties = full_ranking(scores.tolist(), relevant.tolist(), k)
+        assert (list(found.ranks), list(found.ties)) == (ranks, ties)
+        assert asked[0] == len(relevant)
+        assert sum(asked[1:]) == found.scored
+        # One by one it stops at the very candidate that decides; in chunks in the same chunk.
+        least = sd.rank_until_decided(
+            score, labels[relevant], labels, k, order=copy.deepcopy(order), chunk=1
+        ).scored
+        assert least <= found.scored <= min(least + chunk - 1, n - len(relevant))
+        if any(ranks):
+            assert least == n - len(relevant)
+
+
+def test_mean_cost_is_that_of_the_closed_form() -> None:
+    rng, n, k, runs = np.random.default_rng(5), 300, 5, 600
+    scores = rng.normal(size=n)
+    place = np.argsort(-scores)
+    for rank in (6, 40, 250):
+        costs = [
+            sd.rank_until_decided(
+                lambda items: scores[items], place[rank - 1], np.arange(n), k, order=rng, chunk=1
+            ).scored
+            for _ in range(runs)
+        ]
+        cost = sd.stopping_cost("RR@5", rank, n)
+        assert abs(np.mean(costs) - cost.mean) < 4 * cost.std / np.sqrt(runs)
+
+
+def test_scores_that_come_by_themselves() -> None:
+    """An iterator is taken no further than needed."""
+    chunks = iter([[5.0], [1, 2, 9], np.array([7.0]), [6, 5], [0]])
+    assert sd.rank_until_decided(chunks, "i", 8, k=2) == ((None,), (0,), 4)
+    assert list(chunks) == [[6, 5], [0]]
+    chunks = [[5, 1], [1, 2, 9], [], [7], [5]]
+    assert sd.rank_until_decided(chunks, ["i", "j"], 7, k=3) == ((3, None), (1, 0), 5)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(2)
+    factors = rng.normal(size=(120, 4)).round(1)
+    users = [
+        (
+            f"u{u}",
+            [int(x) for x in rng.choice(120, rng.integers(1, 4), replace=False)],
+            np.arange(120),
+        )
+        for u in range(40)
+    ]
+    number = {user[0]: i for i, user in enumerate(users)}
+    systems = {
+        "dot": lambda user, items: factors[items] @ factors[number[user]],
+        "few": lambda user, items: np.floor(factors[items, 0] * 2 + number[user]),
+    }
+    return users, systems
+
+
+def exact_sets(users, systems) -> list[sd.RankSet]:
+    """All ranks, places in blocks of ties that several relevant items share left out."""
+    rows: dict[str, list] = {name: [] for name in systems}
+    for user, relevant, pool in users:
+        for name, score in systems.items():
+            found = full_ranking(score(user, pool).tolist(), relevant, len(pool))
+            rows[name] += [(user, *each) for each in sorted(zip(*found, strict=True))]
+    return [
+        sd.RankSet(name, [r[1] for r in own], 120, instances=[r[0] for r in own],
+                   ties=[r[2] for r in own])
+        for name, own in rows.items()
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("proxy", [None, lambda user, items: -items])
+def test_every_metric_cut_in_time_is_exact(problem, proxy) -> None:
+    users, systems = problem
+    users = [(user, items[:1], pool) for user, items, pool in users]
+    run = sd.evaluate(users, systems, k=7, chunk=9, proxy=proxy)
+    for ranks, truth in zip(run.sets, exact_sets(users, systems), strict=True):
+        assert ranks.largest_cutoff == 7
+        for name in ("Recall@7", "NDCG@5", "AP@7", "Precision@2", "RR@7", "HitRate@1"):
+            for ties in ("expected", "optimistic"):
+                expected = sd.mean(name, truth, ties=ties)
+                assert sd.mean(name, ranks, ties=ties) == pytest.approx(expected, abs=1e-12)
+
+
+def test_relevant_items_that_share_a_block_of_ties_get_places_by_chance() -> None:
+    # One block of two relevant items and another; the last candidate is below.
+    rows = [(u, [0, 1], np.arange(4)) for u in range(900)]
+    flat = sd.evaluate(rows, {"flat": lambda user, items: -(items // 3)}, k=2)
+    first = flat.sets[0].rows().above[::2]
+    hits = sd.mean("Recall@2", flat.sets[0])
+    # Of three orders one has both within 2, two have one: 2/3, variance 1/18 a user.
+    assert abs(hits - 2 / 3) < 4 * np.sqrt(1 / 18 / 900)
+    assert set(first.tolist()) == {0, 1}
+
+
+def test_resumed_it_is_the_same_and_an_error_loses_nothing(problem) -> None:
+    users, systems = problem
+    whole = sd.evaluate(users, systems, 5, chunk=16, seed=4)
+    parts = sd.evaluate(users, systems, 5, budget=1500, chunk=16, seed=4)
+    assert 0 < len(parts.finished) < 40
+    assert parts.finished == whole.finished[: len(parts.finished)]
+    assert sum(parts.scored) <= 1500
+    kept = pickle.loads(pickle.dumps(parts))
+    more = sd.evaluate(users, systems, 5, budget=4000, chunk=16, seed=4, resume=kept)
+    at_once = sd.evaluate(users, systems, 5, budget=4000, chunk=16, seed=4)
+    assert [x.digest for x in more.sets] == [x.digest for x in at_once.sets]
+    calls = 0
+
+    def breaks(user, items):
+        nonlocal calls
+        calls += 1
+        if calls > 100:
+            raise OSError("the service is down")
+        return systems["dot"](user, items)
+
+    shaky = sd.Evaluation()
+    with pytest.raises(OSError, match="down"):
+        sd.evaluate(users, systems | {"dot": breaks}, 5, chunk=16, seed=4, resume=shaky)
+    assert 0 < len(shaky.finished) < 40
+    done = sd.evaluate(users, systems, 5, chunk=16, seed=4, resume=shaky)
+    assert [x.digest for x in done.sets] == [x.digest for x in whole.sets]
+
+
+def test_a_budget_is_without_bias_and_the_same_for_all_systems() -> None:
+    """Hits cost five times as much as others: to keep the one that crosses would be biased."""
+    rng = np.random.default_rng(9)
+    scores = rng.normal(size=(25, 41))
+    order = np.argsort(-scores, axis=1)
+    ranks = np.where(np.arange(25) % 3 == 0, 1, 20)
+    users = [(u, order[u, ranks[u] - 1], np.arange(41)) for u in range(25)]
+    systems = {
+        name: (lambda u, items, s=s: s * scores[u, items]) for name, s in (("A", 1), ("B", 2))
+    }
+    seen, spent = [], []
+    for seed in range(1000):
+        run = sd.evaluate(users, systems, 1, budget=300, seed=seed, chunk=8)
+        a, b = run.sets
+        assert a.instances.tolist() == b.instances.tolist() == run.finished
+        seen.append(sd.mean("Recall@1", a))
+        spent.append(sum(run.scored))
+    error = np.std(seen) / np.sqrt(len(seen))
+    assert abs(np.mean(seen) - np.mean(ranks == 1)) < 4 * error
+    assert max(spent) <= 300
+    assert error < 0.006
+
+
+def test_progress_ends_at_one(problem) -> None:
+    users, systems = problem
+    told: list[float] = []
+    sd.evaluate(users, systems, 3, budget=2000, progress=told.append)
+    assert told[-1] == 1
+    assert all(0 <= x <= y <= 1 for x, y in itertools.pairwise(told))
+
+
+ITEMS = np.arange(30)
+
+
+def nan_at(place: int):
+    return lambda items: np.where(items == place, np.nan, items * 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: sd.rank_until_decided(nan_at(4), 9, ITEMS, 50), "score is NaN for one of"),
+        (lambda: sd.rank_until_decided(nan_at(9), 9, ITEMS, 5), "relevant item 9 is NaN"),
+        (lambda: sd.rank_until_decided(lambda x: x, 40, ITEMS, 5), "40 is not among the 30 cand"),
+        (lambda: sd.rank_until_decided(lambda x: x, [4, 4], ITEMS, 5), "holds an item twice"),
+        (lambda: sd.rank_until_decided(lambda x: x, 4, ITEMS, 0), "k must be at least 1, got 0"),
+        (lambda: sd.rank_until_decided(lambda x: x, 4, ITEMS, 2, chunk=0), "chunk must be at le"),
+        (lambda: sd.rank_until_decided(lambda x: x[:-1], 4, ITEMS, 2), "for each of 1 of them"),
+        (
+            lambda: sd.rank_until_decided(lambda x: x[: 1 + len(x) // 2], 4, ITEMS, 2),
+            r"score has shape \(15,\): one number for each of 29 candidates",
+        ),
+        (lambda: sd.rank_until_decided(lambda x: x.astype(str), 4, ITEMS, 2), "must hold numbers"),
+        (lambda: sd.rank_until_decided(lambda x: x, ITEMS, ITEMS, 2), "there is nothing to rank"),
+        (lambda: sd.rank_until_decided([[1], [2, 0]], "i", 5, 2), "holds 2 scores of other cand"),
+        (lambda: sd.rank_until_decided([[1], [0], [0]], "i", 2, 2), "but there are 1"),
+        (
+            lambda: sd.rank_until_decided(lambda x: x, 4, ITEMS, 2, order=[1, 2]),
+            "order has shape",
+        ),
+        (
+            lambda: sd.evaluate([("u", 4, ITEMS)], {"A": lambda u, x: x}, 2, budget=28),
+            "budget = 28 is smaller than one user: 'u' may take 29 scores",
+        ),
+        (
+            lambda: sd.evaluate([("u", 99, ITEMS)], {"A": lambda u, x: x}, 2),
+            "user 'u': relevant item 99 is not among",
+        ),
+        (lambda: sd.evaluate([], {"A": lambda u, x: x}, 2), "users is empty"),
+        (lambda: sd.evaluate([("u", 4, ITEMS)], {}, 2), "systems must hold a function"),
+    ],
+)  # fmt: skip
+def test_wrong_input(call, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        call()
