@@ -43,7 +43,7 @@ from numpy.typing import ArrayLike
 
 from sampledash import checks
 from sampledash.metrics import Metric, as_metric
-from sampledash.ranksets import RankSet, require_ranks, unique_rows
+from sampledash.ranksets import RankSet, first_items, require_ranks, unique_rows
 from sampledash.types import Floats, Ints
 
 
@@ -204,8 +204,7 @@ def mean_stopping_cost(metric: Metric | str, ranks: RankSet, *, tolerance: float
     """
     require_ranks(ranks)
     ranks.require_known()
-    rows = ranks.rows()
-    first = rows if ranks.max_relevant == 1 else rows[rows.position == 1]
+    first = first_items(ranks)
     means, variances = _moments(
         as_metric(metric), first.above, first.negatives, first.relevant, tolerance
     )

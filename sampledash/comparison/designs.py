@@ -36,16 +36,11 @@ from sampledash.comparison.chance import normal_chances, pair_chances
 from sampledash.comparison.means import exact_means, expected_means, step_of, variances_of_means
 from sampledash.comparison.order import pair_table, true_pairs
 from sampledash.comparison.significance import Interval
-from sampledash.comparison.user_resampling import (
-    instance_counts,
-    instance_values,
-    instance_weights,
-    paired_groups,
-)
+from sampledash.comparison.user_resampling import instance_values, paired_groups
 from sampledash.correction import Correction, as_correction
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, Weighting
-from sampledash.ranksets import RankSet, Ties, require_ranks, require_several
+from sampledash.ranksets import RankSet, Ties, first_items, require_ranks, require_several
 from sampledash.sampling import pmf
 from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Floats, Progress
@@ -157,8 +152,7 @@ def designs(
     sizes = np.array([ranks.n_instances for ranks in sets])
     for step, recipe in enumerate(recipes):
         one = Protocol.of({**options, "correction": recipe})
-        negatives = [ranks.counted().negatives for ranks in sets]
-        m = min(budget, max(int(each.max()) for each in negatives)) if one.without else budget
+        m = min(budget, max(x.max_negatives for x in sets)) if one.without else budget
         means = expected_means([metric], sets, [m], one)[0]
         error = np.sqrt(variances_of_means([metric], sets, m, one)[:, 0])
         chances = pair_chances([metric], sets, m, [pairs], means, one)[0] if pairs else []
@@ -167,7 +161,7 @@ def designs(
         step_of(progress, step, len(recipes) + 1)(1.0)
 
     sample = _Sample(metric, sets, protocol)
-    firsts = [ranks.counted()[ranks.counted().position == 1] for ranks in sets]
+    firsts = map(first_items, sets)
     prices = {FULL: np.array([np.average(x.negatives, weights=x.count) for x in firsts])}
     if not metric.linear and (metric.k is not None or metric.share is not None):
         prices[STOPPED] = np.array([mean_stopping_cost(metric, ranks).mean for ranks in sets])
@@ -202,10 +196,8 @@ class _Sample:
         self.hits = metric.on_lattice
         for number, members in enumerate(paired_groups(sets, protocol)):
             for i, at in members:
-                weight, count = (
-                    each[at]
-                    for each in (instance_weights(sets[i], protocol), instance_counts(sets[i]))
-                )
+                first = first_items(sets[i])[at]
+                weight, count = protocol.instance_weights(first), first.count
                 value = instance_values(metric, sets[i], protocol.ties)[at]
                 # A mean of unequal weights is a ratio: to first order a mean of these deviations.
                 off = (value - self.mean[i]) * weight / np.average(weight, weights=count)
