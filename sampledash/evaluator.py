@@ -217,10 +217,9 @@ def _chunks(
     score: Callable[[Labels], ArrayLike], others: Labels, chunk: int, room: float
 ) -> Iterator[NDArray[Any]]:
     """Scores of the others, chunk by chunk, while there is room for a chunk."""
-    for start in range(0, len(others), chunk):
+    end = len(others) if room >= len(others) else int(room // chunk) * chunk
+    for start in range(0, end, chunk):
         items = others[start : start + chunk]
-        if start + len(items) > room:
-            return
         yield _numbers(score(items), len(items), "score", "candidates")
 
 

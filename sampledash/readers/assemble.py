@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -107,6 +107,7 @@ class Summary:
     zero_based: bool = False  # whether 1 was added to each rank
     censored: int = 0  # relevant items that TREC runs miss,
     relevant: int = 0  # of all they should hold
+    largest_cutoff: int | None = None  # where some ranks are only known to lie beyond a list
     files: tuple[Facts, ...] = ()
     doubts: tuple[str, ...] = ()  # sentences about what may be wrong: worth the reader's look
 
@@ -119,6 +120,7 @@ class Summary:
             "with ties": self.has_ties,
             "with sampling weights": self.has_mass,
             f"{self.censored:,} of {self.relevant:,} relevant items not ranked": self.censored > 0,
+            f"ranks beyond {self.largest_cutoff} unknown": self.largest_cutoff is not None,
         }
         parts = [
             f"{several(len(self.systems), 'system')} ({shown})",
@@ -135,6 +137,7 @@ def _span(low: int, high: int) -> str:
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
     """Say what was understood without reading anything again; ``read`` is what they do not tell."""
+    cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
     return Summary(
         systems=tuple(s.system for s in sets),
         rows=sum(map(len, sets)),
@@ -147,6 +150,7 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
         has_ties=any(s.has_ties for s in sets),
         has_mass=any(s.mass_above is not None for s in sets),
         has_counts=any(bool(np.any(s.counts != 1)) for s in sets),
+        largest_cutoff=min(cutoffs) if cutoffs else None,
         files=tuple(files),
         doubts=(*(doubt for file in files for doubt in file.doubts), *_doubts(sets)),
         **read,
@@ -155,6 +159,8 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
 
 def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
     """What looks as if the ranks were not the true ones."""
+    if any(s.largest_cutoff is not None for s in sets):  # they say that lists were cut
+        return ()
     largest = max(int((s.ranks + s.ties).max()) for s in sets)
     n = min(int(s.n.min()) for s in sets)
     if min(s.n_instances for s in sets) < _FEW or n < _MANY * largest:
@@ -229,7 +235,7 @@ class Opened:
         systems: Systems | None = None,
     ) -> Reading:
         """Check everything and make the rank sets; options as in :func:`read_rank_sets`."""
-        checks.choice("censored", censored, ("refuse", "tied", "left-out"))
+        checks.choice("censored", censored, get_args(Censored))
         checks.choice("runs", runs, ("averaged", "apart"))
         if part := next((part for part in self.tables if part.source.sampled), None):
             raise ReadError(
@@ -376,6 +382,11 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
     if np.all(np.diff(lists)) or not ranks.frame.duplicated(keys).any():
         return
     rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
+    if "beyond" in ranks.frame:  # several beyond one list are no repeat
+        known = np.flatnonzero(~ranks.values("beyond"))
+        rows = known[ranks.frame[keys].iloc[known].duplicated(keep=False)]
+        if not len(rows):
+            return
     repeated = ranks.frame[keys].iloc[rows].set_axis(rows).sort_values(keys, kind="stable")
     earlier, again = repeated.index[:2]
     system, instance, rank = repeated.iloc[0]
@@ -502,6 +513,7 @@ def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankS
             ties=given.get("ties"),
             mass_above=given.get("mass_above"),
             counts=given.get("count"),
+            beyond=given.get("beyond"),
         )
     except ValueError as error:
         raise ReadError(f"{name}: {error}") from None

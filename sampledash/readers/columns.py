@@ -20,7 +20,7 @@ from pyarrow import compute
 from sampledash.checks import MOST_INSTANCES, TOO_LARGE, is_numeral, not_a_number, shown
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.errors import ReadError
-from sampledash.types import Floats, Ints
+from sampledash.types import Flags, Floats, Ints
 
 SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called
 TRUE = ("true_rank", "best_rank", "worst_rank")  # and those that cannot be one
@@ -216,6 +216,23 @@ def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
     return compact([array if array.dtype.kind in "iu" else array.astype(np.int64)])
 
 
+def beyond(cells: pd.Series[Any]) -> Flags | None:
+    """Which ranks are only said to be larger, as in >10; None where none is."""
+    if pd.api.types.is_numeric_dtype(cells.dtype):
+        return None
+    flags = cells.astype(str).str.strip().str.startswith(">").to_numpy(dtype=bool)
+    return flags if flags.any() else None
+
+
+def places(cells: pd.Series[Any], place: Place, what: str) -> Ints:
+    """Ranks as integers, of >10 the first that it can be: 11."""
+    flags = beyond(cells)
+    if flags is None:
+        return whole(cells, place, what)
+    bare = cells.astype(str).str.strip().str.removeprefix(">").str.strip()
+    return whole(cells.astype(object).mask(flags, bare), place, what) + flags
+
+
 def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
     """Labels as categories in order of appearance.
 
@@ -301,7 +318,7 @@ ROLES: dict[str, Role] = {
                    "system model run tag recommender algorithm method"),
     "instance": Role(labels, "many", "instance", "the label of the user or query",
                      "instance instance_id user user_id uid query query_id qid session session_id"),
-    "rank": Role(whole, "whole", "rank", "a whole number from 1",
+    "rank": Role(places, "whole", "rank", "a whole number from 1",
                  "rank ranks position true_rank best_rank sampled_rank"),
     "mass_above": Role(numbers, "real", "sampling weight above it", "a share in 0..1",
                        "mass_above"),

@@ -134,8 +134,9 @@ def read_rank_sets(
         instance of its own, ``"apart"`` makes every repetition a system, ``"X (seed 1)"``.
     censored
         What to do with a relevant item that a TREC run does not list, so that its rank is only
-        known to lie beyond the end: ``"refuse"``; ``"tied"`` with everything that is not ranked;
-        ``"left-out"``, in all systems, the queries that miss one.
+        known to lie beyond the end: ``"refuse"``; ``"beyond"``: take it as that, so that metrics
+        with a cutoff before the end of every list are exact; ``"tied"`` with everything that is
+        not ranked; ``"left-out"``, in all systems, the queries that miss one.
     systems
         Names of the systems to keep, or a mapping from their names to new ones; default all.
 
@@ -156,13 +157,14 @@ def read_rank_sets(
     *Long*: one row per rank, columns ``system, rank`` and optionally ``instance, n_candidates,
     ties, mass_above`` under these or the usual other names (user, qid, model, run, n_items ...);
     further columns are ignored. Without a system column the file is one system, named after it.
-    Rows of one system and instance are its relevant items. *Counts*: with a column ``count`` (or
-    counts, frequency) a row stands for so many instances; fractions are allowed (simulations and
-    exact laws need whole numbers), 0 says nothing, and systems need not have the same rows, only as
-    many instances. *Wide*: one column per system, named by its header, and optionally instance and
-    n_candidates; a blank cell is an instance that this system lacks; columns without any number, or
-    without a name, are ignored. A file with a rank column is long, any other is wide: so no system
-    of a wide file can be called "rank" or "n".
+    Rows of one system and instance are its relevant items. A rank written ``>10`` is only known to
+    lie beyond a list of 10: metrics with a cutoff up to there are exact. *Counts*: with a column
+    ``count`` (or counts, frequency) a row stands for so many instances; fractions are allowed
+    (simulations and exact laws need whole numbers), 0 says nothing, and systems need not have the
+    same rows, only as many instances. *Wide*: one column per system, named by its header, and
+    optionally instance and n_candidates; a blank cell is an instance that this system lacks;
+    columns without any number, or without a name, are ignored. A file with a rank column is long,
+    any other is wide: so no system of a wide file can be called "rank" or "n".
 
     *Arrays*: one dimension holds the ranks of one system, two are wide, named fields are columns.
     Pickles are never read. *TREC*: a run has lines ``qid Q0 docid rank score tag``, qrels have
@@ -279,6 +281,11 @@ def sampled_sets(
                     f"{part.name} does not say {symbol}, the number of {what}: add a column "
                     f"{ROLES[role].names[0]}, or give {symbol}"
                 )
+        if "beyond" in part.frame and (i := first(part.values("beyond"))) is not None:
+            raise ReadError(
+                f"{part.place(i, 'rank')}: estimates need every sampled rank, not only that it is "
+                "larger; write the rank"
+            )
         part = from_one(part, zero_based, sampled=True)
         rank, most = part.values("rank"), part.values("negatives") + 1
         if (i := first(rank > most)) is not None:

@@ -21,10 +21,11 @@ from sampledash.readers.columns import (
     SAMPLED,
     TYPED_RANKS,
     Source,
+    beyond,
     categories,
     first,
     parsed,
-    whole,
+    places,
 )
 from sampledash.readers.contents import stem_of
 from sampledash.readers.errors import ReadError
@@ -171,6 +172,8 @@ def _long(source: Source, cells: pd.DataFrame) -> Ranks:
             limits.SYSTEMS.check(len(read.categories), source.name)
         if read is not None:
             found[role] = read
+    if (flags := beyond(cells[source.roles.index("rank")])) is not None:
+        found["beyond"] = flags
     frame = pd.DataFrame(found, copy=False)
     unused = [i for i, role in enumerate(source.roles) if role is None]
     return _without_zeros(Ranks(source, frame, _facts(source, cells, unused)))
@@ -252,7 +255,7 @@ def _wide(source: Source, cells: pd.DataFrame) -> Ranks:
     record = np.concatenate([each.index.to_numpy() for each in filled])
     system = np.repeat(np.arange(len(columns)), [len(each) for each in filled])
     ranks = [
-        whole(each, partial(source.place, column=i), _WIDE_RANK)
+        places(each, partial(source.place, column=i), _WIDE_RANK)
         for i, each in zip(columns, filled, strict=True)
     ]
     found = {
@@ -260,6 +263,12 @@ def _wide(source: Source, cells: pd.DataFrame) -> Ranks:
         "column": np.asarray(columns)[system],
         "rank": np.concatenate(ranks),
     }
+    flags = [beyond(each) for each in filled]
+    if any(each is not None for each in flags):
+        none = [np.zeros(len(each), dtype=bool) for each in filled]
+        found["beyond"] = np.concatenate(
+            [some if each is None else each for each, some in zip(flags, none, strict=True)]
+        )
     for role, values in (own | {"repetition": repetition}).items():
         if values is not None:
             found[role] = values[record]

@@ -39,7 +39,7 @@ from sampledash.readers.tables import SMALL, arrow_frame
 from sampledash.types import Ints
 
 Kind = Literal["run", "qrels"]
-Censored = Literal["refuse", "tied", "left-out"]
+Censored = Literal["refuse", "beyond", "tied", "left-out"]
 FIELDS: dict[Kind, list[str]] = {
     "run": ["query", "Q0", "document", "rank", "score", "tag"],
     "qrels": ["query", "iteration", "document", "relevance"],
@@ -321,11 +321,13 @@ def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> l
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     result = []
     for each, items in zip(found, kept, strict=True):
-        frame, drawn = _placed(each.name, items.reset_index(drop=True), n)
+        frame, drawn = _placed(each.name, items.reset_index(drop=True), n, censored == "beyond")
         notes = []
         if left_out.any():
             left = _queries(int(left_out.sum()))
             notes.append(f"{left} left out, in which some run misses a relevant item.")
+        elif complaint is not None and censored == "beyond":
+            notes.append("Of a missing item only that it lies beyond its list is taken as known.")
         elif complaint is not None:
             notes.append(
                 "A missing item is read as tied with all documents that are not ranked: in random "
@@ -340,7 +342,7 @@ def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> l
     return result
 
 
-def _placed(name: str, items: pd.DataFrame, n: int) -> tuple[pd.DataFrame, int]:
+def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.DataFrame, int]:
     """Ranks with missing items behind the ranked documents, and how many of them were drawn."""
     rank, depth, lacks = (items[x].to_numpy() for x in ("rank", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
@@ -349,6 +351,10 @@ def _placed(name: str, items: pd.DataFrame, n: int) -> tuple[pd.DataFrame, int]:
             f"{name}, query {str(row['instance'])!r}: {row['system']!r} ranks {depth[i]:,} "
             f"documents and misses {lacks[i]:,} relevant ones, more than n = {n}; give a larger n"
         )
+    if beyond:
+        ranks = np.where(rank == 0, depth + 1, rank)
+        columns = {"rank": ranks, "n_candidates": n, "beyond": rank == 0}
+        return items[["system", "instance"]].assign(**columns), 0
     alone = (rank == 0) & (lacks == 1)
     ranks = np.where(alone, depth + 1, rank)
     rng = np.random.default_rng(_SEED)

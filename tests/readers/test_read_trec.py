@@ -228,7 +228,7 @@ def test_the_preview_counts_what_is_missing_and_what_is_ignored():
         assert fact in notes
     left = opened.read(n=9, censored="left-out").summary
     assert "2 queries left out" in left.files[0].notes[-1]
-    with pytest.raises(ValueError, match="censored must be one of refuse, tied, left-out"):
+    with pytest.raises(ValueError, match="censored must be one of refuse, beyond, tied, left-out"):
         opened.read(n=9, censored="ignored")
 
 
