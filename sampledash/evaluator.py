@@ -101,9 +101,7 @@ def rank_until_decided(
     if isinstance(order, np.random.Generator):
         pool = order.permutation(pool)
     elif order is not None:
-        proxy = checks.numbers("order", order)
-        checks.length("order", proxy, len(pool), f"one number for each of the {len(pool)}")
-        pool = pool[np.argsort(-proxy, kind="stable")]
+        pool = _by_proxy("order", pool, order)
     others = np.delete(pool, _places(items, pool))
     own, best_first = _scored(items, score(items))
     found = _looked(own, _chunks(score, others, chunk, len(others)), k)
@@ -189,6 +187,13 @@ def _places(items: Labels, pool: Labels) -> list[int]:
     if len(places) == len(pool):
         raise ValueError(f"all {len(pool)} candidates are relevant: there is nothing to rank")
     return places
+
+
+def _by_proxy(name: str, items: Labels, proxy: ArrayLike) -> Labels:
+    """From the highest score of a proxy on, equal ones as listed."""
+    scores = checks.numbers(name, proxy)
+    checks.length(name, scores, len(items), f"one number for each of {len(items)} candidates")
+    return items[np.argsort(-scores, kind="stable")]
 
 
 def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray[Any]:
@@ -277,7 +282,7 @@ class Evaluation:
 
         No range of one of them alone describes that block: one of its orders stands for all.
         """
-        shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[1:] > 0)
+        shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[:-1] > 0)
         for first in np.flatnonzero(shared & ~np.r_[False, shared[:-1]]).tolist():
             last = first + 1 + int(np.argmin(np.r_[shared[first:], False]))
             rng = np.random.default_rng([self.seed, int(user[first]), int(above[first])])
@@ -362,6 +367,14 @@ def evaluate(
     seed, everyone = checks.integer("seed", seed, low=0), checks.several("users", users, "user")
     if not isinstance(systems, Mapping) or not systems:
         raise ValueError("systems must hold a function score(user, items) by name, for each system")
+    for user in everyone:
+        if not isinstance(user, tuple | list) or len(user) != 3:
+            raise ValueError(
+                "users must hold (label, relevant item, candidates) for each user, got "
+                f"{checks.shown(user)}"
+            )
+    if len({user[0] for user in everyone}) < len(everyone):
+        raise ValueError("users holds a label twice: give each user one, with all relevant items")
     names = tuple(map(str, systems))
     run = Evaluation() if resume is None else resume
     if not run.systems:
@@ -382,8 +395,7 @@ def evaluate(
         try:
             others, items = lists.of(candidates, relevant)
             if proxy is not None:
-                cheap = _numbers(proxy(label, others), len(others), "proxy", "candidates")
-                others = others[np.argsort(-cheap, kind="stable")]
+                others = _by_proxy("proxy", others, proxy(label, others))
             found = []
             for score in systems.values():
                 ask = partial(score, label)

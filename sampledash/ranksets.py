@@ -286,8 +286,9 @@ class RankSet(ByDigest):
         sizes = np.diff(np.r_[starts, rows])
         position = np.arange(rows) - np.repeat(starts, sizes) + 1
         relevant = np.repeat(sizes, sizes)
-        if self.beyond.any():  # each behind the ones before it: no fewer irrelevant items above
-            above, at = np.unique(self.ranks[order] - position, return_inverse=True)
+        if self.beyond.any():  # each behind the ones before it and what is tied with them
+            least = self.ranks[order] - position + self.ties[order]
+            above, at = np.unique(least, return_inverse=True)
             most = np.maximum.accumulate(code * len(above) + at) % len(above)
             ranks = np.array(self.ranks)
             ranks[order] = np.where(self.beyond[order], above[most] + position, ranks[order])

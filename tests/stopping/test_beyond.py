@@ -50,6 +50,9 @@ def test_items_of_one_instance_take_places_one_behind_the_other() -> None:
     # Place 11 is taken: what lies beyond 10 is no better than 12th.
     both = sd.RankSet("S", [11, 11], 30, instances=[1, 1], beyond=[True, False])
     assert both.ranks.tolist() == [12, 11]
+    # Items of one instance share no block of ties: what is beyond is behind that of the other.
+    tied = sd.RankSet("S", [9, 11], 30, instances=[1, 1], ties=[5, 0], beyond=[False, True])
+    assert tied.ranks.tolist() == [9, 15]
 
 
 RNG = np.random.default_rng(1)

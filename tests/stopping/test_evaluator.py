@@ -123,6 +123,29 @@ def exact_sets(users, systems) -> list[sd.RankSet]:
     ]  # fmt: skip
 
 
+def test_ranks_of_several_relevant_items_and_their_ties(problem) -> None:
+    """All but items that share a block of ties with irrelevant ones, whose places are drawn."""
+    users, systems = problem
+    run, shown = sd.evaluate(users, systems, k=40, chunk=9), 0
+    for ranks, score in zip(run.sets, systems.values(), strict=True):
+        for user, items, pool in users:
+            scores = score(user, pool)
+            own = ranks.instances == user
+            found = list(zip(*(x[own].tolist() for x in (ranks.ranks, ranks.ties)), strict=True))
+            known = ~ranks.beyond[own]
+            ties = [int(np.sum(scores == scores[i])) for i in items]
+            if len(set(scores[items])) < len(items) and max(ties) > len(items):
+                continue
+            each = sorted(
+                (rank, tied)
+                for rank, tied in zip(*full_ranking(scores.tolist(), items, 40), strict=True)
+                if rank is not None
+            )
+            assert [x for x, keep in zip(found, known, strict=True) if keep] == each
+            shown += len(items) > 1 and max(x[1] for x in each or [(0, 0)]) > 0
+    assert shown > 5
+
+
 @pytest.mark.parametrize("proxy", [None, lambda user, items: -items])
 def test_every_metric_cut_in_time_is_exact(problem, proxy) -> None:
     users, systems = problem
@@ -243,6 +266,8 @@ def nan_at(place: int):
             lambda: sd.evaluate([("u", 99, ITEMS)], {"A": lambda u, x: x}, 2),
             "user 'u': relevant item 99 is not among",
         ),
+        (lambda: sd.evaluate([("u", 4)], {"A": lambda u, x: x}, 2), "users must hold .label, rel"),
+        (lambda: sd.evaluate([("u", 4, ITEMS)] * 2, {"A": lambda u, x: x}, 2), "a label twice"),
         (lambda: sd.evaluate([], {"A": lambda u, x: x}, 2), "users is empty"),
         (lambda: sd.evaluate([("u", 4, ITEMS)], {}, 2), "systems must hold a function"),
     ],
