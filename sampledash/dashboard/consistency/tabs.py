@@ -18,7 +18,7 @@ from sampledash import simulation
 from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard import page, state
 from sampledash.dashboard.cache import Key
-from sampledash.dashboard.consistency import pictures, words
+from sampledash.dashboard.consistency import instead, pictures, words
 from sampledash.dashboard.consistency.result import CORRECTIONS, MOST_PAIRS, SEED, Focus, recipe
 from sampledash.dashboard.words import escaped, outside, plain, system_name
 from sampledash.report.bibtex import bibtex
@@ -28,7 +28,7 @@ from sampledash.report.paragraph import paragraph
 from sampledash.report.script import python_script
 from sampledash.types import Floats
 
-NAMES = ("How sure", "Repeat it", "Numbers")
+NAMES = ("How sure", "Repeat it", "Numbers", "What to do instead")
 SURE = ("One run", "Over instances", "Plan")
 NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
@@ -55,7 +55,7 @@ Bounds = dict[int, tuple[float, float]]  # by pair
 
 def show(focus: Focus) -> None:
     """Draw the tabs; of each only the open view is computed."""
-    draws = _how_sure, _repeat_it, _numbers
+    draws = _how_sure, _repeat_it, _numbers, _instead
     page.tabs(dict(zip(NAMES, draws, strict=True)), "answers", focus)
 
 
@@ -445,6 +445,22 @@ def _distribution(focus: Focus) -> None:
     st.markdown(escaped(words.leaders(edges, names, shares)))
     table = pd.DataFrame({"rank_up_to": edges} | dict(zip(names, shares.T, strict=True)))
     page.take(table, "distribution")
+
+
+def _instead(focus: Focus) -> None:
+    """Every design at the price of m negatives, and the loop of who takes it."""
+    said = st.empty()
+    with page.progress("Every design at its price") as report:
+        priced = instead.compute(focus, report)
+    said.markdown(escaped(instead.sentence(focus, priced)))
+    fig = instead.picture(focus, priced, dark=page.is_dark())
+    alt = f"Error against price, a line a design. {instead.sentence(focus, priced)}"
+    page.picture(fig, key="consistency_designs", alt=alt)
+    page.table(*instead.table(focus, priced), "designs")
+    st.caption(instead.ABOUT)
+    if focus.metric.k is not None:
+        st.caption("For your own scorer")
+        st.code(instead.snippet(focus.metric, focus.result.m), language="python")
 
 
 def paper_button(focus: Focus) -> None:

@@ -1,0 +1,202 @@
+"""What to do instead of sampling: every design at the price of m negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sampledash.comparison.designs import FULL, STOPPED, Designs, designs
+from sampledash.correction import as_correction
+from sampledash.dashboard import cache, theme
+from sampledash.dashboard.consistency.result import Focus
+from sampledash.dashboard.words import system_name
+from sampledash.metrics import Metric
+from sampledash.report.numbers import count, in_runs, points, short_count
+from sampledash.types import Progress
+
+BUDGETS = (10, 20, 50, 100, 200, 500, 1_000)
+CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "BV 0.01")
+SAMPLED = CORRECTIONS[0]
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What every design makes of some budgets, in scores per instance and system."""
+
+    found: Mapping[int, Designs]
+
+    def error(self, budget: int) -> dict[str, float]:
+        """Root mean squared error of each design, averaged over the systems likewise."""
+        return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
+
+    def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
+        """The rows of each design, one a system; without those that reach not one instance."""
+        errors = self.found[budget].errors.dropna()
+        return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
+
+    def reached(self, budget: int, design: str, column: str) -> float:
+        """Instances reached, or scores spent, of a design; the mean over the systems."""
+        return float(self.by_design(budget)[design][column].mean())
+
+
+def _mean_root(values: Any) -> float:
+    return float(np.sqrt((values**2).mean()))
+
+
+def compute(focus: Focus, progress: Progress) -> Priced:
+    """The designs at the m of the page and at a ladder of budgets up to all negatives."""
+    q, m = focus.result.question, focus.result.m
+    options: Any = {key: x for key, x in q.options.items() if key != "correction"}
+    most = max(each.max_negatives for each in focus.sets)
+    budgets = sorted({m, *(b for b in BUDGETS if b <= most)})
+    found = {}
+    for done, budget in enumerate(budgets):
+        progress(done / len(budgets))
+        # Beyond the ladder each correction would take seconds.
+        names = CORRECTIONS if budget <= BUDGETS[-1] else (SAMPLED,)
+
+        def make(budget: int = budget, names: tuple[str, ...] = names) -> Designs:
+            return designs(focus.metric, focus.sets, budget, corrections=names, **options)
+
+        plain = {**options, "scheme": q.protocol.scheme}
+        key = "designs", q.source.key, focus.metric, *focus.systems, budget, repr(plain)
+        found[budget] = cache.cached(key, make, shared=focus.shared)
+    return Priced(found)
+
+
+# ------------------------------------------------------------------------------------------- words
+
+
+def sentence(focus: Focus, priced: Priced) -> str:
+    """What the price of m negatives buys."""
+    m, metric = focus.result.m, focus.metric
+    error = priced.error(m)
+    sampled = f"{count(m)} sampled negatives are off by {points(error[SAMPLED])}"
+    if corrected := error.keys() - {SAMPLED, FULL, STOPPED}:
+        best = min(corrected, key=error.__getitem__)
+        sampled += f", corrected by {best} by {points(error[best])}"
+    price = f"For the price of {count(m)} negatives"
+    if FULL not in error:
+        return f"{price} not one instance can be ranked among all candidates; {sampled}."
+    if STOPPED not in error:
+        reached = priced.reached(m, FULL, "instances")
+        return (
+            f"{price}, ranking all candidates of {count(round(reached))} instances is off by "
+            f"{points(error[FULL])}; {sampled}. Nothing but the last candidate decides {metric}: "
+            "with a cutoff it could be known exactly for less."
+        )
+    reached, whole = priced.reached(m, STOPPED, "instances"), _instances(focus)
+    if error[STOPPED] == 0:
+        spent = priced.reached(m, STOPPED, "scores")
+        known = f"of all {count(whole)} instances, at {count(round(spent))} scores each"
+        return f"{price}, stopping when decided gives the exact {metric} {known}; {sampled}."
+    known = f"of {count(round(reached))} of {count(whole)} instances"
+    return (
+        f"{price}, stopping when decided gives the exact {metric} {known}, which is off by "
+        f"{points(error[STOPPED])}; {sampled}."
+    )
+
+
+def _instances(focus: Focus) -> int:
+    return round(float(np.mean([each.n_instances for each in focus.sets])))
+
+
+ABOUT = (
+    "Stop when decided: look at the candidates of an instance in random order until k of them are "
+    "above the relevant item; then it is beyond k for certain. Only where it is within k are all "
+    "looked at. With less money take fewer instances, drawn at random, the same for all systems. "
+    "Off by: root mean squared error, over the systems. Worth it where a score is dear; where all "
+    "scores come from one matrix product, rank everything."
+)
+
+
+def table(focus: Focus, priced: Priced) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The designs at m: as printed, and whole."""
+    m = focus.result.m
+    errors, orders = priced.found[m]
+    better, worse = focus.ordered(focus.pair)
+    marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
+    chances = dict(zip(marked["design"], marked["probability"], strict=True))
+    rows = priced.by_design(m)
+    printed = pd.DataFrame(
+        {
+            "Design": list(rows),
+            "Instances": [count(round(x["instances"].mean())) for x in rows.values()],
+            "Bias": [points(_mean_root(x["bias"])) for x in rows.values()],
+            "Standard error": [points(_mean_root(x["standard_error"])) for x in rows.values()],
+            "Off by": [points(_mean_root(x["rmse"])) for x in rows.values()],
+            f"Shows {focus.label(focus.pair, system_name)}": [in_runs(chances[x]) for x in rows],
+        }
+    )
+    wide = orders.assign(pair=orders["better"] + " > " + orders["worse"])
+    wide = wide.pivot(index="design", columns="pair", values="probability").reset_index()
+    return printed, errors.merge(wide, on="design") if len(orders) else errors
+
+
+def snippet(metric: Metric, m: int) -> str:
+    """The reader's own loop, ready to paste."""
+    return f"""import numpy as np
+import sampledash as sd
+
+items = np.arange(10_000)                # all candidates
+users = [("u1", 42, items)]              # label, relevant item or several, candidates
+
+def score(user, some):                   # one number for each item, higher is better
+    return my_model(user, some)
+
+run = sd.evaluate(users, {{"mine": score}}, k={metric.k}, chunk=32, budget={m} * len(users))
+print(sd.mean_of_sample("{metric}", run.sets[0], len(users)))"""
+
+
+# ----------------------------------------------------------------------------------------- picture
+
+
+def picture(focus: Focus, priced: Priced, *, dark: bool) -> theme.Picture:
+    """Error against cost, a line a design; the price of m negatives is marked."""
+    c, budgets = theme.look(dark), [b for b in priced.found if b <= BUDGETS[-1]]
+    errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
+    names, colors, lines, data = [], [], [], []
+    for design in errors.columns[(errors > 0).any()]:
+        if design in (FULL, STOPPED):
+            line: dict[str, Any] = {"color": c.ink if design == STOPPED else c.muted, "width": 3}
+        else:
+            line = theme.correction_line(as_correction(design).name, dark)
+            line |= {"dash": "dot"} if design == CORRECTIONS[-1] else {}
+        y = errors[design].where(errors[design] > 0).to_numpy()
+        data.append(theme.curve(budgets, y, line, design))
+        names.append(str(design))
+        colors.append(line["color"])
+        lines.append(y)
+    finite = np.concatenate([y[np.isfinite(y)] for y in lines])
+    low, top = float(finite.min()) / 1.6, float(finite.max()) * 1.6
+    ends = [float(np.log10(budgets[0])) - 0.05, float(np.log10(budgets[-1])) + 0.05]
+    at: Any = {"height": 300.0, "log": True, "clear": [focus.result.m]}
+    notes = theme.names_at(names, colors, budgets, lines, ends, (low, top), **at)
+    ticks = [10.0**e for e in range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(top))) + 1)]
+    return theme.figure(
+        data,
+        dark=dark,
+        height=400,
+        title=f"Error of {focus.metric} against its price",
+        annotations=notes,
+        shapes=[theme.upright(focus.result.m, c.ink)] if focus.result.m <= BUDGETS[-1] else [],
+        revision=f"designs-{focus.metric}",
+        xaxis={
+            "title": {"text": "scores per instance (log scale)"},
+            "type": "log",
+            "range": ends,
+            "tickvals": budgets,
+            "ticktext": list(map(short_count, budgets)),
+        },
+        yaxis={
+            "title": {"text": "off by (log scale)"},
+            "type": "log",
+            "range": [float(np.log10(low)), float(np.log10(top))],
+            "tickvals": ticks,
+            "ticktext": [f"{tick:g} %" for tick in ticks],
+        },
+    )

@@ -1,0 +1,49 @@
+"""What to do instead of sampling: the page says what the core says, and the known costs."""
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from sampledash.report.numbers import points
+from tests.dashboard.driver import Page, array
+
+# Scores an instance takes until Recall@10 is decided on movielens-xyz, from the law alone.
+COSTS = (683.6, 680.5, 714.1)
+
+
+def page(**query):
+    return Page("consistency", answers="What to do instead", metrics=["Recall@k"], **query)
+
+
+def test_designs_at_the_price_of_m_negatives():
+    at = page(m="100")
+    found = sd.designs("Recall@10", sd.example("movielens-xyz"), 100, scheme="without-replacement")
+    table = at.table[0].value.set_index("Design")
+    reached = round(6040 * 100 / np.mean(COSTS))  # 872
+    assert table.loc["stop when decided", "Instances"] == str(reached)
+    assert f"the exact Recall@10 of {reached} of 6,040 instances" in at.said
+    chances = found.orders.query("better == 'Y' and worse == 'X'").set_index("design")
+    for design in ("uncorrected", "CLS", "BV 0.01", "stop when decided"):
+        errors = found.errors[found.errors["design"] == design]
+        off = points(float(np.sqrt((errors["rmse"] ** 2).mean())))
+        assert table.loc[design, "Off by"] == off
+        assert off in at.said or design == "CLS" or design == "BV 0.01"
+    shown = float(table.loc["stop when decided", "Shows Y > X"].removesuffix(" %"))
+    assert shown == pytest.approx(100 * chances.loc["stop when decided", "probability"], abs=0.005)
+    # Stopping is never worse than ranking everything for fewer; exact beyond its cost.
+    (fig,) = [x for x in at.specs if "against its price" in x["layout"]["title"]["text"]]
+    lines = {x["name"]: array(x["y"]) for x in fig["data"]}
+    full, stopped = lines["full ranking of fewer instances"], lines["stop when decided"]
+    assert np.all(np.isnan(stopped) | (stopped < full))
+
+
+def test_enough_for_all_and_metrics_that_nothing_decides():
+    at = page(m="1000")
+    cost = round(np.mean(COSTS))
+    assert f"the exact Recall@10 of all 6,040 instances, at {cost} scores each" in at.said
+    assert "budget=1000 * len(users)" in " ".join(x.value for x in at.code)
+    answers = {"answers": "What to do instead", "metrics": ["AUC"]}
+    assert "Nothing but the last candidate decides AUC" in Page("consistency", **answers).said
+    # Five instances among 10,000: 100 scores each do not pay for one.
+    at = Page("consistency", source="Three toy recommenders", **answers)
+    assert "not one instance can be ranked" in at.said
