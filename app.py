@@ -10,12 +10,12 @@ from pathlib import Path
 # busy machine make them ten times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import plotly
 import streamlit as st
+from streamlit.components.v1 import declare_component
 
-from sampledash import dashboard
-from sampledash.dashboard import access, state
-
-ASSETS, PAGES = Path(__file__).parent / "assets", Path(dashboard.__file__).parent / "pages"
+HERE = Path(__file__).parent
+ASSETS, DASHBOARD = HERE / "assets", HERE / "sampledash" / "dashboard"
 # File in pages/, title and icon, in the order of the menu; the first opens at the bare address.
 MENU = (
     ("start", "Start", "home"),
@@ -30,10 +30,18 @@ logo = str(ASSETS / "logo.svg")
 st.set_page_config("sampledash", logo, layout="wide", initial_sidebar_state="auto")
 st.logo(logo, size="large")
 st.html(ASSETS / "style.css")
+# The browser loads and runs Plotly's script while Python imports the rest, which takes as long.
+served = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
+script = (DASHBOARD / "plotly.js").read_text(encoding="utf-8").replace("PLOTLY", served.name)
+with st.container(key="plotly"):  # out of sight, see style.css
+    st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
+
+from sampledash.dashboard import access, state
+
 pages = []
 for name, title, icon in MENU:
     look = {"title": title, "icon": f":material/{icon}:", "default": not pages}
-    pages.append(st.Page(PAGES / f"{name}.py", url_path=name, **look))
+    pages.append(st.Page(DASHBOARD / "pages" / f"{name}.py", url_path=name, **look))
 page = st.navigation(pages, position="top")
 state.entered(page.url_path)
 access.outline("sampledash", page.title)

@@ -39,7 +39,10 @@ FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
 )
 # Plotly's script as its package brings it, served beside the page.
 _PLOTLY = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
-_SCRIPT = (Path(__file__).parent / "picture.js").read_text(encoding="utf-8")
+_SCRIPT = "".join(
+    (Path(__file__).parent / name).read_text(encoding="utf-8")
+    for name in ("plotly.js", "picture.js")
+)
 _PICTURE = st.components.v2.component(
     "sampledash_picture", js=_SCRIPT.replace("PLOTLY", _PLOTLY.name), isolate_styles=False
 )

@@ -1,11 +1,5 @@
 // Draws a figure with Plotly and, when another one comes, redraws it in place; see page.picture.
-const root = document.querySelector('script[src*="/static/js/"]').src.split("/static/js/")[0];
-const plotly = window.sampledashPlotly ??= new Promise((loaded, failed) => {
-  const script = document.createElement("script");
-  Object.assign(script, { src: `${root}/component/PLOTLY/plotly.min.js`, onerror: failed });
-  script.onload = () => loaded(window.Plotly);
-  document.head.append(script);
-});
+const plotly = window.sampledashPlotly;
 const CONFIG = { displayModeBar: false };
 // What is out of sight is drawn when it comes into sight, or when there is nothing else to do.
 const sight = window.sampledashSight ??= new IntersectionObserver((seen) => {

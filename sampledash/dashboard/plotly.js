@@ -1,0 +1,8 @@
+// Loads Plotly's script, once; app.py does so while Python still imports what the page needs.
+window.sampledashPlotly ??= new Promise((loaded, failed) => {
+  const root = document.querySelector('script[src*="/static/js/"]').src.split("/static/js/")[0];
+  const script = document.createElement("script");
+  Object.assign(script, { src: `${root}/component/PLOTLY/plotly.min.js`, onerror: failed });
+  script.onload = () => loaded(window.Plotly);
+  document.head.append(script);
+});
