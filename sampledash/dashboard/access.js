@@ -1,9 +1,10 @@
 // Headings for who hears the page, keys for what scrolls, a new run for another theme; access.py.
 const scheme = () => getComputedStyle(document.querySelector(".stApp")).colorScheme;
 let due = null;
+const PLACES = ".katex-display, [data-testid=stCode] pre, [data-testid=stTable] div";
 const reach = () => {
   due = null;
-  for (const place of document.querySelectorAll(".katex-display, [data-testid=stCode] pre")) {
+  for (const place of document.querySelectorAll(PLACES)) {
     const more = place.scrollWidth > place.clientWidth || place.scrollHeight > place.clientHeight;
     if (more) place.tabIndex = 0;
     else place.removeAttribute("tabindex");

@@ -542,7 +542,7 @@ def length(x: Floats, y: Floats) -> Floats:
 
 # Widths of a plot on a phone and on a desk, in pixels: a place must do for both, the desk counting
 # more.
-WIDTHS = {200.0: 1.0, 480.0: 2.0}
+WIDTHS = {250.0: 1.0, 480.0: 2.0}
 _LETTER, _LINE, _GAP = 7.6, 18.0, 5.0
 _SPOTS = 24  # tried along each line
 _STEP = 6.0  # between the points at which a line is compared with the boxes

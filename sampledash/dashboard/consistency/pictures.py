@@ -405,7 +405,8 @@ def distribution(
         legend=theme.LEGEND_ABOVE,
         bargap=0.15,
         margin=theme.margin(34 + 22 * (len(systems) // 8)),
-        xaxis={"title": {"text": "true rank"}, "type": "category"},
+        # Turned on a phone, the labels need more room below.
+        xaxis={"title": {"text": "true rank"}, "type": "category", "automargin": True},
         yaxis=theme.percent_axis(float(y.max()), title="of relevant items"),
     )
 

@@ -162,7 +162,7 @@ def _table(number: int) -> None:
     here = here.assign(said=said, row=here["row"].map(", ".join))  # of a pair
     shown = here.pivot(index=down, columns=across, values="said")
     shown = shown.loc[here[down].unique(), here[across].unique()].rename_axis(columns=None)
-    st.table(shown.reset_index(names="" if down == "row" else "Column"), hide_index=True)
+    st.table(shown.reset_index(names="System" if down == "row" else "Column"), hide_index=True)
     st.caption(words.CELL[number])
     for reason, cells in found[~found["matched"]].groupby("reason", sort=False):
         names = "; ".join(map(words.unmatched, cells["cell"], cells["text"], cells["ours"]))
@@ -177,7 +177,7 @@ def _findings(found: pd.DataFrame, name: str) -> None:
         "Where": found["where"],
         "Statement": [f"“{quote}”" for quote in found["quote"]],
         "Ours": list(map(words.ours, found["ours"], found["what"])),
-        "": list(map(words.verdict, found["holds"], found["note"])),
+        "Verdict": list(map(words.verdict, found["holds"], found["note"])),
     }
     st.table(pd.DataFrame(lines), hide_index=True)
     page.take(found, name.lower().replace(" ", "-"))

@@ -76,7 +76,8 @@ def cell(found: Any, decimals: int) -> str:
     own = f"{found.ours:.{decimals}f}"
     if pd.notna(found.our_std):
         own += f"±{found.our_std:.{decimals}f}"
-    return f"{found.text} → {own} ✓" if found.matched else f"**{found.text} → {own} ≠**"
+    text = f"{found.text} →\u00a0{own}\u00a0{'✓' if found.matched else '≠'}"  # broken once
+    return text if found.matched else f"**{text}**"
 
 
 def unmatched(name: str, printed: str, value: float) -> str:

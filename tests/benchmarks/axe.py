@@ -1,0 +1,86 @@
+"""axe-core on every page, mode and lesson: ``python -m tests.benchmarks.axe [--only learn]``.
+
+At a desk and on a phone, light and dark; what Streamlit breaks by itself counts as nothing.
+"""
+
+import argparse
+from urllib.parse import quote_plus
+
+from playwright.sync_api import sync_playwright
+
+from sampledash.dashboard.learn.page import NUMBERS
+from sampledash.dashboard.paper.page import ITEMS
+from tests.browser.conftest import QUIET, chromium_path
+from tests.browser.test_axe import STREAMLIT, faults
+from tests.session import serve
+
+LOOKS = tuple((width, scheme) for width in (1280, 390) for scheme in ("light", "dark"))
+MODES = {
+    "explore": ("why=true", "tab=Law&turn=true", "tab=Family", "view=top+100&metrics=TOPK", "m=0"),
+    "consistency": (
+        *("why=true", "curve=Values", "curve=Order", "source=Upload+a+file", "m=0"),
+        *(f"answers=Numbers&numbers_view={view}" for view in ("Means", "Flips", "Distribution")),
+        *(f"sure_view={view}" for view in ("One+run", "Over+instances", "Plan")),
+        "answers=Repeat+it",
+    ),
+    "correct": (
+        *("why=true", "sheet=What+it+costs", "sheet=What+a+sample+can+see", "prior=own", "m=0"),
+        *(
+            f"what=Sampled+ranks&estimate_tab={quote_plus(tab)}"
+            for tab in ("Estimates", "True ranks", "Which γ")
+        ),
+        "what=Sampled+ranks&sampled_source=Upload+a+file",
+        "what=A+printed+table",
+    ),
+    "paper": tuple(f"item={quote_plus(item)}" for item in ITEMS),
+    "learn": tuple(
+        f"lesson={number}{more}"
+        for number in NUMBERS
+        for more in ("", f"&guess{number}=1", f"&guess{number}=1&present=true")
+    ),
+}
+# What is opened by a button.
+OPENED = {
+    "explore": ("Copy link",),
+    "consistency": ("Copy link", "For your paper"),
+    "correct": ("Copy link",),
+    "learn": ("For teachers",),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", metavar="PAGE", choices=MODES, help="one page")
+    chosen = parser.parse_args().only
+    process, start = serve()
+    bad = 0
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
+        page = chromium.new_context(reduced_motion="reduce").new_page()
+        page.set_default_timeout(60_000)
+
+        def look(told: str) -> int:
+            found = faults(page, LOOKS, STREAMLIT)
+            print(f"{told:70}{len(found)}", flush=True)
+            for rule, where in found.items():
+                print("   ", rule, *where)
+            return len(found)
+
+        for name in ("", *MODES) if chosen is None else (chosen,):
+            for mode in ("", *MODES.get(name, ())):
+                page.goto(f"{start}/{name}?{mode}")
+                page.locator("h3, [data-testid=stAlert]").first.wait_for()
+                bad += look(f"{name}?{mode}")
+            for button in OPENED.get(name, ()):
+                page.goto(f"{start}/{name}")
+                page.set_viewport_size({"width": 1280, "height": 3000})
+                page.get_by_role("button", name=button).first.click()
+                bad += look(f"{name}: {button}")
+        chromium.close()
+    process.terminate()
+    print(f"{bad} faults")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

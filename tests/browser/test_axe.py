@@ -1,0 +1,75 @@
+"""axe-core finds no fault that a plain page of Streamlit with the same widgets has not too."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.session import serve
+
+# Rules that Streamlit breaks by itself.
+STREAMLIT = {
+    "presentation-role-conflict",  # where a file is dropped there is a role and a tabindex
+}
+PLAIN = 'import streamlit as st\nst.title("Plain")\nst.file_uploader("File")\n'
+LOOKS = ((1280, "light"), (390, "dark"))
+# What is long, folded, typed or drawn; ``python -m tests.benchmarks.axe`` goes everywhere.
+SAMPLE = (
+    "",
+    "explore?why=true&tab=Family",
+    "consistency?why=true&curve=Order&answers=Numbers",
+    "correct?sheet=Vector",
+    "correct?what=Sampled+ranks&sampled_source=Upload+a+file",
+    "learn?lesson=5&guess5=A",
+)
+
+
+def rest(page):
+    """Wait until all that is in sight is drawn; all is, for the screen is high."""
+    page.wait_for_timeout(300)
+    app = page.get_by_test_id("stApp")
+    expect(app).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    page.evaluate("() => new Promise((done) => requestIdleCallback(done, {timeout: 1000}))")
+
+
+def faults(page, looks, known=frozenset()):
+    """Of every broken rule one element that breaks it."""
+    found = {}
+    for width, scheme in looks:
+        page.set_viewport_size({"width": width, "height": 3000})
+        page.emulate_media(color_scheme=scheme)
+        rest(page)
+        for broken in Axe().run(page).response["violations"]:
+            where = broken["nodes"][0]
+            told = width, scheme, where["html"][:300], where["failureSummary"]
+            found.setdefault(broken["id"], told)
+    return {rule: told for rule, told in found.items() if rule not in known}
+
+
+def levels(page):
+    """Of the headings, as they are heard."""
+    return [
+        int(level[1])
+        for level in page.locator("h1, h2, h3, h4, h5, h6").evaluate_all(
+            "all => all.map((one) => one.tagName)"
+        )
+    ]
+
+
+@pytest.mark.parametrize("address", SAMPLE)
+def test_no_fault_but_those_of_streamlit(page, address):
+    page.goto(f"{page.start}/{address}")
+    page.get_by_role("heading", level=3).or_(page.get_by_test_id("stAlert")).first.wait_for()
+    assert faults(page, LOOKS, STREAMLIT) == {}
+    assert [1, 2, 3][: len(heard := levels(page))] == heard[:3]
+
+
+def test_a_plain_page_has_the_faults_of_streamlit(page, tmp_path):
+    script = tmp_path / "plain.py"
+    script.write_text(PLAIN)
+    process, address = serve(script)
+    page.goto(address)
+    page.get_by_role("heading", level=1).wait_for()
+    assert set(faults(page, LOOKS)) >= STREAMLIT
+    process.terminate()
+    process.communicate(timeout=20)
