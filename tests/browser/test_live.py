@@ -88,19 +88,28 @@ def test_an_exact_number_reaches_every_panel(page):
         expect(page.locator(".st-key-explore_curves")).to_contain_text(value)
 
 
-@pytest.mark.parametrize("name", ["explore", "consistency", "correct"])
-def test_the_first_screen_holds_sentence_picture_and_slider(page, name):
-    visit(page, name)
-    for wide, high, parts in (
-        (1280, 900, (".st-key-headline", ".st-key-picture", ".st-key-controls", ".st-key-strip")),
-        (390, 844, (".st-key-headline", ".st-key-picture .js-plotly-plot")),
-    ):
+GIVEN = ".st-key-given_headline", ".st-key-given_picture .js-plotly-plot", ".st-key-controls_given"
+OWN = ".st-key-headline", ".st-key-picture .js-plotly-plot", ".st-key-controls", ".st-key-strip"
+LESSON = "h3", ".js-plotly-plot", ".slider-group"
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [
+        *((name, OWN) for name in ("explore", "consistency", "correct")),
+        *((f"correct?what={what}", GIVEN) for what in ("Sampled+ranks", "A+printed+table")),
+        *((f"learn?lesson={i}&guess{i}={guess}", LESSON) for i, guess in ((5, "A"), (6, 1))),
+    ],
+)
+def test_the_first_screen_holds_sentence_picture_and_slider(page, address, parts):
+    visit(page, address)
+    for wide, high, shown in ((1280, 900, parts), (390, 844, parts[:2])):
         page.set_viewport_size({"width": wide, "height": high})
-        for part in parts:
+        for part in shown:
             expect(page.locator(part).first).to_be_in_viewport(ratio=1 if wide > 400 else 0.3)
             box = page.locator(part).first.bounding_box()
             assert box["y"] >= 0
-            assert box["y"] + box["height"] <= high
+            assert box["y"] + box["height"] <= high, part
 
 
 def test_the_tile_map_follows_m(page):
