@@ -121,15 +121,16 @@ def table(focus: Focus, priced: Priced) -> tuple[pd.DataFrame, pd.DataFrame]:
     better, worse = focus.ordered(focus.pair)
     marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
     chances = dict(zip(marked["design"], marked["probability"], strict=True))
-    rows = priced.by_design(m)
+    rows, error = priced.by_design(m), priced.error(m)
+    shows = [in_runs(chances[x]) if error[x] else "always" for x in rows]
     printed = pd.DataFrame(
         {
             "Design": list(rows),
             "Instances": [count(round(x["instances"].mean())) for x in rows.values()],
             "Bias": [points(_mean_root(x["bias"])) for x in rows.values()],
             "Standard error": [points(_mean_root(x["standard_error"])) for x in rows.values()],
-            "Off by": [points(_mean_root(x["rmse"])) for x in rows.values()],
-            f"Shows {focus.label(focus.pair, system_name)}": [in_runs(chances[x]) for x in rows],
+            "Off by": list(map(points, error.values())),
+            f"Shows {focus.label(focus.pair, system_name)}": shows,
         }
     )
     wide = orders.assign(pair=orders["better"] + " > " + orders["worse"])
