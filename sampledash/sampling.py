@@ -295,7 +295,7 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
         rest, low = y - taken * (m - 1), 0
         for s, end in enumerate(ends):
             if s % 8 == 0:  # rows that weigh nothing any more are left behind
-                low += int(np.argmax(np.r_[q[s, low:end] > _TINY, True]))
+                low += int(np.argmax(np.append(q[s, low:end] > _TINY, True)))
             if low < end:
                 step = np.maximum(x[low:end] - taken * s, 0) * (m - s)
                 step /= (rest[low:end] + taken * s) * (s + 1)
