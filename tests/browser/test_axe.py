@@ -1,5 +1,7 @@
 """axe-core finds no fault that a plain page of Streamlit with the same widgets has not too."""
 
+from itertools import cycle
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -25,7 +27,7 @@ SAMPLE = (
 
 def rest(page):
     """Wait until all that is in sight is drawn; all is, for the screen is high."""
-    page.wait_for_timeout(300)
+    page.wait_for_load_state("networkidle")
     app = page.get_by_test_id("stApp")
     expect(app).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.locator("[aria-busy=true]")).to_have_count(0)
@@ -56,11 +58,12 @@ def levels(page):
     ]
 
 
-@pytest.mark.parametrize("address", SAMPLE)
-def test_no_fault_but_those_of_streamlit(page, address):
+@pytest.mark.parametrize(("address", "look"), list(zip(SAMPLE, cycle(LOOKS), strict=False)))
+def test_no_fault_but_those_of_streamlit(page, address, look):
+    page.emulate_media(color_scheme=look[1])
     page.goto(f"{page.start}/{address}")
     page.get_by_role("heading", level=3).or_(page.get_by_test_id("stAlert")).first.wait_for()
-    assert faults(page, LOOKS, STREAMLIT) == {}
+    assert faults(page, (look,), STREAMLIT) == {}
     assert [1, 2, 3][: len(heard := levels(page))] == heard[:3]
 
 

@@ -207,6 +207,7 @@ def test_correct_a_metric_sampled_ranks_and_a_printed_table(page, tmp_path):
 def test_the_slider_of_the_first_page_moves_by_keyboard_without_the_server(page):
     sent = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    page.emulate_media(color_scheme="dark")  # a change of it would be told
     visit(page, "")
     expect(headline(page)).to_have_text("With 100 negatives the worst of three looks best")
     slider, title = page.get_by_role("slider", name="m", exact=True), page.locator(".gtitle")
