@@ -16,12 +16,9 @@ PLAIN = 'import streamlit as st\nst.title("Plain")\nst.file_uploader("File")\n'
 LOOKS = ((1280, "light"), (390, "dark"))
 # What is long, folded, typed or drawn; ``python -m tests.benchmarks.axe`` goes everywhere.
 SAMPLE = (
-    "",
     "explore?why=true&tab=Family",
     "consistency?why=true&curve=Order&answers=Numbers",
-    "correct?sheet=Vector",
     "correct?what=Sampled+ranks&sampled_source=Upload+a+file",
-    "learn?lesson=5&guess5=A",
 )
 
 
