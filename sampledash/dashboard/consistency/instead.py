@@ -122,7 +122,8 @@ def table(focus: Focus, priced: Priced) -> tuple[pd.DataFrame, pd.DataFrame]:
     marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
     chances = dict(zip(marked["design"], marked["probability"], strict=True))
     rows, error = priced.by_design(m), priced.error(m)
-    shows = [in_runs(chances[x]) if error[x] else "always" for x in rows]
+    # Of a tied pair there is no true order to show: its chances are NaN.
+    shows = ["always" if chances[x] == 1 and not error[x] else in_runs(chances[x]) for x in rows]
     printed = pd.DataFrame(
         {
             "Design": list(rows),
