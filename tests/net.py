@@ -677,7 +677,7 @@ def distance(stored: Atom | None, found: Atom | None) -> float:
     return worst
 
 
-def differences(stored: Said, found: Said) -> list[str]:
+def differences(stored: Said, found: Said, relative: float = RELATIVE) -> list[str]:
     """What is no longer said, newly said, or said otherwise."""
     lines = [f"{name}: not found" for name in stored if name not in found]
     lines += [f"{name}: not stored" for name in found if name not in stored]
@@ -685,7 +685,7 @@ def differences(stored: Said, found: Said) -> list[str]:
         a, b = stored[name], found[name]
         for path in [*a, *(p for p in b if p not in a)]:
             off = distance(a.get(path), b.get(path))
-            if off > RELATIVE:
+            if off > relative:
                 lines.append(
                     f"{name}: {path or 'value'}\n    stored {a.get(path)!r}\n"
                     f"    found  {b.get(path)!r}"

@@ -8,12 +8,14 @@ import sampledash as sd
 from tests import net
 
 STORED = net.unpack(net.STORED.read_bytes())
+# Another processor rounds otherwise, which iterative solutions have carried to 4e-7.
+ELSEWHERE = 1e-6
 WHOLE = "python -m tests.net shows all that differs; --write holds it, if it is meant"
 
 
 def compare(name: str, found: net.Record) -> None:
     assert name in STORED, name
-    assert not net.differences({name: STORED[name]}, {name: found}), WHOLE
+    assert not net.differences({name: STORED[name]}, {name: found}, ELSEWHERE), WHOLE
 
 
 def test_the_net_holds_every_public_function():
