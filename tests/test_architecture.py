@@ -30,6 +30,7 @@ simulation
 comparison
 estimation
 readers papers
+lab
 report
 dashboard
 """
@@ -75,6 +76,8 @@ def may_import(path: Path, part: str) -> set[str]:
         return {"numpy", "scipy", "pandas"}
     if part in ("readers", "papers", "report"):
         return {"numpy", "pandas", "pyarrow"}
+    if part == "lab":  # tables end where their interactions begin
+        return {"numpy", "scipy"} | ({"pandas", "pyarrow"} if path.stem == "reading" else set())
     if part == "dashboard":
         streamlit = set() if path.stem.startswith(WITHOUT_STREAMLIT) else {"streamlit"}
         return {"numpy", "pandas", "plotly"} | streamlit

@@ -1,0 +1,1 @@
+"""From interactions to rank sets: data, splits, recommenders and full ranking."""

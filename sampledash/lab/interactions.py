@@ -1,0 +1,162 @@
+"""Who interacted with what: an immutable value that splits, recommenders and ranking share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from sampledash import checks
+from sampledash.ranksets import ByDigest, codes_of, digest_of
+
+Codes = NDArray[np.int32]
+Ratings = NDArray[np.float32]
+Times = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Interactions(ByDigest):
+    """Interactions of users with items, in the order of their file.
+
+    Parameters
+    ----------
+    users, items
+        Labels, text or whole numbers, of shape (n_users,) and (n_items,): each its own. A label
+        without an interaction is allowed: an item nobody took is a candidate all the same.
+    user, item
+        Of each interaction the index of its user and of its item, shape (size,).
+    rating
+        Of each interaction its rating, finite; ``None`` where all that is known is that it took
+        place (implicit feedback).
+    time
+        Of each interaction its place in time, a whole number in any unit; equal ones keep the
+        order of the file. ``None``: the order of the file is all that is known.
+
+    Raises
+    ------
+    ValueError
+        Naming the column and the first offending value.
+
+    Notes
+    -----
+    Arrays are copied and read-only. Equality and hash go by ``digest`` (SHA-256 of the contents).
+    """
+
+    users: NDArray[Any]
+    items: NDArray[Any]
+    user: Codes
+    item: Codes
+    rating: Ratings | None
+    time: Times | None
+
+    def __init__(
+        self,
+        users: ArrayLike,
+        items: ArrayLike,
+        user: ArrayLike,
+        item: ArrayLike,
+        rating: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> None:
+        tables = [_table(name, labels) for name, labels in (("users", users), ("items", items))]
+        size = checks.rows("user", user, "interaction")
+        each = f"one value for each of the {size:,} interactions"
+        codes = []
+        for name, values, table in zip(("user", "item"), (user, item), tables, strict=True):
+            code = checks.integers(name, values, low=0, high=len(table) - 1)
+            checks.length(name, code, size, each)
+            codes.append(code.astype(np.int32))
+        stars = None if rating is None else checks.numbers("rating", rating).astype(np.float32)
+        when = None if time is None else checks.integers("time", time, low=-checks.TOO_LARGE)
+        for name, column in (("rating", stars), ("time", when)):
+            if column is not None:
+                checks.length(name, column, size, each)
+        self._hold(*tables, *codes, stars, when)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __repr__(self) -> str:
+        kind = "implicit" if self.rating is None else "rated"
+        return f"Interactions({self.size:,} {kind}, {self.n_users:,} users, {self.n_items:,} items)"
+
+    @property
+    def size(self) -> int:
+        """Number of interactions."""
+        return len(self.user)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users, those without an interaction included."""
+        return len(self.users)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, those without an interaction included."""
+        return len(self.items)
+
+    @cached_property
+    def matrix(self) -> csr_array:
+        """Users × items (CSR, float32): the rating, 1 where there is none; repeats add up."""
+        data = np.ones(self.size, np.float32) if self.rating is None else self.rating
+        found = csr_array((data, (self.user, self.item)), shape=(self.n_users, self.n_items))
+        found.sum_duplicates()
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
+        columns = (self.user, self.item, self.rating, self.time)
+        tables = (digest_of("", (), labels) for labels in (self.users, self.items))
+        return digest_of(f"{self.size} {' '.join(tables)}", columns, None)
+
+    def take(self, which: ArrayLike) -> Interactions:
+        """Some of the interactions, by a mask or by their indices; labels keep their numbers."""
+        found = object.__new__(Interactions)
+        columns = (self.user, self.item, self.rating, self.time)
+        kept = (None if column is None else column[np.asarray(which)] for column in columns)
+        found._hold(self.users, self.items, *kept)
+        return found
+
+    @cached_property
+    def in_time(self) -> NDArray[np.int64]:
+        """The interactions from the first in time to the last, equal times in their order."""
+        if self.time is None:
+            return np.arange(self.size)
+        return np.argsort(self.time, kind="stable")
+
+
+def interactions_of(
+    user: ArrayLike,
+    item: ArrayLike,
+    rating: ArrayLike | None = None,
+    time: ArrayLike | None = None,
+) -> Interactions:
+    """Interactions by the label of each one's user and item, numbered by first appearance."""
+    users, of_user = numbered(checks.labels("user", user))
+    items, of_item = numbered(checks.labels("item", item))
+    return Interactions(users, items, of_user, of_item, rating, time)
+
+
+def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Different labels in the order of first appearance, and of each the index in these."""
+    code, many = codes_of(labels)
+    table = np.empty(many, labels.dtype)
+    table[code[::-1]] = labels[::-1]
+    return table, code
+
+
+def _table(name: str, labels: ArrayLike) -> NDArray[Any]:
+    """Labels, each its own."""
+    found = checks.labels(name, labels)
+    checks.rows(name, found, "label")
+    code, many = codes_of(found)
+    if many < len(found):
+        first = int(np.argmax(np.bincount(code) > 1))
+        twice = found[int(np.argmax(code == first))]
+        raise ValueError(f"{name} names {checks.shown(twice)} twice: give each label once")
+    return found
