@@ -18,6 +18,9 @@ from sampledash.estimation.rank_distribution import rank_distribution
 from sampledash.estimation.vectors import fit_learned, gamma_table
 from sampledash.evaluator import Decided, Evaluation, evaluate, rank_until_decided
 from sampledash.expectation import expected, posterior, variance
+from sampledash.lab.interactions import Interactions
+from sampledash.lab.ranking import rank, ranks_from_scores
+from sampledash.lab.splits import Split, parse_split, split
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.protocol import Options
 from sampledash.ranksets import RankSet
@@ -49,12 +52,14 @@ __all__ = [
     "Fit",
     "Flip",
     "InstanceMean",
+    "Interactions",
     "Interval",
     "Metric",
     "Options",
     "RankSet",
     "SampledRankSet",
     "Sampling",
+    "Split",
     "bounds",
     "bounds_from_table",
     "compare",
@@ -85,13 +90,16 @@ __all__ = [
     "parse_metric",
     "parse_rank_text",
     "parse_sampling",
+    "parse_split",
     "posterior",
     "probability_if_redrawn",
     "probability_if_shared",
     "probability_of_order",
     "proxy_cost",
+    "rank",
     "rank_distribution",
     "rank_until_decided",
+    "ranks_from_scores",
     "read_rank_sets",
     "read_sampled_ranks",
     "read_vector_json",
@@ -101,6 +109,7 @@ __all__ = [
     "sample_ranks",
     "significance",
     "simulate",
+    "split",
     "std_of_mean",
     "stopping_cost",
     "stopping_range",

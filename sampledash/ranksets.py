@@ -197,6 +197,9 @@ class RankSet(ByDigest):
     beyond
         Whether the rank is not known but to be no better than the one in ``ranks``: 11 for an item
         that a list of the first 10 misses.
+    provenance
+        Where the ranks come from, in words: data, split, recommender, seed. Exports carry it;
+        nothing is computed from it, and ``digest`` leaves it out.
 
     Raises
     ------
@@ -221,6 +224,7 @@ class RankSet(ByDigest):
     mass_above: Floats | None
     counts: Floats
     beyond: Flags
+    provenance: str
     _order: tuple[Ints | slice, Ints, Ints]
 
     def __init__(
@@ -234,6 +238,7 @@ class RankSet(ByDigest):
         mass_above: ArrayLike | None = None,
         counts: ArrayLike | None = None,
         beyond: ArrayLike | None = None,
+        provenance: str = "",
     ) -> None:
         where = f"of system {str(system)!r}"
         rows = checks.rows(f"ranks {where}", ranks, "rank")
@@ -270,7 +275,7 @@ class RankSet(ByDigest):
                 f"ties {where}: {tied[i]} others tied with an item whose rank is only known to lie "
                 f"beyond {rank[i] - 1}; give 0 there"
             )
-        self._hold(str(system), rank, size, labels, tied, mass, count, open_ended)
+        self._hold(str(system), rank, size, labels, tied, mass, count, open_ended, provenance)
         object.__setattr__(self, "_order", self._sorted_rows())
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
@@ -378,7 +383,9 @@ class RankSet(ByDigest):
             ranks[order] = np.where(
                 self.beyond[order], self.n[order] - relevant + position, ranks[order]
             )
-        columns = {name: getattr(self, name) for name in ("instances", "ties", "counts")}
+        columns = {
+            name: getattr(self, name) for name in ("instances", "ties", "counts", "provenance")
+        }
         return RankSet(self.system, ranks, self.n, mass_above=self.mass_above, **columns)
 
     def require_known(self, metric: Metric | None = None) -> None:
@@ -428,6 +435,28 @@ def _counted(ranks: RankSet, ties: Ties) -> RankCounts:
     rows = ranks.rows(ties)
     first, inverse = unique_rows(rows.columns)
     return replace(rows[first], count=np.bincount(inverse, rows.count).astype(np.float64))
+
+
+_SEED = 0  # of the draws below, so that the same ranks come back each time
+
+
+def draw_shared_ties(lists: Ints, ranks: Ints, ties: Ints) -> tuple[Ints, Ints]:
+    """Places for relevant items of one list that are tied with each other, drawn once.
+
+    ``ties`` counts the others of a tied block, relevant ones among them; items that share none
+    with another keep theirs, which is then of irrelevant ones.
+    """
+    order = np.lexsort((ranks, lists))
+    fresh = (np.diff(lists[order]) != 0) | (np.diff(ranks[order]) != 0)
+    starts = np.flatnonzero(np.r_[True, fresh])
+    sizes = np.diff(np.r_[starts, len(order)])
+    rng = np.random.default_rng(_SEED)
+    ranks, ties = ranks.copy(), ties.copy()
+    for start, size in zip(starts[sizes > 1], sizes[sizes > 1], strict=True):
+        shared = order[start : start + size]
+        ranks[shared] += rng.choice(ties[shared[0]] + 1, size, replace=False)
+        ties[shared] = 0
+    return ranks, ties
 
 
 def first_items(ranks: RankSet) -> RankCounts:

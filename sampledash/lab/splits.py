@@ -2,9 +2,69 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
+import numpy as np
+
+from sampledash import checks
 from sampledash.lab.interactions import Interactions
+from sampledash.types import Flags, Ints
+
+How = Literal["last", "random", "latest"]
+_KEPT = "seen=kept"
+_FORM = re.compile(
+    rf"(?P<how>last|random) (?P<each>\d+)(?P<halved> halved)?(?: seed=(?P<seed>\d+))?"
+    rf"(?P<kept> {_KEPT})?|latest (?P<share>{checks.NUMERAL}) ?%(?P<late_kept> {_KEPT})?"
+)
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """How interactions are split; its text parses back.
+
+    Attributes
+    ----------
+    how
+        ``"last"`` or ``"random"``: so many interactions of each user are held out, the last ones
+        in time or random ones. ``"latest"``: so many percent of all interactions, the last ones.
+    amount
+        How many of each user, or how many percent.
+    halved
+        Whether what is held out is cut at random into halves, for validation and test.
+    seed
+        Of the random choices; ``None`` where there are none.
+    exclude_seen
+        Whether a user's training items are left out of his candidates.
+    """
+
+    how: How
+    amount: float
+    halved: bool = False
+    seed: int | None = None
+    exclude_seen: bool = True
+
+    def __post_init__(self) -> None:
+        checks.choice("how", self.how, get_args(How))
+        if self.how == "latest":
+            share = checks.real("amount", self.amount, low=0, high=100, above=True)
+            if share == 100:
+                raise ValueError("amount must be below 100 percent, got 100: some must be learned")
+            if self.halved:
+                raise ValueError("halved goes with last and random, not with latest: leave it out")
+        else:
+            checks.integer("amount", self.amount, low=1)
+        if self.how == "random" or self.halved:
+            object.__setattr__(self, "seed", checks.integer("seed", self.seed or 0, low=0))
+        elif self.seed is not None:
+            raise ValueError(f"seed goes with random and halved, got {self.seed}: leave it out")
+
+    def __str__(self) -> str:
+        words = [self.how, f"{checks.exact(self.amount)}{'%' * (self.how == 'latest')}"]
+        words += ["halved"] * self.halved
+        words += [f"seed={self.seed}"] * (self.seed is not None)
+        return " ".join(words + [_KEPT] * (not self.exclude_seen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +80,9 @@ class Split:
         The rule and its seed, which parses back: ``"last 1"``.
     exclude_seen
         Whether a user's training items are left out of his candidates (Krichene & Rendle,
-        section 9) or stay among them (Steck, section 5).
+        section 9) or stay among them (Steck, section 6).
+    data
+        Digest of the interactions that were split.
     """
 
     training: Interactions
@@ -28,3 +90,126 @@ class Split:
     test: Interactions
     text: str
     exclude_seen: bool
+    data: str = ""
+
+
+def parse_split(text: str) -> SplitRule:
+    """Return the rule of its text.
+
+    Parameters
+    ----------
+    text
+        ``"last 1"``, ``"random 1 seed=0"``, ``"last 5 halved seed=0"`` or ``"latest 10%"``; with
+        ``seen=kept`` at its end a user's training items stay among his candidates.
+
+    Raises
+    ------
+    ValueError
+        If the text is no rule.
+
+    Examples
+    --------
+    >>> str(parse_split("last 5 halved seen=kept"))
+    'last 5 halved seed=0 seen=kept'
+    """
+    found = _FORM.fullmatch(" ".join(text.split())) if isinstance(text, str) else None
+    if found is None:
+        raise ValueError(
+            f"split must be one of last 1, random 1 seed=0, last 5 halved seed=0, latest 10% "
+            f"(each with seen=kept or without), got {checks.shown(text)}"
+        )
+    if share := found["share"]:
+        return SplitRule("latest", float(share), exclude_seen=not found["late_kept"])
+    how: Any = found["how"]
+    seed = None if found["seed"] is None else int(found["seed"])
+    kept = found["kept"] is not None
+    return SplitRule(how, int(found["each"]), found["halved"] is not None, seed, not kept)
+
+
+def split(interactions: Interactions, rule: SplitRule | str) -> Split:
+    """Split interactions by a rule.
+
+    Parameters
+    ----------
+    interactions
+        What to split.
+    rule
+        A rule or its text, as :func:`parse_split` takes it.
+
+    Returns
+    -------
+    The parts, each in the order of the file.
+
+    Raises
+    ------
+    ValueError
+        If the rule is none, or leaves nothing to learn from or to test.
+
+    Notes
+    -----
+    A user with no more interactions than are held out of each stays in training and is not tested.
+    By ``latest``, users without an interaction before are not tested, since nothing is known of
+    them. Interactions at one time are in the order of the file, also where ``latest`` cuts them.
+    The halves of ``halved`` are of all that is held out, as in section 6.1 of Steck (2010), so
+    that not every user is tested.
+    """
+    rule = parse_split(rule) if isinstance(rule, str) else rule
+    rng = np.random.default_rng(rule.seed)
+    if rule.how == "latest":
+        held = np.zeros(interactions.size, dtype=bool)
+        held[interactions.in_time[_kept(interactions.size, rule.amount) :]] = True
+        known = np.bincount(interactions.user[~held], minlength=interactions.n_users) > 0
+        test = np.flatnonzero(held & known[interactions.user])
+    else:
+        held = _held_out(interactions, rule, rng)
+        test = np.flatnonzero(held)
+    validation = None
+    if rule.halved:
+        mine = np.zeros(len(test), dtype=bool)
+        mine[rng.permutation(len(test))[: len(test) // 2]] = True
+        validation, test = interactions.take(test[mine]), test[~mine]
+    if not len(test):
+        raise ValueError(
+            f"split {str(rule)!r} holds out nothing that can be tested: {_why(interactions, rule)}"
+        )
+    return Split(
+        interactions.take(~held),
+        validation,
+        interactions.take(test),
+        str(rule),
+        rule.exclude_seen,
+        interactions.digest,
+    )
+
+
+def _kept(size: int, percent: float) -> int:
+    """How many of all are before the last so many percent, one at least."""
+    return max(size - max(round(size * percent / 100), 1), 1)
+
+
+def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Generator) -> Flags:
+    """Of each interaction whether it is among those of its user that are held out."""
+    order: Ints = interactions.in_time if rule.how == "last" else rng.permutation(interactions.size)
+    user = interactions.user[order]
+    by_user = np.argsort(user, kind="stable")
+    sizes = np.bincount(user, minlength=interactions.n_users)
+    left = np.repeat(np.cumsum(sizes), sizes) - np.arange(interactions.size)  # 1 for the last
+    held = np.zeros(interactions.size, dtype=bool)
+    held[order[by_user]] = (left <= rule.amount) & np.repeat(sizes > rule.amount, sizes)
+    return held
+
+
+def _why(interactions: Interactions, rule: SplitRule) -> str:
+    """Why nothing is left to test, and what to do."""
+    if rule.how == "latest":
+        return "nobody in it has an earlier interaction; take a larger share, or last 1"
+    most = int(np.bincount(interactions.user).max())
+    if most == 1:
+        return (
+            "every user has one interaction only, so nothing of anyone could be learned from; is "
+            "the column of users the right one?"
+        )
+    return (
+        f"no user has more than {most} interactions, so at most {most - 1} of each can be held "
+        "out; take fewer"
+    )

@@ -21,6 +21,7 @@ from pyarrow import compute
 
 from sampledash import checks
 from sampledash.checks import NUMERAL, is_numeral, shown
+from sampledash.ranksets import draw_shared_ties
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     Holds,
@@ -61,7 +62,6 @@ _LINE: dict[Kind, re.Pattern[str]] = {
     "qrels": re.compile(rf"\S+\s+(?:Q0|{_INTEGER})\s+\S+\s+{_INTEGER}"),
 }
 _LOOKED_AT = 5
-_SEED = 0  # of the draw that places several missing items of one query: always the same
 _RULE = (
     "A document's rank is its place by score, compared in single precision, equal scores by "
     "document id, both descending, as trec_eval and pytrec_eval order them; the rank column is "
@@ -355,15 +355,11 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.Da
         ranks = np.where(rank == 0, depth + 1, rank)
         columns = {"rank": ranks, "n_candidates": n, "beyond": rank == 0}
         return items[["system", "instance"]].assign(**columns), 0
-    alone = (rank == 0) & (lacks == 1)
-    ranks = np.where(alone, depth + 1, rank)
-    rng = np.random.default_rng(_SEED)
-    drawn, at = np.flatnonzero((rank == 0) & (lacks > 1)), 0
-    while at < len(drawn):
-        here = drawn[at : at + lacks[drawn[at]]]  # those of one list stand together
-        ranks[here] = depth[here] + 1 + rng.choice(n - depth[here[0]], len(here), replace=False)
-        at += len(here)
+    missed = rank == 0
+    ranks, ties = np.where(missed, depth + 1, rank), np.where(missed, n - depth - 1, 0)
+    lists = items.groupby(["system", "instance"], sort=False, observed=True).ngroup().to_numpy()
+    ranks, ties = draw_shared_ties(lists.astype(np.int64), ranks, ties)
     frame = items[["system", "instance"]].assign(rank=ranks, n_candidates=n)
-    if alone.any():
-        frame["ties"] = np.where(alone, n - depth - 1, 0)
-    return frame, len(drawn)
+    if ties.any():
+        frame["ties"] = ties
+    return frame, int((missed & (lacks > 1)).sum())

@@ -1,0 +1,326 @@
+"""Full ranking: every relevant item among all its candidates, from blocks of scores.
+
+Nothing is sorted. For an item with the score t, 1 + #(score > t) is its best rank and
+#(score = t) − 1 others are tied with it; what the user has seen is counted the same way and taken
+off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+
+from sampledash import checks
+from sampledash.lab.splits import Split
+from sampledash.ranksets import RankSet, draw_shared_ties
+from sampledash.types import Ints
+
+#: Scores of the users start..stop for all items, shape (stop - start, n_items).
+ScoresOf = Callable[[int, int], NDArray[Any]]
+Part = Literal["test", "validation"]
+
+_BLOCK = 4 * 2**20  # bytes of scores at a time: some hundredths of a second of most models
+_FEWEST = 16  # users at a time where a row is longer, so that models still multiply matrices,
+_LARGEST = 64 * 2**20  # up to so many bytes
+_COMPARED = 2**18  # scores compared at a time, which the cache of a processor holds
+
+
+class _Counted(NamedTuple):
+    """Of each relevant item, by user: the counts among its candidates."""
+
+    user: Ints
+    rank: Ints
+    ties: Ints
+    n: Ints
+
+
+def rank(
+    scores_of: ScoresOf,
+    split: Split,
+    *,
+    system: str,
+    part: Part = "test",
+    least_rating: float | None = None,
+    recommender: str = "",
+    seed: int | None = None,
+) -> Generator[float, None, RankSet]:
+    """Rank what a split holds out, among all candidates of its user.
+
+    Parameters
+    ----------
+    scores_of
+        Scores of the users ``start..stop`` for all items, shape (stop - start, n_items).
+    split
+        What was learned from, what is held out, and whether seen items are candidates.
+    system
+        Name of the recommender.
+    part
+        Which held-out part is ranked.
+    least_rating
+        Only interactions rated so at least are relevant; ``None``: all.
+    recommender, seed
+        Text of the recommender and the seed it was trained with, for the provenance.
+
+    Yields
+    ------
+    The share done, at least ten times a second with most models.
+
+    Returns
+    -------
+    One instance for each user with relevant items, labelled as the user is; with ``provenance``.
+
+    Raises
+    ------
+    ValueError
+        If a score is not a number, the shape of the scores is another one, or nothing is relevant.
+
+    Notes
+    -----
+    A relevant item is a candidate even where the user has seen it before. Items that nobody took in
+    training are candidates too. The order of relevant items of one user that are tied with each
+    other is drawn once (always with the same seed).
+    """
+    held = split.validation if part == "validation" else split.test
+    if held is None:
+        raise ValueError(f"split {split.text!r} has no validation part: add halved to its rule")
+    if least_rating is not None:
+        if held.rating is None:
+            raise ValueError("least_rating needs ratings, and these interactions have none")
+        held = held.take(held.rating >= least_rating)
+        if not held.size:
+            raise ValueError(f"no held-out interaction is rated {least_rating:g} or more: lower it")
+    seen = split.training.matrix if split.exclude_seen else None
+    counts = yield from _count(scores_of, held.matrix, seen, held.n_items)
+    said = {
+        "data": split.data,
+        "split": split.text + ", validation" * (part == "validation"),
+        "relevant": "" if least_rating is None else f"rated {least_rating:g} or more",
+        "recommender": recommender,
+        "seed": "" if seed is None else str(seed),
+    }
+    provenance = "; ".join(f"{what}: {value}" for what, value in said.items() if value)
+    return _rank_set(system, counts, held.users, provenance)
+
+
+def ranks_from_scores(
+    scores: ArrayLike | ScoresOf,
+    relevant: Any,
+    seen: Any = None,
+    *,
+    system: str = "scores",
+    instances: ArrayLike | None = None,
+) -> RankSet:
+    """Return the ranks of relevant items by the scores that a model gives all items.
+
+    Parameters
+    ----------
+    scores
+        Array or sparse array of shape (n_users, n_items), or a function of ``start`` and ``stop``
+        that returns the scores of these users, shape (stop - start, n_items). An entry that a
+        sparse array lacks is the score 0.
+    relevant
+        What is relevant: an array of one item for each user, shape (n_users,); or for each user a
+        sequence of items, which may be empty; or a boolean or sparse array (n_users, n_items) that
+        is true or not zero there. Items are columns of the scores, from 0.
+    seen
+        Items that are no candidates of the user, in the same forms; a relevant one stays a
+        candidate. ``None``: all items are, but those with the score −inf, by which frameworks mark
+        what is none.
+    system
+        Name of the recommender.
+    instances
+        Labels of the users, shape (n_users,); by default 1, 2, 3 ...
+
+    Returns
+    -------
+    One instance for each user with relevant items.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, the user and the value.
+
+    Examples
+    --------
+    >>> found = ranks_from_scores([[0.5, 0.9, 0.5, 0.1], [0.3, 0.2, 0.1, 0.0]], [0, 3], [[1], [0]])
+    >>> found.ranks.tolist(), found.ties.tolist(), found.n.tolist()
+    ([1, 3], [1, 0], [3, 3])
+    """
+    wanted = _matrix("relevant", relevant, None)
+    users = wanted.shape[0]
+    block: ScoresOf
+    if callable(scores):
+        items, block = _checked(scores(0, 1), None, 0)[0].shape[1], scores
+    else:
+        given = csr_array(scores) if issparse(scores) else checks.array_of("scores", scores)
+        if given.ndim != 2 or given.shape[0] != users:
+            raise ValueError(
+                f"scores has shape {given.shape}, but relevant is given for {users:,} users: give "
+                "a row for each user and a column for each item"
+            )
+        items = given.shape[1]
+
+        def block(start: int, stop: int) -> NDArray[Any]:
+            rows = given[start:stop]
+            return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+    wanted = _matrix("relevant", relevant, (users, items))
+    if not wanted.nnz:
+        raise ValueError("relevant names no item: give at least one user a relevant item")
+    known = None if seen is None else _matrix("seen", seen, (users, items))
+    labels = np.arange(1, users + 1) if instances is None else checks.labels("instances", instances)
+    checks.length("instances", labels, users, f"one label for each of the {users:,} users")
+    counting = _count(block, wanted, known, items)
+    while True:
+        try:
+            next(counting)
+        except StopIteration as done:
+            return _rank_set(system, done.value, labels)
+
+
+def _count(
+    scores_of: ScoresOf, relevant: csr_array, seen: csr_array | None, n_items: int
+) -> Generator[float, None, _Counted]:
+    """Best rank, ties and candidates of each relevant item, by blocks of users."""
+    users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
+    user, item = _users_of(relevant), relevant.indices.astype(np.int64)
+    rank, ties = np.empty((2, len(item)), np.int64)
+    n = np.full(len(item), n_items, np.int64)
+    others = None if seen is None else _without(seen, relevant)
+    if others is not None:
+        n -= np.diff(others.indptr)[user]
+    step, at_once = _users_at_once(n_items), max(_COMPARED // n_items, 1)
+    for start in range(0, users, step):
+        stop = min(start + step, users)
+        first, last = int(ends[start]), int(ends[stop])
+        if first == last:
+            continue
+        scores, masked = _checked(scores_of(start, stop), (stop - start, n_items), start)
+        threshold = scores[user[first:last] - start, item[first:last]]
+        if masked:
+            _refuse_masked(threshold, user[first:last], item[first:last])
+            n[first:last] -= np.count_nonzero(scores == -np.inf, axis=1)[user[first:last] - start]
+        for a in range(first, last, at_once):
+            b = min(a + at_once, last)
+            theirs, own = scores[user[a:b] - start], threshold[a - first : b - first, None]
+            rank[a:b] = np.count_nonzero(theirs > own, axis=1) + 1
+            ties[a:b] = np.count_nonzero(theirs == own, axis=1) - 1
+        if others is not None:
+            row, theirs = _seen_scores(scores, others, user[first:last], start)
+            rank[first:last] -= np.bincount(row[theirs > threshold[row]], minlength=last - first)
+            ties[first:last] -= np.bincount(row[theirs == threshold[row]], minlength=last - first)
+            if masked:  # and so taken off twice
+                n[first:last] += np.bincount(row[theirs == -np.inf], minlength=last - first)
+        yield stop / users
+    if len(user) > np.count_nonzero(np.diff(ends)):  # of some several
+        rank, ties = draw_shared_ties(user, rank, ties)
+    return _Counted(user, rank, ties, n)
+
+
+def _users_at_once(n_items: int) -> int:
+    """How many users' scores are asked for at a time, as many at any speed: sums round alike."""
+    row = 4 * n_items
+    return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
+
+
+def _checked(
+    scores: object, shape: tuple[int, int] | None, start: int
+) -> tuple[NDArray[Any], bool]:
+    """A block of scores, and whether some of them is −inf; of another shape or NaN is refused."""
+    found = np.asarray(scores)
+    if found.ndim != 2 or (shape is not None and found.shape != shape):
+        rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
+        raise ValueError(
+            f"scores of the users from {start} on have shape {found.shape}: give {rows}"
+        )
+    if found.dtype.kind not in "iuf":
+        raise ValueError(f"scores must be numbers, got the type {found.dtype}")
+    lowest = found.min(initial=np.inf)  # NaN where any is
+    if np.isnan(lowest):
+        u, i = np.argwhere(np.isnan(found))[0].tolist()
+        raise ValueError(
+            f"scores of user {start + u} hold NaN for item {i}: a rank needs numbers; was the "
+            "training stable? Give −inf to what is no candidate"
+        )
+    return found, bool(lowest == -np.inf)
+
+
+def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
+    if np.any(masked := threshold == -np.inf):
+        i = int(np.argmax(masked))
+        raise ValueError(
+            f"scores of user {user[i]} hold −inf for the relevant item {item[i]}, which marks what "
+            "is no candidate: give the score it has, also where the user has seen it before"
+        )
+
+
+def _users_of(pairs: csr_array) -> Ints:
+    """The row of each entry."""
+    return np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
+
+
+def _without(seen: csr_array, relevant: csr_array) -> csr_array:
+    """What is seen and not relevant; both with sorted indices."""
+    keys, wanted = (_users_of(pairs) * pairs.shape[1] + pairs.indices for pairs in (seen, relevant))
+    at = np.searchsorted(keys, wanted)
+    at = at[np.append(keys, -1)[at] == wanted]
+    if not len(at):
+        return seen
+    kept = np.ones(len(keys), dtype=bool)
+    kept[at] = False
+    ends = np.r_[0, np.cumsum(kept)][seen.indptr]
+    return csr_array((seen.data[kept], seen.indices[kept], ends), shape=seen.shape)
+
+
+def _seen_scores(
+    scores: NDArray[Any], seen: csr_array, user: Ints, start: int
+) -> tuple[Ints, NDArray[Any]]:
+    """Scores of what the users of relevant items have seen, and of which of these each is."""
+    begin, size = seen.indptr[user].astype(np.int64), np.diff(seen.indptr)[user]
+    row = np.repeat(np.arange(len(user)), size)
+    at = np.arange(len(row)) + np.repeat(begin - (np.cumsum(size) - size), size)
+    return row, scores[user[row] - start, seen.indices[at]]
+
+
+def _matrix(name: str, given: Any, shape: tuple[int, int] | None) -> csr_array:
+    """Items of users in any of the forms that are taken, as a pattern with sorted indices.
+
+    Without a shape as wide as its largest item needs.
+    """
+    if issparse(given) or (isinstance(given, np.ndarray) and given.ndim == 2):
+        if not issparse(given) and given.dtype != bool:
+            raise ValueError(f"{name} as an array users × items must hold true and false")
+        found = csr_array(given)
+        if shape is not None and found.shape != shape:
+            raise ValueError(
+                f"{name} has shape {found.shape}, the scores have {shape}: give one for the other"
+            )
+        found.eliminate_zeros()
+        user, item = _users_of(found), found.indices
+    else:
+        rows = list(given)
+        sizes = [np.size(row) for row in rows]
+        items: Any = np.concatenate([np.ravel(row) for row in rows]) if sum(sizes) else []
+        item = checks.integers(name, items, low=0, high=None if shape is None else shape[1] - 1)
+        user = np.repeat(np.arange(len(rows)), sizes)
+        if shape is not None and len(rows) != shape[0]:
+            raise ValueError(f"{name} has {len(rows):,} rows for {shape[0]:,} users: give as many")
+        shape = shape or (len(rows), int(item.max(initial=-1)) + 1)
+    pattern = csr_array((np.ones(len(item), np.int8), (user, item)), shape=shape or found.shape)
+    pattern.sum_duplicates()
+    return pattern
+
+
+def _rank_set(system: str, found: _Counted, labels: NDArray[Any], provenance: str = "") -> RankSet:
+    return RankSet(
+        system,
+        found.rank,
+        found.n,
+        instances=labels[found.user],
+        ties=found.ties,
+        provenance=provenance,
+    )
