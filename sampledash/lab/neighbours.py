@@ -1,0 +1,173 @@
+"""Item-based recommenders: what a user took votes for items that others took along with it.
+
+References
+----------
+Walid Krichene, Steffen Rendle. On Sampled Metrics for Item Recommendation. KDD 2020, section 9.
+Harald Steck. Embarrassingly Shallow Autoencoders for Sparse Data. WWW 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from sampledash.lab.models import ItemWeights, Part, Progress, Scores, within
+from sampledash.types import Floats
+
+#: Pairs of interactions that a block of co-occurrence counts goes through: some hundredths of
+#: a second.
+PAIRS = 2**22
+#: Numbers in a dense block.
+BLOCK = 2**21
+#: Rows of a dense matrix that are worked on at once.
+STRIPE = 1024
+#: Bytes that the weights between items may take.
+LARGEST = 2**30
+
+
+def _ones(history: Any) -> Any:
+    """The same pairs, each with the value 1."""
+    ones = np.ones(history.nnz, np.float32)
+    return csr_array((ones, history.indices, history.indptr), history.shape)
+
+
+def _check_size(n: int, size: int, remedy: str = "") -> None:
+    if size > LARGEST:
+        raise ValueError(
+            f"weights between {n:,} items take more than {LARGEST >> 20:,} MiB: {remedy}keep only "
+            "items with more interactions"
+        )
+
+
+def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
+    """How many users took both of two items, by blocks of rows (CSR, float32, exact).
+
+    ``taken`` is the CSR of users × items of ones. Yields the rows, their counts, the share done.
+    """
+    by_item = taken.T.tocsr()
+    work = np.cumsum(by_item @ np.diff(taken.indptr).astype(np.float64))
+    start, n = 0, len(work)
+    while start < n:
+        spent = work[start - 1] if start else 0.0
+        stop = int(np.searchsorted(work, spent + PAIRS))
+        stop = min(max(stop, start + 1), start + max(1, BLOCK // n), n)
+        yield slice(start, stop), by_item[start:stop] @ taken, stop / n
+        start = stop
+
+
+def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
+    r"""Sharpened cosine between items (Krichene & Rendle, eq. 27-30).
+
+    :math:`s_{ij} = (C_{ij} / \sqrt{n_i n_j})^q` of C users who took both; a candidate i gets
+    :math:`\sum_j s''_{ij}` over the items j that the user took, where each row of s'' has the
+    Euclidean length 1.
+
+    Parameters
+    ----------
+    history
+        Who took what, CSR of users × items; the values play no part.
+    q
+        Exponent.
+    k
+        Neighbours of an item that it votes for; infinite is every item.
+
+    Notes
+    -----
+    As matched with the ranks of the paper: the denominator of eq. 30 is not applied; without a
+    limit s_ii counts in the length of row i; with one an item is no neighbour of its own, and
+    s_ij is kept where i is one of the k nearest of j. Neighbours are compared exactly, by
+    :math:`C_{ij}^2 / n_i`, and equal ones by the number of the item, that of its first appearance.
+    """
+    taken = _ones(history)
+    counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
+    n, kept = len(counts), []
+    dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
+    whole, squares, size = np.empty((n, n) if dense else 0), np.zeros(n), 0
+    for rows, block, share in cooccurrence(taken):
+        # s is symmetric: row j holds what j gives each candidate.
+        if np.isfinite(k):
+            block = _nearest(block, counts, rows.start, int(k))
+        own = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
+        block.data = (block.data / np.sqrt(counts[own] * counts[block.indices])) ** q
+        squares += np.bincount(block.indices, block.data**2, minlength=n)
+        if dense:
+            whole[rows] = block.toarray()
+        else:
+            kept.append(block if np.isfinite(k) else block.astype(np.float32))
+            size += 8 * block.nnz
+            _check_size(n, size, "limit the neighbours, as with k=100, or ")
+        yield Progress(0.95 * share)
+    length = np.sqrt(np.where(squares > 0, squares, 1))
+    if dense:
+        whole /= length
+        return ItemWeights(taken, [whole])
+    weights = vstack(kept, format="csr")
+    weights.data /= length[weights.indices]
+    return ItemWeights(taken, [weights])
+
+
+def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
+    """Of rows ``first`` and on of the counts C_ji those i of the k largest C_ji² / n_i, j left out.
+
+    Squares and their quotients are equal in double precision where the fractions are, and only
+    there, below some 10⁵ users of one item.
+    """
+    near = block.toarray().astype(np.float64)
+    near **= 2
+    near /= np.maximum(counts, 1)
+    rows = np.arange(len(near))
+    near[rows, first + rows] = 0
+    k = min(k, near.shape[1])
+    least = np.partition(near, -k, axis=1)[:, -k, None]
+    above, equal = near > least, near == least
+    room = k - above.sum(axis=1, keepdims=True)
+    keep = (above | (equal & (np.cumsum(equal, axis=1) <= room))) & (near > 0)
+    return csr_array(np.where(keep, block.toarray(), 0).astype(np.float64))
+
+
+def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
+    r"""The item weights that rebuild each user's history without its own item (Steck, WWW 2019).
+
+    The minimum of :math:`|X - X B|_F^2 + \lambda |B|_F^2` with a zero diagonal:
+    :math:`B_{ij} = -P_{ij} / P_{jj}` for i ≠ j, :math:`P = (X^T X + \lambda I)^{-1}` (his eq. 8).
+
+    Parameters
+    ----------
+    history
+        Who took what, CSR of users × items; the values play no part.
+    ridge
+        λ.
+    """
+    taken = _ones(history)
+    n = taken.shape[1]
+    _check_size(n, 4 * n * n)
+    whole = np.empty((n, n), np.float64 if 8 * n * n <= LARGEST / 4 else np.float32)
+    for rows, block, share in cooccurrence(taken):
+        whole[rows] = block.toarray()
+        yield Progress(0.4 * share)
+    whole[np.arange(n), np.arange(n)] += ridge
+    yield from within(_invert(whole), 0.4, 0.95)
+    scale = -1 / whole.diagonal()
+    weights = np.empty((n, n), np.float32)
+    for start in range(0, n, STRIPE):
+        weights[start : start + STRIPE] = whole[start : start + STRIPE] * scale
+        yield Progress(0.95 + 0.05 * start / n)
+    weights[np.arange(n), np.arange(n)] = 0
+    return ItemWeights(taken, [weights])
+
+
+def _invert(matrix: Scores) -> Part[None]:
+    """Invert a positive definite matrix in its place, by Gauss-Jordan steps of whole blocks."""
+    n, width = len(matrix), 128
+    for start in range(0, n, width):
+        block = slice(start, stop := min(start + width, n))
+        pivot = np.linalg.inv(matrix[block, block])
+        column, row = matrix[:, block].copy(), pivot @ matrix[block]
+        column[block], row[:, block] = 0, 0
+        for top in range(0, n, STRIPE):
+            matrix[top : top + STRIPE] -= column[top : top + STRIPE] @ row
+            yield Progress((start + (stop - start) * top / n) / n)
+        matrix[:, block], matrix[block], matrix[block, block] = -column @ pivot, row, pivot

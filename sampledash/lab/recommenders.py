@@ -1,0 +1,396 @@
+"""Recommenders as data: a name and its knobs, whose text parses back, and how each is trained."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampledash import checks
+from sampledash.lab.factors import WeightedLoss, dense_svd, logistic, weighted_als
+from sampledash.lab.interactions import Interactions
+from sampledash.lab.models import Chance, Factors, OneList, Part, Progress, Training
+from sampledash.lab.neighbours import ease, item_cosine
+from sampledash.types import Floats
+
+KRICHENE = "Krichene & Rendle, KDD 2020, section 9"
+STECK = "Steck, KDD 2010"
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A number that a recommender is trained with.
+
+    Attributes
+    ----------
+    name, default, about
+        As its text has it; the paper's value; what it does, in a few words.
+    low, high
+        Smallest and largest value.
+    whole
+        Whether it is a whole number.
+    unlimited
+        Whether it may also be ``all``: infinite.
+    """
+
+    name: str
+    default: float
+    about: str
+    low: float = 0.0
+    high: float = 1e6
+    whole: bool = False
+    unlimited: bool = False
+
+    def read(self, text: str) -> float:
+        """Value of a text, or a ValueError that names the knob."""
+        if self.unlimited and text.lower() == "all":
+            return np.inf
+        return self.check(float(text) if checks.is_numeral(text) else text)
+
+    def check(self, value: Any) -> float:
+        """The value if it is one, or a ValueError that names the knob."""
+        if self.unlimited and value == np.inf:
+            return np.inf
+        found = checks.real(self.name, value, low=self.low, high=self.high)
+        return checks.integer(self.name, found, low=int(self.low)) if self.whole else found
+
+    def write(self, value: float) -> str:
+        """Text of a value."""
+        return "all" if value == np.inf else checks.exact(value)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A family of recommenders: what it is, where it is from, its knobs, and how it is trained."""
+
+    name: str
+    about: str
+    source: str
+    train: Callable[..., Training]  # of interactions, the seed, and the knobs by name
+    knobs: tuple[Knob, ...] = ()
+    rated: bool = False  # whether it learns from the values of ratings
+
+
+@dataclass(frozen=True)
+class Recommender:
+    """A recommender to be trained: a kind, and a value for each of its knobs.
+
+    Make one with :func:`recommender` or :func:`parse_recommender`, which reads ``str`` back.
+    """
+
+    name: str
+    values: tuple[float, ...]
+
+    def __str__(self) -> str:
+        knobs = zip(self.kind.knobs, self.values, strict=True)
+        return " ".join([self.name, *(f"{knob.name}={knob.write(x)}" for knob, x in knobs)])
+
+    @property
+    def kind(self) -> Kind:
+        """What it is."""
+        return KINDS[self.name]
+
+    @property
+    def knobs(self) -> Mapping[str, float]:
+        """Its values by name."""
+        return {k.name: x for k, x in zip(self.kind.knobs, self.values, strict=True)}
+
+    def train(self, interactions: Interactions, seed: int = 0) -> Training:
+        """Learn from interactions, as a generator that can be left at any step.
+
+        Parameters
+        ----------
+        interactions
+            What to learn from; items and users without one have scores too.
+        seed
+            Of everything random: the same seed gives the same model.
+
+        Yields
+        ------
+        :class:`~sampledash.lab.models.Progress`, some ten times a second or more often.
+
+        Returns
+        -------
+        A :class:`~sampledash.lab.models.Model`: ``scores(start, stop)`` for a block of users.
+
+        Raises
+        ------
+        ValueError
+            At once if it learns from ratings and there are none; while training if the weights
+            between all items do not fit.
+        """
+        if self.kind.rated and interactions.rating is None:
+            raise ValueError(
+                f"{self.name} learns from ratings, and these interactions have none: take one that "
+                "learns from who took what, as iALS, itemCF, EASE or bestsellers-count"
+            )
+        return self.kind.train(interactions, seed, **self.knobs)
+
+
+def recommender(name: str, **knobs: float) -> Recommender:
+    """Make a recommender; knobs that are not given have their paper's value.
+
+    Raises
+    ------
+    ValueError
+        If the name or a knob is unknown, or a value out of range.
+
+    Examples
+    --------
+    >>> str(recommender("itemCF", k=10))
+    'itemCF q=1 k=10'
+    """
+    known = {kind.lower(): kind for kind in KINDS}
+    plain = str(name).strip().lower()
+    if plain not in known:
+        raise ValueError(f"unknown recommender {name!r}: known are {', '.join(KINDS)}")
+    kind = KINDS[known[plain]]
+    names = [knob.name for knob in kind.knobs]
+    for knob in knobs:
+        if knob not in names:
+            has = f"has {', '.join(names)}" if names else "has no knobs"
+            raise ValueError(f"unknown knob {knob!r}: {kind.name} {has}")
+    values = (knob.check(knobs.get(knob.name, knob.default)) for knob in kind.knobs)
+    return Recommender(kind.name, tuple(map(float, values)))
+
+
+def parse_recommender(text: str) -> Recommender:
+    """Read a recommender from its text, the inverse of ``str``.
+
+    Raises
+    ------
+    ValueError
+        Naming what is wrong with it.
+
+    Examples
+    --------
+    >>> str(parse_recommender("iALS d=32"))
+    'iALS d=32 alpha=0.2 reg=10 sweeps=5'
+    """
+    name, *parts = re.sub(r"\s*=\s*", "=", str(text)).split() or [""]
+    plain, found = recommender(name), {}
+    for part in parts:
+        knob, sign, value = part.partition("=")
+        if not sign or not value:
+            raise ValueError(f"cannot read {part!r}: knobs are written as in {plain}")
+        if knob in found:
+            raise ValueError(f"knob {knob!r} is given twice: give it once")
+        known = {k.name: k for k in plain.kind.knobs}
+        found[knob] = known[knob].read(value) if knob in known else np.nan
+    return recommender(name, **found)
+
+
+def _with(matrix: Any, data: Any) -> Any:
+    """Other values for the same pairs."""
+    return csr_array((np.asarray(data, np.float32), matrix.indices, matrix.indptr), matrix.shape)
+
+
+def _least_squares(
+    matrix: Any, seed: int, loss: WeightedLoss, d: float, sweeps: float
+) -> Part[Factors]:
+    return weighted_als(matrix, loss, d=int(d), sweeps=int(sweeps), seed=seed)
+
+
+def _ials(
+    data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
+) -> Training:
+    # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² and a constant.
+    matrix = _with(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
+    return _least_squares(matrix, seed, WeightedLoss(1 + alpha, alpha, reg, False), d, sweeps)
+
+
+def _regression(
+    data: Interactions, seed: int, d: float, rm: float, reg: float, sweeps: float, wm: float = 0.0
+) -> Training:
+    matrix = _with(data.matrix, data.matrix.data - rm)
+    return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps)
+
+
+def _relevant(data: Interactions) -> Any:
+    """The pairs of the highest rating, or all where nothing is rated, as ones (CSR)."""
+    if data.rating is None:
+        return _with(data.matrix, np.ones(data.matrix.nnz))
+    pairs = data.matrix.tocoo()
+    top = pairs.data >= data.rating.max()
+    user, item = (code[top] for code in pairs.coords)
+    return csr_array((np.ones(len(user), np.float32), (user, item)), shape=pairs.shape)
+
+
+def _binary(
+    data: Interactions, seed: int, d: float, wm: float, reg: float, sweeps: float
+) -> Training:
+    return _least_squares(_relevant(data), seed, WeightedLoss(1.0, wm, reg, True), d, sweeps)
+
+
+def _logistic(
+    data: Interactions, seed: int, d: float, wm: float, reg: float, steps: float
+) -> Training:
+    found = _relevant(data)
+    return logistic(found, missing=wm, ridge=reg, d=int(d), steps=int(steps), seed=seed)
+
+
+def _svd(data: Interactions, seed: int, d: float, rm: float, reg: float) -> Training:
+    matrix = _with(data.matrix, data.matrix.data - rm)
+    return dense_svd(matrix, ridge=reg, d=int(d), seed=seed)
+
+
+def _one_list(of: Callable[[Interactions], Floats]) -> Callable[[Interactions, int], Training]:
+    def train(data: Interactions, seed: int) -> Training:
+        yield Progress(1.0)
+        return OneList(of(data))
+
+    return train
+
+
+def _count(data: Interactions) -> Floats:
+    return np.bincount(data.item, minlength=data.n_items).astype(np.float64)
+
+
+def _mean(data: Interactions) -> Floats:
+    count = _count(data)
+    mean = np.bincount(data.item, data.rating, data.n_items) / np.maximum(count, 1)
+    mean[count == 0] = mean[count > 0].min() - 1  # what nobody rated comes last
+    return mean
+
+
+def _top(data: Interactions) -> Floats:
+    return _count(data if data.rating is None else data.take(data.rating == data.rating.max()))
+
+
+def _chance(data: Interactions, seed: int) -> Training:
+    yield Progress(1.0)
+    return Chance(data.n_items, seed)
+
+
+_D16 = Knob("d", 16, "length of the factors", 1, 1000, whole=True)
+_D50 = Knob("d", 50, "length of the factors", 1, 1000, whole=True)
+_SWEEPS = "times that both sides are solved"
+
+
+def _wm(default: float) -> Knob:
+    return Knob("wm", default, "weight of a pair without a rating; one with has 1", 0, 1)
+
+
+def _rm(default: float) -> Knob:
+    return Knob("rm", default, "rating that stands for a missing one", -1e6)
+
+
+def _reg(default: float) -> Knob:
+    return Knob("reg", default, "ridge λ", 1e-9)
+
+
+def _sweeps(default: int) -> Knob:
+    return Knob("sweeps", default, _SWEEPS, 1, 1000, whole=True)
+
+
+#: Every kind of recommender by its name.
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "iALS",
+            "matrix factorisation of who took what, every pair counted",
+            f"{KRICHENE}: recommender X",
+            _ials,
+            (
+                _D16,
+                Knob("alpha", 0.2, "weight of the pairs not taken", 1e-6),
+                _reg(10),
+                _sweeps(5),
+            ),
+        ),
+        Kind(
+            "itemCF",
+            "what a user took votes for items often taken along with it",
+            f"{KRICHENE}, eq. 27-30: recommenders Y (q=3 k=all) and Z (q=1 k=10)",
+            lambda data, seed, q, k: item_cosine(data.matrix, q=q, k=k),
+            (
+                Knob("q", 1, "exponent of the cosine", 0.01, 100),
+                Knob(
+                    "k", np.inf, "neighbours that an item votes for", 1, whole=True, unlimited=True
+                ),
+            ),
+        ),
+        Kind(
+            "AllRank-Regression",
+            "matrix factorisation of ratings, the missing ones imputed and given a small weight",
+            f"{STECK}, eq. 13",
+            _regression,
+            (_D50, _wm(0.05), _rm(2), _reg(0.05), _sweeps(6)),
+            rated=True,
+        ),
+        Kind(
+            "AllRank-Binary-Logistic",
+            "logistic factorisation: the highest rating against everything else",
+            f"{STECK}, eq. 10",
+            _logistic,
+            (
+                _D50,
+                _wm(0.02),
+                _reg(0.02),
+                Knob("steps", 20, "steps of L-BFGS", 1, 1000, whole=True),
+            ),
+        ),
+        Kind(
+            "AllRank-Binary-Regression",
+            "least squares: the highest rating against everything else",
+            f"{STECK}, eq. 11",
+            _binary,
+            (_D50, _wm(0.01), _reg(0.03), _sweeps(15)),
+        ),
+        Kind(
+            "dense-SVD",
+            "matrix factorisation of ratings, the missing ones imputed at full weight",
+            f"{STECK}, eq. 13 with w_m = 1",
+            _svd,
+            (_D50, _rm(2), _reg(0.03)),
+            rated=True,
+        ),
+        Kind(
+            "observed-only",
+            "matrix factorisation of ratings that ignores what is missing",
+            f"{STECK}, eq. 13 with w_m = 0",
+            _regression,
+            (_D50, _rm(0), _reg(0.06), _sweeps(12)),
+            rated=True,
+        ),
+        Kind(
+            "bestsellers-mean",
+            "the same list for all: by mean rating",
+            f"{STECK}, bestseller list 1",
+            _one_list(_mean),
+            rated=True,
+        ),
+        Kind(
+            "bestsellers-count",
+            "the same list for all: by number of interactions",
+            f"{STECK}, bestseller list 2",
+            _one_list(_count),
+        ),
+        Kind(
+            "bestsellers-top",
+            "the same list for all: by number of highest ratings",
+            f"{STECK}, bestseller list 3",
+            _one_list(_top),
+        ),
+        Kind(
+            "EASE",
+            "linear item weights that rebuild each history without its own item",
+            "Steck, WWW 2019, eq. 8",
+            lambda data, seed, reg: ease(data.matrix, ridge=reg),
+            (_reg(500),),
+        ),
+        Kind("random", "uniform random scores: the floor", "", _chance),
+    )
+}
+
+#: The recommenders of the two papers, by their name there.
+OF_THE_PAPERS = {
+    "X": "iALS d=16 alpha=0.2 reg=10",
+    "Y": "itemCF q=3 k=all",
+    "Z": "itemCF q=1 k=10",
+}
