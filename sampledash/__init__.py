@@ -20,6 +20,7 @@ from sampledash.evaluator import Decided, Evaluation, evaluate, rank_until_decid
 from sampledash.expectation import expected, posterior, variance
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.ranking import rank, ranks_from_scores
+from sampledash.lab.reading import read_interactions
 from sampledash.lab.splits import Split, parse_split, split
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.protocol import Options
@@ -100,6 +101,7 @@ __all__ = [
     "rank_distribution",
     "rank_until_decided",
     "ranks_from_scores",
+    "read_interactions",
     "read_rank_sets",
     "read_sampled_ranks",
     "read_vector_json",

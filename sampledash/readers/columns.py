@@ -30,18 +30,19 @@ _CHEAP = (None, "system", "rank", "n_candidates", "count")
 _SHORT = 2**30  # whole numbers below it have a sum in 32 bits
 
 
-def _plain(name: str) -> str:
+def bare(name: str) -> str:
+    """A header as it is compared: without case, spaces, underscores and hyphens."""
     return re.sub(r"[\s_\-]", "", name).lower()
 
 
 def role_of(header: str) -> str | None:
     """Return what a column of this name means, ``None`` if nothing to us."""
-    return _ROLE_OF.get(_plain(header))
+    return _ROLE_OF.get(bare(header))
 
 
 def is_true_rank(header: str) -> bool:
     """Whether a column of this name holds ranks among all candidates, never sampled ones."""
-    return _plain(header) in map(_plain, TRUE)
+    return bare(header) in map(bare, TRUE)
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Source:
 
     ``kind`` is what it is, for the reader. ``data`` is the text, kept to find line numbers; None
     where rows have none (Parquet, arrays). The columns of typed ranks are their systems.
+    ``headed``: the first record holds the headers.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Source:
     roles: tuple[str | None, ...] = ()
     data: bytes | None = None
     delimiter: str = ","
+    headed: bool = True
 
     def find(self, role: str) -> int | None:
         """Index of the first column with this role: only repetitions can have several."""
@@ -67,7 +70,7 @@ class Source:
     def sampled(self) -> bool:
         """Whether the column of ranks is named as one of sampled ranks."""
         rank = self.find("rank")
-        return rank is not None and _plain(self.headers[rank]) == _plain(SAMPLED)
+        return rank is not None and bare(self.headers[rank]) == bare(SAMPLED)
 
     def place(self, record: int, column: int | None = None) -> str:
         """Where a cell is: ``ranks.csv, line 7, column 'rank'``."""
@@ -81,8 +84,9 @@ class Source:
         if self.data is None:
             return f"row {record + 1}"
         # Only needed for one message: the fast parser does not keep line numbers.
-        found = itertools.islice(records(self.data, self.delimiter), record + 1, None)
-        return f"line {next(found, (record + 2, []))[0]}"
+        place = record + self.headed
+        found = itertools.islice(records(self.data, self.delimiter), place, None)
+        return f"line {next(found, (place + 1, []))[0]}"
 
     def check_rows(self, rows: int) -> None:
         """Refuse more rows, one per rank, than are read at once with columns that cost much."""
@@ -106,11 +110,11 @@ def source_of(
         raise ReadError(f"{where}: the column {repeated[0]!r} appears twice; rename one")
     roles = [role_of(header) for header in headers]
     if roles.count("system") > 1:  # beside a column that names systems, a run is a repetition
-        runs = [_plain(header) == "run" for header in headers]
+        runs = [bare(header) == "run" for header in headers]
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
     if "rank" not in roles:  # one column per system: m may be one
         roles = [None if role in ("negatives", "adaptive") else role for role in roles]
-    if "negatives" not in roles and _plain(SAMPLED) not in map(_plain, headers):  # true ranks
+    if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):  # true ranks
         roles = [None if role == "adaptive" else role for role in roles]
     for role, column in ROLES.items():
         same = [header for header, own in zip(headers, roles, strict=True) if own == role]
@@ -336,4 +340,4 @@ ROLES: dict[str, Role] = {
     "adaptive": Role(yes_or_no, "few", "whether the draw decided m",
                      "yes or no, whether what was drawn for a row decided its m", "adaptive"),
 }  # fmt: skip
-_ROLE_OF = {_plain(name): role for role, column in ROLES.items() for name in column.names}
+_ROLE_OF = {bare(name): role for role, column in ROLES.items() for name in column.names}

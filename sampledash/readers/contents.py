@@ -11,7 +11,7 @@ from typing import BinaryIO, Literal
 
 from sampledash.checks import shown
 from sampledash.readers.errors import ReadError
-from sampledash.readers.upload_limits import BYTES, check_size
+from sampledash.readers.upload_limits import BYTES, Limit, check_size
 
 Source = str | Path | BinaryIO
 Kind = Literal["text", "parquet", "array"]
@@ -49,14 +49,14 @@ _SIGNATURES: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
 )
 
 
-def load(source: Source, name: str | None = None) -> tuple[bytes, str]:
+def load(source: Source, name: str | None = None, limit: Limit = BYTES) -> tuple[bytes, str]:
     """Return the bytes, unpacked, and the name, without folders, that messages use."""
     if isinstance(source, str | Path):
         path = Path(source)
         name = name or path.name
         try:
             with path.open("rb") as file:
-                data = file.read(BYTES.most + 1)
+                data = file.read(limit.most + 1)
         except (OSError, ValueError) as error:
             there = os.path.exists(path)  # False too for what can be no path
             reason = "the file cannot be opened" if there else "there is no such file"
@@ -68,18 +68,18 @@ def load(source: Source, name: str | None = None) -> tuple[bytes, str]:
         # A page reads the same buffer again once the reader has said what is missing.
         if hasattr(source, "seekable") and source.seekable():
             source.seek(0, io.SEEK_SET)
-        read = source.read(BYTES.most + 1)
+        read = source.read(limit.most + 1)
         data = read.encode() if isinstance(read, str) else bytes(read)
     else:
         raise ReadError(
             f"source must be a path or a binary buffer, got {type(source).__name__}; "
             "for pasted text use parse_rank_text"
         )
-    check_size(len(data), name)
-    return unpacked(data, name) if data.startswith(_GZIP) else data, name
+    check_size(len(data), name, limit=limit)
+    return unpacked(data, name, limit) if data.startswith(_GZIP) else data, name
 
 
-def unpacked(data: bytes, name: str) -> bytes:
+def unpacked(data: bytes, name: str, limit: Limit = BYTES) -> bytes:
     """The contents of a gzip file, its members joined, without filling the memory of a bomb."""
     if data.count(_GZIP + b"\x08") > _MOST_MEMBERS:
         raise ReadError(
@@ -91,11 +91,11 @@ def unpacked(data: bytes, name: str) -> bytes:
         with gzip.open(io.BytesIO(data)) as file:
             while piece := file.read(_PIECE):
                 size = whole.tell() + whole.write(piece)
-                check_size(size, name, "unpacks to")
+                check_size(size, name, "unpacks to", limit)
                 if size > _PLAIN and size > _RATIO * len(data):
                     raise ReadError(
-                        f"{name} unpacks to more than {_RATIO} times its size, which no table of "
-                        "ranks does; unpack it and give the table itself"
+                        f"{name} unpacks to more than {_RATIO} times its size, which no table "
+                        "does; unpack it and give the table itself"
                     )
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise ReadError(
@@ -123,7 +123,7 @@ def stem_of(name: str) -> str:
 def kind_of(data: bytes, name: str) -> Kind:
     """What this is by its content, whatever its name says."""
     if not data[:4096].strip() and not data.strip():
-        raise ReadError(f"{name} is empty: it needs a header line and one line per rank")
+        raise ReadError(f"{name} is empty: give a header line and one line for each row")
     for magic, kind in _BINARY.items():
         if data.startswith(magic):
             return kind

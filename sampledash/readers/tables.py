@@ -10,7 +10,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from sampledash.readers.errors import ReadError
 
 SMALL = 2**20  # bytes; below, pyarrow gains nothing
 _BLOCK = 4 * 2**20  # bytes parsed at a time
-_FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
+FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
 
 _ARROW = {
     "whole": pa.int64(),
@@ -45,6 +45,9 @@ _ARROW = {
     "few": pa.dictionary(pa.int32(), pa.string()),
     "many": pa.string(),
 }
+# Labels stay as written, and so do fractions: not every pandas rounds them right.
+_EXACT = {role for role, column in ROLES.items() if column.holds != "whole"}
+_LABELS = {role for role, column in ROLES.items() if column.read is labels}
 _BROKEN = re.compile(r"[\n\r]")  # a header over several lines
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
 
@@ -54,7 +57,7 @@ def read_table(data: bytes, name: str, kind: Kind) -> tuple[Source, pd.DataFrame
 
     The columns of the frame are called 0, 1, 2 ...; one that means nothing to us may lack.
     """
-    read = {"text": text_table, "parquet": _parquet_table, "array": _array_table}
+    read = {"text": text_table, "parquet": parquet_table, "array": _array_table}
     return read[kind](data, name)
 
 
@@ -70,7 +73,7 @@ def text_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
             f"{name}, line {line}: a name of a column is too long; look for a quotation mark that "
             "is not closed"
         )
-    source = source_of(name, _FORMAT[delimiter], header, line, data=data, delimiter=delimiter)
+    source = source_of(name, FORMAT[delimiter], header, line, data=data, delimiter=delimiter)
     rows = limits.lines_of(data) - line
     source.check_rows(rows)
     if "rank" not in source.roles:
@@ -78,7 +81,7 @@ def text_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     second = next(rest, None)
     if second is None:
         raise ReadError(f"{name} has a header line but no rows: add one line per rank")
-    _check_width(source, second)
+    check_width(source, second)
     frame = None
     if len(data) >= SMALL and "rank" in source.roles and not any(map(_BROKEN.search, header)):
         columns = enumerate(source.roles)
@@ -86,7 +89,7 @@ def text_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
         frame = arrow_frame(data, delimiter, holds, skip=line)
     if frame is None:
         limits.CAREFUL.check(rows, name)
-        frame = _careful_frame(source, second, rest)
+        frame = careful_frame(source, second, rest, _EXACT)
     return source, frame
 
 
@@ -158,17 +161,21 @@ def arrow_frame(
     return pd.DataFrame(found, copy=False)
 
 
-def _careful_frame(
-    source: Source, second: tuple[int, list[str]], rest: Iterator[tuple[int, list[str]]]
+def careful_frame(
+    source: Source,
+    second: tuple[int, list[str]],
+    rest: Iterator[tuple[int, list[str]]],
+    exact: Container[str | None],
 ) -> pd.DataFrame:
-    """Parse whatever can be parsed; complain by the line about the rest."""
-    # Labels stay as written, and so do fractions: not every pandas rounds them right.
-    exact = [role for role, column in ROLES.items() if column.holds != "whole"]
+    """Parse whatever can be parsed, ``exact`` roles as text; complain by the line about the rest.
+
+    ``second`` is a record, and ``rest`` are those behind it.
+    """
     try:
         return pd.read_csv(
             stream(source.data or b""),
             sep=source.delimiter,
-            header=0,
+            header=0 if source.headed else None,
             names=list(range(len(source.headers))),
             # Blank is missing and nothing else is: a user may be called "NA".
             keep_default_na=False,
@@ -179,14 +186,15 @@ def _careful_frame(
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
         last = second
         for last in rest:
-            _check_width(source, last)
+            check_width(source, last)
         raise ReadError(
             f"{source.name}, line {last[0]}: the rest of the file cannot be split into columns; "
             "look for a quotation mark that is not closed"
         ) from error
 
 
-def _check_width(source: Source, record: tuple[int, list[str]]) -> None:
+def check_width(source: Source, record: tuple[int, list[str]]) -> None:
+    """Refuse a record with more cells than there are columns."""
     line, cells = record
     if len(cells) > len(source.headers):
         raise ReadError(
@@ -196,14 +204,20 @@ def _check_width(source: Source, record: tuple[int, list[str]]) -> None:
         )
 
 
-def _parquet_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
+def parquet_table(
+    data: bytes,
+    name: str,
+    source_of: Callable[[str, str, Sequence[str]], Source] = source_of,
+    label_roles: Container[str | None] = _LABELS,
+) -> tuple[Source, pd.DataFrame]:
     """Parse Parquet: only the columns that mean something, and only of types that can.
 
     Columns of numbers are numbers, blank where they are null; those of labels are numbers or
-    categories. Without a column of ranks, all columns that hold numbers or text are there.
+    categories. In a table of ranks without a column of ranks, all that hold numbers or text are
+    there.
     """
     try:
-        return _parquet_columns(data, name)
+        return _parquet_columns(data, name, source_of, label_roles)
     except ReadError:
         raise
     except Exception as error:  # pyarrow raises many kinds, also OSError and KeyError
@@ -213,7 +227,12 @@ def _parquet_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
         ) from error
 
 
-def _parquet_columns(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
+def _parquet_columns(
+    data: bytes,
+    name: str,
+    source_of: Callable[[str, str, Sequence[str]], Source],
+    label_roles: Container[str | None],
+) -> tuple[Source, pd.DataFrame]:
     head = parquet.read_metadata(io.BytesIO(data))
     rows = head.num_rows
     limits.ROWS.check(rows, name)
@@ -224,8 +243,9 @@ def _parquet_columns(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     source = source_of(name, "Parquet", [field.name for field in fields])
     source.check_rows(rows)
     if rows == 0:
-        raise ReadError(f"{name} has columns but no rows: add one row per rank")
-    label = [role is not None and ROLES[role].read is labels for role in source.roles]
+        raise ReadError(f"{name} has columns but no rows: add at least one")
+    label = [role in label_roles for role in source.roles]
+    wide = not {"rank", "user"} & set(source.roles)
     wanted: list[int] = []
     for i, role in enumerate(source.roles):
         odd = _odd(fields[i].type, label=label[i])
@@ -233,9 +253,9 @@ def _parquet_columns(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
             what = "numbers or text" if label[i] else "numbers"
             where = f"{name}, row 1, column {source.headers[i]!r}"
             raise ReadError(f"{where}: it holds values of the type {odd}; save it as {what}")
-        if role is not None or ("rank" not in source.roles and not odd):
+        if role is not None or (wide and not odd):
             wanted.append(i)
-    if "rank" not in source.roles:
+    if wide:
         limits.RANKS.check(rows * len(wanted), name)
     names = [fields[i].name for i in wanted]
     groups = [head.row_group(i) for i in range(head.num_row_groups)]

@@ -71,10 +71,10 @@ _LONGEST_LINE = 2**20  # bytes
 LONGEST_NAME = 200  # characters of a system, an instance, or a column
 
 
-def check_size(size: int, where: str, verb: str = "holds") -> None:
+def check_size(size: int, where: str, verb: str = "holds", limit: Limit = BYTES) -> None:
     """Refuse more bytes than are read at once."""
-    if size > BYTES.most:
-        raise ReadError(f"{where} {verb} more than {BYTES.most >> 20} MiB; {BYTES.remedy}")
+    if size > limit.most:
+        raise ReadError(f"{where} {verb} more than {limit.most >> 20} MiB; {limit.remedy}")
 
 
 def lines_of(data: bytes) -> int:

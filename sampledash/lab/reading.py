@@ -1,0 +1,415 @@
+"""Files of interactions: MovieLens, NCF, RecBole, or any table with users and items."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sampledash import checks
+from sampledash.lab.interactions import Interactions
+from sampledash.readers import columns as cells_of
+from sampledash.readers import contents, tables
+from sampledash.readers import upload_limits as limits
+from sampledash.readers.columns import Holds, Place, Source, first
+from sampledash.readers.errors import ReadError
+from sampledash.readers.frame import Facts, few, several
+from sampledash.types import Flags, Ints
+
+Duplicates = Literal["last", "first", "all"]
+Role = Literal["user", "item", "rating", "time"]
+Chosen = dict[Role, str | None]  # names of columns; None: the usual ones, "": none
+
+
+class _Meaning(NamedTuple):
+    """What a column is: what it holds, what to say of it, what to write, its usual names."""
+
+    holds: Holds
+    means: str
+    write: str
+    names: str  # compared as bare ones
+
+
+_MEANINGS: dict[Role, _Meaning] = {
+    "user": _Meaning("many", "user", "the label of the user",
+                     "user userid uid customerid customer reviewerid reviewer "
+                     "visitorid memberid queryid query sessionid session"),
+    "item": _Meaning("many", "item", "the label of the item",
+                     "item itemid iid movieid movie productid product parentasin asin "
+                     "trackid track songid song artistid artist bookid book isbn businessid newsid "
+                     "articleid docid sku"),
+    "rating": _Meaning("real", "rating", "a number, or leave the column out",
+                       "rating ratings score stars starrating overall preference value"),
+    "time": _Meaning("whole", "place in time",
+                     "a whole number or a date, in every row, or leave the column out",
+                     "timestamp time ts unixtimestamp unixreviewtime datetime date"),
+}  # fmt: skip
+_LABELLED: tuple[Role, Role] = ("user", "item")
+_HEADLESS = ("user", "item", "rating", "timestamp")  # what columns without names are called
+_TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")  # a header of RecBole
+#: Times since 1970 by what they count, from 1973 to 2128.
+_UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+_FROM, _TO = 1e8, 5e9
+_BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedInteractions:
+    """A parsed file of interactions, from which they are made in one way or another.
+
+    Parsing is most of the work: a page keeps this while the reader corrects what was understood.
+    ``columns`` are all names there are, ``chosen`` those that were read, by what they are.
+    """
+
+    facts: Facts
+    columns: tuple[str, ...]
+    chosen: Mapping[Role, str]
+    interactions: Interactions  # as they stand in the file
+
+    def read(
+        self,
+        *,
+        duplicates: Duplicates = "last",
+        implicit: bool = False,
+        least_rating: float | None = None,
+        per_user: int = 1,
+        per_item: int = 1,
+    ) -> tuple[Interactions, Facts]:
+        """Choose among them, and say what was done; options as in :func:`read_interactions`."""
+        checks.choice("duplicates", duplicates, get_args(Duplicates))
+        found, notes = self.interactions, []
+        again = _repeats(found, keep_first=duplicates == "first")
+        if repeats := int(again.sum()):
+            what = f"{several(repeats, 'interaction')} of a user and an item that have another one"
+            kept = f"the {duplicates} in {'time' if found.time is not None else 'the file'} counts"
+            notes.append(f"{what}: {'all count' if duplicates == 'all' else kept}.")
+            found = found if duplicates == "all" else found.take(~again)
+        if least_rating is not None:
+            if found.rating is None:
+                raise ReadError(f"{self.facts.file} has no ratings: leave out least_rating")
+            least = checks.real("least_rating", least_rating, low=-np.inf)
+            liked = found.take(found.rating >= least)
+            low_rated = several(found.size - liked.size, "interaction")
+            notes.append(f"{low_rated} rated below {least:g} left out.")
+            found = liked
+        if implicit and found.rating is not None:
+            found = Interactions(found.users, found.items, found.user, found.item, None, found.time)
+            notes.append(
+                "Ratings are not looked at: that an interaction took place is what counts."
+            )
+        low = [
+            checks.integer(f"per_{x}", y, low=1)
+            for x, y in zip(_LABELLED, (per_user, per_item), strict=True)
+        ]
+        core = found.take(_core(found, *low))
+        if gone := found.size - core.size:
+            notes.append(
+                f"{several(gone, 'interaction')} left out, over and over, of users with fewer than "
+                f"{low[0]} and items with fewer than {low[1]}."
+            )
+        found = _occurring(core)
+        most = int(np.bincount(found.user).max()) if found.size else 0
+        if most < 2:
+            why = "every user has one interaction only" if most else "nothing is left"
+            raise ReadError(
+                f"{self.facts.file}: {why}, so that no one's taste can be learned and tested; is "
+                f"{self.chosen['user']!r} the column of users, and is enough kept?"
+            )
+        return found, replace(self.facts, notes=(*self.facts.notes, *notes))
+
+
+def read_interactions(
+    source: contents.Source,
+    *,
+    name: str | None = None,
+    user: str | None = None,
+    item: str | None = None,
+    rating: str | None = None,
+    time: str | None = None,
+    duplicates: Duplicates = "last",
+    implicit: bool = False,
+    least_rating: float | None = None,
+    per_user: int = 1,
+    per_item: int = 1,
+) -> Interactions:
+    """Read who interacted with what.
+
+    Parameters
+    ----------
+    source
+        Path or binary buffer: MovieLens (``.dat``, ``u.data``, ``ratings.csv``), NCF (``.rating``),
+        RecBole (``.inter``), or any CSV, TSV, semicolon-separated or Parquet table with a row for
+        each interaction; text in UTF-8, packed with gzip or not. At most 256 MiB unpacked and ten
+        million rows.
+    name
+        What to call the file in messages; default its own name.
+    user, item, rating, time
+        Names of the columns; default the usual ones. ``""``: there is none. Without a header line
+        the columns are called user, item, rating and timestamp in the order in which MovieLens has
+        them.
+    duplicates
+        Which of several interactions of one user with one item count: the ``"last"`` or
+        ``"first"`` in time (in the file, where there is none), or ``"all"``.
+    implicit
+        Leave out the ratings: that an interaction took place is what counts.
+    least_rating
+        Leave out interactions with a lower rating.
+    per_user, per_item
+        Leave out users and items with fewer interactions, until none has (the k-core).
+
+    Returns
+    -------
+    Interactions in the order of the file; labels are whole numbers where all are written so.
+
+    Raises
+    ------
+    ReadError
+        A ``ValueError`` of one sentence with file, row, column, value and remedy.
+    """
+    opened = open_interactions(source, name=name, user=user, item=item, rating=rating, time=time)
+    return opened.read(
+        duplicates=duplicates,
+        implicit=implicit,
+        least_rating=least_rating,
+        per_user=per_user,
+        per_item=per_item,
+    )[0]
+
+
+def open_interactions(
+    source: contents.Source,
+    *,
+    name: str | None = None,
+    user: str | None = None,
+    item: str | None = None,
+    rating: str | None = None,
+    time: str | None = None,
+) -> OpenedInteractions:
+    """Parse a file without choosing among its interactions; arguments as in the reader."""
+    data, called = contents.load(source, name, _BYTES)
+    chosen: Chosen = {"user": user, "item": item, "rating": rating, "time": time}
+    kind = contents.kind_of(data, called)
+    if kind == "array":
+        raise ReadError(f"{called} is a numpy array, which names no columns; save a CSV or Parquet")
+    if kind == "text":
+        table, cells, notes = _text(data, called, chosen)
+    else:
+        own = partial(_source_of, chosen=chosen)
+        table, cells = tables.parquet_table(data, called, own, ("user", "item", "time"))
+        notes = []
+    found: dict[Role, Any] = {}
+    for role, meaning in _MEANINGS.items():
+        if (i := table.find(role)) is not None:
+            read = _READ[role]
+            found[role] = read(cells[i], partial(table.place, column=i), meaning.write)
+            del cells[i]
+    pairs = list(zip(table.headers, table.roles, strict=True))
+    used: dict[Any, str] = {role: header for header, role in pairs if role is not None}
+    facts = Facts(
+        called,
+        table.kind,
+        tuple((header, _MEANINGS[role].means) for role, header in used.items()),
+        tuple(header for header, role in pairs if role is None and header),
+        tuple(notes),
+        _doubts(called, found),
+    )
+    who, what = found["user"], found["item"]
+    interactions = Interactions(
+        np.asarray(who.categories),
+        np.asarray(what.categories),
+        who.codes,
+        what.codes,
+        found.get("rating"),
+        found.get("time"),
+    )
+    names = tuple(header for header in table.headers if header)
+    return OpenedInteractions(facts, names, used, interactions)
+
+
+def _source_of(
+    name: str, kind: str, headers: Sequence[str], *, chosen: Chosen, **text: Any
+) -> Source:
+    """Find the columns that mean something: the chosen ones, else the first by usual names."""
+    known = [cells_of.bare(header) for header in headers]
+    roles: list[Any] = [None] * len(headers)
+    for role, meaning in _MEANINGS.items():
+        wanted = chosen[role]
+        if wanted is None:
+            usual = (known.index(n) for n in meaning.names.split() if n in known)
+            found = next((i for i in usual if roles[i] is None), None)
+        elif wanted == "":
+            found = None
+        elif wanted in headers:
+            found = headers.index(wanted)
+        else:
+            raise ReadError(
+                f"{name} has no column {wanted!r} to be read as {role}: found {_listed(headers)}"
+            )
+        if found is not None:
+            if roles[found] is not None:
+                raise ReadError(
+                    f"{name}: the column {headers[found]!r} cannot be both {roles[found]} and "
+                    f"{role}; choose another one"
+                )
+            roles[found] = role
+    for role in _LABELLED:
+        if role not in roles:
+            raise ReadError(
+                f"{name} has no column of {role}s: found {_listed(headers)}; name one {role}_id, "
+                f"or say which it is (in Python: {role}=...)"
+            )
+    return Source(name, kind, tuple(headers), tuple(roles), **text)
+
+
+def _listed(headers: Sequence[str]) -> str:
+    return few([checks.shown(header) for header in headers if header], 8)
+
+
+def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Source, pd.DataFrame, list[str]]:
+    """Parse separated text, with a header line or as MovieLens writes it, without."""
+    contents.check_utf8(data, name)
+    limits.check_lines(data, name)
+    start = next(line for line in cells_of.stream(data) if line.strip())
+    double = "::" in start
+    delimiter = ":" if double else max(",;\t", key=start.count)
+    if delimiter not in start:
+        delimiter = " "
+    records = cells_of.records(data, delimiter)
+    line, cells = next(records)
+    names, headed = _header([cell.strip() for cell in cells], chosen)
+    kind = "text without a header line" if not headed else tables.FORMAT.get(delimiter, "text")
+    source = _source_of(
+        name, kind, names, chosen=chosen, data=data, delimiter=delimiter, headed=headed
+    )
+    second = next(records, None) if headed else (line, cells)
+    if second is None:
+        raise ReadError(f"{name} has a header line but no rows: add one line per interaction")
+    tables.check_width(source, second)
+    roles: list[Any] = list(source.roles)
+    holds = {i: None if role is None else _MEANINGS[role].holds for i, role in enumerate(roles)}
+    skip, quoted = (line if headed else line - 1), delimiter in ",;"
+    frame = tables.arrow_frame(data, delimiter, holds, skip=skip, quoted=quoted)
+    if frame is None:
+        limits.CAREFUL.check(limits.lines_of(data) - headed, name)
+        frame = tables.careful_frame(source, second, records, _LABELLED)
+    said = "There is no header line: columns are told by their place and first values."
+    return source, frame, [said] * (not headed)
+
+
+def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
+    """Names of the columns, and whether the first line gives them: it has no numbers then."""
+    numeric = [checks.is_numeral(cell) for cell in cells]
+    if not any(numeric) or any(name in cells for name in chosen.values() if name):
+        typed = [_TYPED.fullmatch(cell) for cell in cells]
+        return [
+            cell if own is None else own[1] for cell, own in zip(cells, typed, strict=True)
+        ], True
+    names, left = [], list(_HEADLESS)
+    for place, (cell, number) in enumerate(zip(cells, numeric, strict=True)):
+        late = number and float(cell) >= _FROM and place > 1
+        name = "timestamp" if late else next((x for x in left if x != "timestamp"), "timestamp")
+        names.append(name if cell and name in left else f"column {place + 1}" if cell else "")
+        if names[-1] in left:
+            left.remove(name)
+    return names, False
+
+
+def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
+    """Numbers or dates as whole numbers that grow with time; more than one unit is refused."""
+    if not pd.api.types.is_numeric_dtype(cells.dtype):
+        read = cells_of.parsed(cells)
+        if np.isnan(read).all() and len(cells):
+            codes, distinct = pd.factorize(cells)
+            dates = pd.to_datetime(
+                pd.Series(distinct.astype(object)), format="ISO8601", errors="coerce", utc=True
+            )
+            if (i := first(np.append(dates.isna(), True)[codes])) is not None:
+                got = (
+                    "the cell is blank"
+                    if codes[i] < 0
+                    else f"{checks.shown(cells.iloc[i])} is no date"
+                )
+                raise ReadError(f"{place(cells.index[i])}: {got} such as 2026-01-31; write {what}")
+            return dates.to_numpy("datetime64[ns]").astype(np.int64)[codes]
+    found = cells_of.numbers(cells, place, what)
+    band = np.zeros(len(found), np.int8)
+    for number, factor in enumerate(_UNITS.values(), start=1):
+        band[(found >= _FROM * factor) & (found < _TO * factor)] = number
+    kinds = [kind for kind in np.unique(band).tolist() if kind]
+    if len(kinds) > 1:
+        before, at = sorted(int(np.argmax(band == kind)) for kind in kinds)[:2]
+        unit, other = (list(_UNITS)[band[row] - 1] for row in (at, before))
+        raise ReadError(
+            f"{place(cells.index[at])}: {found[at]:.0f} is a time in {unit}, and "
+            f"{found[before]:.0f} before it one in {other}; write all in one unit"
+        )
+    if found.dtype.kind == "f" and np.any(found != np.floor(found)):
+        found = np.round(found * 1e6)  # fractions of seconds keep their order
+    if (i := first(np.abs(found) >= checks.TOO_LARGE)) is not None:
+        raise ReadError(f"{place(cells.index[i])}: {found[i]:.3g} is too large; write {what}")
+    return found.astype(np.int64)
+
+
+def _ratings(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
+    found = cells_of.numbers(cells, place, what)
+    if (i := first(np.abs(found) > np.finfo(np.float32).max)) is not None:
+        raise ReadError(f"{place(cells.index[i])}: {found[i]:.3g} is too large; write {what}")
+    return found
+
+
+_READ: dict[Role, Callable[..., Any]] = {
+    "user": cells_of.labels,
+    "item": cells_of.labels,
+    "rating": _ratings,
+    "time": _times,
+}
+
+
+def _doubts(name: str, found: Mapping[Role, Any]) -> tuple[str, ...]:
+    """What may be wrong."""
+    doubts, rating, time = [], found.get("rating"), found.get("time")
+    if rating is not None and len(rating) and np.ptp(rating) == 0:
+        doubts.append(f"Every rating of {name} is {rating[0]:g}: they tell nothing.")
+    if time is not None and (time == 0).any() and time.max() >= _FROM:
+        unknown = several(int((time == 0).sum()), "interaction")
+        doubts.append(f"The time of {unknown} in {name} is 0: is it unknown? It comes first then.")
+    return tuple(doubts)
+
+
+def _repeats(found: Interactions, *, keep_first: bool) -> Flags:
+    """Interactions of a user with an item that have another one, which counts."""
+    order = found.in_time if keep_first else found.in_time[::-1]
+    pair = found.user.astype(np.int64) * found.n_items + found.item
+    counts = np.zeros(found.size, dtype=bool)
+    counts[order[np.unique(pair[order], return_index=True)[1]]] = True
+    return ~counts
+
+
+def _core(found: Interactions, per_user: int, per_item: int) -> Flags:
+    """What is left when users and items with few interactions go, until none has few."""
+    kept = np.ones(found.size, dtype=bool)
+    while True:
+        users = np.bincount(found.user[kept], minlength=found.n_users) >= per_user
+        items = np.bincount(found.item[kept], minlength=found.n_items) >= per_item
+        left = kept & users[found.user] & items[found.item]
+        if left.sum() == kept.sum():
+            return left
+        kept = left
+
+
+def _occurring(found: Interactions) -> Interactions:
+    """With the labels that occur only."""
+    tables_, codes = [], []
+    for labels, code in ((found.users, found.user), (found.items, found.item)):
+        here = np.bincount(code, minlength=len(labels)) > 0
+        tables_.append(labels[here])
+        codes.append((np.cumsum(here) - 1)[code])
+    if not found.size:
+        return found
+    return Interactions(tables_[0], tables_[1], codes[0], codes[1], found.rating, found.time)
