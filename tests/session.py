@@ -17,6 +17,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 ROOT = Path(__file__).parents[1]
 T = TypeVar("T")
+FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 
 
 class Session:
@@ -32,6 +33,7 @@ class Session:
         self.address, self.page = address.replace("http", "ws", 1), page
         self.query = urlencode({"v": 1, **query})
         self.sent: list[bytes] = []
+        self._fragments: dict[str, str] = {}  # of each widget, as it was last drawn
 
     async def __aenter__(self) -> Self:
         how = {"subprotocols": [websockets.Subprotocol("streamlit")], "max_size": None}
@@ -42,11 +44,16 @@ class Session:
         await self._socket.close()
 
     async def run(self, *changed: WidgetState) -> list[Any]:
-        """Run the page until it is finished; the elements it shows, as messages."""
+        """Run the page until it is finished; the elements it shows, as messages.
+
+        A change runs the fragment of its widget alone, as it does from a browser.
+        """
         message = BackMsg()
         message.rerun_script.query_string = self.query
         message.rerun_script.page_name = self.page
         message.rerun_script.widget_states.widgets.extend(changed)
+        touched = {self._fragments.get(each.id, "") for each in changed} or {""}
+        (message.rerun_script.fragment_id,) = touched
         await self._socket.send(message.SerializeToString())
         shown = []
         while True:
@@ -58,9 +65,10 @@ class Session:
             if kind == "delta" and got.delta.WhichOneof("type") == "new_element":
                 element = got.delta.new_element
                 shown.append(getattr(element, element.WhichOneof("type")))
+                self._fragments[getattr(shown[-1], "id", "")] = got.delta.fragment_id
             elif kind == "page_info_changed":
                 self.query = got.page_info_changed.query_string
-            elif kind == "script_finished" and got.script_finished == got.FINISHED_SUCCESSFULLY:
+            elif kind == "script_finished" and got.script_finished in FINISHED:
                 return shown
 
 

@@ -2,10 +2,11 @@
 
 import threading
 import time
+from functools import partial
 
 import pytest
 
-from sampledash.dashboard.cache import LruStore, remembered
+from sampledash.dashboard.cache import LruStore, Turns, remembered
 
 KEY = ("orders",)
 
@@ -32,6 +33,39 @@ def test_thirty_at_once_make_a_result_once():
     for thread in at_once(*[ask] * 30):
         thread.join()
     assert (len(made), len(found), len({id(x) for x in found})) == (1, 30, 1)
+
+
+def test_one_computes_at_a_time(monkeypatch):
+    monkeypatch.setattr(Turns, "LONGEST", 60)
+    stores, gate, at_work, most = [LruStore(4), LruStore(4)], threading.Barrier(8), set(), []
+
+    def make(number):
+        at_work.add(number)
+        time.sleep(0.01)  # lets go of the interpreter, as numpy does
+        most.append(len(at_work))
+        at_work.remove(number)
+
+    def ask(number):
+        gate.wait()
+        stores[number % 2].get((number,), lambda: make(number), lambda: None)
+
+    for thread in at_once(*[partial(ask, number) for number in range(8)]):
+        thread.join()
+    assert most == [1] * 8
+
+
+def test_what_takes_long_holds_up_nobody():
+    store, started, over = LruStore(4), threading.Event(), threading.Event()
+
+    def long():
+        started.set()
+        return over.wait(60) and store.get(("within",), lambda: "made", lambda: None)
+
+    (thread,) = at_once(lambda: store.get(KEY, long, lambda: None))
+    started.wait()
+    assert store.get(("short",), lambda: over.set() or 7, lambda: None) == 7
+    thread.join()
+    assert store.get(KEY, list, lambda: None) == "made"
 
 
 def test_who_waits_takes_over_when_the_maker_gives_up():
