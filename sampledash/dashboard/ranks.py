@@ -53,7 +53,11 @@ WAYS: dict[str, tuple[str, dict[Any, str]]] = {
     "runs": ("Repetitions", {"averaged": "Averaged", "apart": "Each a system"}),
     "censored": (
         "Items missing from a run",
-        {"tied": "Tied behind the ranked ones", "left-out": "Their queries left out"},
+        {
+            "beyond": "Known to be beyond it",
+            "tied": "Tied behind the ranked ones",
+            "left-out": "Their queries left out",
+        },
     ),
     "instances": (
         "Instances",
@@ -120,8 +124,9 @@ def _uploaded() -> Source:
         _templates,
         key="ranks_file",
         help="Columns system and rank, or one column per system. Optional: instance, n_candidates, "
-        "ties, count, seed, mass_above. Systems of several files are compared with one "
-        "another. Files stay in this session and never travel in a link.",
+        "ties, count, seed, mass_above. A rank may be >10: beyond a list of 10. Systems "
+        "of several files are compared with one another. Files stay in this session and never "
+        "travel in a link.",
         asking="Choose a file to see whether its comparison is right.",
     )
     argument = repr(last.names if len(last.names) > 1 else last.names[0])
@@ -142,7 +147,8 @@ def _pasted() -> Source:
         address="ranks",
         height=120,
         placeholder=PLACEHOLDER,
-        help="'A: 100, 100; B: 40 …', or a table with a header. n may be given as 'n = 10000'.",
+        help="'A: 100, 100; B: 40 …', or a table with a header; >10 for a rank beyond 10. n may be "
+        "given as 'n = 10000'.",
     )
     try:
         if not typed.strip():
@@ -311,6 +317,11 @@ def numbers(summary: Summary) -> str:
     if summary.max_relevant > 1:
         parts.append(f"up to {summary.max_relevant} relevant items an instance")
     parts.append("with ties" if summary.has_ties else "no ties")
+    if summary.beyond:
+        parts.append(
+            f"{count(summary.beyond)} of them only known to lie beyond a list, the shortest of "
+            f"{count(summary.largest_cutoff or 0)}"
+        )
     if summary.censored:
         missing = f"{count(summary.censored)} of {count(summary.relevant)}"
         parts.append(f"{missing} relevant items not in the run")

@@ -107,6 +107,7 @@ class Summary:
     zero_based: bool = False  # whether 1 was added to each rank
     censored: int = 0  # relevant items that TREC runs miss,
     relevant: int = 0  # of all they should hold
+    beyond: int = 0  # ranks that are only known to lie beyond a list
     largest_cutoff: int | None = None  # where some ranks are only known to lie beyond a list
     files: tuple[Facts, ...] = ()
     doubts: tuple[str, ...] = ()  # sentences about what may be wrong: worth the reader's look
@@ -150,6 +151,7 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
         has_ties=any(s.has_ties for s in sets),
         has_mass=any(s.mass_above is not None for s in sets),
         has_counts=any(bool(np.any(s.counts != 1)) for s in sets),
+        beyond=sum(int(s.beyond.sum()) for s in sets),
         largest_cutoff=min(cutoffs) if cutoffs else None,
         files=tuple(files),
         doubts=(*(doubt for file in files for doubt in file.doubts), *_doubts(sets)),

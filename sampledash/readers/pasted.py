@@ -28,7 +28,7 @@ _COUNTED = re.compile(r"(?i)(\s+(?:sampled\s+)?(?:negatives?|candidates?|items?)
 _WHOLE = re.compile(r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+")
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
 _LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")  # of a line that said n and m
-_RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*[+-]?\d[^:]*$")  # a name and what begins as a rank
+_RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*(>[ \t]*|[+-])?\d[^:]*$")  # a name: a rank
 
 
 def parse_rank_text(
@@ -140,7 +140,7 @@ def _is_table(text: str) -> bool:
     """Whether the first line is a header: it names a known column, or holds no number."""
     lines = [line for line in text.splitlines() if line.strip()]
     separated = re.search(r"[,;\t]", lines[0]) is not None
-    ranks_follow = re.search(r":([\s\-]*\d|\s*$|\s*[,;])", lines[0]) is not None
+    ranks_follow = re.search(r":([\s\->]*\d|\s*$|\s*[,;])", lines[0]) is not None
     if all(map(_RANK_LINE.search, lines)) or (ranks_follow and not separated):
         return False  # whatever words the names hold: "run 1: 5 6"
     header = re.split(r"[,;\t]" if separated else r"\s+", lines[0])
@@ -149,8 +149,8 @@ def _is_table(text: str) -> bool:
     return len(lines) > 1 and not any(map(is_numeral, header)) and not ranks_follow
 
 
-def _systems(text: str) -> list[tuple[str, list[int]]]:
-    systems: list[tuple[str, list[int]]] = []
+def _systems(text: str) -> list[tuple[str, list[str]]]:
+    systems: list[tuple[str, list[str]]] = []
     segments = [s.strip() for s in re.split(r"[;\n\r]+", text) if s.strip(" \t,")]
     if all(":" not in segment for segment in segments):
         return [_nameless(segments)]
@@ -169,7 +169,7 @@ def _systems(text: str) -> list[tuple[str, list[int]]]:
     return systems
 
 
-def _nameless(segments: list[str]) -> tuple[str, list[int]]:
+def _nameless(segments: list[str]) -> tuple[str, list[str]]:
     """Bare ranks: one line of them, or one on each line."""
     words = [segment.split(",") if "," in segment else segment.split() for segment in segments]
     several = [s for s, own in zip(segments, words, strict=True) if len(own) > 1 < len(segments)]
@@ -180,28 +180,34 @@ def _nameless(segments: list[str]) -> tuple[str, list[int]]:
     return "ranks", _values("ranks", " ".join(segments))
 
 
-def _values(name: str, text: str) -> list[int]:
-    words = re.findall(r"[^,\s]+", text)
+def _values(name: str, text: str) -> list[str]:
+    words = re.findall(r"(?:>\s*)?[^,\s]+", text)
     for i, word in enumerate(words, start=1):
-        if not re.fullmatch(r"[+-]?(0|[1-9][0-9]{0,17})(\.0*)?", word):
+        bare = word.removeprefix(">").strip()
+        if not re.fullmatch(r"[+-]?(0|[1-9][0-9]{0,17})(\.0*)?", bare):
             whole = f"{shown(word)} is not a whole number"
-            wrong = whole if is_numeral(word) else not_a_number(word)
+            wrong = whole if is_numeral(bare) else not_a_number(word)
             raise ReadError(
                 f"{_NAME}, system {name!r}, value {i}: {wrong}; write ranks as whole numbers from "
-                "1, without separators, as in 10000"
+                "1, without separators, as in 10000, or >10 for one beyond 10"
             )
-    return [int(word.split(".")[0]) for word in words]
+    return words
 
 
-def _ranks(systems: list[tuple[str, list[int]]]) -> Ranks:
+def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
     names = [name for name, _ in systems]
     sizes = [len(ranks) for _, ranks in systems]
     system = np.repeat(np.arange(len(systems)), sizes)
+    words = np.array([rank for _, ranks in systems for rank in ranks])
+    beyond = np.strings.startswith(words, ">")
+    bare = np.strings.lstrip(words, "> ").tolist()
     found = {
         "system": categories(system, names),
         "column": system,
-        "rank": np.array([rank for _, ranks in systems for rank in ranks], dtype=np.int64),
+        "rank": np.array([int(rank.split(".")[0]) for rank in bare]) + beyond,
     }
+    if beyond.any():
+        found["beyond"] = beyond
     index = np.concatenate([np.arange(size) for size in sizes])
     return Ranks(
         Source(_NAME, TYPED_RANKS, tuple(names)),

@@ -280,13 +280,17 @@ def missing(found: list[Ranks]) -> CensoredItems | None:
         return None
     relevant, lacking = sum(len(each.frame) for each in found), _lacking(found)
     names = " and ".join(each.name for each in found)
-    ways = {"Tied behind the ranked items": {"censored": "tied"}}
+    ways = {
+        "Known to be beyond the end": {"censored": "beyond"},
+        "Tied behind the ranked items": {"censored": "tied"},
+    }
     if not lacking.all():
         ways["Leave those queries out"] = {"censored": "left-out"}
     return CensoredItems(
         f"{names}: {censored:,} of {relevant:,} relevant items, in {lacking.sum():,} of "
         f"{len(lacking):,} queries, are missing, so their rank is only known to lie beyond the end "
-        "of the run; rank all candidates, read them as tied behind the ranked ones (in Python: "
+        "of the run; rank all candidates, take no more than that (in Python: "
+        'censored="beyond"), read them as tied behind the ranked ones (in Python: '
         'censored="tied") or leave those queries out (in Python: censored="left-out")',
         censored=censored,
         ways=ways,

@@ -10,11 +10,13 @@ import pandas as pd
 
 import sampledash
 from sampledash.comparison.findings import Findings
+from sampledash.metrics import Metric
+from sampledash.ranksets import RankSet
 from sampledash.report.bibtex import bibtex
 from sampledash.report.escape import html_text, one_line
 from sampledash.report.numbers import count, span
 from sampledash.report.paragraph import paragraph
-from sampledash.report.script import python_script
+from sampledash.report.script import exact_script, python_script
 from sampledash.report.tables import printed
 
 MOST_ROWS = 200  # of a table: a pair of a hundred systems is not read on paper
@@ -71,7 +73,7 @@ def html_report(
         "<h2>Settings</h2>",
         _table(_settings(findings)),
         "<h3>Ranks</h3>",
-        _table(_systems(findings)),
+        _table(_systems(findings.sets)),
         '<p class="note">Exact and expected means are computed, not simulated. The chance that one '
         "run shows the true order comes from the exact law of hit counts, or below 30 instances of "
         "the mean, and otherwise from the normal law with the exact mean and variance. A pair is "
@@ -84,6 +86,37 @@ def html_report(
         "<p>This script prints the same numbers.</p>",
         _block(python_script(findings)),
     ]
+    return _document(title, parts)
+
+
+def exact_report(
+    source: str,
+    python: str,
+    sets: Sequence[RankSet],
+    metrics: Sequence[Metric],
+    tables: Mapping[str, pd.DataFrame],
+    k: int,
+) -> str:
+    """Write the same kind of report of lists that end early: what is known beyond no sample."""
+    title = f"Exact metrics of {one_line(source) or 'ranks'}"
+    parts = [
+        f"<h1>{html_text(title)}</h1>",
+        f"<p>Some ranks are only known to lie beyond {count(k)}: metrics cut there or before are "
+        "exact, others lie between the values with all of these at the end and at once behind the "
+        "list. Means are over instances, ties in random order.</p>",
+        f'<p class="note">Made with sampledash {html_text(sampledash.__version__)}.</p>',
+        "<h2>Tables</h2>",
+        *(f"<h3>{html_text(x)}</h3>\n{_table(each)}" for x, each in tables.items() if len(each)),
+        "<h3>Ranks</h3>",
+        _table(_systems(sets)),
+        "<h2>Python</h2>",
+        "<p>This script prints the same numbers.</p>",
+        _block(exact_script(source, python, metrics)),
+    ]
+    return _document(title, parts)
+
+
+def _document(title: str, parts: Sequence[str]) -> str:
     body = "\n".join(parts)
     style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     return (
@@ -162,7 +195,7 @@ def _settings(findings: Findings) -> pd.DataFrame:
     )
 
 
-def _systems(findings: Findings) -> pd.DataFrame:
+def _systems(sets: Sequence[RankSet]) -> pd.DataFrame:
     """What was read; the digest tells whether another file holds the same ranks."""
     rows = [
         (
@@ -172,7 +205,7 @@ def _systems(findings: Findings) -> pd.DataFrame:
             span(ranks.n.min(), ranks.n.max()),
             ranks.digest[:12],
         )
-        for ranks in findings.sets
+        for ranks in sets
     ]
     return pd.DataFrame(rows, columns=["System", "Instances", "Ranks", "Candidates n", "Digest"])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import sampledash
 from sampledash.comparison.findings import Findings
 from sampledash.comparison.order import EVERY
 from sampledash.correction import Correction
+from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 
 
@@ -48,6 +50,23 @@ def python_script(findings: Findings) -> str:
         "# probability is the chance that one run shows the true order.",
         *_verdict(findings),
         "print(verdict.to_string(index=False))",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
+    """Write a script that prints the exact means of lists that end early, or their ranges."""
+    lines = [
+        f"# Exact metrics of lists that end early, for sampledash {sampledash.__version__}.",
+        f"# Ranks: {source!r}",
+        "import sampledash as sd",
+        "",
+        f"sets = {python}",
+        f"for metric in {[str(metric) for metric in metrics]!r}:",
+        "    print(metric)",
+        "    for ranks in sets:",
+        "        low, high = sd.mean_range(metric, ranks)  # equal where the metric is exact",
+        '        print(f"  {ranks.system!r}: {low:.2%}" + (f" to {high:.2%}" * (low < high)))',
     ]
     return "\n".join(lines) + "\n"
 

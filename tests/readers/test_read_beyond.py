@@ -69,3 +69,16 @@ def test_sampled_ranks_are_all_needed() -> None:
     text = "system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n"
     with pytest.raises(ValueError, match=r"line 3.*estimates need every sampled rank"):
         sd.read_sampled_ranks(io.BytesIO(text.encode()), name="s.csv")
+
+
+def test_of_typed_ranks() -> None:
+    a, b = sd.parse_rank_text("A: >10, 3, > 4\nB: >10 >10 2; n = 50")
+    assert (a.ranks.tolist(), a.beyond.tolist()) == ([11, 3, 5], [True, False, True])
+    assert (b.ranks.tolist(), b.beyond.tolist()) == ([11, 11, 2], [True, True, False])
+    (zero,) = sd.parse_rank_text("A: >9, 0; n = 50", zero_based=True)
+    assert (zero.ranks.tolist(), zero.largest_cutoff) == ([11, 1], 10)
+    (bare,) = sd.parse_rank_text("> 10, 3\nn = 50")
+    assert bare.beyond.tolist() == [True, False]
+    for typed in (">>10", "3>10", ">x", ">"):
+        with pytest.raises(ValueError, match=r"value 1: .* is not a number; .* or >10 for one"):
+            sd.parse_rank_text(f"A: {typed}, 4; n = 50")

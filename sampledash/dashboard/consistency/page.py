@@ -16,7 +16,7 @@ from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import M_CAP, TIED, quick_ladder
 from sampledash.dashboard import cache, live, page, ranks, sliders, state, theme
-from sampledash.dashboard.consistency import pictures, tabs, words
+from sampledash.dashboard.consistency import cut, pictures, tabs, words
 from sampledash.dashboard.consistency.result import (
     CODES,
     CORRECTIONS,
@@ -58,13 +58,30 @@ def show() -> None:
     state.stamp(ranks.OFFERED)
     # The choice of ranks comes first: it decides n in the sidebar.
     source, problem = ranks.choose()
+    ends = None if source is None else cut.largest_cutoff(source.sets)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         page.metric_chips()
-        _settings(source)
+        if ends is None:
+            _settings(source)
     lock = None if source is None else _locked_n(source)
     sliders.draw(lock_n=lock, page_defaults=DEFAULTS)
+    if source is not None and ends is not None:
+        _cut(source, problem)
+        return
     _answer(source, problem)
     live.below(_below)
+
+
+def _cut(source: Source, problem: Problem | None) -> None:
+    """Ranks that are not all known: what they tell of all items."""
+    page.note(DEFAULTS)
+    if problem is not None:
+        problem.show()
+        st.caption(f"Below: {escaped(source.name)}.")
+    try:
+        cut.show(source, _metrics(), {**DEFAULTS, **tabs.DEFAULTS})
+    except ValueError as error:
+        Problem.of(error).show()
 
 
 @st.fragment

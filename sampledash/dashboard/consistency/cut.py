@@ -1,0 +1,153 @@
+"""What lists that end early tell: exact values and orders on all items, and nothing of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from sampledash.comparison.means import mean_range
+from sampledash.comparison.order import TIED
+from sampledash.comparison.significance import significance
+from sampledash.dashboard import cache, page
+from sampledash.dashboard.consistency import pictures, words
+from sampledash.dashboard.consistency.result import SEED
+from sampledash.dashboard.page import Problem
+from sampledash.dashboard.ranks import Source
+from sampledash.dashboard.words import escaped, plain, system_name
+from sampledash.metrics import Metric
+from sampledash.ranksets import RankSet
+from sampledash.report.html import exact_report
+from sampledash.report.numbers import count, listed, percent, points
+from sampledash.report.script import exact_script
+
+
+def largest_cutoff(sets: Sequence[RankSet]) -> int | None:
+    """Largest cutoff at which metrics of all sets are exact, None where every rank is known."""
+    return min((x.largest_cutoff for x in sets if x.largest_cutoff is not None), default=None)
+
+
+@dataclass(frozen=True)
+class Known:
+    """Exact means or the ranges they lie in, and the differences of those that are exact."""
+
+    means: pd.DataFrame  # metric, system, exact, low, high
+    tests: pd.DataFrame  # metric, better, worse, difference, interval, p, p_holm, paired
+
+    def of(self, metric: Metric) -> pd.DataFrame:
+        """The means of one metric, the best system first."""
+        return self.means[self.means["metric"] == str(metric)].sort_values(
+            "high", ascending=False, kind="stable"
+        )
+
+
+def compute(source: Source, metrics: Sequence[Metric]) -> Known:
+    """Means of every metric and system; tests of the metrics that are exact for all."""
+    rows, tests = [], [pd.DataFrame()]
+    for metric in metrics:
+        for ranks in source.sets:
+            low, high = mean_range(metric, ranks)
+            rows.append((str(metric), ranks.system, low if low == high else np.nan, low, high))
+        try:
+            table = significance(metric, source.sets, np.random.default_rng(SEED))
+        except ValueError:  # it needs ranks that are not known, or counts are fractions
+            continue
+        tests.append(table.assign(metric=str(metric))[["metric", *table.columns]])
+    columns = ["metric", "system", "exact", "low", "high"]
+    return Known(pd.DataFrame(rows, columns=columns), pd.concat(tests, ignore_index=True))
+
+
+# ------------------------------------------------------------------------------------------- words
+
+
+def sentence(known: Known, metric: Metric, k: int) -> str:
+    """The values of a metric on all items, or what it lacks."""
+    rows, order = known.of(metric), ""
+    names = list(map(system_name, rows["system"]))
+    if rows["exact"].isna().any():
+        said = (
+            f"{name} from {percent(low)} to {percent(high)}"
+            for name, low, high in zip(names, rows["low"], rows["high"], strict=True)
+        )
+        return f"{metric} needs ranks beyond {count(k)}: {listed(list(said))}."
+    values = rows["exact"].tolist()
+    for name, (one, other) in zip(names[1:], pairwise(values), strict=True):
+        order += f" {'and' if one - other <= TIED else 'before'} {name} ({percent(other)})"
+    return f"{metric} on all items: {names[0]} ({percent(values[0])}){order}."
+
+
+def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
+    """What the lists leave open."""
+    known_ones = known.means.groupby("metric", sort=False)["exact"].count()
+    open_ones = [str(x) for x in metrics if known_ones[str(x)] < len(known.of(x))]
+    most = f"take a cutoff, k = {count(k)} at most" if k else "rank more items"
+    more = f" {listed(open_ones)} need more: {most}." if open_ones else ""
+    exact = f"Metrics cut at {count(k)} or before are exact." if k else ""
+    return (
+        f"Some ranks are only known to lie beyond {count(k)}. {exact}{more} What sampled negatives "
+        "would show depends on every rank: it is left open."
+    )
+
+
+# --------------------------------------------------------------------------------------- the page
+
+
+def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any]) -> None:
+    """Draw what is known; a Problem where no metric is chosen."""
+    if not metrics:
+        raise Problem("no metric is chosen: pick at least one above the picture")
+    k = largest_cutoff(source.sets) or 0
+    make = partial(compute, source, metrics)
+    known: Known = cache.cached(("cut", source.key, tuple(metrics)), make, shared=source.bundled)
+    tested = set(known.tests["metric"]) if len(known.tests) else set()
+    metric = next((x for x in metrics if str(x) in tested), metrics[0])
+    st.markdown(f"### {escaped(sentence(known, metric, k))}")
+    st.caption(about(metrics, known, k))
+    if metric.k is not None and metric.k > k > 0:
+
+        def take() -> None:
+            st.session_state["k"] = k
+
+        st.button(f"Take k = {count(k)}", key="take_k", on_click=take, type="primary")
+    if str(metric) in tested:
+        rows = known.tests[known.tests["metric"] == str(metric)].head(page.MOST_ROWS)
+        page.picture(_picture(rows), key="consistency_cut", alt=sentence(known, metric, k))
+    exact, low, high = (known.means[x].map(percent) for x in ("exact", "low", "high"))
+    unknown = known.means["exact"].isna()
+    printed: dict[str, Any] = {
+        "Metric": known.means["metric"],
+        "System": known.means["system"].map(system_name),
+        "On all items": exact.where(~unknown, low + " to " + high),
+    }
+    page.table(pd.DataFrame(printed), known.means, "means")
+    if len(known.tests):
+        rows = known.tests.head(page.MOST_ROWS)
+        ends = [" to ".join(map(words.bare_points, x)) for x in rows["interval"]]
+        printed = {
+            "Metric": rows["metric"],
+            "Pair": rows["better"].map(system_name) + " − " + rows["worse"].map(system_name),
+            "Difference": rows["difference"].map(points),
+            "95 % interval": ends,
+            "p, Holm": rows["p_holm"].map(words.p_value),
+        }
+        page.table(pd.DataFrame(printed), known.tests, "significance", rows=len(known.tests))
+    with st.container(horizontal=True):
+        page.copy_link(defaults)
+        about_it = source.name, source.python, source.sets, metrics
+        script = partial(exact_script, source.name, source.python, metrics)
+        tables = {"Means": known.means, "Over instances": known.tests}
+        whole = partial(exact_report, *about_it, tables, k)
+        page.download("HTML report", whole, "sampledash-report.html", "text/html")
+        page.download("Script", script, "sampledash_exact.py", "text/x-python")
+
+
+def _picture(rows: pd.DataFrame) -> Any:
+    labels = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
+    low, high = zip(*rows["interval"], strict=True)
+    return pictures.differences(labels, rows["difference"].tolist(), low, high, dark=page.is_dark())

@@ -1,0 +1,103 @@
+"""Lists that end early, from upload or typed text to the comparison, its exports and its link."""
+
+import contextlib
+import io
+import itertools
+
+import pytest
+
+from tests.dashboard.driver import Page
+
+N, RANKS = 40, {"A": [3, None, 7, 1, None, 9], "B": [1, 5, None, None, None, 4]}
+TYPED = "n = 40\nA: 3, >10, 7, 1, > 10, 9\nB: 1, 5, >10, >10, >10, 4"
+FILE = "system,user,rank,n\n" + "".join(
+    f"{name},u{i},{rank or '>10'},{N}\n"
+    for name, ranks in RANKS.items()
+    for i, rank in enumerate(ranks)
+)
+RUNS = "\n".join(
+    f"u{i} Q0 {f'hit{i}' if place == rank else f'd{place}'} {place} {-place} {name}"
+    for name, ranks in RANKS.items()
+    for i, rank in enumerate(ranks)
+    for place in range(1, 11)
+)
+QRELS = "\n".join(f"u{i} 0 hit{i} 1" for i in range(6))
+
+
+def ap_ranges():
+    """AP of one relevant item is 1 / rank: every completion beyond 10, the best and the worst."""
+    for ranks in RANKS.values():
+        every = [[1 / r] if r else [1 / x for x in (11, 25, N)] for r in ranks]
+        means = [sum(x) / len(x) for x in itertools.product(*every)]
+        yield min(means), max(means)
+
+
+def looked_at(page):
+    assert page.headline == "Recall@10 on all items\\: A (66.67 %) before B (50.00 %)."
+    cells = page.table[0].value["On all items"].tolist()
+    ends = [f"{100 * low:.2f} % to {100 * high:.2f} %" for low, high in ap_ranges()]
+    assert (cells[:2], cells[-2:]) == (["66.67 %", "50.00 %"], ends)
+    assert "NDCG and AP need more: take a cutoff, k = 10 at most." in page.captions
+    assert any(
+        "5 of them only known to lie beyond a list, the shortest of 10" in x.value
+        for x in page.markdown
+    )
+    assert not page.error
+
+
+def exports(page, patch):
+    """What the buttons give, as the page makes it."""
+    made = {}
+
+    def keep(label, data, name, *rest, **look):
+        made[label if label not in made else f"{label} of tests"] = data()
+
+    with patch.context() as inner:
+        inner.setattr("sampledash.dashboard.page.download", keep)
+        page.run()
+    return made
+
+
+def test_typed_ranks_reach_comparison_exports_and_link(monkeypatch):
+    page = Page("consistency", source="Paste ranks", ranks=TYPED)
+    looked_at(page)
+    made = exports(page, monkeypatch)
+    rows = [row.split(",") for row in made["CSV"].splitlines()]
+    assert rows[0] == ["metric", "system", "exact", "low", "high"]
+    assert [float(x) for x in rows[1][2:]] == pytest.approx([4 / 6] * 3)
+    assert rows[-1][2] == ""
+    assert [float(x) for x in rows[-1][3:]] == pytest.approx(list(ap_ranges())[1])
+    assert "| AP | B |" in " ".join(made["Markdown"].split())
+    assert "66.67" in made["LaTeX"]
+    report = made["HTML report"]
+    assert "66.67" in report
+    assert "lie beyond 10: metrics cut there or before are exact" in report
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(made["Script"], {})
+    assert "'A': 66.67%\n" in out.getvalue()
+    low, high = list(ap_ranges())[1]
+    assert f"'B': {low:.2%} to {high:.2%}\n" in out.getvalue()
+    looked_at(Page("consistency", **page.link))
+
+
+def test_files_and_runs_that_miss_an_item_say_the_same():
+    looked_at(Page("consistency").upload("ranks.csv", FILE.encode()))
+    page = Page("consistency").pick("source", "Upload a file")
+    page.file_uploader[0].set_value([("r.run", RUNS.encode(), ""), ("q", QRELS.encode(), "")])
+    page.run().click("Known to be beyond the end")
+    next(x for x in page.number_input if "candidates of every" in x.label).set_value(N)
+    looked_at(page.run())
+
+
+def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
+    page = Page("consistency", source="Paste ranks", ranks=TYPED, k="20", metrics=["Recall@k"])
+    assert page.headline == (
+        "Recall@20 needs ranks beyond 10\\: A from 66.67 % to 100.00 % and B from 50.00 % to "
+        "100.00 %."
+    )
+    assert page.click("Take k = 10").headline.startswith("Recall@10 on all items")
+    # A wrong entry takes nothing away.
+    page.write("pasted", TYPED.replace(" 9", " >x"))
+    assert "'>x' is not a number" in page.complaint
+    assert page.headline.startswith("Recall@10 on all items")
