@@ -21,6 +21,7 @@ _DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
 LADDERS: dict[str, tuple[float, ...]] = {
     "n": (*_DECADES, 10**9),
     "m": (1, 2, 5, 10, 20, 50, 99, 100, 200, 500, 1000, 2000, 5000, 10_000),
+    "budget": (10, 20, 50, 100, 200, 500, 1000),
     "gamma": (*(round(f * 10**-e, 9) for e in range(0, 6) for f in (1, 0.5, 0.2)), 1e-6, 0.0),
     "rank": (1, 2, 3, *_DECADES[:-1], 5, 10**9),
 }
@@ -29,6 +30,7 @@ LADDERS = {key: tuple(sorted(set(steps), reverse=key == "gamma")) for key, steps
 HELP = {
     "n": "How many items one ranking holds, the relevant one included.",
     "m": "How many irrelevant items are drawn and ranked with the relevant one.",
+    "budget": "The price: scores of candidates that may be spent for each instance and system.",
     "k": "Cutoff: the first k places count. Used by the metrics written with @k.",
     "gamma": "How much a correction minds variance: 1 minds only variance, 0 only bias.",
     "scheme": (

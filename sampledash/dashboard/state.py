@@ -58,7 +58,7 @@ DEFAULTS: dict[str, Any] = {
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
 _NUMBERS: dict[str, type] = {
-    **dict.fromkeys(("n", "m", "k", "rank"), int),
+    **dict.fromkeys(("n", "m", "k", "rank", "budget"), int),
     **dict.fromkeys(("gamma", "odds"), float),
     **dict.fromkeys(("draws", "draws_seed"), int),
 }

@@ -78,6 +78,24 @@ def test_the_vector_and_its_cost_follow_gamma(page):
     expect(page).to_have_url(re.compile(f"gamma={gamma:g}"))
 
 
+def test_designs_follow_the_budget(page):
+    visit(page, "consistency?answers=What+to+do+instead&metrics=Recall%40k")
+    sets, how = sd.example("movielens-xyz"), {"corrections": ["uncorrected"], "scheme": SCHEME}
+    row = page.locator(".st-key-designs_table tr", has_text="stop when decided")
+    page.locator(".st-key-consistency_designs .main-svg").first.wait_for()
+    page.locator(".st-key-budget_ladder").scroll_into_view_if_needed()
+    for budget in dragged(page, "budget", 0.95, stops=5):
+        errors = sd.designs("Recall@10", sets, budget, **how).errors
+        stopped = errors[errors["design"] == "stop when decided"]
+        expect(row).to_contain_text(f"{round(stopped['instances'].mean()):,}")
+        said = page.locator(".st-key-designs_said")
+        expect(said).to_contain_text(f"For the price of {budget:,} negatives, stopping")
+        x, y = page.evaluate(POINT, ["consistency_designs", 0, ""])
+        found = errors.query("design == 'uncorrected'")["rmse"]
+        assert (x, y) == pytest.approx((budget, 100 * (found**2).mean() ** 0.5), rel=5e-3)
+    expect(page).to_have_url(re.compile(f"budget={budget}"))
+
+
 def test_an_exact_number_reaches_every_panel(page):
     visit(page, "explore")
     page.get_by_label("m, negatives, exact value").fill("37")

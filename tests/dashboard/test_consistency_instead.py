@@ -47,3 +47,18 @@ def test_enough_for_all_and_metrics_that_nothing_decides():
     # Five instances among 10,000: 100 scores each do not pay for one.
     at = Page("consistency", source="Three toy recommenders", **answers)
     assert "not one instance can be ranked" in at.said
+
+
+def test_the_price_is_that_of_m_until_the_reader_sets_another():
+    at = page(m="200", source="Three toy recommenders")
+    assert at.said.count("For the price of 200 negatives") == 1
+    at.put("m", 50)
+    assert "For the price of 50 negatives" in at.said
+    at.put("budget", 500)
+    assert "For the price of 500 negatives" in at.said
+    assert "For the price of 500 negatives" in at.put("m", 20).said
+    link = at.link
+    assert (link["m"], link["budget"]) == (["20"], ["500"])
+    assert "For the price of 500 negatives" in Page("consistency", **link).said
+    at.put("budget", 10_000)
+    assert "Budget = 10,000 is not within 1 to 9,999" in " ".join(x.value for x in at.info)

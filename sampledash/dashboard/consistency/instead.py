@@ -1,4 +1,4 @@
-"""What to do instead of sampling: every design at the price of m negatives."""
+"""What to do instead of sampling: every design at one price, which a slider sets."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import pandas as pd
 
 from sampledash.comparison.designs import FULL, STOPPED, Designs, designs
 from sampledash.correction import as_correction
-from sampledash.dashboard import cache, theme
+from sampledash.dashboard import cache, live, sliders, theme
 from sampledash.dashboard.consistency.result import Focus
 from sampledash.dashboard.words import system_name
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, in_runs, points, short_count
 from sampledash.types import Progress
 
-BUDGETS = (10, 20, 50, 100, 200, 500, 1_000)
+PICTURE, SAID, TABLE = "consistency_designs", "designs_said", "designs_table"
+BUDGETS = sliders.LADDERS["budget"]
 CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "BV 0.01")
 SAMPLED = CORRECTIONS[0]
 
@@ -47,33 +48,43 @@ def _mean_root(values: Any) -> float:
     return float(np.sqrt((values**2).mean()))
 
 
-def compute(focus: Focus, progress: Progress) -> Priced:
-    """The designs at the m of the page and at a ladder of budgets up to all negatives."""
-    q, m = focus.result.question, focus.result.m
-    options: Any = {key: x for key, x in q.options.items() if key != "correction"}
-    most = max(each.max_negatives for each in focus.sets)
-    budgets = sorted({m, *(b for b in BUDGETS if b <= most)})
-    found = {}
-    for done, budget in enumerate(budgets):
-        progress(done / len(budgets))
-        # Beyond the ladder each correction would take seconds.
-        names = CORRECTIONS if budget <= BUDGETS[-1] else (SAMPLED,)
+def most_of(focus: Focus) -> int:
+    """Scores that rank all candidates of any instance."""
+    return max(each.max_negatives for each in focus.sets)
 
-        def make(budget: int = budget, names: tuple[str, ...] = names) -> Designs:
-            return designs(focus.metric, focus.sets, budget, corrections=names, **options)
+
+def compute(focus: Focus, budget: int, progress: Progress | None = None) -> Priced:
+    """The designs at a budget and at the ladder of budgets up to all negatives."""
+    q, most = focus.result.question, most_of(focus)
+    if not 1 <= budget <= most:
+        raise ValueError(
+            f"budget = {budget} is not within 1 to {most}, where all candidates are ranked: take a "
+            "price between"
+        )
+    options: Any = {key: x for key, x in q.options.items() if key != "correction"}
+    budgets = sorted({budget, *(int(b) for b in BUDGETS if b <= most)})
+    found = {}
+    for done, price in enumerate(budgets):
+        if progress:
+            progress(done / len(budgets))
+        # Beyond the ladder each correction would take seconds.
+        names = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
+
+        def make(price: int = price, names: tuple[str, ...] = names) -> Designs:
+            return designs(focus.metric, focus.sets, price, corrections=names, **options)
 
         plain = {**options, "scheme": q.protocol.scheme}
-        key = "designs", q.source.key, focus.metric, *focus.systems, budget, repr(plain)
-        found[budget] = cache.cached(key, make, shared=focus.shared)
+        key = "designs", q.source.key, focus.metric, *focus.systems, price, repr(plain)
+        found[price] = cache.cached(key, make, shared=focus.shared)
     return Priced(found)
 
 
 # ------------------------------------------------------------------------------------------- words
 
 
-def sentence(focus: Focus, priced: Priced) -> str:
+def sentence(focus: Focus, priced: Priced, m: int) -> str:
     """What the price of m negatives buys."""
-    m, metric = focus.result.m, focus.metric
+    metric = focus.metric
     error = priced.error(m)
     sampled = f"{count(m)} sampled negatives are off by {points(error[SAMPLED])}"
     if corrected := error.keys() - {SAMPLED, FULL, STOPPED}:
@@ -110,29 +121,34 @@ ABOUT = (
     "above the relevant item; then it is beyond k for certain. Only where it is within k are all "
     "looked at. With less money take fewer instances, drawn at random, the same for all systems. "
     "Off by: root mean squared error, over the systems. Worth it where a score is dear; where all "
-    "scores come from one matrix product, rank everything."
+    "scores come from one matrix product, rank everything. In the order of a cheap proxy, such as "
+    "popularity, it costs less still: measure how much with sampledash.proxy_cost on some of your "
+    "instances and give it to sampledash.designs as proxies."
 )
 
 
-def table(focus: Focus, priced: Priced) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The designs at m: as printed, and whole."""
-    m = focus.result.m
-    errors, orders = priced.found[m]
+def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The designs at a budget: as printed, the same rows at each, and whole."""
+    errors, orders = priced.found[budget]
     better, worse = focus.ordered(focus.pair)
     marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
     chances = dict(zip(marked["design"], marked["probability"], strict=True))
-    rows, error = priced.by_design(m), priced.error(m)
-    # Of a tied pair there is no true order to show: its chances are NaN.
-    shows = ["always" if chances[x] == 1 and not error[x] else in_runs(chances[x]) for x in rows]
+    known = priced.by_design(budget)
+
+    def row(design: str) -> list[str]:
+        if design not in known:  # it reaches not one instance
+            return ["–"] * 5
+        found, off = known[design], _mean_root(known[design]["rmse"])
+        errors = (points(_mean_root(found[x])) for x in ("bias", "standard_error"))
+        # Of a tied pair there is no true order to show: its chances are NaN.
+        shown = "always" if chances[design] == 1 and not off else in_runs(chances[design])
+        return [count(round(found["instances"].mean())), *errors, points(off), shown]
+
+    names = list(priced.found[min(priced.found)].errors["design"].unique())
+    shows = f"Shows {focus.label(focus.pair, system_name)}"
     printed = pd.DataFrame(
-        {
-            "Design": list(rows),
-            "Instances": [count(round(x["instances"].mean())) for x in rows.values()],
-            "Bias": [points(_mean_root(x["bias"])) for x in rows.values()],
-            "Standard error": [points(_mean_root(x["standard_error"])) for x in rows.values()],
-            "Off by": list(map(points, error.values())),
-            f"Shows {focus.label(focus.pair, system_name)}": shows,
-        }
+        [[name, *row(name)] for name in names],
+        columns=["Design", "Instances", "Bias", "Standard error", "Off by", shows],
     )
     wide = orders.assign(pair=orders["better"] + " > " + orders["worse"])
     wide = wide.pivot(index="design", columns="pair", values="probability").reset_index()
@@ -157,9 +173,32 @@ print(sd.mean_of_sample("{metric}", run.sets[0], len(users)))"""
 # ----------------------------------------------------------------------------------------- picture
 
 
-def picture(focus: Focus, priced: Priced, *, dark: bool) -> theme.Picture:
-    """Error against cost, a line a design; the price of m negatives is marked."""
-    c, budgets = theme.look(dark), [b for b in priced.found if b <= BUDGETS[-1]]
+def follows(focus: Focus, dark: bool) -> live.Follows:
+    """What follows the slider of the budget: sentence, mark in the picture, and the table."""
+    q = focus.result.question
+    depends = q.key, focus.x, focus.pair, *focus.systems, dark
+
+    def at(priced: Priced, budget: int) -> live.Frame:
+        printed, _ = table(focus, priced, budget)
+        return live.Frame(
+            {PICTURE: picture(focus, priced, budget, dark=dark)},
+            {
+                f".st-key-{SAID} p": [sentence(focus, priced, budget)],
+                f".st-key-{TABLE} td": printed.to_numpy().ravel().tolist(),
+            },
+        )
+
+    def frames() -> dict[str, live.Frame]:
+        budgets = [int(b) for b in BUDGETS if b <= most_of(focus)]
+        priced = compute(focus, budgets[0])
+        return {count(budget): at(priced, budget) for budget in budgets}
+
+    return live.Follows("budget", depends, frames, lines=False, shared=q.shared)
+
+
+def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.Picture:
+    """Error against cost, a line a design; the budget is marked."""
+    c, budgets = theme.look(dark), [b for b in priced.found if b in BUDGETS]
     errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
     names, colors, lines, data = [], [], [], []
     for design in errors.columns[(errors > 0).any()]:
@@ -169,15 +208,20 @@ def picture(focus: Focus, priced: Priced, *, dark: bool) -> theme.Picture:
             line = theme.correction_line(as_correction(design).name, dark)
             line |= {"dash": "dot"} if design == CORRECTIONS[-1] else {}
         y = errors[design].where(errors[design] > 0).to_numpy()
-        data.append(theme.curve(budgets, y, line, design))
+        data.append(theme.curve(budgets, y, line, design, customdata=budgets))
         names.append(str(design))
         colors.append(line["color"])
         lines.append(y)
     finite = np.concatenate([y[np.isfinite(y)] for y in lines])
     low, top = float(finite.min()) / 1.6, float(finite.max()) * 1.6
     ends = [float(np.log10(budgets[0])) - 0.05, float(np.log10(budgets[-1])) + 0.05]
-    at: Any = {"height": 300.0, "log": True, "clear": [focus.result.m]}
-    notes = theme.names_at(names, colors, budgets, lines, ends, (low, top), **at)
+    notes = theme.names_at(names, colors, budgets, lines, ends, (low, top), height=300, log=True)
+    now = priced.error(budget)
+    for name, color in zip(names, colors, strict=True):
+        # What is exact has no place on a log axis: below it.
+        off = 100 * now.get(name, 0.0) or low / 10
+        look = {"color": color, "size": 9}
+        data.append(theme.dots([budget], [off], look, name="", hoverinfo="skip"))
     ticks = [10.0**e for e in range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(top))) + 1)]
     return theme.figure(
         data,
@@ -185,7 +229,7 @@ def picture(focus: Focus, priced: Priced, *, dark: bool) -> theme.Picture:
         height=400,
         title=f"Error of {focus.metric} against its price",
         annotations=notes,
-        shapes=[theme.upright(focus.result.m, c.ink)] if focus.result.m <= BUDGETS[-1] else [],
+        shapes=[theme.upright(budget, c.ink)],
         revision=f"designs-{focus.metric}",
         xaxis={
             "title": {"text": "scores per instance (log scale)"},

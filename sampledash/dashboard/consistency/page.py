@@ -16,7 +16,7 @@ from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import M_CAP, TIED, quick_ladder
 from sampledash.dashboard import cache, live, page, ranks, sliders, state, theme
-from sampledash.dashboard.consistency import cut, pictures, tabs, words
+from sampledash.dashboard.consistency import cut, instead, pictures, tabs, words
 from sampledash.dashboard.consistency.result import (
     CODES,
     CORRECTIONS,
@@ -126,7 +126,9 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         live.answered(focus)
     # With a correction, a fit at every step would take too long.
     alone = dim or result.question.fits
-    live.follow([] if alone else [_follows(focus, before, view, page.is_dark())])
+    dark = page.is_dark()
+    own = [] if alone else [_follows(focus, before, view, dark)]
+    live.follow(own if dim else [*own, instead.follows(focus, dark)])
 
 
 def _below(focus: Focus) -> None:

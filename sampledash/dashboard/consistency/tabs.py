@@ -16,7 +16,7 @@ import streamlit as st
 
 from sampledash import simulation
 from sampledash.comparison.run_distribution import rank_distribution_at
-from sampledash.dashboard import page, state
+from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.cache import Key
 from sampledash.dashboard.consistency import instead, pictures, words
 from sampledash.dashboard.consistency.result import CORRECTIONS, MOST_PAIRS, SEED, Focus, recipe
@@ -41,6 +41,7 @@ DEFAULTS: dict[str, Any] = {
     "distribution_view": RANKS[0],
     "sure_view": SURE[0],
     "wanted": "95 %",
+    "budget": 100,
     "repeats": "200",
     "seed": 1,
 }
@@ -448,19 +449,41 @@ def _distribution(focus: Focus) -> None:
 
 
 def _instead(focus: Focus) -> None:
-    """Every design at the price of m negatives, and the loop of who takes it."""
-    said = st.empty()
-    with page.progress("Every design at its price") as report:
-        priced = instead.compute(focus, report)
-    said.markdown(escaped(instead.sentence(focus, priced)))
-    fig = instead.picture(focus, priced, dark=page.is_dark())
-    alt = f"Error against price, a line a design. {instead.sentence(focus, priced)}"
-    page.picture(fig, key="consistency_designs", alt=alt)
-    page.table(*instead.table(focus, priced), "designs")
+    """Every design at one price, and the loop of who takes it."""
+    said = st.container(key=instead.SAID)
+    budget = _budget(min(focus.result.m, instead.most_of(focus)))
+    try:
+        with page.progress("Every design at its price") as report:
+            priced = instead.compute(focus, budget, report)
+    except ValueError as error:
+        said.info(escaped(state.spelled(error)), icon=":material/info:")
+        return
+    sentence = instead.sentence(focus, priced, budget)
+    said.markdown(escaped(sentence))
+
+    def pick(price: Any) -> None:
+        st.session_state["budget"] = int(price)
+
+    fig = instead.picture(focus, priced, budget, dark=page.is_dark())
+    alt = f"Error against price, a line a design. {sentence}"
+    page.picture(fig, key=instead.PICTURE, alt=alt, on_pick=pick)
+    with st.container(key=instead.TABLE):
+        page.table(*instead.table(focus, priced, budget), "designs")
     st.caption(instead.ABOUT)
     if focus.metric.k is not None:
         st.caption("For your own scorer")
-        st.code(instead.snippet(focus.metric, focus.result.m), language="python")
+        st.code(instead.snippet(focus.metric, budget), language="python")
+
+
+def _budget(m: int) -> int:
+    """Draw the price: that of the m of the page, until the reader sets another."""
+    now, was = st.session_state.get("budget"), st.session_state.get("_budget_of")
+    linked = now is None and "budget" in st.query_params
+    if now == was and not linked and (now, m) != (None, DEFAULTS["budget"]):
+        st.session_state["budget"] = m
+    st.session_state["_budget_of"] = m
+    sliders.ladder("budget", "Scores per instance", default=DEFAULTS["budget"])
+    return int(state.value("budget", DEFAULTS))
 
 
 def paper_button(focus: Focus) -> None:
