@@ -20,7 +20,7 @@ from sampledash.report.numbers import percent, points
 from tests.dashboard.driver import Page
 
 HOW = {"scheme": "without-replacement"}
-EVERY = range(1, 10)
+EVERY = range(1, 11)
 N = 10_000
 SAMPLING = sd.Sampling(N, 100, "without-replacement")
 page = partial(Page, "learn")
@@ -105,8 +105,17 @@ SAYS = {
     ),
     # As in the README; section 6.2 and Figure 6: about 1,000.
     9: (
-        ["right from m = 970 on", "95 % of cases from m = 1,121 on, of at most 3,686"],
+        [
+            "714 scores a user, of 3,686 at most",
+            "right from m = 970 on",
+            "95 % of cases from m = 1,121 on, of at most 3,686",
+        ],
         {"969": "2 of 3", "970": "3 of 3"},
+    ),
+    # Measured beforehand: Z takes 714 scores a user, 20.2 % of all; 50 · 5 / 20 by hand.
+    10: (
+        ["takes 714 scores a user on average, of 3,540"],
+        {"0": "0 looked at, ▲ 0 above, ▼ 0 below</b><br>rank 1 to 50: open"},
     ),
 }
 
@@ -226,12 +235,12 @@ def test_the_address_keeps_the_lesson_and_back_and_next_stay_within_the_course()
     assert again.said == at.said
     assert "NDCG is A 72.90 %" in at.said
     assert again.specs[0] == at.specs[0]
-    at = page(lesson="8")
+    at = page(lesson="9")
     at.button(key="lesson_next").click().run()
-    assert at.session_state["lesson"] == "9"
+    assert at.session_state["lesson"] == "10"
     assert at.button(key="lesson_next").disabled
     at.button(key="lesson_back").click().run()
-    assert at.session_state["lesson"] == "8"
+    assert at.session_state["lesson"] == "9"
     assert page(lesson="12").session_state["lesson"] == "1"
     assert page(lesson="1").button(key="lesson_back").disabled
 
@@ -250,7 +259,7 @@ def test_presenting_is_large_and_bare():
 def test_the_exercise_sheet_holds_every_lesson_and_its_solutions_come_last():
     lessons = [words(number) for number in EVERY]
     tasks, solutions = sheet().split("\n---\n")
-    assert f"9 lessons, {sum(one.minutes for one in lessons)} minutes." in tasks
+    assert f"10 lessons, {sum(one.minutes for one in lessons)} minutes." in tasks
     for number, lesson in enumerate(lessons, 1):
         assert f"## {number}. {lesson.question}" in tasks
         assert f"## {number}. {lesson.title}" in solutions
@@ -261,6 +270,27 @@ def test_the_exercise_sheet_holds_every_lesson_and_its_solutions_come_last():
         assert all(exercise.task in tasks for exercise in lesson.exercises)
 
 
+def test_lesson_10_looks_until_one_user_and_then_all_are_decided():
+    at = answered(10)
+    (drawn,) = at.specs
+    *open_, last = (x["layout"]["title"]["text"] for x in drawn["frames"])
+    assert all("open" in text for text in open_)
+    assert "▲ 5 above" in last
+    assert "decided: Recall@5 is 0" in last
+    assert "5 \\cdot 50 / 20 = 12.5" in at.latex[0].value
+    z = sd.example("movielens-xyz")[2]
+    # P(fewer than 10 of those above among 100 looked at), summed over the users.
+    shares = [sd.Sampling(int(n), 100, **HOW).pmf(int(r))[:10].sum()
+              for r, n in zip(z.ranks[:400], z.n[:400], strict=True)]  # fmt: skip
+    some = sd.RankSet("Z", z.ranks[:400], z.n[:400])
+    assert sd.expected_mean("Recall@10", some, 100, **HOW) == pytest.approx(np.mean(shares))
+    at = answered(10, look10="All users")
+    said = percent(sd.expected_mean("Recall@10", z, 100, **HOW))
+    assert f"After 100 scores of each user {said} are open" in at.said
+    assert f"Z</b> {said}" in title(at, "100")
+    assert "X 684, Y 680, Z 714" in title(at, "100")
+
+
 def test_exercise_about_half_of_recall():
     metric = sd.parse_metric("Recall@10")
     at = half_way(metric, 100)
@@ -268,15 +298,15 @@ def test_exercise_about_half_of_recall():
     assert below >= 0.5 > above
 
 
-def test_a_tenth_lesson_is_one_more_file(tmp_path, monkeypatch):
+def test_another_lesson_is_one_more_file(tmp_path, monkeypatch):
     ninth = Path(lessons.__path__[0]) / "lesson_09_your_paper.py"
-    shutil.copy(ninth, tmp_path / "lesson_10_again.py")
+    shutil.copy(ninth, tmp_path / "lesson_11_again.py")
     monkeypatch.setattr(lessons, "__path__", [*lessons.__path__, str(tmp_path)])
     course.cache_clear()
     try:
-        assert len(course()) == 10
-        assert words(10) == words(9)
+        assert len(course()) == 11
+        assert words(11) == words(9)
     finally:
         course.cache_clear()
         words.cache_clear()
-        sys.modules.pop(f"{lessons.__name__}.lesson_10_again", None)
+        sys.modules.pop(f"{lessons.__name__}.lesson_11_again", None)

@@ -1,6 +1,6 @@
 """What a lesson is: a text with named numbers, what computes them, and a picture.
 
-A lesson is one file in the folder ``lessons``, whose names give the order. Adding a tenth is adding
+A lesson is one file in the folder ``lessons``, whose names give the order. Adding one is adding
 a file. It holds
 
 ``TEXT``
@@ -12,8 +12,8 @@ a file. It holds
 ``numbers(look)``, ``picture(look, revealed, dark)``
     The numbers, and texts, by name (several lines as a tuple), and the Plotly figure.
 ``LOOKS``, ``OFFER``
-    Where there are some: metrics to choose from once the answer is out, the one of the question
-    first; and what can be tried beside the picture: what is asked, values of m, what answers.
+    Where there are some: metrics or pictures to choose from once the answer is out, that of the
+    question first; and what can be tried beside the picture: what is asked, values of m, what answers.
 
 Screen, projector and exercise sheet are made from the same lesson.
 """

@@ -166,7 +166,7 @@ def _look(place: DeltaGenerator, number: int) -> str:
     if not more:
         return first
     how: dict[str, Any] = {"default": first, "required": True, **_CHOICE}
-    return place.segmented_control("Metric", looks, key=f"{LOOK}{number}", **how) or first
+    return place.segmented_control("Shown", looks, key=f"{LOOK}{number}", **how) or first
 
 
 @st.cache_resource(max_entries=120, show_spinner="Computing the picture")

@@ -30,9 +30,11 @@ sentence: All three pairs are right from m = $right_from on in expectation; one 
 formula: m \ge $right_from,\quad \frac{m}{n-1} \ge \frac{$right_from}{$most} =
     $share:0f\,\%
 why: Full ranking costs one score per item and a count of those above. Ranks that are saved once
-    give every metric, and every m, afterwards.
+    give every metric, and every m, afterwards. Where a score is dear, $stop scores a user, of $most
+    at most, give the exact $metric too: stop when it is decided (lesson 10).
 source: Sections 6.2, 6.3 and 7
-link: consistency | source=Upload a file | Check your own ranks in Consistency
+link: consistency | source=Upload a file&answers=What to do instead
+    | Check your own ranks in Consistency, and what to do instead
 minutes: 8
 misconception: “Everybody uses 100 negatives, so mine are comparable.” Only with the same n, m and
     scheme, and only as the softened metric.
@@ -42,7 +44,8 @@ exercise: Take a paper that prints metrics on sampled negatives. Note n, m, the 
     AUC is printed; paste the table on the Correct page.
     | What the table allows is shown as a range; pairs whose ranges overlap are undecided.
 point: **Rank all candidates**, and save the true ranks.
-point: If you cannot: say n, m, the scheme and the seeds.
+point: If scores are dear: **stop when decided**, of fewer users if need be (lesson 10).
+point: If you must sample: say n, m, the scheme and the seeds.
 point: Check from which m the order is right: here $right_from, not $m.
 point: Report a corrected metric with its γ, and its scatter.
 point: Report AUC too: sampling leaves its expectation alone.
@@ -69,6 +72,7 @@ def numbers(look: str) -> Numbers:
         "most": most,
         "pair": f"{better} and {worse}",
         "sure": f"{100 * SURE:.0f} %",
+        "stop": round(max(sd.mean_stopping_cost(METRIC, rs).mean for rs in sets)),
         "share": 100 * right_from / most,
     }
 
