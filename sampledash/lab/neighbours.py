@@ -24,6 +24,8 @@ PAIRS = 2**22
 BLOCK = 2**21
 #: Rows of a dense matrix that are worked on at once.
 STRIPE = 1024
+#: Columns that stay together: where a block of them fits the cache, scores take half the time.
+WIDTH = 512
 #: Bytes that the weights between items may take.
 LARGEST = 2**30
 
@@ -83,9 +85,9 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     """
     taken = _ones(history)
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
-    n, kept = len(counts), []
+    n, kept, squares, size = len(counts), [], np.zeros(len(counts)), 0
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
-    whole, squares, size = np.empty((n, n) if dense else 0), np.zeros(n), 0
+    whole = [np.empty((n, part.stop - part.start)) for part in _columns(n)] if dense else []
     for rows, block, share in cooccurrence(taken):
         # s is symmetric: row j holds what j gives each candidate.
         if np.isfinite(k):
@@ -94,19 +96,26 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
         block.data = (block.data / np.sqrt(counts[own] * counts[block.indices])) ** q
         squares += np.bincount(block.indices, block.data**2, minlength=n)
         if dense:
-            whole[rows] = block.toarray()
+            for columns, weights in zip(_columns(n), whole, strict=True):
+                weights[rows] = block[:, columns].toarray()
         else:
             kept.append(block if np.isfinite(k) else block.astype(np.float32))
             size += 8 * block.nnz
             _check_size(n, size, "limit the neighbours, as with k=100, or ")
-        yield Progress(0.95 * share)
+        yield Progress(share)
     length = np.sqrt(np.where(squares > 0, squares, 1))
-    if dense:
-        whole /= length
-        return ItemWeights(taken, [whole])
-    weights = vstack(kept, format="csr")
-    weights.data /= length[weights.indices]
-    return ItemWeights(taken, [weights])
+    if not dense:
+        whole = [vstack(kept, format="csr")]
+        whole[0].data /= length[whole[0].indices]
+        return ItemWeights(taken, whole)
+    for columns, weights in zip(_columns(n), whole, strict=True):
+        weights /= length[columns]
+    return ItemWeights(taken, whole)
+
+
+def _columns(n: int) -> list[slice]:
+    """Blocks of columns."""
+    return [slice(start, min(start + WIDTH, n)) for start in range(0, n, WIDTH)]
 
 
 def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
@@ -151,12 +160,13 @@ def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
     whole[np.arange(n), np.arange(n)] += ridge
     yield from within(_invert(whole), 0.4, 0.95)
     scale = -1 / whole.diagonal()
-    weights = np.empty((n, n), np.float32)
-    for start in range(0, n, STRIPE):
-        weights[start : start + STRIPE] = whole[start : start + STRIPE] * scale
-        yield Progress(0.95 + 0.05 * start / n)
-    weights[np.arange(n), np.arange(n)] = 0
-    return ItemWeights(taken, [weights])
+    blocks = []
+    for columns in _columns(n):
+        weights = (whole[:, columns] * scale[columns]).astype(np.float32)
+        weights[np.arange(n)[columns], np.arange(weights.shape[1])] = 0
+        blocks.append(weights)
+        yield Progress(0.95 + 0.05 * columns.stop / n)
+    return ItemWeights(taken, blocks)
 
 
 def _invert(matrix: Scores) -> Part[None]:
