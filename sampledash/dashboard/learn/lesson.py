@@ -13,7 +13,8 @@ a file. It holds
     The numbers, and texts, by name (several lines as a tuple), and the Plotly figure.
 ``LOOKS``, ``OFFER``
     Where there are some: metrics or pictures to choose from once the answer is out, that of the
-    question first; and what can be tried beside the picture: what is asked, values of m, what answers.
+    question first; and what can be tried beside the picture: what is asked, values of m, what
+    answers.
 
 Screen, projector and exercise sheet are made from the same lesson.
 """

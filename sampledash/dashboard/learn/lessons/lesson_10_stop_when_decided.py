@@ -13,7 +13,7 @@ from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
 from sampledash.dashboard.sliding import Curve
-from sampledash.report.numbers import count, percent
+from sampledash.report.numbers import count
 
 TEXT = r"""
 title: Stop when it is decided
@@ -110,7 +110,7 @@ def _one(revealed: bool, dark: bool) -> go.Figure:
     }
     waiting = marks(list(range(total)), "circle-open", c.muted, 14)
     if not revealed:
-        title = f"<b>{total} candidates</b> of one user, none looked at"
+        title = f"<b>{total} candidates</b> of one user beside the relevant item, none looked at"
         return sliding.still([waiting], title, height=sliding.HEIGHT - 110, **layout)
     looked, steps = order(), []
     for done in range(len(looked) + 1):
@@ -121,7 +121,8 @@ def _one(revealed: bool, dark: bool) -> go.Figure:
             left = total - done
             said += f"decided: Recall@{CUTOFF} is 0; {left} are never scored"
         else:
-            said += f"rank {len(above) + 1} to {CANDIDATES - len(below)}: open"
+            rank = f"rank {len(above) + 1} to {CANDIDATES - len(below)}"
+            said += f"Recall@{CUTOFF} among {CANDIDATES} is open: {rank}"
         data = [
             marks(above, "triangle-up", c.vermillion, 18),
             marks(below, "triangle-down", c.blue, 18),
@@ -136,12 +137,10 @@ def _all(dark: bool) -> go.Figure:
     grid = m_grid(m_values[-1], m_values)
     means = sd.curve(METRIC, sets, grid.tolist(), scheme=WITHOUT).to_numpy()
     curves = [Curve(name, means[:, i], theme.system_line(i, dark)) for i, name in enumerate(names)]
-    costs = [sd.mean_stopping_cost(METRIC, rs).mean for rs in sets]
-    taken = ", ".join(f"{x} {count(round(cost))}" for x, cost in zip(names, costs, strict=True))
     says = {
-        m: f"{count(m)} looked at: so many users are open<br>until decided: {taken} on average"
+        m: f"{count(m)} looked at: users still open"
         if m < most
-        else f"all looked at: open no more, {percent(means[-1].max())} at most are hits"
+        else "all looked at: only hits left"
         for m in m_values
     }
     return sliding.along(
@@ -151,6 +150,7 @@ def _all(dark: bool) -> go.Figure:
         M,
         dark=dark,
         revision="all-users",
+        prefix="looked at: ",
         xaxis=theme.rank_axis(m_values[-1], title="looked at for each user (log scale)", most=5),
         yaxis=theme.percent_axis(100.0, title="users still open"),
     )
