@@ -19,9 +19,11 @@ from sampledash.estimation.vectors import fit_learned, gamma_table
 from sampledash.evaluator import Decided, Evaluation, evaluate, rank_until_decided
 from sampledash.expectation import expected, posterior, variance
 from sampledash.lab.interactions import Interactions
+from sampledash.lab.models import finish
 from sampledash.lab.ranking import rank, ranks_from_scores
 from sampledash.lab.reading import read_interactions
 from sampledash.lab.splits import Split, parse_split, split
+from sampledash.lab.synthetic import synthetic
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.protocol import Options
 from sampledash.ranksets import RankSet
@@ -75,6 +77,7 @@ __all__ = [
     "example",
     "expected",
     "expected_mean",
+    "finish",
     "fit_learned",
     "flips",
     "full_cutoff",
@@ -115,6 +118,7 @@ __all__ = [
     "std_of_mean",
     "stopping_cost",
     "stopping_range",
+    "synthetic",
     "variance",
     "vector_json",
     "verdict",

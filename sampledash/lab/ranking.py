@@ -7,7 +7,8 @@ off.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,13 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from sampledash import checks
+from sampledash.lab.models import Part, Progress, finish
 from sampledash.lab.splits import Split
 from sampledash.ranksets import RankSet, draw_shared_ties
 from sampledash.types import Ints
 
 #: Scores of the users start..stop for all items, shape (stop - start, n_items).
 ScoresOf = Callable[[int, int], NDArray[Any]]
-Part = Literal["test", "validation"]
+HeldOut = Literal["test", "validation"]
 
 _BLOCK = 4 * 2**20  # bytes of scores at a time: some hundredths of a second of most models
 _FEWEST = 16  # users at a time where a row is longer, so that models still multiply matrices,
@@ -43,12 +45,12 @@ def rank(
     split: Split,
     *,
     system: str,
-    part: Part = "test",
+    part: HeldOut = "test",
     least_rating: float | None = None,
     recommender: str = "",
     seed: int | None = None,
-) -> Generator[float, None, RankSet]:
-    """Rank what a split holds out, among all candidates of its user.
+) -> Part[RankSet]:
+    """Rank what a split holds out, among all candidates of its user, as a generator.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def rank(
 
     Yields
     ------
-    The share done, at least ten times a second with most models.
+    Its progress, ten times a second or more often with most models.
 
     Returns
     -------
@@ -150,8 +152,7 @@ def ranks_from_scores(
     >>> found.ranks.tolist(), found.ties.tolist(), found.n.tolist()
     ([1, 3], [1, 0], [3, 3])
     """
-    wanted = _matrix("relevant", relevant, None)
-    users = wanted.shape[0]
+    users = relevant.shape[0] if hasattr(relevant, "shape") else len(relevant)
     block: ScoresOf
     if callable(scores):
         items, block = _checked(scores(0, 1), None, 0)[0].shape[1], scores
@@ -174,17 +175,12 @@ def ranks_from_scores(
     known = None if seen is None else _matrix("seen", seen, (users, items))
     labels = np.arange(1, users + 1) if instances is None else checks.labels("instances", instances)
     checks.length("instances", labels, users, f"one label for each of the {users:,} users")
-    counting = _count(block, wanted, known, items)
-    while True:
-        try:
-            next(counting)
-        except StopIteration as done:
-            return _rank_set(system, done.value, labels)
+    return _rank_set(system, finish(_count(block, wanted, known, items)), labels)
 
 
 def _count(
     scores_of: ScoresOf, relevant: csr_array, seen: csr_array | None, n_items: int
-) -> Generator[float, None, _Counted]:
+) -> Part[_Counted]:
     """Best rank, ties and candidates of each relevant item, by blocks of users."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = _users_of(relevant), relevant.indices.astype(np.int64)
@@ -215,7 +211,7 @@ def _count(
             ties[first:last] -= np.bincount(row[theirs == threshold[row]], minlength=last - first)
             if masked:  # and so taken off twice
                 n[first:last] += np.bincount(row[theirs == -np.inf], minlength=last - first)
-        yield stop / users
+        yield Progress(stop / users)
     if len(user) > np.count_nonzero(np.diff(ends)):  # of some several
         rank, ties = draw_shared_ties(user, rank, ties)
     return _Counted(user, rank, ties, n)
@@ -286,31 +282,28 @@ def _seen_scores(
     return row, scores[user[row] - start, seen.indices[at]]
 
 
-def _matrix(name: str, given: Any, shape: tuple[int, int] | None) -> csr_array:
-    """Items of users in any of the forms that are taken, as a pattern with sorted indices.
-
-    Without a shape as wide as its largest item needs.
-    """
+def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
+    """Items of users in any of the forms that are taken, as a pattern with sorted indices."""
     if issparse(given) or (isinstance(given, np.ndarray) and given.ndim == 2):
         if not issparse(given) and given.dtype != bool:
             raise ValueError(f"{name} as an array users × items must hold true and false")
-        found = csr_array(given)
-        if shape is not None and found.shape != shape:
+        if given.shape != shape:
             raise ValueError(
-                f"{name} has shape {found.shape}, the scores have {shape}: give one for the other"
+                f"{name} has shape {given.shape}, the scores have {shape}: give one for the other"
             )
-        found.eliminate_zeros()
-        user, item = _users_of(found), found.indices
+        found = csr_array(given)
+        some = found.data != 0
+        user, item = _users_of(found)[some], found.indices[some]
     else:
         rows = list(given)
-        sizes = [np.size(row) for row in rows]
-        items: Any = np.concatenate([np.ravel(row) for row in rows]) if sum(sizes) else []
-        item = checks.integers(name, items, low=0, high=None if shape is None else shape[1] - 1)
-        user = np.repeat(np.arange(len(rows)), sizes)
-        if shape is not None and len(rows) != shape[0]:
+        if len(rows) != shape[0]:
             raise ValueError(f"{name} has {len(rows):,} rows for {shape[0]:,} users: give as many")
-        shape = shape or (len(rows), int(item.max(initial=-1)) + 1)
-    pattern = csr_array((np.ones(len(item), np.int8), (user, item)), shape=shape or found.shape)
+        single = all(np.ndim(row) == 0 for row in rows[:1])
+        sizes = [1] * len(rows) if single else [len(row) for row in rows]
+        items = rows if single else list(chain.from_iterable(rows))
+        item = checks.integers(name, items, low=0, high=shape[1] - 1)
+        user = np.repeat(np.arange(len(rows)), sizes)
+    pattern = csr_array((np.ones(len(item), np.int8), (user, item)), shape=shape)
     pattern.sum_duplicates()
     return pattern
 
