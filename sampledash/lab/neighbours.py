@@ -87,7 +87,9 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
     n, kept, squares, size = len(counts), [], np.zeros(len(counts)), 0
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
-    whole = [np.empty((n, part.stop - part.start)) for part in _columns(n)] if dense else []
+    whole: list[Any] = []
+    if dense:
+        whole = [np.empty((n, part.stop - part.start)) for part in _columns(n)]
     for rows, block, share in cooccurrence(taken):
         # s is symmetric: row j holds what j gives each candidate.
         if np.isfinite(k):

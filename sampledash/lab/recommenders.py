@@ -190,9 +190,14 @@ def _with(matrix: Any, data: Any) -> Any:
 
 
 def _least_squares(
-    matrix: Any, seed: int, loss: WeightedLoss, d: float, sweeps: float
+    matrix: Any,
+    seed: int,
+    loss: WeightedLoss,
+    d: float,
+    sweeps: float,
+    start: Factors | None = None,
 ) -> Part[Factors]:
-    return weighted_als(matrix, loss, d=int(d), sweeps=int(sweeps), seed=seed)
+    return weighted_als(matrix, loss, d=int(d), sweeps=int(sweeps), seed=seed, start=start)
 
 
 def _ials(
@@ -203,11 +208,19 @@ def _ials(
     return _least_squares(matrix, seed, WeightedLoss(1 + alpha, alpha, reg, False), d, sweeps)
 
 
-def _regression(
-    data: Interactions, seed: int, d: float, rm: float, reg: float, sweeps: float, wm: float = 0.0
-) -> Training:
+def regression(
+    data: Interactions,
+    seed: int,
+    d: float,
+    rm: float,
+    reg: float,
+    sweeps: float,
+    wm: float = 0.0,
+    start: Factors | None = None,
+) -> Part[Factors]:
+    """AllRank-Regression with these knobs, also from given factors on; R̂ is rm and the score."""
     matrix = _with(data.matrix, data.matrix.data - rm)
-    return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps)
+    return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps, start)
 
 
 def _relevant(data: Interactions) -> Any:
@@ -319,7 +332,7 @@ KINDS = {
             "AllRank-Regression",
             "matrix factorisation of ratings, the missing ones imputed and given a small weight",
             f"{STECK}, eq. 13",
-            _regression,
+            regression,
             (_D50, _wm(0.05), _rm(2), _reg(0.05), _sweeps(6)),
             rated=True,
         ),
@@ -354,7 +367,7 @@ KINDS = {
             "observed-only",
             "matrix factorisation of ratings that ignores what is missing",
             f"{STECK}, eq. 13 with w_m = 0",
-            _regression,
+            regression,
             (_D50, _rm(0), _reg(0.06), _sweeps(12)),
             rated=True,
         ),
@@ -388,7 +401,7 @@ KINDS = {
     )
 }
 
-#: The recommenders of the two papers, by their name there.
+#: The recommenders of Krichene & Rendle, by their name there.
 OF_THE_PAPERS = {
     "X": "iALS d=16 alpha=0.2 reg=10",
     "Y": "itemCF q=3 k=all",

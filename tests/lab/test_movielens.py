@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash.lab.experiments import EXPERIMENTS
 from sampledash.lab.models import finish
 from sampledash.lab.ranking import rank
-from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender
+from sampledash.lab.recommenders import parse_recommender
 from sampledash.lab.splits import split
 from tests.lab.movielens import movielens, needs_ratings, shipped
 
@@ -18,7 +19,9 @@ def test_y_and_z_are_the_shipped_ranks():
     parts = split(movielens(), "last 1")
     few = replace(parts, test=parts.test.take(parts.test.user < 500))
     for name, among in (("Y", few), ("Z", parts)):
-        model = finish(parse_recommender(OF_THE_PAPERS[name]).train(parts.training))
+        model = finish(
+            parse_recommender(EXPERIMENTS["krichene"].recommenders[name]).train(parts.training)
+        )
         found = finish(rank(model.scores, among, system=name))
         table = shipped(name)[: len(found.ranks)]
         columns = ("best_rank", "n_tied_others", "n_candidates")

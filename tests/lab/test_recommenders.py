@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from sampledash.lab.experiments import EXPERIMENTS
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.models import finish
-from sampledash.lab.recommenders import KINDS, OF_THE_PAPERS, parse_recommender, recommender
+from sampledash.lab.recommenders import KINDS, parse_recommender, recommender
 from tests.readers.reading import refused
 
 #: User, item, rating; item 4 has none.
@@ -33,7 +34,7 @@ def test_text_parses_back(name):
 
 def test_the_papers_values():
     # Krichene & Rendle, section 9; Steck, Table 2.
-    x, y, z = (parse_recommender(text) for text in OF_THE_PAPERS.values())
+    x, y, z = (parse_recommender(text) for text in EXPERIMENTS["krichene"].recommenders.values())
     assert x == parse_recommender("iALS")
     assert str(x) == "iALS d=16 alpha=0.2 reg=10 sweeps=5"
     assert (y.knobs, z.knobs) == ({"q": 3, "k": np.inf}, {"q": 1, "k": 10})

@@ -1,0 +1,250 @@
+"""The experiments of the papers, to be run on anyone's interactions.
+
+References
+----------
+Walid Krichene, Steffen Rendle. On Sampled Metrics for Item Recommendation. KDD 2020.
+Harald Steck. Training and Testing of Recommender Systems on Data Missing Not at Random. KDD 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+from sampledash import checks
+from sampledash.comparison.means import mean
+from sampledash.lab.interactions import Interactions
+from sampledash.lab.models import Part, within
+from sampledash.lab.ranking import rank
+from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender, regression
+from sampledash.lab.splits import Split, split
+from sampledash.papers.steck import TABLE_2
+from sampledash.ranksets import RankSet
+from sampledash.types import Floats
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """How recommenders were compared.
+
+    Attributes
+    ----------
+    split
+        Text of the rule by which interactions were split.
+    recommenders
+        Their texts by the name of the system.
+    least_rating
+        Lowest rating of what is relevant; ``None``: everything held out.
+    each_pair
+        Whether each relevant item is an instance of its own, as in Steck's means (section 2.3).
+    """
+
+    split: str
+    recommenders: Mapping[str, str]
+    least_rating: float | None = None
+    each_pair: bool = False
+
+    def run(self, data: Interactions, seed: int = 0) -> Part[list[RankSet]]:
+        """Train and rank one recommender after the other; yields the share done."""
+        parts, found = split(data, self.split), []
+        steps = np.linspace(0, 1, 2 * len(self.recommenders) + 1).tolist()
+        for step, (name, text) in enumerate(self.recommenders.items()):
+            low, middle, high = steps[2 * step : 2 * step + 3]
+            mine = parse_recommender(text)
+            model = yield from within(mine.train(parts.training, seed), low, middle)
+            ranking = rank(
+                model.scores,
+                parts,
+                system=name,
+                least_rating=self.least_rating,
+                recommender=str(mine),
+                seed=seed,
+            )
+            ranks = yield from within(ranking, middle, high)
+            found.append(pairs(ranks) if self.each_pair else ranks)
+        return found
+
+
+#: Section 6 and 9 of Krichene & Rendle, and Table 2 of Steck.
+EXPERIMENTS = {
+    "krichene": Experiment("last 1", OF_THE_PAPERS),
+    "steck": Experiment(
+        "last 5 halved seed=0 seen=kept",
+        {row.system: row.recommender for row in TABLE_2},
+        least_rating=5,
+        each_pair=True,
+    ),
+}
+
+
+def pairs(ranks: RankSet) -> RankSet:
+    """The same with each relevant item as an instance of its own: all weigh equally."""
+    return RankSet(ranks.system, ranks.ranks, ranks.n, ties=ranks.ties, provenance=ranks.provenance)
+
+
+class Point(NamedTuple):
+    """AllRank-Regression with one value of the knob that a sweep moves.
+
+    ``ranks`` holds every relevant pair as an instance: ATOP, Recall and TOPK at any cutoff come
+    from it. ``rmse`` is that of all held-out ratings, relevant or not.
+    """
+
+    value: float
+    ranks: RankSet
+    rmse: float
+
+
+class Sweep(NamedTuple):
+    """How far a sweep is: the share done, 0 to 1, and the points there are."""
+
+    share: float
+    points: tuple[Point, ...]
+
+
+#: Where Steck's figures look: weights and imputed values, the notes' optimum among them.
+GRIDS: dict[str, tuple[float, ...]] = {
+    "wm": (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
+    "rm": (-2.0, -1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0),
+}
+
+
+def sweep(
+    parts: Split,
+    knob: Literal["wm", "rm"],
+    values: Sequence[float] = (),
+    *,
+    knobs: Mapping[str, float] | None = None,
+    least_rating: float | None = None,
+    seed: int = 0,
+) -> Generator[Sweep, None, tuple[Point, ...]]:
+    """Train AllRank-Regression again and again, as for Steck's Figures 1 to 3.
+
+    Parameters
+    ----------
+    parts
+        Rated interactions, split; the test part is ranked.
+    knob
+        ``"wm"``, the weight of what is missing (Figure 2), or ``"rm"``, its rating (Figure 1).
+    values
+        Of the knob, in the order of training; by default those of :data:`GRIDS`.
+    knobs
+        The others, by name; by default Steck's.
+    least_rating
+        Lowest relevant rating; by default the highest in training.
+    seed
+        Of the first factors.
+
+    Yields
+    ------
+    :class:`Sweep`, some ten times a second.
+
+    Raises
+    ------
+    ValueError
+        If there are no ratings, a value is none, or nothing is relevant.
+
+    Notes
+    -----
+    From one r_m to the next the factors are kept and solved twice more: ATOP is then within some
+    0.001 of a training from the start. A new w_m moves them too far, and each begins anew.
+    """
+    plain = recommender("AllRank-Regression", **(knobs or {}))
+    made = [recommender(plain.name, **{**plain.knobs, knob: x}) for x in values or GRIDS[knob]]
+    training, test = parts.training, parts.test
+    if training.rating is None or test.rating is None:
+        raise ValueError("a sweep learns from ratings, and these interactions have none")
+    top = float(training.rating.max()) if least_rating is None else least_rating
+    found: tuple[Point, ...] = ()
+    model = None
+    for number, mine in enumerate(made):
+        own = dict(mine.knobs)
+        if knob == "rm" and model is not None:
+            own["sweeps"] = 2
+        work = regression(training, seed, **own, start=model if knob == "rm" else None)
+        low, high = number / len(made), (number + 1) / len(made)
+        for_training = within(work, low, low + 0.8 * (high - low))
+        model = yield from _with_points(for_training, found)
+        ranking = rank(
+            model.scores,
+            parts,
+            system=f"{knob}={own[knob]:g}",
+            least_rating=top,
+            recommender=str(mine),
+            seed=seed,
+        )
+        ranks = yield from _with_points(within(ranking, low + 0.8 * (high - low), high), found)
+        predicted = np.einsum("ij,ij->i", model.users[test.user], model.items[test.item])
+        error = predicted + own["rm"] - test.rating
+        rmse = float(np.sqrt(np.mean(np.square(error, dtype=np.float64))))
+        found = (*found, Point(own[knob], pairs(ranks), rmse))
+        yield Sweep(high, found)
+    return found
+
+
+def _with_points(part: Part[T], points: tuple[Point, ...]) -> Generator[Sweep, None, T]:
+    while True:
+        try:
+            progress = next(part)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        yield Sweep(progress.share, points)
+
+
+class Toy(NamedTuple):
+    """Users of two genres who rate only what they like, and a recommender of their movies.
+
+    Attributes
+    ----------
+    ratings
+        Users × movies (8, 8): the first four like horror and four movies of it, the others
+        romance. 5 where one is rated; NaN where none is: of the liked movies each user knows three.
+    predicted
+        Users × movies (8, 8): 5 for what the recommender believes is liked, otherwise 1.
+    rmse_observed, rmse_all
+        Error of the prediction on the ratings, and on all pairs if a movie of the other genre
+        would be rated 1.
+    atop
+        ATOP of the rated movies among all eight, ties in the middle.
+    """
+
+    ratings: Floats
+    predicted: Floats
+    rmse_observed: float
+    rmse_all: float
+    atop: float
+
+
+def toy(known: int) -> Toy:
+    """Table 1 of Steck, and a recommender that knows the genre of so many of the eight users.
+
+    Of the others it predicts 5 stars for everything. With 0 it is the useless constant, with 8 the
+    oracle of genres: on the ratings both are without error.
+
+    Raises
+    ------
+    ValueError
+        If ``known`` is no whole number in 0..8.
+    """
+    known = checks.integer("known", known, low=0, high=8)
+    user, movie = np.ogrid[:8, :8]
+    liked = (user < 4) == (movie < 4)
+    ratings = np.where(liked & ((user + movie) % 4 > 0), 5.0, np.nan)
+    # One of each genre in turn.
+    order = np.argsort(np.arange(8) % 4, kind="stable")[:known]
+    predicted = np.full((8, 8), 5.0)
+    predicted[order] = np.where(liked[order], 5.0, 1.0)
+    truth = np.where(liked, 5.0, 1.0)
+    rated = np.argwhere(~np.isnan(ratings))
+    ties = [3 if u in order else 7 for u in rated[:, 0]]
+    return Toy(
+        ratings,
+        predicted,
+        float(np.sqrt(np.nanmean((predicted - ratings) ** 2))),
+        float(np.sqrt(np.mean((predicted - truth) ** 2))),
+        mean("ATOP", RankSet("toy", np.ones(len(rated), np.int64), 8, ties=ties)),
+    )
