@@ -516,6 +516,7 @@ def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankS
             mass_above=given.get("mass_above"),
             counts=given.get("count"),
             beyond=given.get("beyond"),
+            provenance=str(given["provenance"][0]) if "provenance" in given else "",
         )
     except ValueError as error:
         raise ReadError(f"{name}: {error}") from None

@@ -259,6 +259,11 @@ def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
     return categories(codes, text)
 
 
+def texts(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
+    """Texts as they are written; a blank cell says nothing."""
+    return pd.Categorical(cells.astype(object).where(cells.notna(), ""))
+
+
 def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
     """How many instances each row stands for, fractions allowed; None if each is one."""
     found = compact([numbers(cells, place, what)]).astype(np.float64, copy=False)
@@ -339,5 +344,7 @@ ROLES: dict[str, Role] = {
                       "m n_negatives negatives num_negatives n_sampled"),
     "adaptive": Role(yes_or_no, "few", "whether the draw decided m",
                      "yes or no, whether what was drawn for a row decided its m", "adaptive"),
+    "provenance": Role(texts, "few", "where the ranks come from", "where the ranks come from",
+                       "provenance"),
 }  # fmt: skip
 _ROLE_OF = {bare(name): role for role, column in ROLES.items() for name in column.names}

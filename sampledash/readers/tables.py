@@ -31,6 +31,7 @@ from sampledash.readers.columns import (
     records,
     source_of,
     stream,
+    texts,
 )
 from sampledash.readers.contents import Kind, check_utf8, stem_of
 from sampledash.readers.errors import ReadError
@@ -47,7 +48,7 @@ _ARROW = {
 }
 # Labels stay as written, and so do fractions: not every pandas rounds them right.
 _EXACT = {role for role, column in ROLES.items() if column.holds != "whole"}
-_LABELS = {role for role, column in ROLES.items() if column.read is labels}
+_LABELS = {role for role, column in ROLES.items() if column.read in (labels, texts)}
 _BROKEN = re.compile(r"[\n\r]")  # a header over several lines
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
 

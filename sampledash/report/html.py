@@ -207,7 +207,9 @@ def _systems(sets: Sequence[RankSet]) -> pd.DataFrame:
         )
         for ranks in sets
     ]
-    return pd.DataFrame(rows, columns=["System", "Instances", "Ranks", "Candidates n", "Digest"])
+    table = pd.DataFrame(rows, columns=["System", "Instances", "Ranks", "Candidates n", "Digest"])
+    made = [ranks.provenance for ranks in sets]
+    return table.assign(**{"Made from": made}) if any(made) else table
 
 
 def _block(text: str) -> str:

@@ -28,6 +28,7 @@ def python_script(findings: Findings) -> str:
     lines = [
         f"# Sampled against exact metrics, for sampledash {sampledash.__version__}.",
         f"# Ranks: {findings.source!r}",
+        *(f"# {x.system!r} was made from {x.provenance!r}" for x in findings.sets if x.provenance),
         "import sampledash as sd",
         "",
         f"sets = {findings.python}",

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from sampledash.ranksets import RankSet
 from sampledash.report import escape
 from sampledash.report.numbers import rounded
 
@@ -89,6 +90,29 @@ def as_csv(table: pd.DataFrame) -> str:
     """
     columns = [[_guarded(value) for value in (name, *each)] for name, each in columns_of(table)]
     return "".join(",".join(map(_field, line)) + "\n" for line in zip(*columns, strict=True))
+
+
+def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
+    """Ranks as a file that reads back as the same: a row for each, no column that says nothing."""
+    parts = []
+    for each in sets:
+        pairs = zip(each.ranks.tolist(), each.beyond.tolist(), strict=True)
+        beyond = [f">{rank - 1}" if past else str(rank) for rank, past in pairs]
+        columns = {
+            "system": each.system,
+            "instance": each.instances,
+            "rank": beyond if each.beyond.any() else each.ranks,
+            "ties": each.ties,
+            "n_candidates": each.n,
+            "mass_above": each.mass_above,
+            "count": each.counts,
+            "provenance": each.provenance,
+        }
+        parts.append(pd.DataFrame(columns, index=range(len(each))))
+    table = pd.concat(parts, ignore_index=True)
+    plain = {"ties": 0, "count": 1, "provenance": ""}
+    idle = [name for name, usual in plain.items() if (table[name] == usual).all()]
+    return table.drop(columns=idle).dropna(axis=1, how="all")
 
 
 def _guarded(value: Any) -> str:

@@ -11,8 +11,11 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.report.tables import MISSING_TEX, as_csv, as_latex, as_markdown
+from sampledash.report.html import html_report
+from sampledash.report.script import python_script
+from sampledash.report.tables import MISSING_TEX, as_csv, as_latex, as_markdown, ranks_table
 from sampledash.report.vectors import read_vector_json, vector_csv, vector_json
+from tests.report.made import findings
 from tests.report.test_escape import NASTY, read_markdown, read_tex
 
 
@@ -196,3 +199,28 @@ def test_other_files_are_refused():
     content["values"].pop()
     with pytest.raises(ValueError, match=r"m = 8 needs 9"):
         read_vector_json(json.dumps(content))
+
+
+def test_ranks_read_back_with_where_they_come_from():
+    made = "data: 0123; split: last 1; recommender: iALS d=16; seed: 0"
+    sets = [
+        sd.RankSet("X", [3, 1, 2], [9, 9, 8], instances=["a", "a", "b"], ties=[2, 0, 0],
+                   provenance=made),
+        sd.RankSet("Y", [4, 11, 12], 20, instances=["a", "b", "b"], beyond=[False, True, True],
+                   counts=[1, 2.5, 2.5]),
+    ]  # fmt: skip
+    for own in (sets, sets[:1], sets[1:]):
+        text = as_csv(ranks_table(own))
+        found = sd.read_rank_sets(io.BytesIO(text.encode()), name="r.csv", instances="any")
+        assert found == own
+        assert [ranks.provenance for ranks in found] == [ranks.provenance for ranks in own]
+    assert as_csv(ranks_table([sd.RankSet("X", [3], 9, instances=["a"])])) == (
+        "system,instance,rank,n_candidates\nX,a,3,9\n"
+    )
+
+
+def test_reports_say_where_ranks_come_from():
+    known = [sd.RankSet(name, [2, 3], 9, provenance="data: 01; seed: 0") for name in "AB"]
+    said = findings("two", "sets", known, ["AP"], 4, {})
+    assert "# 'A' was made from 'data: 01; seed: 0'" in python_script(said)
+    assert '<td class="name">data: 01; seed: 0</td>' in html_report(said)
