@@ -353,6 +353,11 @@ def evaluate(
     An evaluation that goes on scores the user that was left out anew, and is then the same as one
     that had the larger budget from the beginning.
 
+    The bookkeeping takes some 2 µs a chunk and 20 µs a user (10,000 candidates): less than a
+    twentieth of the whole where the scores of a chunk take 0.15 ms or longer, as those of a network
+    do, but a sixth to a half of it where a chunk is a product of 256 by 64 numbers. Such scores are
+    cheap: rank everything.
+
     Examples
     --------
     >>> import numpy as np
