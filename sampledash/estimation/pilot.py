@@ -89,7 +89,7 @@ def stopping_range(
     level = (1 + confidence) / 2 if some else confidence
     found = confidence_range(_Cost("recall", metric.k), pilot, None, None, level)
     if not some:
-        return found[0] * (n - 1), found[1] * (n - 1)
+        return float(found[0] * (n - 1)), float(found[1] * (n - 1))
     # var <= (mean - least)(most - mean) for values between least and most.
     least, most = (float(stopping_cost(metric, r, n).mean) / (n - 1) for r in (n, 1))
     share = pilot.design_effect / pilot.n_instances * (1 - pilot.n_instances / whole)
@@ -98,4 +98,4 @@ def stopping_range(
         mean + sign * z * np.sqrt(max((mean - least) * (most - mean), 0.0) * share)
         for mean, sign in zip(found, (-1, 1), strict=True)
     )
-    return max(low, least) * (n - 1), min(high, most) * (n - 1)
+    return float(max(low, least) * (n - 1)), float(min(high, most) * (n - 1))

@@ -82,6 +82,24 @@ def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
     assert at.numbers["Left open"] == f"{100 * widest:.2f} points"
 
 
+def test_a_sample_is_a_pilot_of_what_the_exact_value_costs():
+    at = page(what="Sampled ranks").press("price")
+    table = at.table[-1].value.set_index("System")
+    for place, ranks in enumerate(sd.example("movielens-xyz")):
+        low, high = (
+            float(x.replace(",", ""))
+            for x in table.loc[ranks.system, "These instances"].split(" to ")
+        )
+        assert low < sd.mean_stopping_cost("Recall@10", ranks).mean < high
+        wide = [
+            float(x.replace(",", ""))
+            for x in table.loc[ranks.system, "More like them"].split(" to ")
+        ]
+        assert wide[0] < low < high < wide[1]
+        assert table.iloc[place]["All candidates"] == "3,540"
+    assert "the exact Recall@10 of X takes" in at.said
+
+
 def test_auc_is_decided_by_any_sample():
     # Table 3: AUC 89.13, 85.33, 74.73: far apart, and sampling keeps it.
     at = ranks_page(metric="AUC", estimates_view="Pairs")

@@ -330,6 +330,42 @@ def _estimates(found: result.Result[result.Question]) -> None:
     for note in outside({name: table[name].tolist() for name in wanted}):
         st.caption(escaped(note))
     page.take(table, "estimates")
+    _price(found.question)
+
+
+def _price(q: result.Question) -> None:
+    """What the exact value would cost, with these samples as a pilot."""
+    if q.metric.k is None:
+        return
+    label, about = "What would the exact value cost?", "Scores until each instance is decided."
+    if not page.asked((q.metric, *(one.digest for one in q.sets)), "price", label, about):
+        return
+    try:
+        with page.progress("What stopping when decided would cost") as report:
+            found = []
+            for done, one in enumerate(q.sets):
+                report(done / len(q.sets))
+                found.append(q.price(one))
+    except ValueError as error:
+        st.info(escaped(state.spelled(error)), icon=":material/info:")
+        return
+    st.markdown(escaped(words.price(str(q.metric), q.sets[0].system, *found[0])))
+    columns = {
+        "system": [one.system for one in q.sets],
+        "these_low": [own[0] for own, _ in found],
+        "these_high": [own[1] for own, _ in found],
+        "more_low": [more[0] for _, more in found],
+        "more_high": [more[1] for _, more in found],
+        "all_candidates": [one.population - 1 for one in q.sets],
+    }
+    table = pd.DataFrame(columns)
+    printed = {
+        "System": table["system"].map(system_name),
+        "These instances": [words.scores(*own) for own, _ in found],
+        "More like them": [words.scores(*more) for _, more in found],
+        "All candidates": table["all_candidates"].map(count),
+    }
+    page.table(pd.DataFrame(printed), table, "price")
 
 
 def _pairs(found: result.Result[result.Question]) -> None:

@@ -20,6 +20,7 @@ from sampledash.dashboard.words import outside, system_name
 from sampledash.estimation.bounds import bounds_from_table, difference
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
+from sampledash.estimation.pilot import stopping_range
 from sampledash.estimation.rank_distribution import DistributionMethod, fitted, fitted_side_by_side
 from sampledash.estimation.vectors import gamma_table
 from sampledash.metrics import Metric
@@ -126,6 +127,15 @@ class Question:
         return grid, {
             one.system: self.cached(("below", one, n), partial(below, one)) for one in self.sets
         }
+
+    def price(self, one: SampledRankSet) -> tuple[Range, Range]:
+        """Scores an instance until the metric is decided: for these instances, and more of them."""
+
+        def make() -> tuple[Range, Range]:
+            own, more = (stopping_range(self.metric, one, x) for x in (None, np.inf))
+            return own, more
+
+        return self.cached(("price", one), make)
 
     def cached(self, name: tuple[Hashable, ...], make: Callable[[], T]) -> T:
         """A result about this metric, kept."""

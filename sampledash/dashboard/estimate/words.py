@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from sampledash.dashboard.words import MOST_NAMED, listed, ranking
+from sampledash.dashboard.words import MOST_NAMED, listed, ranking, short_name
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, gamma, percent
 from sampledash.sampling import Sampling
@@ -221,4 +221,19 @@ def about_example(users: int, m: int, seed: int) -> str:
     return (
         f"One run: for each of {count(users)} users {count(m)} negatives drawn from their own "
         f"candidates, seed {seed}. Ranks by three recommenders on MovieLens 1M."
+    )
+
+
+def scores(low: float, high: float) -> str:
+    """A range of scores of candidates."""
+    return f"{count(round(low))} to {count(round(high))}"
+
+
+def price(metric: str, system: str, own: tuple[float, float], more: tuple[float, float]) -> str:
+    """What stopping when decided costs, as a pilot tells."""
+    return (
+        f"Stopping when decided, the exact {metric} of {short_name(system)} takes {scores(*own)} "
+        f"scores for each of these instances on average, {scores(*more)} for each of many like "
+        "them (95 %): the samples leave open who is just beyond the cutoff. How it is done: "
+        "Consistency, What to do instead."
     )
