@@ -20,6 +20,7 @@ from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import Holds, Place, Source, first
 from sampledash.readers.errors import ReadError
 from sampledash.readers.frame import Facts, few, several
+from sampledash.readers.lists import ITEMS, TIMES
 from sampledash.types import Flags, Ints
 
 Duplicates = Literal["last", "first", "all"]
@@ -40,15 +41,11 @@ _MEANINGS: dict[Role, _Meaning] = {
     "user": _Meaning("many", "user", "the label of the user",
                      "user userid uid customerid customer reviewerid reviewer "
                      "visitorid memberid queryid query sessionid session"),
-    "item": _Meaning("many", "item", "the label of the item",
-                     "item itemid iid movieid movie productid product parentasin asin "
-                     "trackid track songid song artistid artist bookid book isbn businessid newsid "
-                     "articleid docid sku"),
+    "item": _Meaning("many", "item", "the label of the item", ITEMS),
     "rating": _Meaning("real", "rating", "a number, or leave the column out",
                        "rating ratings score stars starrating overall preference value"),
     "time": _Meaning("whole", "place in time",
-                     "a whole number or a date, in every row, or leave the column out",
-                     "timestamp time ts unixtimestamp unixreviewtime datetime date"),
+                     "a whole number or a date, in every row, or leave the column out", TIMES),
 }  # fmt: skip
 _LABELLED: tuple[Role, Role] = ("user", "item")
 _HEADLESS = ("user", "item", "rating", "timestamp")  # what columns without names are called
@@ -291,13 +288,9 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Source, pd.DataFrame,
     if second is None:
         raise ReadError(f"{name} has a header line but no rows: add one line per interaction")
     tables.check_width(source, second)
-    roles: list[Any] = list(source.roles)
-    holds = {i: None if role is None else _MEANINGS[role].holds for i, role in enumerate(roles)}
+    holds = {role: meaning.holds for role, meaning in _MEANINGS.items()}
     skip, quoted = (line if headed else line - 1), delimiter in ",;"
-    frame = tables.arrow_frame(data, delimiter, holds, skip=skip, quoted=quoted)
-    if frame is None:
-        limits.CAREFUL.check(limits.lines_of(data) - headed, name)
-        frame = tables.careful_frame(source, second, records, _LABELLED)
+    frame = tables.rows_of_text(source, holds, _LABELLED, second, records, skip=skip, quoted=quoted)
     said = "There is no header line: columns are told by their place and first values."
     return source, frame, [said] * (not headed)
 

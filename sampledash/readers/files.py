@@ -11,11 +11,13 @@ from sampledash.ranksets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems, choose, from_one
 from sampledash.readers.columns import ROLES, SAMPLED, first, is_true_rank
-from sampledash.readers.contents import Source, kind_of, load
+from sampledash.readers.contents import Kind, Source, kind_of, load
 from sampledash.readers.errors import MissingCandidates, MissingNegatives, ReadError
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
+from sampledash.readers.lists import ListKind, list_kind, read_list
 from sampledash.readers.tables import read_table
 from sampledash.readers.trec import Censored, Trec, rank_relevant, read_trec, trec_kind
+from sampledash.readers.trec import Kind as TrecKind
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
 
@@ -40,21 +42,38 @@ def open_sources(
         raise ReadError("source is empty: give at least one file")
     limits.FILES.check(len(given), "source")
     read: list[Ranks | Trec] = []
+    files: list[tuple[bytes, str, Kind, TrecKind | None, ListKind | None]] = []
     size, rows, most = 0, 0, limits.ROWS.most
     for number, (each, label) in enumerate(given):
         data, called = load(each, label)
-        who = f"{called} with the files before it" if read else called
+        who = f"{called} with the files before it" if files else called
         limits.check_size(size := size + len(data), who)
         kind = kind_of(data, called)
         trec = trec_kind(data, called) if kind == "text" else None
-        if number == len(sources) and trec != "qrels":
-            raise ReadError(
-                f"{called} does not hold qrels; give lines of four fields: "
-                "query, iteration, document, relevance"
-            )
-        part = read_trec(data, called, trec) if trec else ranks_of(*read_table(data, called, kind))
+        listed = None if trec else list_kind(data, kind)
+        if number == len(sources):
+            if listed == "list":  # test items with ratings, say
+                listed = "items"
+            if trec != "qrels" and listed != "items":
+                raise ReadError(
+                    f"{called} does not hold qrels; give lines of four fields: query, iteration, "
+                    "document, relevance; or a table of test items with columns user and item"
+                )
+        files.append((data, called, kind, trec, listed))
+    tested = any("items" in file for file in files)
+    for data, called, kind, trec, listed in files:
+        if listed == "list or ranks":
+            listed = "list" if tested else None
+        part: Ranks | Trec
+        if trec:
+            part = read_trec(data, called, trec)
+        elif listed:
+            part = read_list(data, called, kind, listed)
+        else:
+            part = ranks_of(*read_table(data, called, kind))
         read.append(part)
         most = min(most, _most(part))
+        who = f"{called} with the files before it" if len(read) > 1 else called
         limits.Limit(most, "rows", limits.ROWS.remedy).check(rows := rows + len(part.frame), who)
     return Opened(_matched(read))
 
@@ -73,17 +92,27 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
     """Give every run its judgements."""
     trec = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in trec if part.kind == kind] for kind in ("qrels", "run"))
+    what = [(part, "qrels" if part.facts is None else "test items") for part in truths]
     if len(truths) > 1:
-        raise ReadError(f"{truths[0].name} and {truths[1].name} both hold qrels; give one of them")
+        one, other = what[:2]
+        both = f"both hold {one[1]}" if one[1] == other[1] else f"hold {one[1]} and {other[1]}"
+        raise ReadError(f"{one[0].name} and {other[0].name} {both}; give one of them")
     if runs and not truths:
+        if runs[0].facts is None:
+            raise ReadError(
+                f"{runs[0].name} is a TREC run, which does not say what is relevant; give its "
+                "qrels with it (in Python: qrels=...)"
+            )
         raise ReadError(
-            f"{runs[0].name} is a TREC run, which does not say what is relevant; give its qrels "
-            "with it (in Python: qrels=...)"
+            f"{runs[0].name} holds lists of recommendations, which do not say what is relevant; "
+            "give the test items with them, a table with columns user and item (in Python: "
+            "qrels=...)"
         )
     if truths and not runs:
+        given = "the runs" if truths[0].facts is None else "the lists (columns user, item, score)"
         raise ReadError(
-            f"{truths[0].name} holds qrels, which say what is relevant but rank nothing; give the "
-            "runs with it, or a header line if it is a table of ranks"
+            f"{truths[0].name} holds {what[0][1]}, which say what is relevant but rank nothing; "
+            f"give {given} with it, or a header line if it is a table of ranks"
         )
     return tuple(
         rank_relevant(part, truths[0]) if isinstance(part, Trec) else part
@@ -110,8 +139,8 @@ def read_rank_sets(
     ----------
     source
         Path, or binary buffer, which is read from its beginning, or several of them: CSV, TSV or
-        semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), or a TREC run; each of
-        them may be packed with gzip. At most 256 MiB unpacked, and ten million rows; three million
+        semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), a TREC run, or lists of
+        recommendations; each of them may be packed with gzip. At most 256 MiB unpacked, and ten million rows; three million
         with other columns than system, rank, n and count, two million with labels that are text,
         in TREC files, and of cells where there is one column per system. Systems of
         one name in several files get the name of the later file: ``"X (b.csv)"``.
@@ -127,13 +156,13 @@ def read_rank_sets(
         What to do when systems cover different instances: ``"same"`` refuses, ``"shared"`` keeps
         the instances that all systems have, ``"any"`` keeps everything.
     qrels
-        Judgements for TREC runs; they may also stand among the sources.
+        Judgements for TREC runs, or the test items of lists; they may also stand among the sources.
     runs
         With a column of repetitions (``fold``, ``seed``, ``split``, ``repetition``, or ``run``
         beside a system column): ``"averaged"`` counts every instance of every repetition as an
         instance of its own, ``"apart"`` makes every repetition a system, ``"X (seed 1)"``.
     censored
-        What to do with a relevant item that a TREC run does not list, so that its rank is only
+        What to do with a relevant item that a TREC run or a list does not hold, so that its rank is only
         known to lie beyond the end: ``"refuse"``; ``"beyond"``: take it as that, so that metrics
         with a cutoff before the end of every list are exact; ``"tied"`` with everything that is
         not ranked; ``"left-out"``, in all systems, the queries that miss one.
@@ -173,6 +202,11 @@ def read_rank_sets(
     rank column is ignored, and a grade of 1 or more is relevant. Documents that are not judged are
     irrelevant candidates; queries without a relevant document are no instances. When one query
     misses several relevant items, ``censored="tied"`` draws their places once, with a fixed seed.
+
+    *Lists* as frameworks save them: tables with a row for each recommended item, its user, item and
+    score (or rank), under the usual names, and with them a table of test items, with columns user
+    and item, among the sources or as ``qrels``. They are read as runs are, but equal scores are
+    ties, and rows of score -inf are left out, by which frameworks mark what is no candidate.
 
     Ranks must come from ranking *all* candidates. Ranks among sampled negatives read just as well,
     and everything computed from them is then wrong.

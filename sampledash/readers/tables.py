@@ -65,8 +65,7 @@ def read_table(data: bytes, name: str, kind: Kind) -> tuple[Source, pd.DataFrame
 def text_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     """Parse separated text. The header decides the separator: comma, semicolon or tab."""
     check_utf8(data, name)
-    start = next((line for line in stream(data) if line.strip()), "")
-    delimiter = max(",;\t", key=start.count)
+    delimiter = delimiter_of(data)
     rest = records(data, delimiter)
     line, header = next(rest, (1, [""]))
     if not header:
@@ -92,6 +91,35 @@ def text_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
         limits.CAREFUL.check(rows, name)
         frame = careful_frame(source, second, rest, _EXACT)
     return source, frame
+
+
+def delimiter_of(data: bytes) -> str:
+    """What separates the cells of the first line: comma, semicolon or tab."""
+    start = next((line for line in stream(data) if line.strip()), "")
+    return max(",;\t", key=start.count)
+
+
+def rows_of_text(
+    source: Source,
+    holds: Mapping[Any, Holds],
+    exact: Container[str | None],
+    second: tuple[int, list[str]],
+    rest: Iterator[tuple[int, list[str]]],
+    *,
+    skip: int,
+    quoted: bool = True,
+) -> pd.DataFrame:
+    """Parse the records behind ``skip`` lines, fast where they are plain.
+
+    ``holds`` says of each role what its column holds; others as in :func:`careful_frame`.
+    """
+    data, columns = source.data or b"", enumerate(source.roles)
+    kinds = {i: None if role is None else holds[role] for i, role in columns}
+    frame = arrow_frame(data, source.delimiter, kinds, skip=skip, quoted=quoted)
+    if frame is None:
+        limits.CAREFUL.check(limits.lines_of(data) - source.headed, source.name)
+        frame = careful_frame(source, second, rest, exact)
+    return frame
 
 
 def arrow_frame(

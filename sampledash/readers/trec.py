@@ -67,6 +67,9 @@ _RULE = (
     "document id, both descending, as trec_eval and pytrec_eval order them; the rank column is "
     "ignored, and grade 1 or more is relevant."
 )
+_TIED = (
+    "An item's rank is its place by score in the list of its user; items of equal score are tied."
+)
 _MEANS = (
     ("query", "instance"),
     ("document", "relevant by the qrels or not"),
@@ -79,12 +82,14 @@ _MEANS = (
 class Trec:
     """A parsed run or qrels: a row for each line, by the names of its fields.
 
-    Query, document and tag are categories, the others numbers.
+    Query, document and tag are categories, the others numbers. What is no TREC file but says the
+    same, of users and items, brings its ``facts``; equal scores are ties there.
     """
 
     name: str
     kind: Kind
     frame: pd.DataFrame
+    facts: Facts | None = None
 
 
 def trec_kind(data: bytes, name: str) -> Kind | None:
@@ -183,7 +188,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     # Only queries with relevant items are instances.
     query = good["query"].cat.remove_unused_categories()
     queries, systems = query.cat.categories, run.frame["tag"].cat.categories
-    ordered = _ordered(run.frame)
+    ordered = _ordered(run.frame, tied=run.facts is not None)
     theirs = _codes_in(queries, ordered["query"])
     inside = theirs >= 0
     if not inside.any():
@@ -194,7 +199,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
         )
     limits.RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
     found = _codes_in(good["document"].cat.categories, ordered["document"])
-    ranked = ordered[["place", "depth"]].assign(
+    ranked = ordered[["place", "ties", "depth"]].assign(
         tag=ordered["tag"].cat.codes, query=theirs, document=found
     )[inside]
     wanted = pd.DataFrame({"query": query.cat.codes, "document": good["document"].cat.codes})
@@ -203,15 +208,16 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     item, of_list = ["tag", "query", "document"], ["tag", "query"]
     size = len(good["document"].cat.categories)
     pairs, judged = (each["query"] * size + each["document"] for each in (ranked, wanted))
-    hits = ranked.loc[pairs.isin(judged), [*item, "place"]]  # far fewer to merge
+    hits = ranked.loc[pairs.isin(judged), [*item, "place", "ties"]]  # far fewer to merge
     items = items.merge(hits, how="left", on=item)
-    lists = ranked.loc[ranked["place"] == 1, [*of_list, "depth"]]
+    lists = ranked.loc[ranked["place"] == 1, [*of_list, "depth"]].drop_duplicates()
     items = items.merge(lists, how="left", on=of_list).fillna(0).astype(np.int64)
     absent = items.loc[items["depth"] == 0, "query"].nunique()
     frame = {
         "system": categories(items["tag"].to_numpy(), systems.astype(str)),
         "instance": pd.Categorical.from_codes(items["query"], queries),
         "rank": items["place"],
+        "ties": items["ties"],
         "depth": items["depth"],
         "lacks": items["place"].eq(0).groupby([items["tag"], items["query"]]).transform("sum"),
     }
@@ -225,39 +231,51 @@ def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
     return known.astype(np.int64)[labels.cat.codes]
 
 
-def _ordered(run: pd.DataFrame) -> pd.DataFrame:
-    """A run as trec_eval orders it, with each document's place and the depth of its list."""
+def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
+    """A run as trec_eval orders it, with each document's place and the depth of its list.
+
+    ``tied``: documents of one score have the best of their places, and so many others beside them.
+    """
     document, query, tag = (run[column].cat.codes for column in ("document", "query", "tag"))
     lists = tag.to_numpy(np.int64) * (int(query.max()) + 1) + query.to_numpy()
     keys = -run["score"].to_numpy(), lists
     order = np.lexsort(keys)
-    if np.any(np.all([np.diff(key[order]) == 0 for key in keys], axis=0)):
+    same = np.all([np.diff(key[order]) == 0 for key in keys], axis=0)
+    if same.any() and not tied:
         names = pa.array(run["document"].cat.categories.astype(str))
         by_name = np.empty(len(names), dtype=np.int64)
         by_name[compute.array_sort_indices(names)] = np.arange(len(names))
         order = np.lexsort((-by_name[document], *keys))
     _, begin, sizes = np.unique(lists[order], return_index=True, return_counts=True)
     place = np.arange(1, len(order) + 1) - np.repeat(begin, sizes)
-    return run.iloc[order].assign(place=place, depth=np.repeat(sizes, sizes))
+    ties: Any = 0
+    if tied:
+        starts = np.flatnonzero(np.r_[True, ~same])
+        many = np.diff(np.r_[starts, len(order)])
+        place, ties = np.repeat(place[starts], many), np.repeat(many - 1, many)
+    return run.iloc[order].assign(place=place, ties=ties, depth=np.repeat(sizes, sizes))
 
 
 def _facts(
     run: Trec, qrels: Trec, ordered: pd.DataFrame, absent: int, queries: pd.Index[Any]
 ) -> Facts:
-    place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
-    same = (place[1:] > 1) & (score[1:] == score[:-1])  # as the one before
-    tied = int((np.r_[same, False] | np.r_[False, same]).sum())
     theirs = run.frame["query"].cat.categories.astype(str)
     others = int((queries.astype(str).get_indexer(theirs) < 0).sum())
     bare = len(qrels.frame["query"].cat.categories) - len(queries)
     told = {
-        f"{several(tied, 'document')} tied in score with another of the same query.": tied,
         f"{_queries(others)} of {run.name} without a relevant document, ignored.": others,
         f"{_queries(absent)} of {qrels.name} that some system of {run.name} does not rank: all "
         "relevant items are missing there.": absent,
         f"{_queries(bare)} of {qrels.name} without a relevant document.": bare,
     }
-    notes = [_RULE, *(note for note, size in told.items() if size)]
+    notes = [note for note, size in told.items() if size]
+    if run.facts is not None:
+        return replace(run.facts, notes=(_TIED, *notes))
+    place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
+    same = (place[1:] > 1) & (score[1:] == score[:-1])  # as the one before
+    tied = int((np.r_[same, False] | np.r_[False, same]).sum())
+    note = f"{several(tied, 'document')} tied in score with another of the same query."
+    notes = [_RULE, *[note] * (tied > 0), *notes]
     # Among equal scores the rank column may say anything.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
@@ -348,22 +366,23 @@ def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> l
 
 def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.DataFrame, int]:
     """Ranks with missing items behind the ranked documents, and how many of them were drawn."""
-    rank, depth, lacks = (items[x].to_numpy() for x in ("rank", "depth", "lacks"))
+    rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
         row = items.iloc[i]
         raise ReadError(
             f"{name}, query {str(row['instance'])!r}: {row['system']!r} ranks {depth[i]:,} "
             f"documents and misses {lacks[i]:,} relevant ones, more than n = {n}; give a larger n"
         )
-    if beyond:
-        ranks = np.where(rank == 0, depth + 1, rank)
-        columns = {"rank": ranks, "n_candidates": n, "beyond": rank == 0}
-        return items[["system", "instance"]].assign(**columns), 0
     missed = rank == 0
-    ranks, ties = np.where(missed, depth + 1, rank), np.where(missed, n - depth - 1, 0)
+    ranks = np.where(missed, depth + 1, rank)
+    ties = np.where(missed, 0 if beyond else n - depth - 1, tied)
     lists = items.groupby(["system", "instance"], sort=False, observed=True).ngroup().to_numpy()
-    ranks, ties = draw_shared_ties(lists.astype(np.int64), ranks, ties)
+    drawn = ~missed | (not beyond)
+    codes = lists.astype(np.int64)[drawn]
+    ranks[drawn], ties[drawn] = draw_shared_ties(codes, ranks[drawn], ties[drawn])
     frame = items[["system", "instance"]].assign(rank=ranks, n_candidates=n)
     if ties.any():
         frame["ties"] = ties
-    return frame, int((missed & (lacks > 1)).sum())
+    if beyond:
+        frame["beyond"] = missed
+    return frame, 0 if beyond else int((missed & (lacks > 1)).sum())

@@ -1,0 +1,107 @@
+"""Lists of recommendations with the test items: what a TREC run says, in the words of frameworks.
+
+Expected ranks are counted from the lists by hand.
+"""
+
+import io
+
+import pandas as pd
+import pytest
+
+import sampledash as sd
+from sampledash.readers.errors import CensoredItems, MissingCandidates
+from tests.readers.reading import buffer, files, ranks_of, refused
+
+TEST = "user,item\nann,c\nbob,a\n"
+LIST = "user_id,item_id,score\nann,a,3\nann,b,2\nann,c,2\nbob,b,-inf\nbob,c,1\nbob,a,0.5\n"
+
+
+def read(options=None, **texts):
+    return sd.read_rank_sets(**files(**texts), **({"n": 10} | (options or {})))
+
+
+SPELLINGS = {
+    "lenskit": "user_id,item_id,score,rank\nann,a,3,1\nann,b,2,2\nann,c,2,3\nbob,b,-inf,3\n"
+    "bob,c,1,1\nbob,a,0.5,2\n",
+    "replay": LIST.replace("user_id,item_id,score", "query_id,item_id,rating"),
+    "elliot": LIST.replace("user_id,item_id,score", "user\titem\tprediction").replace(",", "\t"),
+    "ranks": "user,item,rank\nann,a,1\nann,b,2\nann,c,2\nbob,c,1\nbob,a,2\n",
+    "named": "system,user,item,score\n" + "".join(
+        f"M,{row}\n" for row in LIST.splitlines()[1:]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_spellings_of_one_list(name):
+    (found,) = read(l_csv=SPELLINGS[name], test_csv=TEST)
+    assert found.system == ("M" if name == "named" else "l")
+    assert found.instances.tolist() == ["ann", "bob"]
+    assert found.ranks.tolist() == [2, 2]
+    assert found.ties.tolist() == [1, 0]  # b and c have one score: a tie, not an order by name
+    assert found.n.tolist() == [10, 10]
+
+
+def test_parquet_and_test_items_with_ratings():
+    rows = [line.split(",") for line in LIST.splitlines()]
+    stream = io.BytesIO()
+    frame = pd.DataFrame(rows[1:], columns=rows[0])
+    frame.assign(score=frame["score"].astype(float)).to_parquet(stream)
+    test = buffer("userId,movieId,rating,timestamp\nann,c,5,1\nbob,a,4,2\n", "t.csv")
+    stream.name = "l.parquet"
+    (found,) = sd.read_rank_sets([stream, test], n=10)
+    assert (found.ranks.tolist(), found.ties.tolist()) == ([2, 2], [1, 0])
+    rated = buffer("user,item,rating\nann,c,5\nbob,a,4\n", "t.csv")
+    assert sd.read_rank_sets(stream, qrels=rated, n=10) == [found]
+
+
+def test_a_missing_test_item_is_behind_the_list_and_never_just_after_it():
+    """ann's list of two leaves eight of ten unranked: c is one of them, tied with seven others."""
+    short = "user,item,score\nann,a,3\nann,b,2\nbob,a,9\n"
+    texts = {"x_csv": short, "test_csv": TEST}
+    error = refused(lambda: read(**texts), "1 of 2 relevant items", CensoredItems)
+    assert "tied behind the ranked ones" in error
+    (found,) = read({"censored": "tied"}, **texts)
+    assert found.ranks.tolist() == [3, 1]
+    assert found.ties.tolist() == [7, 0]
+    (found,) = read({"censored": "beyond"}, **texts)
+    assert found.beyond.tolist() == [True, False]
+    assert found.largest_cutoff == 2
+    # A user without a list: all his candidates are tied.
+    (found,) = read({"censored": "tied"}, x_csv="user,item,score\nann,c,1\n", test_csv=TEST)
+    assert (found.ranks[1], found.ties[1]) == (1, 9)
+
+
+def test_several_test_items_of_one_score_have_places_of_their_own():
+    listed = "user,item,score\n" + "".join(f"u,{item},1\n" for item in "abcd")
+    (found,) = read(x_csv=listed, test_csv="user,item\nu,a\nu,b\n")
+    assert sorted(set(found.ranks.tolist())) == sorted(found.ranks.tolist())
+    assert found.ranks.min() >= 1
+    assert found.ranks.max() <= 4
+    assert not found.has_ties
+
+
+def test_two_lists_and_files_of_ranks_with_items():
+    found = read(a_csv=LIST, b_csv=SPELLINGS["ranks"], test_csv=TEST)
+    assert ranks_of(found) == {"a": [2, 2], "b": [2, 2]}
+    # Without test items a table with a rank column holds ranks, as before.
+    table = "system,user,item,rank,n\nX,ann,c,7,9\n"
+    assert ranks_of(sd.read_rank_sets(buffer(table, "r.csv"))) == {"X": [7]}
+
+
+@pytest.mark.parametrize(
+    ("texts", "facts"),
+    [
+        ({"l_csv": LIST}, "l.csv holds lists of recommendations … give the test items"),
+        ({"t_csv": TEST}, "t.csv holds test items … give the lists"),
+        ({"l_csv": LIST, "t_csv": TEST, "u_csv": TEST}, "t.csv and u.csv both hold test items"),
+        ({"l_csv": LIST + "ann,a,1\n", "t_csv": TEST}, "line 8 … 'a' … twice for user 'ann'"),
+        ({"l_csv": LIST + "ann,d,x\n", "t_csv": TEST}, "line 8, column 'score': 'x' is not"),
+        ({"l_csv": LIST, "t_csv": "user,item\nzoe,a\n"}, "share no query"),
+    ],
+)  # fmt: skip
+def test_wrong_lists_get_their_sentence(texts, facts):
+    refused(lambda: read(**texts), facts)
+
+
+def test_lists_need_n():
+    refused(lambda: read({"n": None}, l_csv=LIST, t_csv=TEST), "n (at least 3", MissingCandidates)
