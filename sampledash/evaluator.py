@@ -8,8 +8,10 @@ strictly above the best relevant item or none is left.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from csv import writer
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from io import StringIO
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -277,6 +279,19 @@ class Evaluation:
             sets.append(RankSet(name, ranks, n[user], instances=labels, ties=ties, beyond=beyond))
         return sets
 
+    @property
+    def csv(self) -> str:
+        """The same as the text of a file of ranks, for ``read_rank_sets`` and the dashboard."""
+        text = StringIO()
+        rows = writer(text, lineterminator="\n")
+        rows.writerow(["system", "instance", "rank", "ties", "n_candidates"])
+        for each in self.sets:
+            known = zip(each.ranks.tolist(), each.beyond.tolist(), strict=True)
+            ranks = [f">{self.k}" if beyond else rank for rank, beyond in known]
+            columns = each.instances.tolist(), ranks, each.ties.tolist(), each.n.tolist()
+            rows.writerows((each.system, *row) for row in zip(*columns, strict=True))
+        return text.getvalue()
+
     def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
         """Draw places for relevant items of one user that share a block with irrelevant ones.
 
@@ -434,7 +449,8 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
     if budget < prices[dearest]:
         raise ValueError(
             f"budget = {budget} is smaller than one user: {checks.shown(users[dearest][0])} may "
-            f"take {prices[dearest]} scores, {systems} systems together; give at least that"
+            f"take {prices[dearest]} scores{f' of {systems} systems' * (systems > 1)}; give "
+            "at least that"
         )
     return budget
 

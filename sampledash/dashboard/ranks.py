@@ -187,6 +187,8 @@ def _alone(ranks: RankSet) -> str:
         settings = state.current()
         metric, odds = settings.metrics[0], settings.sampling().odds
         exact = mean(metric, ranks)
+        if ranks.largest_cutoff is not None:  # nothing can be said of samples
+            return f"{said} Its {metric} is {percent(exact)}."
         sampled = expected_mean(metric, ranks, settings.m, scheme=settings.scheme, odds=odds)
     except (ValueError, IndexError):
         return said

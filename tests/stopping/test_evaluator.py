@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import itertools
 import pickle
 
@@ -144,6 +145,14 @@ def test_ranks_of_several_relevant_items_and_their_ties(problem) -> None:
             assert [x for x, keep in zip(found, known, strict=True) if keep] == each
             shown += len(items) > 1 and max(x[1] for x in each or [(0, 0)]) > 0
     assert shown > 5
+
+
+def test_what_was_found_goes_into_a_file_and_back(problem) -> None:
+    users, systems = problem
+    run = sd.evaluate(users, systems, k=7, budget=4000)
+    again = sd.read_rank_sets(io.BytesIO(run.csv.encode()), name="run.csv")
+    assert [x.digest for x in again] == [x.digest for x in run.sets]
+    assert again[0].largest_cutoff == 7
 
 
 @pytest.mark.parametrize("proxy", [None, lambda user, items: -items])
