@@ -140,10 +140,11 @@ def read_rank_sets(
     source
         Path, or binary buffer, which is read from its beginning, or several of them: CSV, TSV or
         semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), a TREC run, or lists of
-        recommendations; each of them may be packed with gzip. At most 256 MiB unpacked, and ten million rows; three million
-        with other columns than system, rank, n and count, two million with labels that are text,
-        in TREC files, and of cells where there is one column per system. Systems of
-        one name in several files get the name of the later file: ``"X (b.csv)"``.
+        recommendations; each of them may be packed with gzip. At most 256 MiB unpacked, and ten
+        million rows; three million with other columns than system, rank, n and count, two million
+        with labels that are text, in TREC files and lists, and of cells where there is one column
+        per system. Systems of one name in several files get the name of the later file:
+        ``"X (b.csv)"``.
     name
         What to call the file in messages; default the path's or the buffer's own name. With several
         sources one name each.
@@ -162,10 +163,10 @@ def read_rank_sets(
         beside a system column): ``"averaged"`` counts every instance of every repetition as an
         instance of its own, ``"apart"`` makes every repetition a system, ``"X (seed 1)"``.
     censored
-        What to do with a relevant item that a TREC run or a list does not hold, so that its rank is only
-        known to lie beyond the end: ``"refuse"``; ``"beyond"``: take it as that, so that metrics
-        with a cutoff before the end of every list are exact; ``"tied"`` with everything that is
-        not ranked; ``"left-out"``, in all systems, the queries that miss one.
+        What to do with a relevant item that a TREC run or a list does not hold, so that its rank is
+        only known to lie beyond the end: ``"refuse"``; ``"beyond"``: take it as that, so that
+        metrics with a cutoff before the end of every list are exact; ``"tied"`` with everything
+        that is not ranked; ``"left-out"``, in all systems, the queries that miss one.
     systems
         Names of the systems to keep, or a mapping from their names to new ones; default all.
 
