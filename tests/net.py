@@ -432,7 +432,7 @@ def kept_files() -> Iterator[tuple[str, Record]]:
             ("sampled", named | {"n": 3000, "m": 100}),
         ]
         if "run" in path.name:
-            for how in ("refuse", "tied", "left-out"):
+            for how in ("refuse", "beyond", "tied", "left-out"):
                 qrels = io.BytesIO(path.with_name("qrels.txt").read_bytes())
                 ways.append((how, named | {"n": 3000, "qrels": qrels, "censored": how}))
         for way, how in ways:
