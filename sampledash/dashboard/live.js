@@ -16,66 +16,7 @@ const numberOf = (target) => {
     if (target.closest?.(sliders(name))) return name;
   return null;
 };
-const leaves = (node) => {
-  const found = [], walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) if (walk.currentNode.data) found.push(walk.currentNode);
-  return found;
-};
-// The text nodes stay, so that the page finds them as it left them.
-const write = (node, pieces) => {
-  const all = leaves(node);
-  const fits = all.length === pieces.length;
-  if (fits) all.forEach((leaf, i) => { if (leaf.data !== pieces[i]) leaf.data = pieces[i]; });
-  return fits;
-};
-const line = (X, Y, x, y) =>
-  "M" + x.map((v, i) => `${X(v).toFixed(2)},${Y(y[i]).toFixed(2)}`).join("L");
-const LEFT = { left: 0, center: 0.5, right: 1 }, DOWN = { top: 0, middle: 0.5, bottom: 1 };
-const share = (of, anchor) => of[anchor] ?? 0.5;
-const picture = (graph, frame) => {
-  // An axis by its short name: of a panel "x2", of the whole height of a panel "y2 domain".
-  const axis = (name) => graph._fullLayout[`${name[0]}axis${name.slice(1).split(" ")[0]}`];
-  // Pixels from one place on an axis to another; what refers to none stays.
-  const way = (ref, to, from, at) => axis(ref) ? axis(ref)[to](at) - axis(ref)[to](from) : 0;
-  const groups = graph.querySelectorAll(".scatterlayer .trace");
-  frame.traces.forEach((moving, i) => {
-    if (!moving) return;
-    const [x, y] = moving;
-    const group = groups[i], { xaxis, yaxis, fill: area } = graph._fullData[i];
-    const X = (v) => axis(xaxis).d2p(v), Y = (v) => axis(yaxis).d2p(v);
-    const drawn = group?.querySelector(".js-line");
-    if (drawn) drawn.setAttribute("d", line(X, Y, x, y));
-    group?.querySelectorAll(".points .point").forEach((point, j) => {
-      point.style.visibility = j < x.length ? "" : "hidden";
-      if (j < x.length) point.setAttribute("transform", `translate(${X(x[j])},${Y(y[j])})`);
-    });
-    const fill = area === "toself" && group.querySelector(".js-fill");
-    if (fill) fill.setAttribute("d", `${line(X, Y, x, y)}Z`);
-  });
-  const from = graph.layout;
-  graph.querySelectorAll(".shapelayer path").forEach((path) => {
-    const i = path.dataset.index;
-    if (!frame.shapes[i]) return;
-    const [x, fill, edge] = frame.shapes[i], { xref = "x", x0 } = from.shapes[i];
-    path.closest(".shape-group").setAttribute("transform", `translate(${way(xref, "d2p", x0, x)},0)`);
-    if (fill) Object.assign(path.style, { fill, fillOpacity: 1 });
-    if (edge) path.style.stroke = edge;
-  });
-  graph.querySelectorAll(".annotation").forEach((group, i) => {
-    const was = from.annotations[i], now = frame.names[i];
-    const fits = now && write(group.querySelector("text"), now.text.split(/<[^>]*>/).filter(Boolean));
-    group.style.visibility = fits ? "" : "hidden";
-    if (!fits) return;
-    const box = group.querySelector("text").getBBox();
-    const { xref = "x", yref = "y" } = was;
-    // A logarithmic axis has its names at logarithms.
-    const dx = way(xref, "r2p", was.x, now.x) + now.xshift - (was.xshift ?? 0)
-      - (share(LEFT, now.xanchor) - share(LEFT, was.xanchor)) * box.width;
-    const dy = way(yref, "r2p", was.y, now.y) - now.yshift + (was.yshift ?? 0)
-      - (share(DOWN, now.yanchor) - share(DOWN, was.yanchor)) * box.height;
-    group.setAttribute("transform", `translate(${dx},${dy})`);
-  });
-};
+const write = (node, pieces) => window.sampledashWrite(node, pieces);  // of picture.js
 const styled = new Map();  // elements whose style the hand has changed -> what it was
 const draw = (slider) => {
   const frame = live.followed.get(live.hand)?.frames?.[slider.getAttribute("aria-valuetext")];
@@ -83,7 +24,7 @@ const draw = (slider) => {
   for (const [key, moving] of Object.entries(frame.pictures)) {
     const at = key.replace(/[^\w-]/g, "-");  // as Streamlit writes it
     const graph = document.querySelector(`.st-key-${at} .js-plotly-plot`);
-    if (graph?._fullLayout) picture(graph, moving);
+    graph?.sampledash.move(moving);
   }
   for (const [where, texts] of Object.entries(frame.texts))
     document.querySelectorAll(where).forEach((node, i) => write(node, [texts[i]].flat()));

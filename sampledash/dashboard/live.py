@@ -120,7 +120,7 @@ def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
     """What moves in a picture: traces, shapes over the whole height, and names at the lines."""
     written = fig.as_written()
     data, layout = written["data"], written["layout"]
-    places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text")
+    places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text", "bgcolor")
     return {
         "traces": [
             [_short(trace["x"]), _short(trace["y"])] if lines or len(trace["x"]) < 3 else None

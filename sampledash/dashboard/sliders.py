@@ -8,6 +8,7 @@ bound would reset the widget): what cannot be is told by the page.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any
 
@@ -96,12 +97,18 @@ def ladder(
     if key in _late():
         st.session_state[key] = _late().pop(key)
     with st.container(key=f"ladder_{key}", horizontal=True, vertical_alignment="bottom"):
-        slider = st.empty()
+        # The address may say a value that only its field brings; what is known needs no place held.
+        known = key in st.session_state
+        slider = nullcontext() if known else st.empty()
         about = f"{label}, exact value"
-        exact = _field(key, about, default, label_visibility="collapsed", width=FIELD)
-        _heard()[key] = exact
+        look: dict[str, Any] = {"label_visibility": "collapsed", "width": FIELD}
+        if not known:
+            _field(key, about, default, **look)
         with slider:
-            _slider(key, label, default if exact is None else exact, show)
+            _slider(key, label, state.value(key, {key: default}), show)
+        if known:
+            _field(key, about, default, **look)
+        _heard()[key] = st.session_state[key]
 
 
 def m(given: str = "") -> None:

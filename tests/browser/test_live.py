@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -104,6 +105,18 @@ def test_an_exact_number_reaches_every_panel(page):
     for metric in ("Recall@10", "NDCG", "AP"):
         value = percent(float(sd.expected(metric, 100, sampling)))
         expect(page.locator(".st-key-explore_curves")).to_contain_text(value)
+    # What moved in the picture as it was drawn, Plotly draws when a hand comes near.
+    late = "document.querySelector('.js-plotly-plot').sampledash.late"
+    assert page.evaluate(f"Boolean({late})")
+    moved = [page.evaluate(POINT, ["explore_curves", place, ""]) for place in (0, 1)]
+    page.locator(".st-key-explore_curves").hover()
+    page.wait_for_function(f"{late} === null")
+    page.locator(".st-key-explore_curves").hover(position={"x": 150, "y": 150})
+    drawn = [page.evaluate(POINT, ["explore_curves", place, ""]) for place in (0, 1)]
+    assert np.allclose(moved, drawn)
+    mean = 100 * float(sd.expected("Recall@10", 100, sampling))
+    assert drawn[0] == pytest.approx((100, mean), rel=1e-3)
+    expect(page.locator(".hoverlayer").first).to_contain_text("m = 37")
 
 
 GIVEN = ".st-key-given_headline", ".st-key-given_picture .js-plotly-plot", ".st-key-controls_given"

@@ -223,11 +223,22 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Lowest and highest value shown, at most ``about`` beyond 0 and the first curve."""
-    low = min(0.0, *(float(y.min()) for y in curves))
-    top = max(float(y.max()) for y in curves)
+    """Lowest and highest value shown, at most ``about`` beyond 0 and the first curve.
+
+    What is below 0, or above the first curve, gets room in steps of 1, 2, 5, 10: the axis stays
+    while the curves move.
+    """
+
+    def room(beyond: float) -> float:
+        beyond = max(beyond, about / 20)
+        decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
+        return float(next(x for x in (decade, 2 * decade, 5 * decade, 10 * decade) if x >= beyond))
+
+    highest = float(curves[0].max())
+    low = room(-min(float(y.min()) for y in curves))
+    top = highest + room(max(float(y.max()) for y in curves) - highest)
     limit = 1.25 * max(about, float(np.abs(curves[0]).max()))
-    return max(low, -limit), min(top, limit)
+    return -min(low, limit), min(top, limit)
 
 
 def _percent(low: float, top: float) -> dict[str, Any]:
