@@ -45,16 +45,13 @@ def finish(part: Part[T]) -> T:
             return end.value  # type: ignore[no-any-return]
 
 
-def within(
-    part: Generator[Progress | float, None, T], low: float, high: float, loss: float | None = None
-) -> Part[T]:
+def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
     """A part whose shares go from ``low`` to ``high`` of the whole; ``loss`` is the last known."""
     while True:
         try:
-            told = next(part)
+            share, own = next(part)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
-        share, own = told if isinstance(told, Progress) else (told, None)
         yield Progress(low + (high - low) * share, loss if own is None else own)
 
 
