@@ -38,6 +38,11 @@ EXAMPLES = {
         "The same three, with the ties kept: Z leaves 2,623 users' movie tied with others.",
         "movielens_xyz_ties.csv",
     ),
+    "movielens-steck": Example(
+        "MovieLens 1M: Table 2 of Steck",
+        "Nine recommenders rank 3,648 movies with 5 stars among all 3,883.",
+        "movielens_steck.csv.gz",
+    ),
 }
 
 
@@ -62,8 +67,8 @@ def example(name: str) -> list[RankSet]:
     Parameters
     ----------
     name
-        ``"paper-abc"``, ``"movielens-xyz"`` or ``"movielens-xyz-ties"``; ``assets/README.md`` tells
-        what they are and what to cite.
+        ``"paper-abc"``, ``"movielens-xyz"``, ``"movielens-xyz-ties"`` or ``"movielens-steck"``;
+        ``assets/README.md`` tells what they are and what to cite.
 
     Raises
     ------

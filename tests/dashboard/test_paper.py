@@ -7,6 +7,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard.paper.page import ITEMS
+from sampledash.dashboard.paper.words import MADE
 from sampledash.papers.krichene import match
 from sampledash.papers.steck import theorem
 from tests.dashboard.driver import Page
@@ -57,7 +58,39 @@ def test_every_item_unfolds_and_can_be_taken_away(item):
     at = page(item=item)
     assert len(at.table) == 1
     assert len(at.table[0].value) >= 2
-    assert bool(at.pictures) == item.startswith(("Figure", "Steck"))
+    assert bool(at.pictures) == (item.startswith("Figure") or item == "Steck 2010")
+
+
+def test_stecks_table_2_beside_ours_and_the_code_that_makes_it():
+    at = page(item="Steck, Table 2")
+    shown = at.table[0].value.replace("\u00a0", " ", regex=True).set_index("Training")
+    sets = {ranks.system: ranks for ranks in sd.example("movielens-steck")}
+    # Table 2, ATOP (test) of AllRank-Regression; ties in the middle.
+    ranks = sets["AllRank-Regression"]
+    ours = np.mean(1 - (ranks.ranks + ranks.ties / 2 - 1) / 3882)
+    assert shown.loc["AllRank-Regression"].iloc[1] == f"0.933 → {ours:.3f} ✓"
+    assert shown.loc["bestseller list 3"].iloc[1].startswith("0.880 → ")
+    assert "9 of 9 cells match" in " ".join(m.value for m in at.markdown)
+    (code,) = at.code
+    assert 'EXPERIMENTS["steck"]' in code.value
+
+
+@pytest.mark.parametrize("item", MADE)
+def test_the_code_shown_runs(item, tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    user, item_ = np.nonzero(rng.random((20, 15)) < 0.7)
+    rows = [
+        f"{u + 1}::{i + 1}::{rng.integers(4, 6)}::{10**9 + at}\n"
+        for at, (u, i) in enumerate(zip(user, item_, strict=True))
+    ]
+    (tmp_path / "ratings.dat").write_text("".join(rows))
+    movies = [f"{i + 1}::Movie {i} (2000)::Comedy|Drama\n" for i in range(18)]
+    (tmp_path / "movies.dat").write_text("".join(movies))
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(MADE[item][2], names)
+    assert names["sets"][0].system in capsys.readouterr().out
+    assert (names["sets"][0].n.max() == 18) == item.startswith("Steck")
 
 
 def test_the_theorem_holds_until_its_assumption_is_violated():

@@ -20,13 +20,13 @@ from sampledash.dashboard.paper import pictures, words
 from sampledash.dashboard.paper.pictures import Panel
 from sampledash.metrics import parse_metric
 from sampledash.papers.krichene import METRICS_34, SETTINGS, check_text, match
-from sampledash.papers.steck import check_steck, theorem
+from sampledash.papers.steck import check_steck, match_table_2, theorem
 from sampledash.readers.bundled import example
 from sampledash.types import Progress
 
 TABLES = (1, 2, 3, 4)
 FIGURES = tuple(f"Figure {i}" for i in range(1, 7))
-ITEMS = (*(f"Table {t}" for t in TABLES), *FIGURES, "The text", "Steck 2010")
+ITEMS = (*(f"Table {t}" for t in TABLES), *FIGURES, "The text", "Steck 2010", "Steck, Table 2")
 DEFAULTS: dict[str, Any] = {"item": ITEMS[2], "cell_metric": METRICS_34[0], "times": 9}
 
 
@@ -52,6 +52,12 @@ def statements() -> pd.DataFrame:
 def steck() -> pd.DataFrame:
     """The same of Steck's paper."""
     return check_steck(example)
+
+
+@once
+def trained() -> pd.DataFrame:
+    """His Table 2 with ours."""
+    return match_table_2(example)
 
 
 @once
@@ -95,11 +101,18 @@ def _item(item: str) -> None:
         _findings(said[said["where"] == item], item)
     elif item == "The text":
         _findings(said[~said["where"].str.startswith("Fig")], item)
+    elif item == "Steck, Table 2":
+        _trained()
     else:
         st.markdown(words.STECK)
         _missing()
         _findings(steck(), item)
         st.caption(words.STECK_LEFT_OUT)
+    if item in words.MADE:
+        title, how, code = words.MADE[item]
+        with st.expander(title):
+            st.markdown(how)
+            st.code(code, language="python")
     target, query = words.OPENS[item]
     st.page_link(
         f"sampledash/dashboard/pages/{target}.py",
@@ -168,6 +181,22 @@ def _table(number: int) -> None:
         names = "; ".join(map(words.unmatched, cells["cell"], cells["text"], cells["ours"]))
         st.markdown(f"- {names}: **{str(reason) or 'not explained'}**.")
     page.take(found.drop(columns=["metric", "row", "column", "text"]), f"table-{number}")
+
+
+def _trained() -> None:
+    """Steck's Table 2, a training a row."""
+    found = trained()
+    st.markdown(f"**{found['matched'].sum()} of {len(found)} cells match.**")
+    printed = found.assign(text=found["printed"].map("{:.3f}".format), our_std=np.nan)
+    lines = {
+        "Training": found["objective"],
+        "Printed, tuning half": found["validation"].map("{:.3f}".format),
+        "Printed → ours, test half": [words.cell(x, 3) for x in printed.itertuples()],
+        "Recommender": found["recommender"],
+    }
+    st.table(pd.DataFrame(lines), hide_index=True)
+    st.caption(words.STECK_TABLE)
+    page.take(found, "steck-table-2")
 
 
 def _findings(found: pd.DataFrame, name: str) -> None:
