@@ -294,11 +294,18 @@ class _Pass:
         self.kept = {top: first}
         # Rows of a position and the value of each count above, uncorrected. AUC and ATOP, linear in
         # it, and TOPK depend on m besides.
-        self.static = list[tuple[Ints, Floats]]()
+        self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
             table = [metric.of_above(np.arange(m_max + 1), m_max, j) for metric in metrics]
-            self.static.append((np.flatnonzero(positions == j), np.column_stack(table)))
+            rows = np.flatnonzero(positions == j)
+            every = len(rows) == len(positions)  # then there is nothing to pick
+            self.static.append((slice(None) if every else rows, np.column_stack(table)))
+        self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
+        #: which lanes each system has: (systems, lanes)
+        owners = np.array([lane.system for lane in self.lanes])
+        self.owned = (np.arange(len(atoms))[:, None] == owners).astype(np.float64)
+        self.counts = np.arange(1.0, top + 2.0)
 
     def _keep_exact(self, row: int, lane: _Lane, late: NDArray[np.intp]) -> None:
         late = late[np.argsort(lane.atoms.negatives[late], kind="stable")]
@@ -322,10 +329,9 @@ class _Pass:
 
     def at(self, wanted: Ints, report: Progress) -> Floats:
         """Means at increasing m: shape (len(wanted), systems, metrics)."""
-        systems = np.array([lane.system for lane in self.lanes])
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
-            result[:, systems[row]] += total[np.searchsorted(sizes, wanted)]
+            result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
         top = m = max(self.kept)
         thinned = self.kept[top].copy()
         for index in range(len(wanted) - 1, -1, -1):
@@ -340,16 +346,17 @@ class _Pass:
                 gap = index and target - wanted[index - 1] > 1  # a search may look between
                 if gap and sum(map(np.size, self.kept.values())) + thinned.size <= _ROOM:
                     self.kept[m] = thinned.copy()
-                np.add.at(result[index], systems, self._values(thinned, m))
+                result[index] += self.owned @ self._values(thinned, m)
             report(1 - index / len(wanted))
         return result
 
     def _thin(self, thinned: Floats, m: int) -> None:
         """From m + 1 negatives to m, in place."""
-        s = np.arange(m + 1.0)
-        dropped = thinned[:, 1 : m + 2] * ((s + 1) / (m + 1))
-        thinned[:, : m + 1] *= (m + 1 - s) / (m + 1)
-        thinned[:, : m + 1] += dropped
+        share = self.counts[: m + 1] / (m + 1)
+        dropped = thinned[:, 1 : m + 2] * share
+        kept = thinned[:, : m + 1]
+        kept *= share[::-1]
+        kept += dropped
         thinned[:, m + 1] = 0.0
         if m % 32 == 0:
             thinned[thinned < _TINY] = 0.0
@@ -368,10 +375,10 @@ class _Pass:
             return values
         for rows, table in self.static:
             values[rows] = thinned[rows] @ table[: m + 1]
-        for i, metric in enumerate(self.metrics):
+        for i, metric in self.moving:
             if metric.linear:
                 values[:, i] = thinned @ (1 - np.arange(m + 1) / m)
-            elif metric.share is not None:
+            else:
                 values[:, i] = thinned[:, : metric.cut(m)].sum(axis=1)
         return values
 

@@ -25,6 +25,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain, pairwise
 from math import comb, gcd, lcm
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +59,7 @@ _ROOM = 1 << 25  # more only for so few laws: entries of (laws, frequencies)
 _ENOUGH = 512  # before so many nothing is taken to have died away for good
 _TURNS = 128  # so many phases tell how often a rare value occurs
 _TOP = 0.05  # of the gap: what is wider is no lump
+_ROUNDED = 1e-6  # the root of what rounding leaves of nothing
 _FAINT = 1e-6  # died away
 _ALIKE = 8.0  # pairs whose deviations differ by less share their frequencies
 _LAWS, _WORK = 500, 300_000  # laws, and laws times values: some tenths of a second
@@ -167,6 +169,12 @@ class Run:
         )
         return weight * float(np.abs(steps[0, 0])) / 2 if alike else 0.0
 
+    @cached_property
+    def has_lump(self) -> bool:
+        """Whether one step of the vector is nearly all of its range."""
+        jumps = np.diff(np.unique(self.vector))
+        return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * _TOP) * jumps.max())
+
     def largest_term(self, *, by_draw: bool = True) -> float:
         """Largest range of an independent part of the mean; NaN where its law is not known.
 
@@ -273,11 +281,27 @@ class Run:
     def terms(self) -> list[tuple[Floats, Floats, int]]:
         """Values, probabilities and count of what the first relevant items add to the mean."""
         first = self.atoms.position == 1
-        atoms, weights = self.atoms[first], self.weights[first]
+        atoms = self.atoms[first]
+        laws = self._terms_of(atoms, self.weights[first])
+        return [(*law, int(count)) for law, count in zip(laws, atoms.count, strict=True)]
+
+    def instance_terms(self, order: Ints) -> list[Law]:
+        """Values of each instance, in an order, and their probabilities."""
+        atoms, at = self._instances(order)
+        found = self._terms_of(atoms, np.full(len(atoms), self.metric.scale(1)))
+        return [found[i] for i in at]
+
+    def _terms_of(self, atoms: RankCounts, weights: Floats) -> list[Law]:
         return [
-            (values[p > _NOTHING] * weights[i], p[p > _NOTHING], int(atoms.count[i]))
-            for some, values, laws in self.item_laws(atoms)
-            for i, p in zip(some, laws, strict=True)
+            (values[p > _NOTHING] * weights[i], p[p > _NOTHING])
+            for i, values, p in sorted(
+                (
+                    (i, values, p)
+                    for some, values, laws in self.item_laws(atoms)
+                    for i, p in zip(some, laws, strict=True)
+                ),
+                key=itemgetter(0),
+            )
         ]
 
     def waves(self, atoms: RankCounts, frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
@@ -298,12 +322,17 @@ class Run:
 
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:
         """Characteristic function of the value of each instance, in an order: (D, f)."""
-        rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
-        atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
+        atoms, at = self._instances(order)
         found = np.empty((len(atoms), len(frequencies)), dtype=np.complex128)
         for some, block in self.waves(atoms, self.metric.scale(1) * frequencies):
             found[some] = block
         return found[at]
+
+    def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
+        """Distinct first relevant items, and which of them each instance has."""
+        rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
+        atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
+        return atoms, at
 
 
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:
@@ -480,54 +509,84 @@ def chances_above(
 
 
 def _by_lumps(first: Run, second: Run, shift: float) -> float | None:
-    """P(mean of ``first`` exceeds that of ``second`` + shift) where one value dwarfs all others.
-
-    The run that has it more often is ahead; where both have it equally often the others decide, on
-    a scale of their own, which no evenly spaced frequencies of the whole would reach. ``None``
-    where there is no such value.
-    """
-    jumps = np.diff(np.unique(first.vector))
-    smooth = not len(jumps) or jumps.sum() > (1 + 2 * _TOP) * jumps.max()
-    if smooth or not (first.is_sum and second.is_sum):
+    """P(mean of ``first`` exceeds that of ``second`` + shift), see :func:`by_lumps`."""
+    if not (first.is_sum and second.is_sum and first.has_lump):
         return None
     sums = [first.terms(), second.terms()]
     every = list(chain(*sums))
-    values, at = np.unique(np.concatenate([v for v, _, _ in every]), return_inverse=True)
+    times = np.array([count for _, _, count in every])
+
+    def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
+        found = np.ones((len(turn), usual.shape[1]), dtype=np.complex128)
+        for i, (few, much, count) in enumerate(zip(usual, large, times, strict=True)):
+            one = few + turn * much if i < len(sums[0]) else few.conj() + much.conj() / turn
+            found *= one if count == 1 else one**count
+        return found
+
+    laws = [(values, p) for values, p, _ in every]
+    return by_lumps(laws, times, transform, shift)
+
+
+def by_lumps(
+    terms: Sequence[Law],
+    times: Floats | Ints,
+    transform: Callable[[Complex, Complex, Complex], Complex],
+    shift: float,
+) -> float | None:
+    """P(difference of two sums exceeds shift) where one value dwarfs all others.
+
+    The sum that has it more often is ahead; where both have it equally often the others decide, on
+    a scale of their own, which no evenly spaced frequencies of the whole would reach. ``None``
+    where there is no such value.
+
+    Parameters
+    ----------
+    terms, times
+        Laws of the terms of both sums, and how often each is added, on average.
+    transform
+        Characteristic function of the difference, (turns, frequencies), of those of the terms
+        without and with the large value, (terms, frequencies), and of the turns (turns, 1) by which
+        each large value of the first sum multiplies it, and each of the second divides it.
+    shift
+        Half the step of a lattice that both sums lie on, or 0.
+    """
+    values, at = np.unique(np.concatenate([v for v, _ in terms]), return_inverse=True)
     wide = int(np.argmax(np.diff(values, prepend=values[0])))
     gap = values[wide] - values[max(wide - 1, 0)]
     if wide == 0 or max(np.ptp(values[wide:]), np.ptp(values[:wide])) > _TOP * gap:
         return None
-    laws = np.zeros((len(every), len(values)))
-    rows = np.repeat(np.arange(len(every)), [len(p) for _, p, _ in every])
-    np.add.at(laws, (rows, at), np.concatenate([p for _, p, _ in every]))
-    times = np.array([count for _, _, count in every])
-    low = laws[:, :wide] / np.maximum(laws[:, :wide].sum(axis=1), _NOTHING)[:, None]
-    spread = float(times @ (low @ values[:wide] ** 2 - (low @ values[:wide]) ** 2))
+    laws = np.zeros((len(terms), len(values)))
+    rows = np.repeat(np.arange(len(terms)), [len(p) for _, p in terms])
+    np.add.at(laws, (rows, at), np.concatenate([p for _, p in terms]))
     expected = float(times @ laws[:, wide:].sum(axis=1))
     size = 1 << int(2 * (expected + 8 * np.sqrt(expected)) + 16).bit_length()
-    if spread <= 0 or np.sqrt(spread) > gap / (2 * _REACH) or size > _TURNS:
+    if size > _TURNS:
         return None
     turn = np.exp(2j * np.pi * np.arange(size) / size)[:, None]
 
-    def transform(frequencies: Floats) -> Complex:
+    def turned(frequencies: Floats) -> Complex:
         """Of the difference, one row for each turn of what the large value adds."""
-        found = np.ones((size, len(frequencies)), dtype=np.complex128)
         waves = _waves(values, frequencies)
-        ways = (laws[:, :wide] @ waves[:wide], laws[:, wide:] @ waves[wide:], times)
-        for i, (usual, large, count) in enumerate(zip(*ways, strict=True)):
-            one = usual + turn * large if i < len(sums[0]) else usual.conj() + large.conj() / turn
-            found *= one if count == 1 else one**count
-        return found
+        return transform(laws[:, :wide] @ waves[:wide], laws[:, wide:] @ waves[wide:], turn)
 
-    oftener = np.fft.fft(transform(np.zeros(1))[:, 0]).real / size
+    oftener = np.fft.fft(turned(np.zeros(1))[:, 0]).real / size
 
     def equally(frequencies: Floats) -> Complex:
-        wave = transform(frequencies).mean(axis=0) / oftener[0]
+        wave = turned(frequencies).mean(axis=0) / oftener[0]
         return np.vstack([wave, np.ones(len(wave))])
 
-    one, other, scale = np.array([0]), np.array([1]), float(np.sqrt(spread))
-    rest = inverted(equally, len(every) * size, one, other, scale, np.array([shift]))
-    return float(oftener[1 : size // 2].sum() + oftener[0] * np.clip(rest[0], 0.0, 1.0))
+    ahead = float(oftener[1 : size // 2].sum())
+    # Near 0 the modulus tells the variance.
+    near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
+    turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0, 0])), 1.0)))
+    if turned_by < _ROUNDED:  # nothing else varies: the others tie
+        return ahead
+    scale = float(turned_by / near)
+    if scale > gap / (2 * _REACH):
+        return None
+    one, other = np.array([0]), np.array([1])
+    rest = inverted(equally, len(terms) * size, one, other, scale, np.array([shift]))
+    return ahead + float(oftener[0] * np.clip(rest[0], 0.0, 1.0))
 
 
 def inverted(

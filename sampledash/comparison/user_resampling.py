@@ -15,7 +15,7 @@ from sampledash import checks, simulation
 from sampledash.comparison.chance import common_step, normal_chances
 from sampledash.comparison.means import atom_moments, exact_values, pair_covariances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.run_distribution import FEW, Run, inverted
+from sampledash.comparison.run_distribution import FEW, Run, by_lumps, inverted
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.ranksets import RankSet, Ties, codes_of, distinct_over_systems, first_items
@@ -180,8 +180,9 @@ def probability_if_redrawn(
     negatives are drawn for each system independently. Below 30 instances 20,000 seeded runs; from
     there on the inversion of the characteristic function where one instance can move the difference
     by more than 0.03 of its standard deviation, for ties and skewness then count (one relevant item
-    per instance, or a metric that looks at the first, whole counts, equal weights), else the normal
-    law with the mean and variance of that draw.
+    per instance, or a metric that looks at the first, whole counts, equal weights; where one rare
+    value dwarfs all others, apart from how often each run has it), else the normal law with the
+    mean and variance of that draw.
 
     This chance is limited by the number of instances too: where the exact difference is not
     significant it stays near one half at any m.
@@ -226,10 +227,39 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
 
     both = first, second
     shares = [each.counts / each.size for each in both]
+    apart = _by_lumps(first, second, shares, float(step)) if first.run.has_lump else None
+    if apart is not None:
+        return apart
     laws = sum(len(each.counts) for each in both)
     one, other = np.array([0]), np.array([1])
     chance = inverted(transform, laws, one, other, deviation, np.array([step]))
     return float(np.clip(chance[0], 0.0, 1.0))
+
+
+def _by_lumps(
+    first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
+) -> float | None:
+    """The same where one value dwarfs all others, see ``run_distribution.by_lumps``."""
+    both = first, second
+    terms = [
+        (values / each.size, p)
+        for each in both
+        for values, p in each.run.instance_terms(each.order)
+    ]
+    split, paired = len(first.order), first.group == second.group
+    times = np.concatenate([first.counts, second.counts])
+
+    def transform(
+        usual: NDArray[np.complex128], large: NDArray[np.complex128], turn: NDArray[np.complex128]
+    ) -> NDArray[np.complex128]:
+        (x, y), (up, down) = ((each[:split], each[split:].conj()) for each in (usual, large))
+        if paired:
+            same, more, less = (shares[0] @ z for z in (x * y + up * down, up * y, x * down))
+            return (same + turn * more + less / turn) ** first.size
+        ahead = (shares[0] @ x + turn * (shares[0] @ up)) ** first.size
+        return ahead * (shares[1] @ y + (shares[1] @ down) / turn) ** second.size
+
+    return by_lumps(terms, times, transform, step)
 
 
 def _runs(values: Sampled, system: int) -> Floats:

@@ -221,6 +221,24 @@ class Pair:
         chosen = (str(rng.choice(some)) for some in (FEW_VALUES, RECIPES, UNIFORM))
         return cls(*chosen, n, m, np.minimum(each, n), OVERLAPS[seed % 4], seed)
 
+    @classmethod
+    def rare(cls, seed: int) -> Pair:
+        """Mostly corrected, of deep ranks: few sampled counts are worth nearly everything."""
+        rng = np.random.default_rng([9, seed])
+        size, n = int(rng.choice([30, 40, 60, 100])), int(rng.choice([67, 400, 3000]))
+        m, power = int(rng.choice([10, 20, 50])), float(rng.choice([1.0, 1.15, 1.5]))
+        first = rng.random(size)
+        alike = np.clip(first + rng.normal(0, 0.03, size), 0, 0.9999)
+        second = alike if rng.random() < 0.6 else rng.random(size)
+        powers = power, power * np.exp(0.3 * rng.normal() / np.sqrt(size))
+        each = [
+            1 + (n * u**p).astype(np.int64) for u, p in zip((first, second), powers, strict=True)
+        ]
+        metrics = ("AP", "RR", "AP@5", "NDCG@10", "NDCG", "Recall@5")
+        recipes = ("CLS", "CLS", "CLS", "BV 0.1", "uncorrected")
+        chosen = (str(rng.choice(some)) for some in (metrics, recipes, UNIFORM))
+        return cls(*chosen, n, m, np.minimum(each, n), None, seed)
+
     @property
     def sets(self) -> list[sd.RankSet]:
         return [sd.RankSet(name, r, self.n) for name, r in zip("PQ", self.ranks, strict=True)]
@@ -294,9 +312,13 @@ def off_shared(case: Pair, runs: int = DRAWS) -> float:
 
 def against_runs(quick: bool) -> Iterator[Result]:
     """Largest distance over random cases: at most 4 standard errors."""
-    some = [Pair.of(seed) for seed in range(QUICK if quick else CASES)]
-    for what, off in (("redrawn instances", off_redrawn), ("shared negatives", off_shared)):
-        seconds, found = timed(lambda off=off: [off(case) for case in some])
+    for what, make, off in (
+        ("redrawn instances", Pair.of, off_redrawn),
+        ("redrawn instances, rare values", Pair.rare, off_redrawn),
+        ("shared negatives", Pair.of, off_shared),
+    ):
+        some = [make(seed) for seed in range(QUICK if quick else CASES)]
+        seconds, found = timed(lambda off=off, some=some: [off(case) for case in some])
         worst = some[int(np.argmax(found))]
         name = f"{what}, {len(some)} pairs, against {DRAWS:,} runs (standard errors)"
         note = (

@@ -76,6 +76,11 @@ def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
     assert off_redrawn(Pair.of(seed)) <= 4
 
 
+def test_a_rare_value_that_dwarfs_all_others() -> None:
+    """Where both runs have it equally often, differences a thousandth of it decide."""
+    assert off_redrawn(Pair.rare(33), 20_000) <= 4
+
+
 @pytest.mark.parametrize("weighting", ["instances", "relevant-items"])
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize(
