@@ -22,6 +22,7 @@ from sampledash.lab.interactions import Interactions
 from sampledash.lab.models import finish
 from sampledash.lab.ranking import rank, ranks_from_scores
 from sampledash.lab.reading import read_interactions
+from sampledash.lab.recommenders import Recommender, parse_recommender, recommender
 from sampledash.lab.splits import Split, parse_split, split
 from sampledash.lab.synthetic import synthetic
 from sampledash.metrics import Metric, metric, parse_metric
@@ -60,6 +61,7 @@ __all__ = [
     "Metric",
     "Options",
     "RankSet",
+    "Recommender",
     "SampledRankSet",
     "Sampling",
     "Split",
@@ -93,6 +95,7 @@ __all__ = [
     "parse_correction",
     "parse_metric",
     "parse_rank_text",
+    "parse_recommender",
     "parse_sampling",
     "parse_split",
     "posterior",
@@ -108,6 +111,7 @@ __all__ = [
     "read_rank_sets",
     "read_sampled_ranks",
     "read_vector_json",
+    "recommender",
     "resolution",
     "retained",
     "right_from",

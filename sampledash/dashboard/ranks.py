@@ -24,7 +24,7 @@ from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.dashboard.words import escaped
 from sampledash.ranksets import RankSet
 from sampledash.readers.assemble import Opened, Reading, Summary
-from sampledash.readers.bundled import EXAMPLES, example
+from sampledash.readers.bundled import EXAMPLES, assets_folder, example
 from sampledash.readers.errors import MissingCandidates, ReadError
 from sampledash.readers.frame import Facts, few
 from sampledash.readers.pasted import open_text
@@ -120,11 +120,13 @@ def _bundled(title: str) -> Source:
 
 def _uploaded() -> Source:
     last = upload(
-        "Ranks as CSV, TSV, Parquet or .npy, or TREC runs with their qrels; also packed as .gz",
+        "Ranks as CSV, TSV, Parquet or .npy, TREC runs with their qrels, or lists with the test "
+        "items; also packed as .gz",
         _templates,
         key="ranks_file",
         help="Columns system and rank, or one column per system. Optional: instance, n_candidates, "
-        "ties, count, seed, mass_above. A rank may be >10: beyond a list of 10. Systems "
+        "ties, count, seed, mass_above. A rank may be >10: beyond a list of 10. Lists have columns "
+        "user, item and score, test items user and item. Systems "
         "of several files are compared with one another. Files stay in this session and never "
         "travel in a link.",
         asking="Choose a file to see whether its comparison is right.",
@@ -138,6 +140,8 @@ def _templates() -> None:
         for name, about in TEMPLATES.items():
             saved = f"ranks-{name}" if name.endswith("csv") else name
             template(about, name, saved, "text/plain", name)
+    with st.expander("From RecBole, LensKit, implicit … to ranks"):
+        st.markdown((assets_folder() / "templates" / "from_frameworks.md").read_text("utf-8"))
 
 
 def _pasted() -> Source:
