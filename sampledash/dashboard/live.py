@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,7 @@ class Follows:
 
     @property
     def version(self) -> str:
-        return sha1(repr((self.name, self.depends)).encode()).hexdigest()
+        return str(hash((self.name, self.depends)))
 
     def packed(self) -> dict[str, Any]:
         """The frames as they are sent."""

@@ -21,7 +21,7 @@ MODES = {
         *("why=true", "curve=Values", "curve=Order", "source=Upload+a+file", "m=0"),
         *(f"answers=Numbers&numbers_view={view}" for view in ("Means", "Flips", "Distribution")),
         *(f"sure_view={view}" for view in ("One+run", "Over+instances", "Plan")),
-        "answers=Repeat+it",
+        *("answers=Repeat+it", "answers=What+to+do+instead"),
     ),
     "correct": (
         *("why=true", "sheet=What+it+costs", "sheet=What+a+sample+can+see", "prior=own", "m=0"),

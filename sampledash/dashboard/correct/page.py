@@ -231,12 +231,12 @@ def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Foll
         steps = [int(m) for m in sliders.LADDERS["m"] if m <= most]
         return frames({count(m): q.at(replace(s, m=m)) for m in steps})
 
-    every, plain = [], replace(q, ranks=np.empty(0, int))
+    every = []
     if any(x.gamma is not None for x in q.drawn):
-        any_gamma = repr((plain.weighed(1.0), before)), dark
+        any_gamma = q.weighed(1.0), before, dark
         every.append(live.Follows("gamma", any_gamma, of_gamma, shared=not q.prior.custom))
     if s.m <= LIVE and not q.note:
-        any_m = repr((plain.at(replace(s, m=1)), before)), dark
+        any_m = replace(q, sampling=replace(s, m=1)), before, dark
         every.append(live.Follows("m", any_m, of_m, shared=not q.prior.custom))
     return every
 
