@@ -77,5 +77,5 @@ def test_templates_can_be_read():
     assert [(s.system, s.n_instances) for s in sets] == [("Model A", 200), ("Model B", 200)]
     sets = read_rank_sets(folder / "run.txt", qrels=folder / "qrels.txt", n=100)
     assert {s.system: s.ranks.tolist() for s in sets} == {"ModelA": [2, 2], "ModelB": [1, 1]}
-    others = {"counts.csv", "run.txt", "qrels.txt", "sampled.csv"}
+    others = {"counts.csv", "run.txt", "qrels.txt", "sampled.csv", "from_frameworks.md"}
     assert {path.name for path in folder.iterdir()} == {"long.csv", "wide.csv"} | others
