@@ -12,8 +12,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from sampledash import quadrature
 from sampledash.metrics import Metric
@@ -280,7 +280,7 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
             free, wrong = free ^ change, float(np.sum(change))
         few = np.asarray(np.linalg.cholesky(gram), dtype=np.float64)
         rhs = np.asarray(np.linalg.solve(few, target), dtype=np.float64)
-    return np.asarray(nnls(few.T, rhs, maxiter=30 * len(few))[0])
+    return np.asarray(scipy.optimize.nnls(few.T, rhs, maxiter=30 * len(few))[0])
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
-from sampledash.comparison.order import TIED
 from sampledash.estimation.estimate import OVERSHOOT
 from sampledash.estimation.estimate import outside as reason
 from sampledash.report import numbers
-from sampledash.report.numbers import count, shortened
-from sampledash.types import Floats
+from sampledash.report.numbers import shortened
+from sampledash.report.sentences import MOST_NAMED
 
-MOST_NAMED = 3  # systems that a sentence can name one by one
 LONGEST_NAME = 24
 
 
@@ -40,30 +37,9 @@ def plain(name: str, longest: int = 24) -> str:
     return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
-    """Systems from best to worst: ``X > Y = Z``; differences up to 1e-12 are ties.
-
-    Examples
-    --------
-    >>> ranking(["A", "B", "C"], [0.1, 0.3, 0.1])
-    'B > A = C'
-    """
-    order = sorted(range(len(systems)), key=lambda i: -means[i])[:MOST_NAMED]
-    parts = [systems[order[0]]]
-    for before, now in pairwise(order):
-        sign = "=" if abs(means[before] - means[now]) <= TIED else ">"
-        parts.append(f"{sign} {systems[now]}")
-    return " ".join(parts) + (" > …" if len(systems) > MOST_NAMED else "")
-
-
 def unbroken(text: str) -> str:
     """The same text, with no number torn from its percent or equals sign."""
     return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
-
-
-def negatives(m: int) -> str:
-    """``100 negatives``, or ``1 negative``."""
-    return "1 negative" if m == 1 else f"{count(m)} negatives"
 
 
 def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str]:

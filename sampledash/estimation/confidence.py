@@ -73,8 +73,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from scipy.linalg import block_diag, cholesky, solve_triangular
-from scipy.optimize import brentq, nnls
 from scipy.special import chdtri, ndtri, rel_entr
 
 from sampledash.estimation.linear_programme import Columns, Shape
@@ -278,7 +278,7 @@ def nonnegative(rows: Floats, observed: Floats, totals: Floats) -> Floats:
     stiff = _STIFF * max(float(np.abs(rows).max()), 1.0)
     left = np.vstack([rows, stiff * totals])
     right = np.append(observed, np.full(len(totals), stiff))
-    weights, _ = nnls(left, right, maxiter=30 * left.shape[1])
+    weights, _ = scipy.optimize.nnls(left, right, maxiter=30 * left.shape[1])
     return np.asarray(weights)
 
 
@@ -388,7 +388,7 @@ def mean_of_some(
         def room(x: float) -> float:
             return float(rel_entr(x, expected) + rel_entr(1 - x, 1 - expected)) - reach
 
-        return end if room(end) <= 0 else float(brentq(room, expected, end))
+        return end if room(end) <= 0 else float(scipy.optimize.brentq(room, expected, end))
 
     width = best - worst or 1.0  # a cutoff of all candidates leaves one value
     lowest, highest = np.clip((np.array([low, high]) - worst) / width, 0, 1).tolist()

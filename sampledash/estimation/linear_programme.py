@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import OptimizeResult, linprog
+import scipy
 
 from sampledash.metrics import Metric
 from sampledash.quadrature import panels
@@ -202,7 +202,7 @@ class Programme:
 
     def _column_generation(
         self, cost: Floats, relaxed: bool = False
-    ) -> tuple[float, OptimizeResult] | None:
+    ) -> tuple[float, scipy.optimize.OptimizeResult] | None:
         """Smallest value, not above that over all places, and the solution over some of them."""
         for round_ in range(_ROUNDS):
             result = self._solved(cost, relaxed)
@@ -224,7 +224,7 @@ class Programme:
         lacking = max(dual[-1] - values.min(), 0.0) if len(values) else 0.0
         return float(result.fun) - lacking, result
 
-    def _solved(self, cost: Floats, relaxed: bool) -> OptimizeResult:
+    def _solved(self, cost: Floats, relaxed: bool) -> scipy.optimize.OptimizeResult:
         """Weights x of the places and shown y with rows'x - y = 0, sum x = 1, low <= y <= high."""
         size, functions = len(self._places), len(self.low)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]
@@ -240,7 +240,9 @@ class Programme:
         limit, prices = np.vstack(limits), np.concatenate(price)
         for method, tolerance in _ATTEMPTS:
             options = {f"{side}_feasibility_tolerance": tolerance for side in ("primal", "dual")}
-            result = linprog(prices, None, None, equal, to, limit, method, options=options)
+            result = scipy.optimize.linprog(
+                prices, None, None, equal, to, limit, method, options=options
+            )
             if result.status in (0, 2):  # solved, or infeasible
                 break
         return result

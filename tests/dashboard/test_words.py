@@ -15,6 +15,7 @@ from sampledash.dashboard.explore import words as explore
 from sampledash.dashboard.start import pictures as start_pictures
 from sampledash.dashboard.start import words as start
 from sampledash.report import numbers as text
+from sampledash.report import sentences
 
 N = 10_000
 SCHEMES = [("with-replacement", 1.0), ("without-replacement", 1.0), ("popularity", 2.0)]
@@ -68,16 +69,16 @@ def many(state, *, ahead=False, right_from=970, metric="Recall@10 (BV 0.1)", m_m
     states = {"wrong": 14, "undecided": 3, "right": 173}
     worst = {"better": "s7", "worse": "s3", "state": state, "probability": 0.6012}
     worst["sampled"] = 0.01 if ahead else -0.01
-    return consistency.sentence_of_many(metric, 100, worst, states, right_from, m_max)
+    return sentences.sentence_of_many(metric, 100, worst, states, right_from, m_max)
 
 
 @pytest.mark.parametrize("correction", ["uncorrected", "rank estimate", "CLS", "BV 0.001"])
 def test_no_verdict_has_more_than_25_words(correction):
-    metric = consistency.metric_name("Recall@10", correction)
+    metric = sentences.metric_name("Recall@10", correction)
     for state, m in itertools.product(("wrong", "undecided", "right"), (970, None)):
         for sampled in ([1, 2, 3], [3, 2, 1]):
             given = (list("XYZ"), [1, 2, 3], sampled, rows(*[(state, m)] * 3), 20_000)
-            said = consistency.sentence(metric, 100, *given)
+            said = sentences.sentence(metric, 100, *given)
             assert len(said.split()) <= 25, said
         for ahead in (True, False):
             said = many(state, ahead=ahead, right_from=m, metric=metric, m_max=20_000)
@@ -154,11 +155,11 @@ UNDECIDED = rows(("right", 1), ("undecided", 5), ("undecided", 7))
 NAMES = {"words": words, "start": start}
 #: A call and what it says.
 TABLE = r"""
-words.ranking(["A", "B", "C"], [0.2, 0.2 + 1e-13, 0.5]) | C > B = A
-words.ranking(list("ABCDEF"), [6, 5, 4, 3, 2, 1]) | A > B > C > …
-consistency.sentence("Recall@10", 100, *SWAPPED, rows(("wrong", 970)), 3686)
+sentences.ranking(["A", "B", "C"], [0.2, 0.2 + 1e-13, 0.5]) | C > B = A
+sentences.ranking(list("ABCDEF"), [6, 5, 4, 3, 2, 1]) | A > B > C > …
+sentences.sentence("Recall@10", 100, *SWAPPED, rows(("wrong", 970)), 3686)
     | With 100 negatives Recall@10 ranks X > Y; on all items Y > X. Right from m = 970.
-consistency.sentence("NDCG", 1, list("XYZ"), [1, 2, 3], [4, 5, 6], UNDECIDED, 99)
+sentences.sentence("NDCG", 1, list("XYZ"), [1, 2, 3], [4, 5, 6], UNDECIDED, 99)
     | With 1 negative NDCG rightly ranks Z > Y > X; one run shows Y > X in 80.31 %.
 many("wrong") | With 100 negatives Recall@10 (BV 0.1) ranks s3 above s7; on all items s7 wins. …
 many("wrong") | …. 14 of 190 pairs wrong, right from m = 970.
@@ -166,9 +167,9 @@ many("undecided", ahead=True)
     | …rightly ranks s7 above s3; one run shows it in 60.12 %. 3 of 190 pairs undecided.
 many("right", ahead=True, right_from=None)
     | …ranks all 190 pairs as on all items: not right even at 1,000.
-consistency.settled(rows(("tied", None), ("right", 1)), 99) | Right from m = 1.
-consistency.settled(rows(("wrong", None), ("right", 1)), 99) | Not right even at 99.
-consistency.settled(rows(("tied", None)), 99) | …equal…
+sentences.settled(rows(("tied", None), ("right", 1)), 99) | Right from m = 1.
+sentences.settled(rows(("wrong", None), ("right", 1)), 99) | Not right even at 99.
+sentences.settled(rows(("tied", None)), 99) | …equal…
 consistency.looked_at(0, 3_686, capped=False) |
 consistency.looked_at(0, 20_000, capped=True) | …the data go further…
 consistency.tile("wrong", None, 3_686) | …not by 3,686</span>

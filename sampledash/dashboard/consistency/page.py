@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,10 +14,10 @@ import streamlit as st
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import M_CAP, TIED, quick_ladder
+from sampledash.comparison.pairs import CODES
 from sampledash.dashboard import cache, live, page, ranks, sliders, state, theme
 from sampledash.dashboard.consistency import cut, instead, pictures, tabs, words
 from sampledash.dashboard.consistency.result import (
-    CODES,
     CORRECTIONS,
     MOST_PAIRS,
     Focus,
@@ -30,11 +29,12 @@ from sampledash.dashboard.consistency.result import (
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import Source
-from sampledash.dashboard.words import MOST_NAMED, escaped, short_name, system_name
+from sampledash.dashboard.words import escaped, short_name, system_name
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.ranksets import RankSet
 from sampledash.report.numbers import count, in_runs, percent, span
+from sampledash.report.sentences import headline
 from sampledash.sampling import Sampling
 
 WEIGHTINGS: dict[str, Weighting] = {"instances": "instances", "relevant items": "relevant-items"}
@@ -88,7 +88,7 @@ def _cut(source: Source, problem: Problem | None) -> None:
 def _answer(source: Source | None, problem: Problem | None) -> None:
     """The verdict and all that follows m."""
     live.answered()
-    headline = st.container(key="headline")
+    top = st.container(key="headline")
     with st.container(key="controls"):
         sliders.m()
     result = None
@@ -97,7 +97,7 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         result, wrong = page.answer("consistency", check, _compute, explain)
         problem = problem or wrong
     dim = problem is not None
-    with headline:
+    with top:
         page.note(DEFAULTS)
         if problem is not None:
             problem.show()
@@ -356,32 +356,13 @@ def _headline(result: Result) -> None:
     """The verdict on the worst case."""
     q, x = result.question, result.worst_metric
     word, icon, color = _verdict(result)
-    st.markdown(f"### :{color}-badge[:material/{icon}: {word}] {_sentence(result, x)}")
+    st.markdown(f"### :{color}-badge[:material/{icon}: {word}] {headline(result, x, system_name)}")
     values = len(quick_ladder(result.m_max)) if q.fits else 0
     notes = [words.beware(result), words.looked_at(values, result.m_max, result.capped)]
     if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
         notes.append(f"{q.metrics[x]}: {note}")
     for note in filter(None, notes):
         st.caption(note)
-
-
-def _sentence(result: Result, x: int, name: Callable[[str], str] = system_name) -> str:
-    correction = str(result.question.protocol.correction)
-    metric, m_max = words.metric_name(str(result.metrics[x]), correction), result.m_max
-    few = len(result.systems) <= MOST_NAMED
-    pairs = range(result.pairs) if few else [result.worst_pair(x)]
-    rows = [
-        {**row, "better": name(row["better"]), "worse": name(row["worse"])}
-        for row in result.rows(x, pairs)
-    ]
-    if few:
-        names = [name(system) for system in result.systems]
-        means = result.exact[:, x], result.sampled[:, x]
-        return words.sentence(metric, result.m, names, *means, rows, m_max)
-    states = Counter(CODES[code] for code in result.states[x].tolist())
-    last = max(1.0, result.last_right(x))
-    right_from = int(last) if np.isfinite(last) else None
-    return words.sentence_of_many(metric, result.m, rows[0], states, right_from, m_max)
 
 
 def _tiles(focus: Focus, dim: bool) -> None:
@@ -456,7 +437,7 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
             },
             {
                 ".st-key-headline [data-heading-text]": [
-                    [icon, f" {word}", f" {_sentence(there, x, short_name)}"]
+                    [icon, f" {word}", f" {headline(there, x, short_name)}"]
                 ],
                 ".st-key-strip [data-testid=stMetricValue]": [said for _, said, _ in numbers],
             },

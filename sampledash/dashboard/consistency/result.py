@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.findings import Findings
 from sampledash.comparison.means import exact_means
-from sampledash.comparison.order import M_CAP, TIED, Orders, largest_m, quick_ladder, true_pairs
+from sampledash.comparison.order import TIED, Orders
+from sampledash.comparison.pairs import Pairs, needs_fit, where_to_look
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.run_distribution import Run, law_of_mean
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
-from sampledash.comparison.verdict import as_frame, verdict_at_m
+from sampledash.comparison.verdict import verdict_at_m
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.cache import remembered
@@ -31,7 +31,6 @@ from sampledash.protocol import Options, Protocol
 from sampledash.ranksets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
-CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling
 # As shown and as written in a link -> as the core names it. BV takes γ.
 CORRECTIONS = {
     "uncorrected": "uncorrected",
@@ -79,7 +78,7 @@ class Question:
 
     def orders(self, progress: Progress | None = None) -> Orders:
         """The order of every pair over m: every m, or a quick look where each m takes a fit."""
-        m_max = max(largest_m(self.sets, None, self.protocol), min(self.m, M_CAP))
+        m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
         return cache.orders(
             self.metrics,
             self.sets,
@@ -87,7 +86,7 @@ class Question:
             self.protocol,
             shared=self.shared,
             progress=progress,
-            m_values=sorted({*quick_ladder(m_max), self.m}) if self.fits else None,
+            m_values=m_values,
         )
 
     @remembered
@@ -113,133 +112,11 @@ def recipe(name: str, gamma: float) -> Correction:
     return correction(CORRECTIONS[name], gamma=gamma if name == "BV" else None)
 
 
-def needs_fit(correction: Correction) -> bool:
-    """Whether each m takes a fit of its own."""
-    return correction.name in ("monotone", "bias-variance", "least-squares")
-
-
 @dataclass(frozen=True)
-class Result:
+class Result(Pairs):
     """What the page shows. Pairs are numbered as in ``ends``, for all metrics."""
 
     question: Question
-    orders: Orders
-    exact: Floats  # (systems, metrics)
-    columns: dict[str, list[Any]]  # the verdict at m: metric by metric, pair by pair
-
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        return self.question.metrics
-
-    @property
-    def m(self) -> int:
-        return self.question.m
-
-    @cached_property
-    def systems(self) -> list[str]:
-        """Names in the order of the data."""
-        return [ranks.system for ranks in self.question.sets]
-
-    @property
-    def m_max(self) -> int:
-        """Largest m looked at."""
-        return int(self.orders.m_values[-1])
-
-    @property
-    def capped(self) -> bool:
-        """Whether larger m exist than are looked at."""
-        return self.m_max < max(ranks.max_negatives for ranks in self.question.sets)
-
-    @cached_property
-    def ends(self) -> list[tuple[int, int]]:
-        """The two systems of every pair, by their places in the data."""
-        return list(combinations(range(len(self.systems)), 2))
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs."""
-        return len(self.ends)
-
-    @cached_property
-    def truths(self) -> list[list[tuple[int, int, int]]]:
-        """By metric, of every pair the better and the worse system, and 1, or 0 for a tie."""
-        return [true_pairs(exact) for exact in self.exact.T]
-
-    def names(self, pair: int) -> tuple[str, str]:
-        """The two systems of a pair by their names."""
-        one, other = self.ends[pair]
-        return self.systems[one], self.systems[other]
-
-    def label(self, pair: int, name: Callable[[str], str] = str) -> str:
-        """The two names."""
-        return ", ".join(map(name, self.names(pair)))
-
-    def _by_metric(self, values: Any) -> NDArray[Any]:
-        return np.asarray(values).reshape(len(self.metrics), self.pairs)
-
-    # Of every metric and pair: arrays of shape (metrics, pairs).
-
-    @cached_property
-    def states(self) -> Ints:
-        """Places in ``CODES``."""
-        return self._by_metric([CODES.index(state) for state in self.columns["state"]])
-
-    @cached_property
-    def chances(self) -> Floats:
-        """Chance that one run shows the true order, NaN where there is none."""
-        return self._by_metric(self.columns["probability"])
-
-    @cached_property
-    def rights(self) -> Floats:
-        """From which m a pair is right, infinite where it is not at the end."""
-        late = self.columns["right_from"]
-        return self._by_metric([np.inf if m is None else float(m) for m in late])
-
-    @cached_property
-    def ahead(self) -> Floats:
-        """By how much the better system of a pair is ahead at m."""
-        return self._by_metric(self.columns["sampled"])
-
-    @cached_property
-    def sampled(self) -> Floats:
-        """Expected means at m: (systems, metrics)."""
-        # Without replacement more negatives than there are change nothing.
-        at = np.searchsorted(self.orders.m_values, self.m)
-        return np.asarray(self.orders.means[min(int(at), len(self.orders.means) - 1)])
-
-    def rows(self, x: int, pairs: Iterable[int]) -> list[dict[str, Any]]:
-        """The verdict on metric x and some pairs, with the numbers of the pairs."""
-        return [
-            {name: column[x * self.pairs + pair] for name, column in self.columns.items()}
-            | {"pair": pair}
-            for pair in pairs
-        ]
-
-    def last_right(self, x: int) -> float:
-        """From which m every pair of metric x is right; infinite: not all are; 0: none to order."""
-        return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
-
-    @cached_property
-    def worst_metric(self) -> int:
-        """The metric with most wrong pairs, then most undecided ones, then right last."""
-        late = [self.last_right(x) for x in range(len(self.metrics))]
-        wrong, open_ = ((self.states == code).sum(axis=1) for code in (0, 1))
-        return int(np.lexsort((-np.array(late), -open_, -wrong))[0])
-
-    def worst_pair(self, x: int) -> int:
-        """The pair of metric x in the worst state, right last, least likely to be shown."""
-        chance = np.nan_to_num(self.chances[x], nan=1.0)
-        return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
-
-    def worst_pairs(self, most: int) -> list[int]:
-        """The worst pairs over all metrics, that of the worst metric first."""
-        state = self.states.min(axis=0)
-        many = (self.states == state).sum(axis=0)
-        late = np.where(self.states == state, self.rights, 0.0).max(axis=0)
-        low = np.nan_to_num(self.chances, nan=1.0).min(axis=0)
-        order = np.lexsort((low, -late, -many, state))
-        first = self.worst_pair(self.worst_metric)
-        return list(dict.fromkeys([first, *order[:most].tolist()]))[:most]
 
     def few_pairs(self, *marked: int) -> list[int]:
         """All pairs, or those marked and the worst."""
@@ -256,11 +133,6 @@ class Result:
     def drawn(self, pair: int) -> list[int]:
         """The systems of the curves: all, or the marked pair and those of the worst pairs."""
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
-
-    @cached_property
-    def verdict(self) -> pd.DataFrame:
-        """The whole verdict, to take away."""
-        return as_frame(self.columns)
 
     def std(self, sets: Sequence[RankSet]) -> Floats:
         """Standard deviation of every mean of one run: (systems, metrics); NaN where not known."""
@@ -306,7 +178,8 @@ class Result:
 def compute(question: Question, progress: Progress | None = None) -> Result:
     """Compute, or take from the cache, what is shown. Only the verdict depends on m."""
     orders, exact = question.orders(progress), question.exact()
-    return Result(question, orders, exact, question.verdict_at(question.m))
+    q = question
+    return Result(q.metrics, q.sets, q.m, orders, exact, q.verdict_at(q.m), q)
 
 
 @dataclass(frozen=True)

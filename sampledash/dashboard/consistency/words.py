@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 
-from sampledash.comparison.order import TIED
+from sampledash.comparison.pairs import needs_fit
 from sampledash.correction import Correction
-from sampledash.dashboard.consistency.result import Focus, Result, needs_fit
-from sampledash.dashboard.words import negatives, ranking, system_name
+from sampledash.dashboard.consistency.result import Focus, Result
+from sampledash.dashboard.words import system_name
 from sampledash.report.numbers import count, in_runs, listed, percent, points, tex_count
+from sampledash.report.sentences import negatives
 from sampledash.types import Floats, Ints
 
 MOST_FLIPS = 6  # flips that a sentence can name one by one
@@ -41,7 +41,6 @@ EVERY_CORRECTION = (
     "Uncorrected and rank estimate at every m; CLS and BV at 40 values of m up to 1,000, and "
     "between where the order changes."
 )
-NOTHING = "Nothing to order: the exact values are equal."
 NO_COUNTEREXAMPLE = (
     "**No two sets of ranks flip under AUC.** Its expected sampled value is its exact value, at "
     "every m: a negative is as likely to be above the relevant item on the sample as among all "
@@ -60,82 +59,6 @@ DEFINITION = (
     "Krichene & Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, Definition 1. "
     "MovieLens ranks: Harper & Konstan 2015."
 )
-
-
-def metric_name(metric: str, correction: str = "uncorrected") -> str:
-    """A metric and what is done to it: ``Recall@10 (CLS)``."""
-    return metric if correction == "uncorrected" else f"{metric} ({correction})"
-
-
-def sentence(
-    metric: str,
-    m: int,
-    systems: Sequence[str],
-    exact: Sequence[float] | Floats,
-    sampled: Sequence[float] | Floats,
-    verdict: Sequence[Mapping[str, Any]],
-    m_max: int,
-) -> str:
-    """The verdict on one metric and up to three systems, in at most 25 words.
-
-    ``exact`` and ``sampled`` are means of the systems; ``verdict`` has a row per pair, in which
-    ``right_from`` is None where there is no such m; ``m_max`` is the largest m looked at.
-    """
-    shown, true = ranking(systems, sampled), ranking(systems, exact)
-    start, end = f"With {negatives(m)} {metric}", settled(verdict, m_max)
-    open_ = [row for row in verdict if row["state"] == "undecided"]
-    if shown != true:
-        return f"{start} ranks {shown}; on all items {true}. {end}"
-    if not open_:
-        return f"{start} ranks {shown}, as it does on all items. {end}"
-    row = min(open_, key=lambda row: float(row["probability"]))
-    pair, chance = f"{row['better']} > {row['worse']}", in_runs(row["probability"])
-    return f"{start} rightly ranks {shown}; one run shows {pair} in {chance}."
-
-
-def sentence_of_many(
-    metric: str,
-    m: int,
-    worst: Mapping[str, Any],
-    states: Mapping[str, int],
-    right_from: int | None,
-    m_max: int,
-) -> str:
-    """The verdict on one metric and many pairs, in at most 25 words: the worst pair and a count.
-
-    ``worst`` is the row of the worst pair, ``states`` counts the pairs in each state;
-    ``right_from`` is None where not all pairs are right at the largest m looked at.
-    """
-    pairs, state = count(sum(states.values())), worst["state"]
-    total, start = f"{count(states[state])} of {pairs} pairs", f"With {negatives(m)} {metric}"
-    settles = f"not right even at {count(m_max)}"
-    if right_from is not None:
-        settles = f"right from m = {count(right_from)}"
-    if state == "tied":
-        return NOTHING
-    if state == "right":
-        return f"{start} ranks all {pairs} pairs as on all items: {settles}."
-    better, worse = worst["better"], worst["worse"]
-    if worst["sampled"] <= TIED:
-        return (
-            f"{start} ranks {worse} above {better}; on all items {better} wins. "
-            f"{total} {state}, {settles}."
-        )
-    chance = in_runs(worst["probability"])
-    return (
-        f"{start} rightly ranks {better} above {worse}; one run shows it in {chance}. "
-        f"{total} undecided."
-    )
-
-
-def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
-    """From which m all pairs are in their true order."""
-    right = [row["right_from"] for row in verdict if row["state"] != "tied"]
-    if not right:
-        return NOTHING
-    if None in right:
-        return f"Not right even at {count(m_max)}."
-    return f"Right from m = {count(max(right))}."
 
 
 def looked_at(values: int, m_max: int, capped: bool) -> str:

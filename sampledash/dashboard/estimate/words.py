@@ -8,9 +8,10 @@ from typing import Literal
 
 import pandas as pd
 
-from sampledash.dashboard.words import MOST_NAMED, listed, ranking, short_name
+from sampledash.dashboard.words import listed, short_name
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, gamma, percent
+from sampledash.report.sentences import MOST_NAMED, ranking
 from sampledash.sampling import Sampling
 
 # Word of the headline -> icon, colour.

@@ -34,8 +34,8 @@ from urllib.parse import parse_qs
 
 import sampledash as sd
 from sampledash.dashboard.learn import lessons
-from sampledash.dashboard.words import ranking
 from sampledash.report.numbers import count, decimal, in_runs, percent, points, rounded
+from sampledash.report.sentences import ranking
 from sampledash.sampling import Scheme
 
 PAPER = "Krichene & Rendle, KDD 2020"

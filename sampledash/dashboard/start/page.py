@@ -10,7 +10,7 @@ import sampledash as sd
 from sampledash.dashboard import page
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, movielens, names
 from sampledash.dashboard.start import pictures, words
-from sampledash.dashboard.words import ranking
+from sampledash.report.sentences import ranking
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sampledash.dashboard.words import negatives, ranking
 from sampledash.report.numbers import count
+from sampledash.report.sentences import negatives, ranking
 from sampledash.types import Floats
 
 ALL = "all candidates"

@@ -13,8 +13,8 @@ from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, N, Numbers, movielens, order
 from sampledash.dashboard.learn.lessons.lesson_03_softness import sampled
 from sampledash.dashboard.sliding import Curve
-from sampledash.dashboard.words import negatives
 from sampledash.report.numbers import count
+from sampledash.report.sentences import negatives
 
 TEXT = r"""
 title: With one negative everything is AUC

@@ -12,9 +12,9 @@ from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, Link, M, N, Numbers, order
 from sampledash.dashboard.sliding import Curve
-from sampledash.dashboard.words import negatives, ranking
 from sampledash.readers.bundled import EXAMPLES
 from sampledash.report.numbers import count, percent
+from sampledash.report.sentences import negatives, ranking
 
 TEXT = r"""
 title: The order flips

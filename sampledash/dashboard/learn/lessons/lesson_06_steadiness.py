@@ -11,8 +11,8 @@ import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.cache import frozen
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
-from sampledash.dashboard.words import ranking
 from sampledash.report.numbers import count, points
+from sampledash.report.sentences import ranking
 from sampledash.types import Floats
 
 TEXT = r"""

@@ -12,7 +12,7 @@ from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, order
 from sampledash.dashboard.sliding import Curve
-from sampledash.dashboard.words import negatives
+from sampledash.report.sentences import negatives
 
 TEXT = r"""
 title: In your own paper

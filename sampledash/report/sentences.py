@@ -1,0 +1,134 @@
+"""The verdict in a sentence: the order that sampling shows, the true one, and when it is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sampledash.comparison.order import TIED
+from sampledash.comparison.pairs import CODES, Pairs
+from sampledash.report.numbers import count, in_runs
+from sampledash.types import Floats
+
+MOST_NAMED = 3  # systems that a sentence can name one by one
+NOTHING = "Nothing to order: the exact values are equal."
+
+
+def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
+    """Systems from best to worst: ``X > Y = Z``; differences up to 1e-12 are ties.
+
+    Examples
+    --------
+    >>> ranking(["A", "B", "C"], [0.1, 0.3, 0.1])
+    'B > A = C'
+    """
+    order = sorted(range(len(systems)), key=lambda i: -means[i])[:MOST_NAMED]
+    parts = [systems[order[0]]]
+    for before, now in pairwise(order):
+        sign = "=" if abs(means[before] - means[now]) <= TIED else ">"
+        parts.append(f"{sign} {systems[now]}")
+    return " ".join(parts) + (" > …" if len(systems) > MOST_NAMED else "")
+
+
+def negatives(m: int) -> str:
+    """``100 negatives``, or ``1 negative``."""
+    return "1 negative" if m == 1 else f"{count(m)} negatives"
+
+
+def metric_name(metric: str, correction: str = "uncorrected") -> str:
+    """A metric and what is done to it: ``Recall@10 (CLS)``."""
+    return metric if correction == "uncorrected" else f"{metric} ({correction})"
+
+
+def sentence(
+    metric: str,
+    m: int,
+    systems: Sequence[str],
+    exact: Sequence[float] | Floats,
+    sampled: Sequence[float] | Floats,
+    verdict: Sequence[Mapping[str, Any]],
+    m_max: int,
+) -> str:
+    """The verdict on one metric and up to three systems, in at most 25 words.
+
+    ``exact`` and ``sampled`` are means of the systems; ``verdict`` has a row per pair, in which
+    ``right_from`` is None where there is no such m; ``m_max`` is the largest m looked at.
+    """
+    shown, true = ranking(systems, sampled), ranking(systems, exact)
+    start, end = f"With {negatives(m)} {metric}", settled(verdict, m_max)
+    open_ = [row for row in verdict if row["state"] == "undecided"]
+    if shown != true:
+        return f"{start} ranks {shown}; on all items {true}. {end}"
+    if not open_:
+        return f"{start} ranks {shown}, as it does on all items. {end}"
+    row = min(open_, key=lambda row: float(row["probability"]))
+    pair, chance = f"{row['better']} > {row['worse']}", in_runs(row["probability"])
+    return f"{start} rightly ranks {shown}; one run shows {pair} in {chance}."
+
+
+def sentence_of_many(
+    metric: str,
+    m: int,
+    worst: Mapping[str, Any],
+    states: Mapping[str, int],
+    right_from: int | None,
+    m_max: int,
+) -> str:
+    """The verdict on one metric and many pairs, in at most 25 words: the worst pair and a count.
+
+    ``worst`` is the row of the worst pair, ``states`` counts the pairs in each state;
+    ``right_from`` is None where not all pairs are right at the largest m looked at.
+    """
+    pairs, state = count(sum(states.values())), worst["state"]
+    total, start = f"{count(states[state])} of {pairs} pairs", f"With {negatives(m)} {metric}"
+    settles = f"not right even at {count(m_max)}"
+    if right_from is not None:
+        settles = f"right from m = {count(right_from)}"
+    if state == "tied":
+        return NOTHING
+    if state == "right":
+        return f"{start} ranks all {pairs} pairs as on all items: {settles}."
+    better, worse = worst["better"], worst["worse"]
+    if worst["sampled"] <= TIED:
+        return (
+            f"{start} ranks {worse} above {better}; on all items {better} wins. "
+            f"{total} {state}, {settles}."
+        )
+    chance = in_runs(worst["probability"])
+    return (
+        f"{start} rightly ranks {better} above {worse}; one run shows it in {chance}. "
+        f"{total} undecided."
+    )
+
+
+def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
+    """From which m all pairs are in their true order."""
+    right = [row["right_from"] for row in verdict if row["state"] != "tied"]
+    if not right:
+        return NOTHING
+    if None in right:
+        return f"Not right even at {count(m_max)}."
+    return f"Right from m = {count(max(right))}."
+
+
+def headline(found: Pairs, x: int, name: Callable[[str], str] = str) -> str:
+    """The verdict on the metric at place x; ``name`` writes a system's name."""
+    metric = metric_name(str(found.metrics[x]), found.columns["correction"][0])
+    few = len(found.systems) <= MOST_NAMED
+    pairs = range(found.pairs) if few else [found.worst_pair(x)]
+    rows = [
+        {**row, "better": name(row["better"]), "worse": name(row["worse"])}
+        for row in found.rows(x, pairs)
+    ]
+    if few:
+        names = [name(system) for system in found.systems]
+        means = found.exact[:, x], found.sampled[:, x]
+        return sentence(metric, found.m, names, *means, rows, found.m_max)
+    states = Counter(CODES[code] for code in found.states[x].tolist())
+    last = max(1.0, found.last_right(x))
+    right_from = int(last) if np.isfinite(last) else None
+    return sentence_of_many(metric, found.m, rows[0], states, right_from, found.m_max)
