@@ -33,6 +33,8 @@ readers papers
 lab
 report
 dashboard
+command_line
+__main__
 """
 LEVELS = {part: level for level, line in enumerate(LINES.splitlines()) for part in line.split()}
 CORE = {part for part in LEVELS if LEVELS[part] <= LEVELS["simulation"]}
@@ -78,6 +80,8 @@ def may_import(path: Path, part: str) -> set[str]:
         return {"numpy", "pandas", "pyarrow"}
     if part == "lab":  # tables end where their interactions begin
         return {"numpy", "scipy"} | ({"pandas", "pyarrow"} if path.stem == "reading" else set())
+    if part == "command_line":
+        return {"numpy", "pandas"}
     if part == "dashboard":
         streamlit = set() if path.stem.startswith(WITHOUT_STREAMLIT) else {"streamlit"}
         return {"numpy", "pandas", "plotly"} | streamlit

@@ -23,7 +23,7 @@ from sampledash.comparison.order import (
     true_pairs,
 )
 from sampledash.comparison.verdict import as_frame, verdict_at_m
-from sampledash.correction import Correction
+from sampledash.correction import Correction, parse_correction
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
@@ -90,6 +90,12 @@ class Pairs:
     def capped(self) -> bool:
         """Whether larger m exist than are looked at."""
         return self.m_max < max(ranks.max_negatives for ranks in self.sets)
+
+    @property
+    def looked_at(self) -> tuple[int, ...] | None:
+        """The m looked at where each takes a fit of its own, else None."""
+        fits = needs_fit(parse_correction(self.columns["correction"][0]))
+        return tuple(self.orders.m_values.tolist()) if fits else None
 
     @cached_property
     def ends(self) -> list[tuple[int, int]]:

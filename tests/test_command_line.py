@@ -1,0 +1,187 @@
+"""The command line: exit codes, what it refuses, its files, its JSON, and the page's numbers."""
+
+import io
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import sampledash as sd
+from sampledash import command_line
+from sampledash.command_line import COMMANDS, main
+from tests.dashboard.driver import Page
+
+ROOT = Path(__file__).parents[1]
+MOVIELENS = str(ROOT / "assets" / "movielens_xyz.csv")
+SCHEMA = json.loads(Path(command_line.__file__).with_suffix(".json").read_text(encoding="utf-8"))
+#: Of two instances each: A never within 10, B once; 100 negatives say A.
+TOY = "system,rank,n_candidates\nA,11,200\nA,11,200\nB,4,200\nB,150,200\n"
+
+
+@pytest.fixture
+def toy(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text(TOY)
+    return str(path)
+
+
+def asked(capsys, *words):
+    """Its exit code and the JSON it writes, which is as the schema says."""
+    code = main([*words, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, SCHEMA)
+    return code, found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
+    program, command, *rest = shlex.split(COMMANDS[name].example)
+    assert (program, command) == ("sampledash", name)
+    rest = [str(ROOT / word) if word.startswith("assets/") else word for word in rest]
+    monkeypatch.chdir(tmp_path)
+    # Recall@10 with 100 negatives orders X, Y, Z wrongly (Krichene & Rendle 2020, Table 3).
+    assert main([command, *rest]) == (1 if name == "check" else 0)
+    out = capsys.readouterr().out
+    written = [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()]
+    assert len(out + "".join(written)) > 60
+    with pytest.raises(SystemExit):
+        command_line.parser().parse_args([name, "--help"])
+    assert COMMANDS[name].example in capsys.readouterr().out
+
+
+#: Words after the file, its exit code; the page's address.
+LINKS = [
+    ("--metric Recall@10 --m 100", 1, {"m": "100", "metrics": ["Recall@k"]}),
+    ("--metric Recall@10 --m 1200", 0, {"m": "1200", "metrics": ["Recall@k"]}),
+    (
+        "--metric AP --metric NDCG@5 --m 50 --scheme with-replacement",
+        1,
+        {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "with replacement"},
+    ),
+    (
+        "--metric Recall@10 --m 200 --scheme popularity --odds 2",
+        1,
+        {"m": "200", "metrics": ["Recall@k"], "scheme": "popularity", "odds": "2.0"},
+    ),
+    (
+        "--metric Recall@10 --m 30 --correction CLS",
+        1,
+        {"m": "30", "metrics": ["Recall@k"], "correction": "CLS"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "link"), LINKS)
+def test_it_says_what_the_page_shows(words, code, link, capsys):
+    source = "Three toy recommenders" if "CLS" in words else "MovieLens 1M: X, Y, Z"
+    file = MOVIELENS.replace("movielens_xyz", "paper_abc") if "CLS" in words else MOVIELENS
+    found, told = asked(capsys, "check", file, *words.split())
+    assert found == code
+    page = Page("consistency", source=source, **link)
+    assert any(sentence in page.headline for sentence in told["sentences"]), page.headline
+    assert told["state"].lower() in page.headline.lower()
+
+
+def test_the_table_is_that_of_verdict(capsys):
+    _, told = asked(capsys, "check", MOVIELENS, "--metric", "Recall@10", "--m", "100")
+    sets = sd.example("movielens-xyz")
+    table = sd.verdict(["Recall@10"], sets, 100, scheme="without-replacement")
+    assert [row["right_from"] for row in told["pairs"]] == table["right_from"].tolist()
+    assert [row["probability"] for row in told["pairs"]] == table["probability"].tolist()
+
+
+@pytest.mark.parametrize("name", ["plan", "rank", "count"])
+def test_json_is_as_the_schema_says(name, toy, capsys):
+    words = ["--metric", "Recall@10", "--metric", "AUC", "--m", "20"] if name == "plan" else []
+    code, told = asked(capsys, name, toy, *words)
+    assert (code, told["command"]) == (0, name)
+    if name == "plan":  # B is beyond 10 as often as not: all but the last 10 are looked at
+        assert [row["system"] for row in told["stopping"]] == ["A", "B"]
+        assert told["sentences"][0].startswith("AUC")
+
+
+def test_other_forms_hold_the_same_rows(toy, capsys):
+    words = ["check", toy, "--metric", "Recall@10", "--m", "100"]
+    for form, sign in (("csv", ","), ("markdown", "|"), ("latex", "&")):
+        assert main([*words, f"--{form}"]) == 1
+        row = next(x for x in capsys.readouterr().out.splitlines() if "uncorrected" in x)
+        assert row.count(sign) >= 8
+
+
+def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
+    ties, counts = str(ROOT / "assets" / "movielens_xyz_ties.csv"), str(tmp_path / "counts.csv")
+    assert main(["count", ties, "-o", counts]) == 0
+    assert len(Path(counts).read_text().splitlines()) < len(Path(ties).read_text().splitlines())
+    both = zip(sd.read_rank_sets(ties), sd.read_rank_sets(counts), strict=True)
+    for one, other in both:
+        assert one.n_instances == other.n_instances
+        assert sd.mean("AP", one) == pytest.approx(sd.mean("AP", other), rel=1e-12)
+    several = tmp_path / "several.csv"
+    several.write_text("system,user,rank,n\nA,1,2,9\nA,1,3,9\n")
+    assert main(["count", str(several)]) == 2
+    assert "several relevant items" in capsys.readouterr().err
+
+
+#: Words, and what is said of them; FILE is a good file.
+REFUSED = """
+check nowhere.csv --metric AP --m 9 | nowhere.csv … there is no such file
+check FILE --metric Gini --m 9 | Unknown metric 'Gini'
+check FILE --metric AP --m 0 | must be at least 1
+check FILE --metric AP --m 10000 | m = 10,000 is too large without replacement
+check FILE --metric AP --m 9 --correction ALS | 'als'
+check FILE --metric AP --m 9 --odds 2 | Odds = 2 applies to scheme 'popularity' only
+check ALIEN --metric AP --m 9 | alien.csv … column
+check BARE --metric AP --m 9 | candidates … --n
+check BROKEN --metric AP --m 9 | broken.parquet
+check FILE --metric AP --m 9 -o NOWHERE/out.txt | cannot be written
+report FILE --metric AP --m 9 -o NOWHERE/out.html | cannot be written
+report - --metric AP --m 9 | give paths
+"""
+
+
+@pytest.mark.parametrize("line", REFUSED.strip().splitlines())
+def test_what_is_wrong_is_one_sentence_and_nothing_is_written(line, toy, tmp_path, capsys):
+    words, said = line.split(" | ")
+    alien, bare, broken = (tmp_path / x for x in ("alien.csv", "bare.csv", "broken.parquet"))
+    alien.write_text("a,b\nx,y\n")
+    bare.write_text("system,rank\nA,1\nB,2\n")
+    broken.write_bytes(b"PAR1" + bytes(60))
+    places = {"FILE": toy, "ALIEN": alien, "BARE": bare, "BROKEN": broken}
+    places |= {"NOWHERE": tmp_path / "no" / "such"}
+    for name, place in places.items():
+        words = words.replace(name, str(place))
+    before = sorted(tmp_path.rglob("*"))
+    assert main(words.split()) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    for part in said.split(" … "):
+        assert part in err
+    assert "Traceback" not in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_wrong_words_end_with_2(capsys):
+    assert main(["check", MOVIELENS, "--m", "ten"]) == 2
+    assert main(["verify"]) == 2
+    assert main(["--help"]) == 0
+    assert "COMMAND" in capsys.readouterr().out
+
+
+def test_standard_input_is_read(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TOY.encode())))
+    code, told = asked(capsys, "check", "-", "--metric", "Recall@10", "--m", "100")
+    assert (code, told["state"]) == (1, "wrong")
+
+
+def test_check_loads_neither_streamlit_nor_plotly_nor_scipy_stats(toy):
+    code = (
+        "import sys; from sampledash.command_line import main; "
+        f"main(['check', {toy!r}, '--metric', 'Recall@10', '--m', '100']); "
+        "print({'streamlit', 'plotly', 'scipy.stats', 'scipy.optimize'} & set(sys.modules))"
+    )
+    how = {"capture_output": True, "text": True, "check": True, "cwd": ROOT}
+    assert subprocess.run([sys.executable, "-c", code], **how).stdout.endswith("set()\n")
