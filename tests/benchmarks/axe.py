@@ -6,7 +6,7 @@ At a desk and on a phone, light and dark; what Streamlit breaks by itself counts
 import argparse
 from urllib.parse import quote_plus
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from sampledash.dashboard.learn.page import NUMBERS
 from sampledash.dashboard.paper.page import ITEMS
@@ -58,6 +58,7 @@ def main() -> int:
         chromium = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
         page = chromium.new_context(reduced_motion="reduce").new_page()
         page.set_default_timeout(60_000)
+        expect.set_options(timeout=180_000)  # plans of bundled data take long on a busy machine
 
         def look(told: str) -> int:
             found = faults(page, LOOKS, STREAMLIT)
@@ -68,6 +69,7 @@ def main() -> int:
 
         for name in ("", *MODES) if chosen is None else (chosen,):
             for mode in ("", *MODES.get(name, ())):
+                page.emulate_media(color_scheme=LOOKS[0][1])
                 page.goto(f"{start}/{name}?{mode}")
                 page.locator("h3, [data-testid=stAlert]").first.wait_for()
                 bad += look(f"{name}?{mode}")
