@@ -16,6 +16,8 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -27,20 +29,34 @@ from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.pairs import CODES, Pairs
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.correction import parse_correction
+from sampledash.dashboard.estimate import words
+from sampledash.estimation.bounds import (
+    Range,
+    ahead,
+    bounds_from_table,
+    decided,
+    unless_contradicted,
+)
+from sampledash.estimation.estimate import compare, interval, point
+from sampledash.estimation.linear_programme import Shape
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.ranksets import RankSet, Ties
+from sampledash.readers.contents import load
 from sampledash.readers.errors import MissingCandidates
-from sampledash.readers.files import read_rank_sets
+from sampledash.readers.files import read_rank_sets, read_sampled_ranks
+from sampledash.readers.printed_table import PrintedRow, read_printed
 from sampledash.report.html import html_report
 from sampledash.report.numbers import spell
 from sampledash.report.sentences import headline
 from sampledash.report.tables import as_csv, as_latex, as_markdown, printed, ranks_table
-from sampledash.sampling import SCHEMES
+from sampledash.report.vectors import vector_json
+from sampledash.sampling import SCHEMES, Sampling
 from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Progress
 
 RIGHT, WRONG, BAD_INPUT = 0, 1, 2
+_ENDS = ("low", "high", "low_if_falling", "high_if_falling")
 _PATIENCE = 1.0  # seconds without a word of progress
 
 
@@ -179,6 +195,121 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
     return Answer((), {"ranks": ranks_table(_sets(args))})
 
 
+def correct(args: argparse.Namespace, progress: Progress) -> Answer:
+    """The vector of a correction; or of files of sampled ranks, estimates and their ranges."""
+    metrics = _metrics(args)
+    if args.files:
+        return _estimates(metrics, args, progress)
+    if args.n is None or args.m is None or len(metrics) > 1:
+        raise ValueError("a vector is of one --metric, --n and --m: give each, or a file")
+    recipe = parse_correction(args.correction or "CLS")
+    fit = recipe.fit(metrics[0], Sampling(args.n, args.m, args.scheme, args.odds or 1.0))
+    table = pd.DataFrame({"sampled_rank": np.arange(1, args.m + 2), "value": fit.values})
+    return Answer((), {"values": table}, json.loads(vector_json(fit)))
+
+
+def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Progress) -> Answer:
+    sources = [_opened(each) for each in args.files]
+    names = [name for _, name in sources]
+    sets = read_sampled_ranks(
+        [source for source, _ in sources], n=args.n, m=args.m, scheme=args.scheme, name=names
+    )
+    asked: Any = args.correction or "monotone-mle"
+    called = "shape-constrained MLE" if asked == "monotone-mle" else asked
+    estimates, pairs, said = [], [], []
+    ends = list(combinations(range(len(sets)), 2))
+    for x, metric in enumerate(metrics):
+        values = [point(metric, one, asked) for one in sets]
+        spans = [_spans(partial(_alone, metric, one)) for one in sets]
+        apart = []
+        for place, (i, j) in enumerate(ends):
+            apart.append(_spans(partial(_difference, metric, sets[i], sets[j])))
+            progress((x + (place + 1) / len(ends)) / len(metrics))
+        rows = zip(sets, values, spans, strict=True)
+        estimates += [(str(metric), one.system, value, *ends_) for one, value, ends_ in rows]
+        both = zip(ends, apart, strict=True)
+        pairs += [(str(metric), sets[i].system, sets[j].system, *span) for (i, j), span in both]
+        systems = [one.system for one in sets]
+        word = _word([span[:2] for span in apart], [span[2:] for span in apart])
+        said.append(words.sentence(str(metric), word, systems, values, called, spans[0][:2]))
+        against = zip(systems, spans, strict=True)
+        said += [words.contradicts(name) for name, span in against if np.isnan(span[2])]
+    tables = {
+        "estimates": pd.DataFrame(estimates, columns=["metric", "system", "estimate", *_ENDS])
+    }
+    if pairs:
+        tables["differences"] = pd.DataFrame(pairs, columns=["metric", "first", "second", *_ENDS])
+    return Answer(said, tables, {"scheme": args.scheme, "method": called})
+
+
+def _alone(metric: Metric, one: Any, shape: Shape | None) -> Range:
+    return interval(metric, one, shape=shape)
+
+
+def _difference(metric: Metric, one: Any, other: Any, shape: Shape | None) -> Range:
+    told = compare(metric, one, other, shape)
+    return told.low, told.high
+
+
+def _spans(make: Callable[[Shape | None], Range]) -> tuple[float, float, float, float]:
+    """A range without and with the assumption that ranks fall off; NaN where that is refused."""
+    whole, nowhere = make(None), (np.nan, np.nan)
+    shaped = unless_contradicted("non-increasing", lambda: make("non-increasing"))
+    return (*whole, *(nowhere if shaped is None else shaped))
+
+
+def _word(free: Sequence[Any], falling: Sequence[Any]) -> str:
+    """Whether every pair is told apart, and by what."""
+    if decided(free) == len(free):
+        return "decided"
+    return "if falling" if decided(falling) == len(falling) else "cannot tell"
+
+
+def table(args: argparse.Namespace, progress: Progress) -> Answer:
+    """The range of the real metric that the sampled values of a printed table allow."""
+    source, name = _opened(args.files[0])
+    data, name = load(source, name)
+    found = read_printed(data.decode(errors="replace"))
+    n, m = args.n or found.n, args.m or found.m
+    if n is None or m is None:
+        raise ValueError(
+            f"{name} does not say n and m: give --n and --m, or a line m = 99, n = 1000"
+        )
+    rows, sentences = [], list(found.notes)
+    for metric in _metrics(args):
+        spans = []
+        for place, one in enumerate(found.rows):
+            sampling = Sampling(n, m, args.scheme)
+            spans.append(_spans(partial(_allowed, metric, one, sampling, args.over)))
+            progress((place + 1) / len(found.rows))
+            rows.append((str(metric), one.system, *spans[-1]))
+        sure = ahead([span[:2] for span in spans])
+        falling = [None if np.isnan(span[2]) else span[2:] for span in spans]
+        best = ahead(falling) if sure is None else sure
+        word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
+        if len(spans) == 1:
+            sentences.append(words.alone(str(metric), found.rows[0].system, spans[0][:2]))
+        else:
+            top = None if best is None else found.rows[best].system
+            sentences.append(words.table_sentence(str(metric), word, top))
+        against = zip(found.rows, falling, strict=True)
+        sentences += [words.contradicts(one.system) for one, span in against if span is None]
+    columns = ["metric", "system", *_ENDS]
+    facts = {"n": n, "m": m, "scheme": args.scheme, "instances": args.over}
+    return Answer(sentences, {"ranges": pd.DataFrame(rows, columns=columns)}, facts)
+
+
+def _allowed(
+    metric: Metric, one: PrintedRow, s: Sampling, over: int | None, shape: Shape | None
+) -> Range:
+    about: Any = (metric, one.values, s.n, s.m, one.decimals, None, shape, s.scheme)
+    try:
+        return bounds_from_table(*about, instances=over)
+    except ValueError as error:
+        said = str(error).removeprefix("observed ")
+        raise ValueError(f"{one.system}: {said}") from None
+
+
 def report(args: argparse.Namespace, progress: Progress) -> Answer:
     """The verdict as one HTML file that needs nothing else."""
     if "-" in args.files:
@@ -217,6 +348,12 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         {"action": "append", "required": True, "help": "such as Recall@10; may be repeated"},
     ),
     "m": (("--m",), {"type": int, "required": True, "help": "sampled negatives an instance"}),
+    "sampled": (("files",), {"nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"}),
+    "perhaps_m": (("--m",), {"type": int, "help": "sampled negatives an instance"}),
+    "over": (
+        ("--instances",),
+        {"type": int, "dest": "over", "help": "that the printed means are over: they scatter"},
+    ),
     "n": (("--n",), {"type": int, "help": "candidates, where the file does not say"}),
     "scheme": (
         ("--scheme",),
@@ -284,6 +421,19 @@ COMMANDS = {
         ("files", *_READ),
         count,
     ),
+    "correct": Command(
+        "The vector of a correction: what to report at each sampled rank. With files of sampled "
+        "ranks, estimates of the real metric and the range that these samples leave open.",
+        "sampledash correct --metric Recall@10 --n 10000 --m 100 --correction CLS",
+        ("sampled", "metric", "n", "perhaps_m", "scheme", "odds", "correction"),
+        correct,
+    ),
+    "table": Command(
+        "What the real metric can be, given the sampled values that a paper prints.",
+        "sampledash table assets/printed_table.csv --metric Recall@10",
+        ("files", "metric", "n", "perhaps_m", "over", "scheme"),
+        table,
+    ),
     "report": Command(
         "The verdict with its settings, a paragraph for a paper and a script, as one HTML file.",
         "sampledash report assets/movielens_xyz.csv --metric Recall@10 --m 100 -o report.html",
@@ -333,7 +483,8 @@ def written(command: str, answer: Answer, form: str) -> str:
         return answer.text
     if form == "json":
         tables = {name: _records(table) for name, table in answer.tables.items()}
-        content = {"command": command, **answer.facts, "sentences": [*answer.sentences], **tables}
+        said = {"command": command, "sentences": [*answer.sentences]}
+        content = said | tables | answer.facts
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     if form in TABLES:
         return "\n".join(TABLES[form](table) for table in answer.tables.values())

@@ -171,6 +171,48 @@ def test_wrong_words_end_with_2(capsys):
     assert "COMMAND" in capsys.readouterr().out
 
 
+def test_a_vector_is_read_back(tmp_path, capsys):
+    words = ["--metric", "NDCG@10", "--n", "1000", "--m", "20", "--correction", "BV 0.1"]
+    _, told = asked(capsys, "correct", *words)
+    fit = sd.read_vector_json(json.dumps(told))
+    made = sd.correction("bias-variance", gamma=0.1).fit(
+        "NDCG@10", sd.Sampling(1000, 20, "without-replacement")
+    )
+    assert fit.values.tolist() == told["values"] == made.values.tolist()
+    assert main(["correct", "--metric", "AP", "--m", "9"]) == 2
+    assert "give each, or a file" in capsys.readouterr().err
+
+
+def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, capsys):
+    drawn = "m = 20, n = 200\nA: 1, 1, 2, 5, 9, 1\nB: 3, 8, 15, 2, 20, 4"
+    rows = [line.split(": ") for line in drawn.splitlines()[1:]]
+    file = tmp_path / "sampled.csv"
+    lines = [f"{name},{rank},200,20" for name, ranks in rows for rank in ranks.split(", ")]
+    file.write_text("\n".join(["system,sampled_rank,n_candidates,m", *lines]))
+    page = Page(
+        "correct",
+        what="Sampled ranks",
+        sampled_source="Paste sampled ranks",
+        sampled=drawn,
+        estimator="shape-constrained MLE",
+        scheme="with replacement",
+    )
+    words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
+    _, told = asked(capsys, "correct", str(file), *words)
+    assert told["sentences"][0] in page.headline
+    sampled = sd.read_sampled_ranks(str(file))
+    first = told["estimates"][0]
+    assert (first["low"], first["high"]) == sd.bounds("Recall@10", sampled[0])
+    printed = "system, HR@1, HR@10\nA, 0.2, 0.6\nB, 0.1, 0.5\nm = 20, n = 200"
+    page = Page("correct", what="A printed table", printed=printed, scheme="with replacement")
+    file.write_text(printed)
+    _, told = asked(capsys, "table", str(file), *words)
+    assert told["sentences"][-1] in page.headline
+    low, high = sd.bounds_from_table("Recall@10", {"HR@1": 0.2, "HR@10": 0.6}, 200, 20, 1)
+    assert (told["ranges"][0]["low"], told["ranges"][0]["high"]) == (low, high)
+    assert main(["table", MOVIELENS, *words]) == 2
+
+
 def test_standard_input_is_read(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TOY.encode())))
     code, told = asked(capsys, "check", "-", "--metric", "Recall@10", "--m", "100")

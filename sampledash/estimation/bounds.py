@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import get_args
 
 import numpy as np
@@ -22,6 +22,7 @@ from sampledash.sampledranks import Outcomes, SampledRankSet
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Ints
 
+Range = tuple[float, float]
 _CONSTRAINTS = 200  # cumulative shares of one number of negatives that are constrained, at most
 _MOST_DECIMALS = 12
 _ERRORS = 2.0  # standard errors that a printed mean may be off
@@ -117,6 +118,31 @@ def difference(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
         return ranges[0]
     (low, high), (least, most) = ranges
     return low - most, high - least
+
+
+def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range | None:
+    """The range; None where what it follows from contradicts the shape."""
+    try:
+        return make()
+    except ValueError:
+        if shape is None:
+            raise
+        return None
+
+
+def decided(spans: Iterable[Range | None]) -> int:
+    """How many exclude 0."""
+    return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
+
+
+def ahead(spans: Sequence[Range | None]) -> int | None:
+    """Place of the system whose range lies above all others, None if there is none."""
+    known = [span for span in spans if span is not None]
+    if len(known) < 2 or len(known) < len(spans):
+        return None
+    first = max(range(len(known)), key=lambda i: known[i][0])
+    above = all(known[first][0] > high for i, (_, high) in enumerate(known) if i != first)
+    return first if above else None
 
 
 def confidence_range(

@@ -20,6 +20,7 @@ from sampledash.dashboard.estimate.result import DATA
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.dashboard.words import escaped, outside, short_name, system_name, unbroken
+from sampledash.estimation.bounds import Range, decided
 from sampledash.metrics import Metric
 from sampledash.ranksets import RankSet
 from sampledash.readers.assemble import Opened
@@ -302,10 +303,10 @@ def _numbers(found: result.Result[result.Question]) -> list[tuple[str, str, str]
     """The strip."""
     q, total = found.question, len(found.pairs)
     widest = max(row.free[1] - row.free[0] for row in found.rows)
-    falling = f"{result.decided(pair.falling for pair in found.pairs)} of {total}"
+    falling = f"{decided(pair.falling for pair in found.pairs)} of {total}"
     if any(row.falling is None for row in found.rows):
         falling = "not offered" if q.adaptive else "contradicted"
-    free = f"{result.decided(pair.free for pair in found.pairs)} of {total}"
+    free = f"{decided(pair.free for pair in found.pairs)} of {total}"
     pairs = [("Pairs decided", free, HELP["free"]), ("If ranks fall off", falling, HELP["falling"])]
     about = f"Widest range of {q.metric} that one system's samples allow."
     largest = count(max(one.n_instances for one in q.sets))
@@ -523,7 +524,7 @@ def _answered(
     return found
 
 
-def _range(span: result.Range | None, other: str = "") -> str:
+def _range(span: Range | None, other: str = "") -> str:
     if span is None:
         return "contradicted"
     return words.span(*span) if other else f"{percent(span[0])} to {percent(span[1])}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations_with_replacement
@@ -17,7 +17,14 @@ from sampledash.dashboard import cache
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.words import outside, system_name
-from sampledash.estimation.bounds import bounds_from_table, difference
+from sampledash.estimation.bounds import (
+    Range,
+    ahead,
+    bounds_from_table,
+    decided,
+    difference,
+    unless_contradicted,
+)
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.pilot import stopping_range
@@ -31,7 +38,6 @@ from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints, Progress
 
-Range = tuple[float, float]
 Q = TypeVar("Q")
 T = TypeVar("T")
 
@@ -106,7 +112,7 @@ class Question:
 
         if shape is not None and (one.is_adaptive or other.is_adaptive):
             return None
-        return self.cached((shape, one, other), lambda: _unless_contradicted(shape, make))
+        return self.cached((shape, one, other), lambda: unless_contradicted(shape, make))
 
     def gammas(self, one: SampledRankSet) -> pd.DataFrame:
         """What γ costs the mean over as many instances as this system has."""
@@ -153,21 +159,6 @@ class Result(Generic[Q]):
     word: str
     sentence: str
     legend: str
-
-
-def _unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range | None:
-    """The range; None where what it follows from contradicts the shape."""
-    try:
-        return make()
-    except ValueError:
-        if shape is None:
-            raise
-        return None
-
-
-def decided(spans: Iterable[Range | None]) -> int:
-    """How many exclude 0."""
-    return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
 def _ranges(
@@ -351,7 +342,7 @@ class TableQuestion(NamedTuple):
                 raise ValueError(f"{one.system}: {said}") from None
 
         key = ("table", self.metric, repr(one), shape, s, self.instances)
-        return cache.cached(key, lambda: _unless_contradicted(shape, make), shared=False)
+        return cache.cached(key, lambda: unless_contradicted(shape, make), shared=False)
 
 
 def compute_table(q: TableQuestion, report: Progress) -> Result[TableQuestion]:
@@ -360,7 +351,7 @@ def compute_table(q: TableQuestion, report: Progress) -> Result[TableQuestion]:
     rows, pairs = _ranges(q, [one.system for one in q.table.rows], report)
     notes = [*q.table.notes, *filter(None, [words.cutoff_holds_all(metric, s.n, s.m)])]
     notes += [words.contradicts(row.name) for row in rows if row.falling is None]
-    sure, likely = _ahead([row.free for row in rows]), _ahead([row.falling for row in rows])
+    sure, likely = ahead([row.free for row in rows]), ahead([row.falling for row in rows])
     best = likely if sure is None else sure
     word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
     name = None if best is None else system_name(rows[best].name)
@@ -369,15 +360,6 @@ def compute_table(q: TableQuestion, report: Progress) -> Result[TableQuestion]:
         sentence = words.alone(str(metric), system_name(rows[0].name), rows[0].free)
     legend = words.printed(q.instances, s)
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
-
-
-def _ahead(spans: Sequence[Any]) -> int | None:
-    """Place of the system whose range lies above all others, if all are known."""
-    if len(spans) < 2 or None in spans:
-        return None
-    first = max(range(len(spans)), key=lambda i: spans[i][0])
-    ahead = all(spans[first][0] > high for i, (_, high) in enumerate(spans) if i != first)
-    return first if ahead else None
 
 
 def bounds(found: Result[TableQuestion]) -> pd.DataFrame:
