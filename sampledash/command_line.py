@@ -39,6 +39,7 @@ from sampledash.estimation.bounds import (
 )
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
+from sampledash.lab.scores import ranks_of_scores, score_table
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.ranksets import RankSet, Ties
@@ -85,8 +86,11 @@ class Command(NamedTuple):
 
 def _sets(args: argparse.Namespace) -> list[RankSet]:
     """True ranks of the files, or of standard input for ``-``."""
+    return _read([_opened(each) for each in args.files], args)
+
+
+def _read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[RankSet]:
     how = {"instances": args.instances, "runs": args.runs, "censored": args.censored}
-    sources = [_opened(each) for each in args.files]
     qrels = None if args.qrels is None else _opened(args.qrels)
     try:
         return read_rank_sets(
@@ -191,8 +195,16 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def rank(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Lists of recommendations or runs, and the relevant items → true ranks."""
-    return Answer((), {"ranks": ranks_table(_sets(args))})
+    """Scores, runs or lists of recommendations, and the relevant items → true ranks."""
+    sources = [_opened(each) for each in args.files]
+    if len(sources) == 1 and args.qrels is None:
+        source, name = sources[0]
+        data, name = load(source, name)
+        if (scores := score_table(data, name)) is not None:
+            sets, said = ranks_of_scores(scores, name)
+            return Answer(said, {"ranks": ranks_table(sets)})
+        sources = [(io.BytesIO(data), name)]
+    return Answer((), {"ranks": ranks_table(_read(sources, args))})
 
 
 def correct(args: argparse.Namespace, progress: Progress) -> Answer:
@@ -392,33 +404,34 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         },
     ),
 }
-_READ = ("n", "qrels", "zero_based", "instances", "runs", "censored")
+_READING = ("n", "qrels", "zero_based", "instances", "runs", "censored")
 _HOW = ("scheme", "odds", "correction", "ties", "weighting")
 COMMANDS = {
     "check": Command(
         "Is the order that sampling shows the true one? Exit code 0 where it is, 1 where the order "
         "of a pair is wrong or undecided at this m, 2 for bad input.",
         "sampledash check assets/movielens_xyz.csv --metric Recall@10 --m 100",
-        ("files", "metric", "m", *_HOW, *_READ),
+        ("files", "metric", "m", *_HOW, *_READING),
         check,
     ),
     "plan": Command(
         "How many negatives, or instances, show the true order, and what it costs to look at "
         "candidates in random order until the metric is decided.",
         "sampledash plan assets/movielens_xyz.csv --metric Recall@10 --m 100",
-        ("files", "metric", "m", "probability", *_HOW, *_READ),
+        ("files", "metric", "m", "probability", *_HOW, *_READING),
         plan,
     ),
     "rank": Command(
-        "True ranks, as CSV, from TREC runs or lists of recommendations and the relevant items.",
+        "True ranks, as CSV, from a table of scores with the columns system, instance, item, score "
+        "and relevant (1 or 0), or from TREC runs or lists of recommendations and their qrels.",
         "sampledash rank assets/templates/run.txt --qrels assets/templates/qrels.txt --n 1000",
-        ("files", *_READ),
+        ("files", *_READING),
         rank,
     ),
     "count": Command(
         "A histogram of ranks, as CSV: smaller, and read wherever ranks are.",
         "sampledash count assets/movielens_xyz_ties.csv",
-        ("files", *_READ),
+        ("files", *_READING),
         count,
     ),
     "correct": Command(
@@ -437,7 +450,7 @@ COMMANDS = {
     "report": Command(
         "The verdict with its settings, a paragraph for a paper and a script, as one HTML file.",
         "sampledash report assets/movielens_xyz.csv --metric Recall@10 --m 100 -o report.html",
-        ("files", "metric", "m", *_HOW, *_READ),
+        ("files", "metric", "m", *_HOW, *_READING),
         report,
     ),
 }
@@ -562,6 +575,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         answer = COMMANDS[args.command].run(args, told)
         told.end()
         _write(written(args.command, answer, args.form), args.output)
+        if args.command in _FILES and args.form != "json":  # what reads the file wants rows only
+            print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
         return answer.code
     except (ValueError, MemoryError) as error:
         told.end()

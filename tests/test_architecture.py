@@ -79,7 +79,9 @@ def may_import(path: Path, part: str) -> set[str]:
     if part in ("readers", "papers", "report"):
         return {"numpy", "pandas", "pyarrow"}
     if part == "lab":  # tables end where their interactions begin
-        return {"numpy", "scipy"} | ({"pandas", "pyarrow"} if path.stem == "reading" else set())
+        return {"numpy", "scipy"} | (
+            {"pandas", "pyarrow"} if path.stem in ("reading", "scores") else set()
+        )
     if part == "command_line":
         return {"numpy", "pandas"}
     if part == "dashboard":

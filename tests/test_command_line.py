@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import numpy as np
+import pandas as pd
 import pytest
 
 import sampledash as sd
@@ -217,6 +219,72 @@ def test_standard_input_is_read(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TOY.encode())))
     code, told = asked(capsys, "check", "-", "--metric", "Recall@10", "--m", "100")
     assert (code, told["state"]) == (1, "wrong")
+
+
+def scored(rng):
+    """Scores with ties of two systems for instances with differing candidates."""
+    rows = []
+    for system in "AB":
+        for user in range(12):
+            items = rng.permutation(30)[: rng.integers(12, 30)]
+            chosen = set(rng.choice(items, user % 3).tolist())  # of none, one or two
+            for item in items.tolist():
+                rows.append((system, f"u{user}", item, int(rng.integers(9)), int(item in chosen)))
+    return pd.DataFrame(rows, columns=["system", "user", "item", "score", "relevant"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_scores_are_ranked_as_counting_says(kind, tmp_path, capsys):
+    table, path = scored(np.random.default_rng(5)), tmp_path / f"scores.{kind}"
+    table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
+    assert main(["rank", str(path), "-o", str(tmp_path / "ranks.csv")]) == 0
+    assert "A: 4 instances without a relevant item are left out." in capsys.readouterr().err
+    for rs in sd.read_rank_sets(tmp_path / "ranks.csv", instances="any"):
+        for label in table["user"].unique():
+            own = table[(table["system"] == rs.system) & (table["user"] == label)]
+            target = own[own["relevant"] == 1]["score"]
+            here = rs.instances == label
+            assert here.sum() == len(target)
+            if len(target) == 1:  # of several the order of those tied with each other is drawn
+                score = target.iloc[0]
+                assert rs.ranks[here][0] == 1 + (own["score"] > score).sum()
+                assert rs.ties[here][0] == (own["score"] == score).sum() - 1
+                assert rs.n[here][0] == len(own)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda t: t.assign(score=t["score"].where(t.index > 2)), "3 scores are no number … row 1"),
+        (lambda t: pd.concat([t, t.head(2)]), "2 rows score an item again"),
+        (lambda t: t.assign(relevant=0), "no item of system 'A' is relevant"),
+        (lambda t: t.assign(relevant="maybe"), "row 1: relevant is 'maybe'; write 1 or 0"),
+        (lambda t: t.drop(columns="item"), "no column item"),
+    ],
+)
+def test_scores_that_cannot_be_ranked(change, said, tmp_path, capsys):
+    path = tmp_path / "scores.csv"
+    change(scored(np.random.default_rng(5))).to_csv(path, index=False)
+    assert main(["rank", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert all(part in err for part in said.split(" … "))
+
+
+def test_a_pipe_refuses_a_sampled_comparison(tmp_path):
+    rows = []  # A has its item at rank 11 for both, B at 4 and 150, as above
+    for system, ranks in {"A": (11, 11), "B": (4, 150)}.items():
+        for user, place in enumerate(ranks):
+            rows += [(system, user, i, -i, int(i == place)) for i in range(1, 201)]
+    path = tmp_path / "scores.csv"
+    names = ["system", "instance", "item", "score", "relevant"]
+    pd.DataFrame(rows, columns=names).to_csv(path, index=False)
+    call = f"{sys.executable} -m sampledash"
+    line = f"{call} rank {path} | {call} check - --metric Recall@10 --m 100"
+    how = {"capture_output": True, "text": True, "cwd": ROOT, "shell": True}
+    done = subprocess.run(line, **how)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "ranks A > B; on all items B > A" in done.stdout
 
 
 def test_check_loads_neither_streamlit_nor_plotly_nor_scipy_stats(toy):
