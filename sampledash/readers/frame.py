@@ -215,7 +215,8 @@ def _pairs(one: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categori
     size = len(other.categories)
     code, found = pd.factorize(one.codes.astype(np.int64) * size + other.codes)
     pairs = (divmod(pair, size) for pair in found.tolist())
-    return categories(code, [form.format(one.categories[a], other.categories[b]) for a, b in pairs])
+    ones, others = one.categories.tolist(), other.categories.tolist()
+    return categories(code, [form.format(ones[a], others[b]) for a, b in pairs])
 
 
 def _facts(
