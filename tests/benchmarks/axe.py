@@ -60,8 +60,16 @@ def main() -> int:
         page.set_default_timeout(60_000)
         expect.set_options(timeout=180_000)  # plans of bundled data take long on a busy machine
 
-        def look(told: str) -> int:
-            found = faults(page, LOOKS, STREAMLIT)
+        def look(told: str, address: str, button: str = "") -> int:
+            found = {}
+            for width, scheme in LOOKS:  # a page that is open takes a moment to change its look
+                page.emulate_media(color_scheme=scheme)
+                page.set_viewport_size({"width": width, "height": 3000})
+                page.goto(f"{start}/{address}")
+                page.locator("h3, [data-testid=stAlert]").first.wait_for()
+                if button:
+                    page.get_by_role("button", name=button).first.click()
+                found |= faults(page, ((width, scheme),), STREAMLIT)
             print(f"{told:70}{len(found)}", flush=True)
             for rule, where in found.items():
                 print("   ", rule, *where)
@@ -69,15 +77,9 @@ def main() -> int:
 
         for name in ("", *MODES) if chosen is None else (chosen,):
             for mode in ("", *MODES.get(name, ())):
-                page.emulate_media(color_scheme=LOOKS[0][1])
-                page.goto(f"{start}/{name}?{mode}")
-                page.locator("h3, [data-testid=stAlert]").first.wait_for()
-                bad += look(f"{name}?{mode}")
+                bad += look(f"{name}?{mode}", f"{name}?{mode}")
             for button in OPENED.get(name, ()):
-                page.goto(f"{start}/{name}")
-                page.set_viewport_size({"width": 1280, "height": 3000})
-                page.get_by_role("button", name=button).first.click()
-                bad += look(f"{name}: {button}")
+                bad += look(f"{name}: {button}", name, button)
         chromium.close()
     process.terminate()
     print(f"{bad} faults")
