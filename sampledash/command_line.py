@@ -11,6 +11,7 @@ import argparse
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -350,6 +351,15 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     return Answer(text=html_report(findings))
 
 
+def serve(args: argparse.Namespace, progress: Progress) -> Answer:
+    """The dashboard, until it is stopped."""
+    app = Path(__file__).parents[1] / "app.py"
+    if not app.is_file():
+        raise ValueError("app.py is not installed: run sampledash serve from a clone")
+    call = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(args.port)]
+    return Answer(text="", code=subprocess.call(call))
+
+
 # ----------------------------------------------------------------------------------------- parsers
 
 #: Options by name: flags and what argparse is told of them.
@@ -366,6 +376,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         ("--instances",),
         {"type": int, "dest": "over", "help": "that the printed means are over: they scatter"},
     ),
+    "port": (("--port",), {"type": int, "default": 8501, "help": "of this machine"}),
     "n": (("--n",), {"type": int, "help": "candidates, where the file does not say"}),
     "scheme": (
         ("--scheme",),
@@ -453,6 +464,12 @@ COMMANDS = {
         ("files", "metric", "m", *_HOW, *_READING),
         report,
     ),
+    "serve": Command(
+        "The dashboard in a browser, until it is stopped.",
+        "sampledash serve --port 8501",
+        ("port",),
+        serve,
+    ),
 }
 TABLES = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
 _FILES = ("rank", "count")  # what they write is read again: CSV unless told otherwise
@@ -477,6 +494,9 @@ def parser() -> argparse.ArgumentParser:
         for option in command.options:
             flags, how = OPTIONS[option]
             own.add_argument(*flags, **how)
+        if name == "serve":
+            own.set_defaults(form="text", output=None)
+            continue
         own.add_argument("-o", "--output", metavar="FILE", help="write to this file")
         if name != "report":
             form = own.add_mutually_exclusive_group()
