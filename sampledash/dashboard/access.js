@@ -28,10 +28,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const grown = new MutationObserver(later);
   grown.observe(document.body, { childList: true, subtree: true });
   window.addEventListener("resize", later);
+  document.fonts.addEventListener("loadingdone", later);  // formulas grow with their letters
   later();
   return () => {
     themed.disconnect();
     grown.disconnect();
     window.removeEventListener("resize", later);
+    document.fonts.removeEventListener("loadingdone", later);
   };
 }

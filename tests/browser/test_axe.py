@@ -28,6 +28,7 @@ def rest(page):
     app = page.get_by_test_id("stApp")
     expect(app).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    page.evaluate("() => document.fonts.ready")
     page.evaluate("() => new Promise((done) => requestIdleCallback(done, {timeout: 1000}))")
 
 
