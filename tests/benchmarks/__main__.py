@@ -5,7 +5,10 @@ from importlib import import_module
 
 from tests.benchmarks.frame import HEAD
 
-PARTS = "core verdict every_m chances counterexamples estimators bounds stopping lab lab_data"
+PARTS = (
+    "core verdict every_m chances counterexamples estimators bounds stopping lab lab_data "
+    "command_line"
+)
 
 
 def main() -> int:
