@@ -22,6 +22,7 @@ MENU = (
     ("explore", "Explore", "show_chart"),
     ("consistency", "Consistency", "rule"),
     ("correct", "Correct", "build"),
+    ("lab", "Lab", "science"),
     ("paper", "Paper", "article"),
     ("learn", "Learn", "school"),
 )

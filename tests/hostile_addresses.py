@@ -13,13 +13,14 @@ def parted(text: str) -> list[str]:
     return text.split("~")
 
 
-PAGES = ("start", "explore", "consistency", "correct", "learn", "paper")
+PAGES = ("start", "explore", "consistency", "correct", "learn", "paper", "lab")
 NUMBERS = ("n", "m", "k", "gamma", "odds", "rank", "seed", "draw_seed", "times", "table_instances")
 CHOICES = parted(
     "metrics~scheme~source~also_k~answers~cell_metric~correction~costs~distribution_view~drawn~"
     "estimate_tab~estimates_view~estimator~focus~instances~item~metric~numbers_view~printed~"
     "prior~repeats~sampled_source~sees~sheet~shown~sure_view~tab~take~ties~turn~view~wanted~way~"
     "weighting~what~why~pair~lesson~present~v~unknown~__proto__~constructor~_history~"
+    "interactions~split~seen~recommenders~knobs_x_ials~lab_seed~"
     "_link_complaints~n_locked~m_ladder~pasted~sampled_typed~_typed"
 )
 TEXTS = ("ranks", "sampled", "weights")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from threading import Condition, Lock, get_ident
 from time import monotonic
@@ -74,6 +74,11 @@ class Turns:
 
 
 _TURNS = Turns()
+
+
+def turn() -> AbstractContextManager[None]:
+    """Hold the turn for a step of long work, so that other sessions have theirs between two."""
+    return _TURNS.one(lambda: "v" in st.session_state)
 
 
 class LruStore:

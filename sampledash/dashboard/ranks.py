@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from inspect import signature
 from typing import Any
 
@@ -20,7 +21,7 @@ from sampledash.comparison.means import expected_mean, mean
 from sampledash.dashboard import page, state
 from sampledash.dashboard.cache import digests
 from sampledash.dashboard.page import Problem
-from sampledash.dashboard.uploads import carry, pasted, template, upload
+from sampledash.dashboard.uploads import Upload, carry, pasted, template, upload
 from sampledash.dashboard.words import escaped
 from sampledash.ranksets import RankSet
 from sampledash.readers.assemble import Opened, Reading, Summary
@@ -66,6 +67,7 @@ WAYS: dict[str, tuple[str, dict[Any, str]]] = {
 }
 _MOST_COLUMNS = 12
 _USE, _NAME, _RANKS = "Use", "System", "Ranks"
+UPLOADED = "_ranks_file"
 _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_reading"
 
 
@@ -112,6 +114,11 @@ def load_text(text: str) -> None:
     st.session_state.update({"source": PASTE, "pasted": text, "_pasted": text})
 
 
+def hand_over(name: str, data: bytes) -> None:
+    """Put a file into the page as if it had been uploaded there."""
+    st.session_state[UPLOADED] = Upload(sha256(data).hexdigest(), [name], [data])
+
+
 def _bundled(title: str) -> Source:
     name = SOURCES[title]
     st.caption(EXAMPLES[name].about)
@@ -123,7 +130,7 @@ def _uploaded() -> Source:
         "Ranks as CSV, TSV, Parquet or .npy, TREC runs with their qrels, or lists with the test "
         "items; also packed as .gz",
         _templates,
-        key="ranks_file",
+        key=UPLOADED[1:],
         help="Columns system and rank, or one column per system. Optional: instance, n_candidates, "
         "ties, count, seed, mass_above. A rank may be >10: beyond a list of 10. Lists have columns "
         "user, item and score, test items user and item. Systems "
@@ -176,7 +183,7 @@ def _source(
     """What was read, if there is something to compare, with the call that reads it."""
     hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_HOW, {})
     how = hows.setdefault(ident, {})
-    opened: Opened = _once(_OPENED, ident, parse)
+    opened: Opened = once(_OPENED, ident, parse)
     sets = read(ident, opened, how).sets
     if len(sets) < 2:
         raise Problem(_alone(sets[0]), asking=True)
@@ -235,7 +242,7 @@ def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
         )
     chosen = {key: how[key] for key in OPTIONS if how.get(key) is not None}
     try:
-        reading: Reading = _once(_READINGS, (ident, repr(chosen)), lambda: opened.read(**chosen))
+        reading: Reading = once(_READINGS, (ident, repr(chosen)), lambda: opened.read(**chosen))
     except ValueError as error:
         if isinstance(error, MissingCandidates) and not how.get("ask_n"):
             how["ask_n"] = True
@@ -247,11 +254,11 @@ def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
     return reading
 
 
-def _once(store: str, key: object, make: Callable[[], Any]) -> Any:
+def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading the ranks") -> Any:
     """One result at a time: uploads can be large."""
     made: dict[object, Any] = st.session_state.setdefault(store, {})
     if key not in made:
-        with st.spinner("Reading the ranks", show_time=True):
+        with st.spinner(doing, show_time=True):
             result = make()
         made.clear()
         made[key] = result

@@ -52,22 +52,35 @@ class Experiment:
     def run(self, data: Interactions, seed: int = 0) -> Part[list[RankSet]]:
         """Train and rank one recommender after the other; yields the share done."""
         parts, found = split(data, self.split), []
-        steps = np.linspace(0, 1, 2 * len(self.recommenders) + 1).tolist()
+        steps = np.linspace(0, 1, len(self.recommenders) + 1).tolist()
         for step, (name, text) in enumerate(self.recommenders.items()):
-            low, middle, high = steps[2 * step : 2 * step + 3]
-            mine = parse_recommender(text)
-            model = yield from within(mine.train(parts.training, seed), low, middle)
-            ranking = rank(
-                model.scores,
-                parts,
-                system=name,
-                least_rating=self.least_rating,
-                recommender=str(mine),
-                seed=seed,
-            )
-            ranks = yield from within(ranking, middle, high)
+            work = ranked(parts, name, text, least_rating=self.least_rating, seed=seed)
+            ranks = yield from within(work, steps[step], steps[step + 1])
             found.append(pairs(ranks) if self.each_pair else ranks)
         return found
+
+
+def ranked(
+    parts: Split, system: str, text: str, *, least_rating: float | None = None, seed: int = 0
+) -> Part[RankSet]:
+    """Train the recommender of a text and rank the test part; yields the share done.
+
+    Raises
+    ------
+    ValueError
+        If the text is none, or what it names cannot learn from these interactions.
+    """
+    mine = parse_recommender(text)
+    model = yield from within(mine.train(parts.training, seed), 0, 0.5)
+    ranking = rank(
+        model.scores,
+        parts,
+        system=system,
+        least_rating=least_rating,
+        recommender=str(mine),
+        seed=seed,
+    )
+    return (yield from within(ranking, 0.5, 1))
 
 
 #: Section 6 and 9 of Krichene & Rendle, and Table 2 of Steck.

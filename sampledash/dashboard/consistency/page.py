@@ -63,7 +63,7 @@ def show() -> None:
         page.metric_chips()
         if ends is None:
             _settings(source)
-    lock = None if source is None else _locked_n(source)
+    lock = None if source is None else locked_n(source)
     sliders.draw(lock_n=lock, page_defaults=DEFAULTS)
     if source is not None and ends is not None:
         _cut(source, problem)
@@ -93,8 +93,7 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         sliders.m()
     result = None
     if source is not None:
-        check, explain = partial(_check, source), partial(_explain, source)
-        result, wrong = page.answer("consistency", check, _compute, explain)
+        result, wrong = answered(source, "consistency")
         problem = problem or wrong
     dim = problem is not None
     with top:
@@ -102,7 +101,7 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         if problem is not None:
             problem.show()
         elif result is not None:
-            _headline(result)
+            say_verdict(result)
     if result is None:
         live.follow()
         return
@@ -148,6 +147,11 @@ def _below(focus: Focus) -> None:
 
 
 # ----------------------------------------------------------------------------------- the question
+
+
+def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
+    """The verdict on ranks by the choices as they stand; ``key``: who asks, as of the last good."""
+    return page.answer(key, partial(_check, source), _compute, partial(_explain, source))
 
 
 def _settings(source: Source | None) -> None:
@@ -199,7 +203,7 @@ def _several(sets: Sequence[RankSet]) -> bool:
     return any(each.max_relevant > 1 for each in sets)
 
 
-def _locked_n(source: Source) -> tuple[int, str]:
+def locked_n(source: Source) -> tuple[int, str]:
     """n as the data have it, and how to say so in a narrow field."""
     n = np.concatenate([each.n for each in source.sets])
     return int(n.max()), f"{span(n.min(), n.max())}, from the data"
@@ -352,7 +356,7 @@ def _follow(
 # ------------------------------------------------------------------------- sentence and pictures
 
 
-def _headline(result: Result) -> None:
+def say_verdict(result: Result) -> None:
     """The verdict on the worst case."""
     q, x = result.question, result.worst_metric
     word, icon, color = _verdict(result)

@@ -43,10 +43,13 @@ def slopes(
     *,
     at: int,
     dark: bool,
+    size: int = 18,
+    reach: float = 0.62,
 ) -> go.Figure:
     """Exact metric on the left, expected sampled metric on the right; crossing lines are wrong.
 
-    Expected means are those at each m that the slider visits, beginning ``at`` one of them.
+    Expected means are those at each m that the slider visits, beginning ``at`` one of them. Names
+    have letters of this ``size`` and, on each side, so much room, as a share of the lines' width.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]
@@ -62,7 +65,7 @@ def slopes(
             text=[pad + text if x else text + pad for text in texts],
             textposition="middle right" if x else "middle left",
             cliponaxis=False,
-            textfont={"size": 18, "color": colors},
+            textfont={"size": size, "color": colors},
         )
         font = {"size": 15, "color": theme.look(dark).ink}
         above = scatter("text", [x], [1.26], text=[head], cliponaxis=False, textfont=font)
@@ -84,7 +87,7 @@ def slopes(
         dark=dark,
         height=410,
         gap=30,
-        xaxis={**hidden, "range": [-0.62, 1.62]},
+        xaxis={**hidden, "range": [-reach, 1 + reach]},
         yaxis={**hidden, "range": [-0.1, 1.4]},
         revision=f"slopes-{at}",
         margin={"l": 0, "r": 0, "t": 40},

@@ -1,0 +1,472 @@
+"""The Lab page: interactions are split, recommenders trained, and their ranks looked at.
+
+Each step keeps its last good answer while something is wrong with what is asked for now. What is
+trained stays in the session; training goes on in whatever run of the page comes next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from io import BytesIO
+from typing import Any, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from sampledash.comparison.means import exact_means
+from sampledash.dashboard import cache, page, ranks, sliders, state
+from sampledash.dashboard.consistency import page as consistency
+from sampledash.dashboard.consistency.result import Result
+from sampledash.dashboard.lab import words
+from sampledash.dashboard.lab.result import (
+    FIRST,
+    OFFERED,
+    SEEN,
+    SPLITS,
+    Job,
+    Setup,
+    Trained,
+    Wanted,
+    wanted,
+)
+from sampledash.dashboard.page import Problem
+from sampledash.dashboard.ranks import UPLOAD, Source
+from sampledash.dashboard.start import pictures
+from sampledash.dashboard.start.page import LADDER
+from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded
+from sampledash.dashboard.words import escaped, ranking
+from sampledash.lab.interactions import Interactions
+from sampledash.lab.reading import OpenedInteractions, open_interactions
+from sampledash.lab.splits import Split, split
+from sampledash.lab.synthetic import synthetic
+from sampledash.protocol import Protocol
+from sampledash.ranksets import RankSet
+from sampledash.readers.frame import Facts
+from sampledash.report.numbers import percent, shortened
+from sampledash.report.tables import as_csv, ranks_table
+
+T = TypeVar("T")
+
+SYNTHETIC = "A small synthetic world"
+FILE = "lab-ranks.csv"
+KNOBS = {name: "knobs_" + re.sub(r"\W+", "_", name.lower()) for name in OFFERED}
+DEFAULTS: dict[str, Any] = {
+    "interactions": SYNTHETIC,
+    "split": next(iter(SPLITS)),
+    "seen": next(iter(SEEN)),
+    "recommenders": FIRST,
+    "lab_seed": 0,
+    **{KNOBS[name]: text for name, text in OFFERED.items()},
+}
+CHOICES: state.Offered = {
+    "interactions": ((SYNTHETIC, UPLOAD), SYNTHETIC),
+    "split": (SPLITS, DEFAULTS["split"]),
+    "seen": (SEEN, DEFAULTS["seen"]),
+    "recommenders": (OFFERED, FIRST),
+}
+_JOB, _TRAINED, _SHOWN = "_lab_job", "_lab_trained", "_lab_shown"
+_NO_COLUMN = "(none)"
+_CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
+_MOST_LINES = 6  # systems in the picture
+_SHORT, _LONGEST = 4, 11  # letters of a name there: in large ones, and at most
+
+
+def show() -> None:
+    """Draw the page: what is asked for on the left, what was found on the right."""
+    state.stamp(CHOICES)
+    left, right = st.columns([6, 7], gap="large")
+    with left:
+        setup, chosen = _setup(), []
+        if setup is not None:
+            chosen = _chosen()
+            _train(setup, chosen)
+    source = None if setup is None else _source(setup, chosen)
+    sliders.draw(
+        lock_n=consistency.locked_n(source)
+        if source is not None
+        else (state.DEFAULTS["n"], "once something is trained"),
+        page_defaults=DEFAULTS,
+    )
+    with right:
+        page.note(DEFAULTS)
+        go_on = _training(setup, chosen)
+        if source is None:
+            st.info("Train two recommenders to see whether a sample orders them as all items do.")
+        else:
+            _found(source)
+    go_on()
+
+
+def _kept(key: str, make: Callable[[], T]) -> T | None:
+    """What is made; or why it cannot be, and the last one that could."""
+    try:
+        found = st.session_state[key] = make()
+    except ValueError as error:
+        Problem.of(error).show()
+        last: T | None = st.session_state.get(key)
+        if last is not None:
+            st.caption("Until then all stays as it was.")
+        return last
+    return found
+
+
+# -------------------------------------------------------------------------------- interactions
+
+
+def _setup() -> Setup | None:
+    """Interactions, split."""
+    data = _kept("_lab_data", _interactions)
+    if data is None:
+        return None
+    st.caption(words.data(data))
+    row = st.container(horizontal=True)
+    with row:
+        how = page.segments("Held out", SPLITS, "split", help=words.SPLIT_ABOUT)
+        seen = page.segments("Seen items", SEEN, "seen", help=words.SEEN_ABOUT)
+
+    def parts() -> tuple[str, Split]:
+        rule = SPLITS[how] + SEEN[seen]
+        make = partial(split, data, rule)
+        return how, ranks.once("_lab_split", (data.digest, rule), make, "Splitting")
+
+    found = _kept("_lab_parts", parts)
+    if found is None:
+        return None
+    st.caption(words.split(*found))
+    return Setup(found[1], int(state.value("lab_seed", DEFAULTS)))
+
+
+def _interactions() -> Interactions:
+    chosen = page.segments(
+        "Interactions",
+        (SYNTHETIC, UPLOAD),
+        "interactions",
+        help=words.INTERACTIONS_ABOUT,
+    )
+    if chosen == SYNTHETIC:
+        return _synthetic()
+    file = st.file_uploader(
+        "A row for each interaction: user, item, and if known rating and timestamp",
+        key="interactions_file",
+        help="MovieLens (.dat, u.data, ratings.csv), NCF (.rating), RecBole (.inter), or any CSV, "
+        "TSV or Parquet table, also packed as .gz. Files stay in this session and never travel in "
+        "a link.",
+    )
+    last = uploaded([file] if file else None, "_interactions_file")
+    if last is None:
+        if lost("interactions_file"):
+            raise Problem(LOST)
+        raise Problem("Choose a file of interactions to train on.", asking=True)
+    return _read(last)
+
+
+@cache.once
+def _synthetic() -> Interactions:
+    return synthetic()
+
+
+def _read(file: Upload) -> Interactions:
+    """Read a file as its preview says, in which what was understood is corrected."""
+    columns = {
+        role: st.session_state.get(f"lab_{role}_{file.ident}")
+        for role in ("user", "item", "rating", "time")
+    }
+    given: dict[str, Any] = {
+        role: "" if name == _NO_COLUMN else name for role, name in columns.items()
+    }
+
+    def parse() -> OpenedInteractions:
+        return open_interactions(BytesIO(file.contents[0]), name=file.names[0], **given)
+
+    preview = st.expander("What was understood", icon=":material/fact_check:")
+    opened: OpenedInteractions | None = None
+    try:
+        opened = ranks.once(
+            "_lab_opened", (file.ident, repr(given)), parse, "Reading the interactions"
+        )
+        with preview:
+            choices = _choices(file.ident, opened)
+        read: tuple[Interactions, Facts] = ranks.once(
+            "_lab_read",
+            (file.ident, repr(given), repr(choices)),
+            lambda: opened.read(**choices),
+            "Reading the interactions",
+        )
+        with preview:
+            for doubt in read[1].doubts:
+                st.warning(escaped(doubt), icon=":material/help:")
+            st.markdown("\n".join(ranks.file_lines(read[1])))
+        return read[0]
+    finally:
+        with preview:
+            _columns(file.ident, opened)
+
+
+def _columns(ident: str, opened: OpenedInteractions | None) -> None:
+    """Which column is what; of a file that could not be read the names are typed."""
+    known: dict[str, tuple[str, ...]] = st.session_state.setdefault("_lab_columns", {})
+    if opened is not None:
+        known[ident] = opened.columns
+    names = list(known.get(ident, ()))
+    roles = {} if opened is None else {str(role): name for role, name in opened.chosen.items()}
+    with st.container(horizontal=True):
+        for role, label in (
+            ("user", "Users"),
+            ("item", "Items"),
+            ("rating", "Ratings"),
+            ("time", "Time"),
+        ):
+            spare = [_NO_COLUMN] if role in ("rating", "time") else []
+            read = "" if opened is None else roles.get(role, "none")
+            st.selectbox(
+                f"{label} in",
+                [*names, *spare],
+                index=None,
+                placeholder=read or "name it",
+                key=f"lab_{role}_{ident}",
+                accept_new_options=True,
+                persist_state="session",
+                width=140,
+            )
+
+
+def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
+    """What is kept of the interactions."""
+    kept: dict[str, Any] = {}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
+            kept[option] = st.number_input(
+                label,
+                1,
+                value=1,
+                step=1,
+                key=f"lab_{option}_{ident}",
+                persist_state="session",
+                width=140,
+                help="Users and items with fewer interactions are left out, until none has (the "
+                "k-core).",
+            )
+        kept["duplicates"] = st.selectbox(
+            "Of repeats",
+            ("last", "first", "all"),
+            key=f"lab_duplicates_{ident}",
+            persist_state="session",
+            width=140,
+            help="Which of several interactions of one user with one item count.",
+        )
+        if opened.interactions.rating is not None:
+            kept["implicit"] = st.toggle(
+                "Ignore ratings",
+                key=f"lab_implicit_{ident}",
+                persist_state="session",
+                help="That an interaction took place is what counts.",
+            )
+    return kept
+
+
+# -------------------------------------------------------------------------------- recommenders
+
+
+def _chosen() -> list[Wanted]:
+    """The chosen recommenders; one whose text is wrong stays as it last was right."""
+    chosen = st.pills(
+        "Recommenders",
+        list(OFFERED),
+        selection_mode="multi",
+        default=FIRST,
+        key="recommenders",
+        bind="query-params",
+        wrap=True,
+        help="X, Y, Z: Krichene & Rendle, KDD 2020. EASE: Steck, WWW 2019. The others: Table 2 of "
+        "Steck, KDD 2010; those learn from ratings.",
+    )
+    found: list[Wanted] = []
+    place = st.container()
+    with st.expander("Their knobs, as in the papers", icon=":material/tune:"):
+        for chip in (chip for chip in OFFERED if chip in chosen):
+            text = st.text_input(
+                chip,
+                OFFERED[chip],
+                key=KNOBS[chip],
+                bind="query-params",
+                help=words.knobs(OFFERED[chip]),
+            )
+            with place:
+                good = _kept(f"_good_{KNOBS[chip]}", partial(_parsed, chip, text or ""))
+            if good is not None and good.system not in (x.system for x in found):
+                found.append(good)
+        st.number_input(
+            "Seed",
+            0,
+            2**31,
+            0,
+            key="lab_seed",
+            bind="query-params",
+            help="Of first factors and other random choices: the same seed gives the same ranks.",
+        )
+    return found
+
+
+def _parsed(chip: str, text: str) -> Wanted:
+    try:
+        return wanted(chip, text)
+    except ValueError as error:
+        raise ValueError(f"{chip}: {error}") from None
+
+
+def _trained() -> Trained:
+    found: Trained = st.session_state.setdefault(_TRAINED, {})
+    return found
+
+
+def _train(setup: Setup, chosen: list[Wanted]) -> None:
+    """The button, and what is left to do."""
+    job: Job | None = st.session_state.get(_JOB)
+    missing = [x for x in chosen if setup.key(x) not in _trained()]
+
+    def begin() -> None:
+        st.session_state[_JOB] = Job(setup, missing, _trained())
+
+    busy = job is not None and not job.done
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Train and rank",
+            icon=":material/model_training:",
+            key="train",
+            type="primary",
+            on_click=begin,
+            disabled=busy or not missing,
+        )
+        if said := words.missing([x.system for x in missing], len(chosen)):
+            st.caption(said)
+
+
+def _training(setup: Setup | None, chosen: list[Wanted]) -> Callable[[], None]:
+    """Draw how far the training is; returns what goes on with it.
+
+    It does so until a change of mind interrupts, which the next run takes up, or all is done.
+    """
+    job: Job | None = st.session_state.get(_JOB)
+    if job is None:
+        return lambda: None
+    same = setup is not None and setup.parts is job.setup.parts
+    for which, error in ((x, job.failed[x]) for x in chosen if same and x in job.failed):
+        Problem(f"{which.system}: {state.spelled(error)}").show()
+    if job.done:
+        return lambda: None
+
+    def drop() -> None:
+        st.session_state[_JOB] = None
+
+    def turn() -> None:
+        job.halted = not job.halted
+
+    bars = [st.progress(0.0) for _ in job.wanted]
+
+    def draw(place: int) -> None:
+        share, left = job.shares[place], job.left if place == job.place else None
+        said = words.training(job.wanted[place].system, share, left, halted=job.halted)
+        bars[place].progress(share, said)
+
+    for place in range(len(bars)):
+        draw(place)
+    with st.container(horizontal=True):
+        if job.halted:
+            st.button("Go on", icon=":material/play_arrow:", key="go_on", on_click=turn)
+            st.button("Give up", icon=":material/close:", key="give_up", on_click=drop)
+        else:
+            st.button("Halt", icon=":material/pause:", key="halt", on_click=turn)
+
+    def go_on() -> None:
+        while not (job.done or job.halted):
+            before = job.place or 0
+            with cache.turn():
+                job.advance()
+            for place in range(before, len(bars) if job.place is None else job.place + 1):
+                draw(place)  # also where a change of mind interrupts
+        if job.done:
+            st.rerun()
+
+    return go_on
+
+
+# ------------------------------------------------------------------------------- what was found
+
+
+def _source(setup: Setup, chosen: list[Wanted]) -> Source | None:
+    """The ranks of what is chosen, as far as it is trained; else those shown last."""
+    sets = [_trained()[key] for x in chosen if (key := setup.key(x)) in _trained()]
+    if sets:
+        name = f"the Lab, split {setup.parts.text}"
+        st.session_state[_SHOWN] = Source(tuple(sets), name, False, f'sd.read_rank_sets("{FILE}")')
+    return st.session_state.get(_SHOWN)
+
+
+def _found(source: Source) -> None:
+    """The verdict, its picture, the exact metrics, and where to go from here."""
+    if len(source.sets) < 2:
+        st.info("One system alone has no order: train a second one.")
+        _exact(source.sets, None)
+        return
+    place = st.container(key="lab_headline")
+    page.metric_chips()
+    sliders.m()
+    result, problem = consistency.answered(source, "lab")
+    with place:
+        if problem is not None:
+            problem.show()
+        elif result is not None:
+            consistency.say_verdict(result)
+    if result is None:
+        return
+    _slopes(result)
+    _exact(source.sets, result)
+
+
+def _slopes(result: Result) -> None:
+    """Exact against sampled, of the worst metric."""
+    x = result.worst_metric
+    some = result.few_systems([result.worst_pair(x), *result.worst_pairs(_MOST_LINES)], _MOST_LINES)
+    names, exact = [result.systems[i] for i in some], result.exact[some, x]
+    ms = result.orders.m_values.tolist()
+    at = min(result.m, ms[-1])
+    sampled = {
+        m: result.orders.means[place][some, x]
+        for place, m in enumerate(ms)
+        if m in LADDER or m == at
+    }
+    short = [shortened(name, _LONGEST) for name in names]
+    few = max(map(len, short)) <= _SHORT
+    look: dict[str, Any] = {} if few else {"size": 12, "reach": 1.1}
+    fig = pictures.slopes(short, exact, sampled, at=at, dark=page.is_dark(), **look)
+    alt = f"On all items {ranking(names, exact)}; sampled {ranking(names, sampled[at])}."
+    page.moving(fig, key="lab_slopes", alt=alt)
+
+
+def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
+    """The exact metrics, and the ways out."""
+    metrics = state.current().metrics if result is None else result.metrics
+    if not metrics:
+        return
+    means = exact_means(metrics, sets, Protocol.of({})) if result is None else result.exact
+    names = list(map(str, metrics))
+    systems = [each.system for each in sets]
+    printed = pd.DataFrame(means, columns=names).map(percent)
+    printed.insert(0, "On all items", list(map(escaped, systems)))
+    whole = pd.DataFrame(means, columns=names)
+    whole.insert(0, "system", systems)
+    whole["provenance"] = [each.provenance for each in sets]
+    page.table(printed, whole, "lab")
+
+    def file() -> str:
+        return as_csv(ranks_table(sets))
+
+    with st.container(horizontal=True):
+        look: dict[str, Any] = {"icon": ":material/rule:", "key": "to_consistency"}
+        if len(sets) > 1 and st.button("Open in Consistency", **look):
+            ranks.hand_over(FILE, file().encode())
+            st.switch_page(_CONSISTENCY, query_params={"source": UPLOAD})
+        page.download("Download ranks", file, FILE, "text/csv", key="lab_ranks")
+        page.copy_link(DEFAULTS)
