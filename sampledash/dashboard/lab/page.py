@@ -36,7 +36,7 @@ from sampledash.dashboard.ranks import UPLOAD, Source
 from sampledash.dashboard.start import pictures
 from sampledash.dashboard.start.page import LADDER
 from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded
-from sampledash.dashboard.words import escaped, ranking
+from sampledash.dashboard.words import escaped
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.reading import OpenedInteractions, open_interactions
 from sampledash.lab.splits import Split, split
@@ -45,6 +45,7 @@ from sampledash.protocol import Protocol
 from sampledash.ranksets import RankSet
 from sampledash.readers.frame import Facts
 from sampledash.report.numbers import percent, shortened
+from sampledash.report.sentences import ranking
 from sampledash.report.tables import as_csv, ranks_table
 
 T = TypeVar("T")
@@ -120,7 +121,8 @@ def _setup() -> Setup | None:
     data = _kept("_lab_data", _interactions)
     if data is None:
         return None
-    st.caption(words.data(data))
+    # Counted once: a million interactions take a tenth of a second, in every run.
+    st.caption(cache.cached((words.data, data.digest), lambda: words.data(data), shared=False))
     row = st.container(horizontal=True)
     with row:
         how = page.segments("Held out", SPLITS, "split", help=words.SPLIT_ABOUT)
@@ -134,8 +136,10 @@ def _setup() -> Setup | None:
     found = _kept("_lab_parts", parts)
     if found is None:
         return None
-    st.caption(words.split(*found))
-    return Setup(found[1], int(state.value("lab_seed", DEFAULTS)))
+    how, found_parts = found
+    key = words.split, how, found_parts.data, found_parts.text
+    st.caption(cache.cached(key, lambda: words.split(how, found_parts), shared=False))
+    return Setup(found_parts, int(state.value("lab_seed", DEFAULTS)))
 
 
 def _interactions() -> Interactions:
