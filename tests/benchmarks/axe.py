@@ -32,6 +32,7 @@ MODES = {
         "what=Sampled+ranks&sampled_source=Upload+a+file",
         "what=A+printed+table",
     ),
+    "lab": ("interactions=Upload+a+file",),
     "paper": tuple(f"item={quote_plus(item)}" for item in ITEMS),
     "learn": tuple(
         f"lesson={number}{more}"
