@@ -177,13 +177,19 @@ def _items(name: str, items: Labels) -> Labels:
 
 def _places(items: Labels, pool: Labels) -> list[int]:
     """Where the relevant items are among the candidates."""
-    places = [int((pool == item).argmax()) for item in items]
-    for item, at in zip(items.tolist(), places, strict=True):
-        if pool[at] != item:
+    found = [np.flatnonzero(pool == item) for item in items]
+    for item, at in zip(items.tolist(), found, strict=True):
+        if len(at) > 1:
+            raise ValueError(
+                f"the candidates hold relevant item {checks.shown(item)} {len(at)} times, where it "
+                "would be tied with itself: give each candidate once"
+            )
+        if not len(at):
             raise ValueError(
                 f"relevant item {checks.shown(item)} is not among the {len(pool)} candidates: they "
                 "must hold the relevant items too"
             )
+    places = [int(at[0]) for at in found]
     if len(set(places)) < len(places):
         raise ValueError("relevant holds an item twice: give each once")
     if len(places) == len(pool):

@@ -252,6 +252,7 @@ def nan_at(place: int):
         (lambda: sd.rank_until_decided(nan_at(9), 9, ITEMS, 5), "relevant item 9 is NaN"),
         (lambda: sd.rank_until_decided(lambda x: x, 40, ITEMS, 5), "40 is not among the 30 cand"),
         (lambda: sd.rank_until_decided(lambda x: x, [4, 4], ITEMS, 5), "holds an item twice"),
+        (lambda: sd.rank_until_decided(lambda x: x, 4, [4, *ITEMS], 5), "item 4 2 times, where it"),
         (lambda: sd.rank_until_decided(lambda x: x, 4, ITEMS, 0), "k must be at least 1, got 0"),
         (lambda: sd.rank_until_decided(lambda x: x, 4, ITEMS, 2, chunk=0), "chunk must be at le"),
         (lambda: sd.rank_until_decided(lambda x: x[:-1], 4, ITEMS, 2), "for each of 1 of them"),
