@@ -7,10 +7,12 @@ strictly above the best relevant item or none is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from csv import writer
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from hashlib import sha256
 from io import StringIO
 from typing import Any, NamedTuple
 
@@ -35,7 +37,7 @@ class Decided(NamedTuple):
     ties
         Irrelevant candidates tied with each, 0 beyond k.
     scored
-        Irrelevant candidates that were scored.
+        Irrelevant candidates that were scored; the scores of the relevant items come on top.
     """
 
     ranks: tuple[int | None, ...]
@@ -79,8 +81,8 @@ def rank_until_decided(
     Raises
     ------
     ValueError
-        If a score is NaN or no number, scores and items differ in number, or a relevant item is no
-        candidate.
+        If a score is NaN or no number, scores and items differ in number, a relevant item is no
+        candidate, or a candidate is given twice.
 
     Examples
     --------
@@ -106,7 +108,7 @@ def rank_until_decided(
         pool = _by_proxy("order", pool, order)
     others = np.delete(pool, _places(items, pool))
     own, best_first = _scored(items, score(items))
-    found = _looked(own, _chunks(score, others, chunk, len(others)), k)
+    found = _looked(own, _chunks(score, others, chunk, len(others)), k, others)
     return _decided(found, best_first, k)
 
 
@@ -131,7 +133,9 @@ class _Found(NamedTuple):
     stopped: bool
 
 
-def _looked(own: NDArray[Any], chunks: Iterable[NDArray[Any]], k: int) -> _Found:
+def _looked(
+    own: NDArray[Any], chunks: Iterable[NDArray[Any]], k: int, others: Labels | None = None
+) -> _Found:
     """Count what is above and tied, until k are above the best; ``own`` falls."""
     best, least = own.item(0), own.item(-1)
     # One item alone is compared and counted as a number: that takes half the time.
@@ -145,15 +149,17 @@ def _looked(own: NDArray[Any], chunks: Iterable[NDArray[Any]], k: int) -> _Found
         if top < least:
             continue
         if top != top:
-            raise ValueError(f"score is NaN for one of {len(scores)} candidates: {_NAN}")
+            place = scored - len(scores) + int(scores.argmax())
+            which = f"number {place + 1}" if others is None else checks.shown(others[place])
+            raise ValueError(
+                f"score of candidate {which} is NaN: leave items without a score out of the "
+                "candidates, or give them -inf"
+            )
         above = above + np.count_nonzero(scores > each, axis=axis)
         if (above[0] if several else above) >= k:
             return _Found(above, tied, scored, True)
         tied = tied + np.count_nonzero(scores == each, axis=axis)
     return _Found(above, tied, scored, False)
-
-
-_NAN = "leave items without a score out of the candidates, or give them -inf"
 
 
 def _decided(found: _Found, order: Ints, k: int) -> Decided:
@@ -169,29 +175,39 @@ def _decided(found: _Found, order: Ints, k: int) -> Decided:
 
 
 def _items(name: str, items: Labels) -> Labels:
-    """Labels of items, one dimension of at least one."""
-    if items.ndim != 1 or not len(items):
-        raise ValueError(f"{name} must be a list of items, got shape {items.shape}")
+    """Labels of items, one dimension of at least one, each once."""
+    if not items.size:
+        raise ValueError(f"{name} is empty: give at least one item")
+    listed = items.tolist()
+    try:
+        distinct = len(set(listed)) if items.ndim == 1 else 0
+    except TypeError:  # labels that cannot be compared all at once
+        distinct = 0
+    if not distinct:
+        raise ValueError(
+            f"{name} must be a list of items, each a number or a text, got {checks.shown(listed)}: "
+            "number what is more than that, and look it up in score"
+        )
+    if distinct < len(listed):
+        twice = Counter(listed).most_common(1)[0][0]
+        raise ValueError(
+            f"{name} must hold each item once, got {checks.shown(twice)} more often: it would be "
+            "counted again"
+        )
     return items
 
 
 def _places(items: Labels, pool: Labels) -> list[int]:
     """Where the relevant items are among the candidates."""
-    found = [np.flatnonzero(pool == item) for item in items]
-    for item, at in zip(items.tolist(), found, strict=True):
-        if len(at) > 1:
-            raise ValueError(
-                f"the candidates hold relevant item {checks.shown(item)} {len(at)} times, where it "
-                "would be tied with itself: give each candidate once"
-            )
+    places = []
+    for item in items:
+        at = np.flatnonzero(pool == item)
         if not len(at):
             raise ValueError(
                 f"relevant item {checks.shown(item)} is not among the {len(pool)} candidates: they "
                 "must hold the relevant items too"
             )
-    places = [int(at[0]) for at in found]
-    if len(set(places)) < len(places):
-        raise ValueError("relevant holds an item twice: give each once")
+        places.append(int(at[0]))
     if len(places) == len(pool):
         raise ValueError(f"all {len(pool)} candidates are relevant: there is nothing to rank")
     return places
@@ -236,7 +252,7 @@ def _chunks(
         yield _numbers(score(items), len(items), "score", "candidates")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Evaluation:
     """Users of which all ranks are decided so far: what :func:`evaluate` returns and goes on from.
 
@@ -253,7 +269,8 @@ class Evaluation:
     finished
         Labels of the users that are finished: a random sample of all of them.
     scored
-        Candidates that were scored for them, for each system.
+        Irrelevant candidates that were scored for them, for each system; the scores of the relevant
+        items come on top, as they do where negatives are sampled.
     """
 
     k: int = 0
@@ -264,12 +281,22 @@ class Evaluation:
     scored: list[int] = field(default_factory=list)
     #: Of each user the candidates and the relevant items; of each system how many are above and
     #: tied with these.
-    _sizes: list[tuple[int, int]] = field(default_factory=list, repr=False)
-    _found: list[list[tuple[Any, Any]]] = field(default_factory=list, repr=False)
+    _sizes: list[tuple[int, int]] = field(default_factory=list)
+    _found: list[list[tuple[Any, Any]]] = field(default_factory=list)
+    _asked: str = ""  # digest of what is evaluated
+
+    def __repr__(self) -> str:
+        done = f"{len(self.finished)} of {self.users} users finished, k = {self.k}"
+        spent = zip(self.systems, self.scored, strict=True)
+        return f"Evaluation({done}, scored: {', '.join(f'{x!r} {times}' for x, times in spent)})"
 
     @property
     def sets(self) -> list[RankSet]:
-        """Rank sets of the finished users, one for each system; ranks beyond k are censored."""
+        """Rank sets of the finished users, one for each system.
+
+        Where ``beyond`` is true the rank is not known: ``ranks`` then holds k + 1 (of several k +
+        2, ...), the best that it may be.
+        """
         if not self.finished:
             raise ValueError("no user is finished: there are no ranks")
         n, relevant = np.array(self._sizes).T
@@ -336,8 +363,9 @@ def evaluate(
     k
         Cutoff: metrics cut at k or before are exact for the users that are finished.
     budget
-        Scores of candidates that may be spent, for all systems together and since the beginning;
-        ``None``: as many as it takes. At least what the dearest user may cost.
+        Scores of irrelevant candidates that may be spent, for all systems together and since the
+        beginning; ``None``: as many as it takes. At least what the dearest user may cost. Those of
+        the relevant items come on top, one for each of them and system.
     seed
         Users are taken in random order, the same for all systems, and so are their candidates.
     chunk
@@ -348,8 +376,9 @@ def evaluate(
         Called with the share of the users, or of the budget, that is done.
     resume
         An evaluation to go on with, or an empty one, ``Evaluation()``: it is added to, user by
-        user, so that it holds what was finished even if a score fails. Give the same users,
-        systems, k and seed.
+        user, so that it holds what was finished even if a score fails. Other labels, relevant
+        items, numbers of candidates, names of systems, k or seed than before are refused, and a
+        proxy where there was none; that a function gives other scores now cannot be noticed.
 
     Returns
     -------
@@ -394,22 +423,27 @@ def evaluate(
     if not isinstance(systems, Mapping) or not systems:
         raise ValueError("systems must hold a function score(user, items) by name, for each system")
     for user in everyone:
-        if not isinstance(user, tuple | list) or len(user) != 3:
+        if not isinstance(user, tuple | list) or len(user) != 3 or not isinstance(user[2], Sized):
             raise ValueError(
                 "users must hold (label, relevant item, candidates) for each user, got "
                 f"{checks.shown(user)}"
             )
     if len({user[0] for user in everyone}) < len(everyone):
         raise ValueError("users holds a label twice: give each user one, with all relevant items")
-    names = tuple(map(str, systems))
+    names, asked = tuple(map(str, systems)), _digest(everyone, proxy is not None)
     run = Evaluation() if resume is None else resume
     if not run.systems:
-        run.k, run.seed, run.systems, run.users = k, seed, names, len(everyone)
+        run.k, run.seed, run.systems, run.users, run._asked = k, seed, names, len(everyone), asked
         run.scored, run._found = [0] * len(names), [[] for _ in names]
     if (run.k, run.seed, run.systems, run.users) != (k, seed, names, len(everyone)):
         raise ValueError(
             f"resume is an evaluation of {run.users} users by {', '.join(run.systems)} with "
             f"k = {run.k} and seed = {run.seed}: go on with the same"
+        )
+    if run._asked != asked:
+        raise ValueError(
+            "resume is an evaluation of other users: a label, a relevant item, a number of "
+            "candidates or whether there is a proxy has changed; go on with the same, or begin anew"
         )
     room = _room(budget, everyone, len(names))
     lists = _Lists(seed)
@@ -426,7 +460,7 @@ def evaluate(
             for score in systems.values():
                 ask = partial(score, label)
                 own, _ = _scored(items, ask(items))
-                each = _looked(own, _chunks(ask, others, chunk, left), k)
+                each = _looked(own, _chunks(ask, others, chunk, left), k, others)
                 left -= each.scored
                 if not each.stopped and each.scored < len(others):  # there was no room for a chunk
                     break
@@ -453,12 +487,22 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
     prices = [systems * (len(candidates) - np.size(items)) for _, items, candidates in users]
     dearest = int(np.argmax(prices))
     if budget < prices[dearest]:
+        label, items, candidates = users[dearest]
         raise ValueError(
-            f"budget = {budget} is smaller than one user: {checks.shown(users[dearest][0])} may "
-            f"take {prices[dearest]} scores{f' of {systems} systems' * (systems > 1)}; give "
-            "at least that"
+            f"budget = {budget} is smaller than one user: user {checks.shown(label)} has "
+            f"{len(candidates) - np.size(items)} other candidates"
+            f"{f', to be scored by each of {systems} systems' * (systems > 1)}; give at least "
+            f"{prices[dearest]}"
         )
     return budget
+
+
+def _digest(users: Sequence[Any], proxied: bool) -> str:
+    """What an evaluation can be told from another by before anything is scored."""
+    state = sha256(repr(proxied).encode())
+    for label, items, candidates in users:
+        state.update(repr((label, np.asarray(items).tolist(), len(candidates))).encode())
+    return state.hexdigest()
 
 
 class _Lists:

@@ -180,6 +180,7 @@ class RankSet(ByDigest):
         Name of the recommender.
     ranks
         Rank of each relevant item among its candidates, integers from 1; with ties the best one.
+        Where ``beyond`` is true, no rank but the best that it may be.
     n
         Candidates, relevant items included, at most 10^12: one number, or one per row (the same
         within an instance).
@@ -339,7 +340,8 @@ class RankSet(ByDigest):
     def __repr__(self) -> str:
         low, high = int(self.n.min()), int(self.n.max())
         n = f"{low}" if low == high else f"{low}..{high}"
-        return f"RankSet({self.system!r}, {self.n_instances:g} instances, n = {n})"
+        end = f", ranks beyond {self.largest_cutoff} unknown" * bool(self.beyond.any())
+        return f"RankSet({self.system!r}, {self.n_instances:g} instances, n = {n}{end})"
 
     @cached_property
     def digest(self) -> str:
@@ -388,12 +390,15 @@ class RankSet(ByDigest):
         }
         return RankSet(self.system, ranks, self.n, mass_above=self.mass_above, **columns)
 
-    def require_known(self, metric: Metric | None = None) -> None:
-        """Refuse ranks that lie beyond a list, but for a metric that is cut before its end."""
+    def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
+        """Refuse ranks that lie beyond a list, but for a metric that is cut before its end.
+
+        ``what``: needs every rank, where it is not about a metric.
+        """
         if (largest := self.largest_cutoff) is None:
             return
         if metric is None:
-            what = "sampling needs every rank"
+            what = f"{what} needs every rank"
         else:
             rank, n = self.ranks[self.beyond], self.n[self.beyond]
             sizes, at = np.unique(n, return_inverse=True)
@@ -405,7 +410,7 @@ class RankSet(ByDigest):
             f"system {self.system!r} has ranks that are only known to lie beyond {largest}, and "
             f"{what}: "
             + (
-                f"take a metric on all items with a cutoff, k = {largest} at most"
+                f"exact are metrics on all items with a cutoff, k = {largest} at most"
                 if largest
                 else "rank more items"
             )

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,6 +45,8 @@ from sampledash import checks
 from sampledash.metrics import Metric, as_metric
 from sampledash.ranksets import RankSet, first_items, require_ranks, unique_rows
 from sampledash.types import Floats, Ints
+
+Order = Literal["random", "best"]
 
 
 class Cost(NamedTuple):
@@ -160,14 +162,14 @@ def stopping_cost(
     last = size - relevant + 1
     ranks, last = np.broadcast_arrays(checks.ranks("rank", rank, last), last)
     each = np.full(ranks.size, relevant)
-    mean, variance = _moments(metric, ranks.ravel() - 1, last.ravel() - 1, each, tolerance)
+    mean, variance, _ = _moments(metric, ranks.ravel() - 1, last.ravel() - 1, each, tolerance)
     return Cost(mean.reshape(ranks.shape), np.sqrt(variance).reshape(ranks.shape))
 
 
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
-) -> tuple[Floats, Floats]:
-    """Mean and variance of the number looked at, by the number above the best relevant item."""
+) -> tuple[Floats, Floats, Floats]:
+    """Number looked at by how many are above the best relevant item: mean, variance and least."""
     allowed = _tolerance(metric, tolerance)
     # The share of TOPK is one of the list; any other cutoff is the same in every list.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
@@ -178,11 +180,14 @@ def _moments(
     stop, marked, total = (x.astype(np.float64) for x in (k, np.maximum(above, k), negatives))
     gap = (total + 1) / (marked + 1)
     spread = stop * gap * (total - marked) / (marked + 1) * (marked + 1 - stop) / (marked + 2)
-    return np.where(decided, stop * gap, total), np.where(decided, spread, 0.0)
+    mean, variance = np.where(decided, stop * gap, total), np.where(decided, spread, 0.0)
+    return mean, variance, np.where(decided, stop, total)
 
 
-def mean_stopping_cost(metric: Metric | str, ranks: RankSet, *, tolerance: float = 0.0) -> Cost:
-    """Mean over the instances of the candidates looked at until each is decided, in random order.
+def mean_stopping_cost(
+    metric: Metric | str, ranks: RankSet, *, tolerance: float = 0.0, order: Order = "random"
+) -> Cost:
+    """Mean over the instances of the candidates looked at until each is decided.
 
     Parameters
     ----------
@@ -190,6 +195,9 @@ def mean_stopping_cost(metric: Metric | str, ranks: RankSet, *, tolerance: float
         As in :func:`stopping_cost`.
     ranks
         True ranks.
+    order
+        ``"random"``; or ``"best"``: those above the relevant item first, which is the least that
+        the order of a proxy can cost (for the order of a given one see :func:`proxy_cost`).
 
     Returns
     -------
@@ -203,12 +211,15 @@ def mean_stopping_cost(metric: Metric | str, ranks: RankSet, *, tolerance: float
     [683.6, 680.5, 714.1]
     """
     require_ranks(ranks)
-    ranks.require_known()
+    checks.choice("order", order, get_args(Order))
+    ranks.require_known(what="the cost of stopping")
     first = first_items(ranks)
-    means, variances = _moments(
+    means, variances, least = _moments(
         as_metric(metric), first.above, first.negatives, first.relevant, tolerance
     )
     size = first.count.sum()
+    if order == "best":
+        return Cost(float(least @ first.count / size), 0.0)
     return Cost(float(means @ first.count / size), float(np.sqrt(variances @ first.count) / size))
 
 

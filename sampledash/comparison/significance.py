@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
-from scipy.special import bdtr, ndtr
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr, ndtr, ndtri
 
 from sampledash import checks
 from sampledash.comparison.means import exact_means, step_of
@@ -34,10 +34,34 @@ _MANY, _DISTINCT = 5_000, 64  # instances and values from which a permutation la
 
 
 class Interval(NamedTuple):
-    """Percentile interval of a difference."""
+    """Interval of a mean or of a difference of means."""
 
     low: float
     high: float
+
+
+def interval_of_mean(
+    mean: float,
+    off: Floats,
+    counts: NDArray[Any],
+    ends: tuple[float, float],
+    confidence: float,
+    total: float = np.inf,
+) -> Interval:
+    """Interval of the mean over ``total`` instances, of which some were drawn.
+
+    ``off`` are their deviations from their ``mean``, ``counts`` how many there are of each. To
+    these z^2 are added, half of them at each of the ``ends``, so that what did not occur is not
+    taken for impossible: Agresti & Coull, Approximate is better than "exact", The American
+    Statistician 1998; for differences of pairs Agresti & Min, Statistics in Medicine 2005. What all
+    of them say of those that were not drawn is joined with what is known of the others.
+    """
+    z2, size = float(ndtri((1 + confidence) / 2)) ** 2, float(counts.sum())
+    more, rest, far = size + z2, 1 - size / total, np.array(ends) - mean
+    shift = z2 * float(far.mean()) / more
+    variance = float(counts @ (off - shift) ** 2 + z2 / 2 * np.sum((far - shift) ** 2)) / more
+    reach = float(np.sqrt(z2 * variance * rest * (rest / more + 1 / total)))
+    return Interval(mean + rest * shift - reach, mean + rest * shift + reach)
 
 
 def significance(
@@ -90,7 +114,8 @@ def significance(
     otherwise p = (1 + hits) / (1 + resamples), never 0. The interval resamples instances, the same
     for all systems. Systems that cannot be paired: instances are permuted between the two, and
     resampled apart; from 5,000 instances and 65 distinct values on, the permutation law is taken
-    as the normal law it approaches.
+    as the normal law it approaches. Where no two instances differ, resamples tell nothing: the
+    interval is then that of :func:`~sampledash.mean_of_sample`.
 
     A small p says that other users of the same kind would probably show this order too. It does not
     say that a sampled metric shows it.
@@ -130,12 +155,31 @@ def significance(
             p = flipped[g][min(first, second), max(first, second)]
         else:
             p = swap_test(groups[g], first, groups[h], second, resamples, rng)
-        ends = np.quantile(draws, [(1 - confidence) / 2, 1 - (1 - confidence) / 2]).tolist()
+        if np.ptp(draws) > 0:
+            ends = np.quantile(draws, [(1 - confidence) / 2, 1 - (1 - confidence) / 2]).tolist()
+        else:
+            ends = _of_equal(groups[g], first, groups[h], second, confidence)
         found.append((float(exact[i] - exact[j]) if truth else 0.0, Interval(*ends), p, g == h))
         step_of(progress, steps - 1, steps)((done + 1) / len(pairs))
     difference, interval, alone, paired = zip(*found, strict=True)
     about = {"difference": difference, "interval": interval, "p": alone}
     return pair_table(sets, pairs, **about, p_holm=holm(np.array(alone)).tolist(), paired=paired)
+
+
+def _of_equal(
+    one: Group, first: int, other: Group, second: int, confidence: float
+) -> tuple[float, float]:
+    """Interval of the difference where resamples of equal values would all tell the same."""
+
+    def ends(values: Floats, group: Group, least: float) -> Interval:
+        mean = float(np.average(values, weights=group.counts))
+        low, high = interval_of_mean(mean, values - mean, group.counts, (least, 1.0), confidence)
+        return Interval(max(low, least), min(high, 1.0))
+
+    if one is other:
+        return ends(one.values[first] - one.values[second], one, -1.0)
+    here, there = ends(one.values[first], one, 0.0), ends(other.values[second], other, 0.0)
+    return here.low - there.high, here.high - there.low
 
 
 def holm(p: Floats) -> Floats:

@@ -22,7 +22,7 @@ _DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
 LADDERS: dict[str, tuple[float, ...]] = {
     "n": (*_DECADES, 10**9),
     "m": (1, 2, 5, 10, 20, 50, 99, 100, 200, 500, 1000, 2000, 5000, 10_000),
-    "budget": (10, 20, 50, 100, 200, 500, 1000),
+    "budget": (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
     "gamma": (*(round(f * 10**-e, 9) for e in range(0, 6) for f in (1, 0.5, 0.2)), 1e-6, 0.0),
     "rank": (1, 2, 3, *_DECADES[:-1], 5, 10**9),
 }
@@ -31,7 +31,10 @@ LADDERS = {key: tuple(sorted(set(steps), reverse=key == "gamma")) for key, steps
 HELP = {
     "n": "How many items one ranking holds, the relevant one included.",
     "m": "How many irrelevant items are drawn and ranked with the relevant one.",
-    "budget": "The price: scores of candidates that may be spent for each instance and system.",
+    "budget": (
+        "The price: scores of candidates that may be spent for each instance and system, the "
+        "relevant item's own not counted. In the field: a whole number in digits, such as 1500."
+    ),
     "k": "Cutoff: the first k places count. Used by the metrics written with @k.",
     "gamma": "How much a correction minds variance: 1 minds only variance, 0 only bias.",
     "scheme": (
@@ -43,17 +46,23 @@ HELP = {
 }
 
 
-def draw(*, lock_n: tuple[int, str] | None = None, page_defaults: Mapping[str, Any]) -> None:
+def draw(
+    *,
+    lock_n: tuple[int, str] | None = None,
+    sampled: bool = True,
+    page_defaults: Mapping[str, Any],
+) -> None:
     """Draw the sidebar: the shared choices but m and γ, which stand beside the pictures they move.
 
     Parameters
     ----------
     lock_n
         n as the data have it and what to show: ``(3706, "3,706, from your file")``.
+    sampled
+        Whether negatives are drawn at all.
     page_defaults
         Keys of the page's own widgets with their defaults: reset with the shared ones.
     """
-    schemes = list(state.SCHEMES)
     state.stamp()
     state.lock(None if lock_n is None else lock_n[0])
     with st.sidebar:
@@ -62,16 +71,8 @@ def draw(*, lock_n: tuple[int, str] | None = None, page_defaults: Mapping[str, A
         else:
             _locked("n", "n, candidates", lock_n[1])
         _field("k", "k, cutoff", help=HELP["k"])
-        scheme = st.selectbox(
-            "Negatives are drawn",
-            schemes,
-            index=schemes.index(state.DEFAULTS["scheme"]),
-            key="scheme",
-            bind="query-params",
-            help=HELP["scheme"],
-        )
-        if scheme == "popularity":
-            _field("odds", "ω, odds", digits="%.6g", help=HELP["odds"])
+        if sampled:
+            _scheme()
         back, again = st.columns(2)
         back.button("Undo", icon=":material/undo:", width="stretch", on_click=state.undo)
         reset: dict[str, Any] = {
@@ -79,6 +80,20 @@ def draw(*, lock_n: tuple[int, str] | None = None, page_defaults: Mapping[str, A
             "args": ({**state.DEFAULTS, **page_defaults},),
         }
         again.button("Reset", icon=":material/restart_alt:", width="stretch", **reset)
+
+
+def _scheme() -> None:
+    schemes = list(state.SCHEMES)
+    scheme = st.selectbox(
+        "Negatives are drawn",
+        schemes,
+        index=schemes.index(state.DEFAULTS["scheme"]),
+        key="scheme",
+        bind="query-params",
+        help=HELP["scheme"],
+    )
+    if scheme == "popularity":
+        _field("odds", "ω, odds", digits="%.6g", help=HELP["odds"])
 
 
 def ladder(

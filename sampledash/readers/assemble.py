@@ -288,6 +288,13 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
     if not ranks.shifts:
         return ranks
     rank = ranks.values("rank")
+    if "beyond" in ranks.frame:
+        length = rank - 1 + zero_based
+        if (i := first(ranks.values("beyond") & (length < 1))) is not None:
+            raise ReadError(
+                f"{ranks.place(i, 'rank')}: '>{rank[i] - 1}' leaves every rank open; write >10 for "
+                "an item that is not among the first 10"
+            )
     lowest = int(np.argmin(rank))
     value, where = int(rank[lowest]), ranks.place(lowest, "rank")
     if value < 0:
@@ -358,8 +365,10 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
     if (i := first(rank > n)) is not None:
         own = ranks.source.find("n_candidates") is not None
         remedy = "correct the rank or the n of this row" if own else "give a larger n"
+        unknown = "beyond" in ranks.frame and bool(ranks.values("beyond")[i])
+        said = f"{'>' * unknown}{rank[i] - shift - unknown}"
         raise ReadError(
-            f"{ranks.place(i, 'rank')}: rank {rank[i] - shift}{' counting from 0' * shift} is "
+            f"{ranks.place(i, 'rank')}: rank {said}{' counting from 0' * shift} is "
             f"beyond the last of n = {n[i]} candidates; {remedy}"
         )
     if ties is not None and (i := first((ties < 0) | (rank + ties > n))) is not None:

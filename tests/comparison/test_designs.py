@@ -150,6 +150,42 @@ def test_mean_of_a_sample_and_of_a_difference() -> None:
     assert sd.mean_of_sample("Recall@10", a, 4).interval == (0.75, 0.75)
 
 
+def agresti_coull(hits: int, drawn: int, z2: float = 1.959963984540054**2) -> tuple[float, float]:
+    """As printed: p~ = (X + z^2/2) / (n + z^2), p~ -+ z sqrt(p~ (1 - p~) / (n + z^2))."""
+    more = drawn + z2
+    share = (hits + z2 / 2) / more
+    reach = np.sqrt(z2 * share * (1 - share) / more)
+    return max(share - reach, 0.0), min(share + reach, 1.0)
+
+
+@pytest.mark.parametrize("hits", [0, 1, 7, 20])
+def test_interval_of_a_share_is_that_of_agresti_and_coull(hits: int) -> None:
+    some = sd.RankSet("A", [1] * hits + [30] * (20 - hits), 50)
+    for name, scale in (("Recall@10", 1.0), ("Precision@10", 0.1), ("NDCG@10", 1.0)):
+        told = sd.mean_of_sample(name, some, np.inf)
+        expected = np.multiply(agresti_coull(hits, 20), scale)
+        assert np.allclose(told.interval, expected, rtol=0, atol=1e-12)
+        assert told.value == pytest.approx(scale * hits / 20)
+
+
+def test_nothing_seen_is_not_nothing() -> None:
+    """Intervals hold what is likely enough to show no hit, by the law of the draw."""
+    for total in (12, 40, 1000):
+        for drawn in sorted({5, total // 2, total - 2}):
+            none = sd.RankSet("A", [30] * drawn, 50)
+            low, high = sd.mean_of_sample("Recall@10", none, total).interval
+            missed = np.cumprod([(total - drawn - i) / (total - i) for i in range(total - drawn)])
+            assert low == 0
+            assert high * total >= np.count_nonzero(missed > 0.05)
+            assert high <= 1 - drawn / total
+            same = sd.mean_of_sample("Recall@10", none, total, none).interval
+            assert 0 < same.high == -same.low <= 1 - drawn / total
+    pair = [none, sd.RankSet("B", [40] * drawn, 50)]
+    for other in (pair[1], sd.RankSet("B", [40] * 30, 50)):
+        found = sd.significance("Recall@10", [none, other], np.random.default_rng(1))
+        assert found["interval"][0].low < 0 < found["interval"][0].high
+
+
 @pytest.mark.parametrize(
     ("call", "told"),
     [

@@ -123,11 +123,13 @@ def test_equal_systems_single_instances_and_holm() -> None:
     assert holm(np.array([0.01, 0.04, 0.03, 0.005])) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm(np.array([0.6, 0.9])).tolist() == [1.0, 1.0]
     row = outcome("AP", of_ranks(20, [3, 7, 7], [3, 7, 7]))
-    assert (row.p, row.p_holm, row.difference, row.interval) == (1.0, 1.0, 0.0, (0.0, 0.0))
+    assert (row.p, row.p_holm, row.difference) == (1.0, 1.0, 0.0)
+    # Three that do not differ are no proof that others would not.
+    assert -1 < row.interval.low == -row.interval.high < -0.3
     assert (row.better, row.worse) == ("P", "Q")
     row = outcome("AP", of_ranks(20, [9], [3]))
     assert (row.better, row.p) == ("Q", 1.0)
-    assert row.interval == pytest.approx((1 / 3 - 1 / 9,) * 2)
+    assert -1 < row.interval.low < 0 < row.difference < row.interval.high < 1
     row = outcome("AP", unpaired(np.array([9]), np.array([3]), 20))
     assert (row.p, bool(row.paired)) == (1.0, False)
 

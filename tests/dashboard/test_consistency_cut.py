@@ -99,7 +99,7 @@ def test_one_system_alone_has_its_value():
 def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
     page = Page("consistency", source="Paste ranks", ranks=TYPED, k="20", metrics=["Recall@k"])
     assert page.headline == (
-        "Recall@20 needs ranks beyond 10\\: A from 66.67 % to 100.00 % and B from 50.00 % to "
+        "Recall@20 needs ranks beyond 10\\: A has 66.67 % to 100.00 % and B has 50.00 % to "
         "100.00 %."
     )
     assert page.click("Take k = 10").headline.startswith("Recall@10 on all items")
@@ -107,3 +107,27 @@ def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
     page.write("pasted", TYPED.replace(" 9", " >x"))
     assert "'>x' is not a number" in page.complaint
     assert page.headline.startswith("Recall@10 on all items")
+    assert "Below, the last that could be shown: your ranks" in page.captions
+
+
+def test_one_list_that_ends_earlier_leaves_the_others_exact():
+    page = Page("consistency", source="Paste ranks", ranks="n = 40\nA: 3, >10, 7\nB: 1, >5, 2")
+    assert page.headline == (
+        "Recall@10 needs ranks beyond 5\\: B has 66.67 % to 100.00 % and A has 66.67 %."
+    )
+    assert page.table[0].value["On all items"].tolist()[:2] == ["66.67 %", "66.67 % to 100.00 %"]
+
+
+def test_what_is_about_samples_is_left_out_with_a_word_and_comes_back():
+    page = Page("consistency", source="Paste ranks", ranks=TYPED, scheme="popularity", odds="4")
+    assert "Negatives are drawn" not in [x.label for x in page.selectbox]
+    assert "m, the scheme and the tabs about them are left out" in page.captions
+    page.pick("source", "MovieLens 1M: X, Y, Z")
+    assert [x.value for x in page.selectbox if x.label == "Negatives are drawn"] == ["popularity"]
+
+
+def test_equal_lists_leave_open_what_other_instances_would_show():
+    page = Page("consistency", source="Paste ranks", ranks="n = 40\nA: >10, >10\nB: >10, >10")
+    (ends,) = page.table[1].value["95 % interval"].tolist()[:1]
+    low, high = (float(x.replace("−", "-")) for x in ends.split(" to "))
+    assert low == -high < -30

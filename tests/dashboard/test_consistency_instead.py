@@ -1,5 +1,7 @@
 """What to do instead of sampling: the page says what the core says, and the known costs."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def test_designs_at_the_price_of_m_negatives():
     for design in ("uncorrected", "CLS", "BV 0.01", "stop when decided"):
         errors = found.errors[found.errors["design"] == design]
         off = points(float(np.sqrt((errors["rmse"] ** 2).mean())))
-        assert table.loc[design, "Off by"] == off
+        assert table.loc[design, "Off by"] == off.removesuffix(" points")
         assert off in at.said or design == "CLS" or design == "BV 0.01"
     shown = float(table.loc["stop when decided", "Shows Y > X"].removesuffix(" %"))
     assert shown == pytest.approx(100 * chances.loc["stop when decided", "probability"], abs=0.005)
@@ -41,12 +43,39 @@ def test_enough_for_all_and_metrics_that_nothing_decides():
     at = page(m="1000")
     cost = round(np.mean(COSTS))
     assert f"the exact Recall@10 of all 6,040 instances, at {cost} scores each" in at.said
-    assert "budget=1000 * len(users)" in " ".join(x.value for x in at.code)
     answers = {"answers": "What to do instead", "metrics": ["AUC"]}
     assert "Nothing but the last candidate decides AUC" in Page("consistency", **answers).said
     # Five instances among 10,000: 100 scores each do not pay for one.
     at = Page("consistency", source="Three toy recommenders", **answers)
     assert "not one instance can be ranked" in at.said
+
+
+@pytest.mark.parametrize(
+    ("source", "users", "size"),
+    [("MovieLens 1M: X, Y, Z", 6_040, 3_687), ("Three toy recommenders", 5, 10_000)],
+)
+def test_the_snippet_runs_as_printed(source, users, size, capsys):
+    (code,) = (x.value for x in page(source=source, m="20").code)
+    exec(code, {})
+    run, mean = capsys.readouterr().out.splitlines()
+    assert re.match(
+        rf"Evaluation\(\d+ of {users} users finished, k = 10, scored: 'mine' \d+\)", run
+    )
+    assert mean.startswith("InstanceMean(value=0.")
+    assert f"np.arange({size:_})" in code
+    assert "budget = max(20 * len(users), len(items))" in code
+
+
+def test_best_order_is_the_least_that_a_proxy_can_cost():
+    at = page(m="100")
+    least = [
+        np.where(x.ranks <= 10, x.n - 1, 10).mean() for x in sd.example("movielens-xyz")
+    ]  # as many as are above, first
+    table = at.table[0].value.set_index("Design")
+    reached = round(6040 * 100 / np.mean(least))
+    assert table.loc["stop when decided, best order", "Instances"] == f"{reached:,}"
+    assert any("sampledash.proxy_cost" in x.value for x in at.caption)
+    assert any("relevant item's own score comes on top" in x.value for x in at.caption)
 
 
 def test_the_price_is_that_of_m_until_the_reader_sets_another():
@@ -60,5 +89,11 @@ def test_the_price_is_that_of_m_until_the_reader_sets_another():
     link = at.link
     assert (link["m"], link["budget"]) == (["20"], ["500"])
     assert "For the price of 500 negatives" in Page("consistency", **link).said
-    at.put("budget", 10_000)
-    assert "Budget = 10,000 is not within 1 to 9,999" in " ".join(x.value for x in at.info)
+    for wrong in (10_000, 0):
+        at.put("budget", wrong)
+        told = " ".join(x.value for x in at.info).replace("\\", "")
+        assert (
+            f"price is {wrong:,} scores per instance: take a whole number from 1 to 9,999" in told
+        )
+    assert "For the price of 1 negative not one" in at.put("budget", 1).said
+    assert "1 sampled negative is off by" in at.said

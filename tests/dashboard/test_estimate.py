@@ -88,15 +88,15 @@ def test_a_sample_is_a_pilot_of_what_the_exact_value_costs():
     for place, ranks in enumerate(sd.example("movielens-xyz")):
         low, high = (
             float(x.replace(",", ""))
-            for x in table.loc[ranks.system, "These instances"].split(" to ")
+            for x in table.loc[ranks.system, "Scores, these instances"].split(" to ")
         )
         assert low < sd.mean_stopping_cost("Recall@10", ranks).mean < high
         wide = [
             float(x.replace(",", ""))
-            for x in table.loc[ranks.system, "More like them"].split(" to ")
+            for x in table.loc[ranks.system, "Scores, more like them"].split(" to ")
         ]
         assert wide[0] < low < high < wide[1]
-        assert table.iloc[place]["All candidates"] == "3,540"
+        assert table.iloc[place]["All candidates, on average"] == "3,540"
     assert "the exact Recall@10 of X takes" in at.said
 
 

@@ -57,7 +57,9 @@ def test_of_a_run_that_misses_items() -> None:
     [
         (LONG.replace("9,50", "4,50"), "instance 'a' has rank 4 twice"),
         (LONG.replace("> 10", "> ten"), "line 4, column 'rank': 'ten' is not a number"),
-        (LONG.replace("> 10", "> 50"), "rank 51 is beyond the last of n = 50"),
+        (LONG.replace("> 10", "> 0"), "line 4, column 'rank': '>0' leaves every rank open"),
+        (LONG.replace("> 10", "> -2"), "'>-2' leaves every rank open"),
+        (LONG.replace("> 10", "> 50"), "rank >50 is beyond the last of n = 50"),
     ],
 )
 def test_wrong_input(text: str, told: str) -> None:

@@ -79,11 +79,15 @@ OTHER = sd.RankSet("other", [1, 3, 2, 4, 9, 8], 12, instances=list("aabbcd"))
     lambda: sd.simulate("Recall@3", CUT, 5, 10, RNG),
     lambda: sd.sample_ranks(CUT, 5, RNG),
     lambda: sd.designs("Recall@3", [CUT], 5),
-    lambda: sd.mean_stopping_cost("Recall@3", CUT),
 ])  # fmt: skip
 def test_what_needs_the_rank_is_refused_with_the_largest_cutoff(call) -> None:
     with pytest.raises(ValueError, match=r"only known to lie beyond 5, .* k = 5 at most"):
         call()
+
+
+def test_a_cost_says_what_it_needs() -> None:
+    with pytest.raises(ValueError, match="beyond 5, and the cost of stopping needs every rank"):
+        sd.mean_stopping_cost("Recall@3", CUT)
 
 
 def test_significance_of_a_cut_metric_needs_no_more() -> None:

@@ -207,6 +207,35 @@ def test_resumed_it_is_the_same_and_an_error_loses_nothing(problem) -> None:
     assert [x.digest for x in done.sets] == [x.digest for x in whole.sets]
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"k": 6}, "with k = 5 and seed = 4: go on with the same"),
+        ({"seed": 5}, "with k = 5 and seed = 4: go on with the same"),
+        ({"systems": {"dot": len}}, "of 40 users by dot, few with k = 5"),
+        ({"items": 1}, "of other users: a label, a relevant item, a number of candidates or"),
+        ({"pool": 1}, "of other users"),
+        ({"proxy": lambda user, items: items}, "whether there is a proxy has changed"),
+    ],
+)
+def test_what_it_does_not_go_on_with(problem, changes, told: str) -> None:
+    users, systems = problem
+    part = sd.evaluate(users, systems, 5, budget=1500, seed=4)
+    (label, items, pool), *rest = users
+    items = [*items, 111][changes.pop("items", 0) :][: len(items)]
+    changed = [(label, items, pool[: 120 - changes.pop("pool", 0)]), *rest]
+    with pytest.raises(ValueError, match=told):
+        sd.evaluate(changed, **({"systems": systems, "k": 5, "seed": 4} | changes), resume=part)
+
+
+def test_what_is_shown_of_a_run_is_short_and_says_what_is_not_known(problem) -> None:
+    users, systems = problem
+    run = sd.evaluate(users, systems, k=7, budget=4000)
+    shown = f"{len(run.finished)} of 40 users finished, k = 7, scored: 'dot' {run.scored[0]}, 'few'"
+    assert shown in repr(run)
+    assert repr(run.sets[0]).endswith("n = 120, ranks beyond 7 unknown)")
+
+
 def test_a_budget_is_without_bias_and_the_same_for_all_systems() -> None:
     """Hits cost five times as much as others: to keep the one that crosses would be biased."""
     rng = np.random.default_rng(9)
@@ -248,11 +277,24 @@ def nan_at(place: int):
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: sd.rank_until_decided(nan_at(4), 9, ITEMS, 50), "score is NaN for one of"),
+        (lambda: sd.rank_until_decided(nan_at(4), 9, ITEMS, 50), "score of candidate 4 is NaN"),
         (lambda: sd.rank_until_decided(nan_at(9), 9, ITEMS, 5), "relevant item 9 is NaN"),
         (lambda: sd.rank_until_decided(lambda x: x, 40, ITEMS, 5), "40 is not among the 30 cand"),
-        (lambda: sd.rank_until_decided(lambda x: x, [4, 4], ITEMS, 5), "holds an item twice"),
-        (lambda: sd.rank_until_decided(lambda x: x, 4, [4, *ITEMS], 5), "item 4 2 times, where it"),
+        (lambda: sd.rank_until_decided(lambda x: x, [4, 4], ITEMS, 5), "item once, got 4"),
+        (lambda: sd.rank_until_decided(lambda x: x, 4, [4, *ITEMS], 5), "item once, got 4 more"),
+        (
+            lambda: sd.evaluate([("u", 4, [*ITEMS, 9])], {"A": lambda u, x: x}, 2),
+            "user 'u': candidates must hold each item once, got 9 more often",
+        ),
+        (
+            lambda: sd.rank_until_decided(lambda x: x, ("q", 1), [("q", 1), ("q", 2)], 1),
+            "candidates must be a list of items, each a number or a text, got",
+        ),
+        (lambda: sd.rank_until_decided(lambda x: x, [], ITEMS, 5), "relevant is empty"),
+        (
+            lambda: sd.rank_until_decided([[1], [0, np.nan]], "i", 3, 1),
+            "score of candidate number 2 is NaN",
+        ),
         (lambda: sd.rank_until_decided(lambda x: x, 4, ITEMS, 0), "k must be at least 1, got 0"),
         (lambda: sd.rank_until_decided(lambda x: x, 4, ITEMS, 2, chunk=0), "chunk must be at le"),
         (lambda: sd.rank_until_decided(lambda x: x[:-1], 4, ITEMS, 2), "for each of 1 of them"),
@@ -270,13 +312,18 @@ def nan_at(place: int):
         ),
         (
             lambda: sd.evaluate([("u", 4, ITEMS)], {"A": lambda u, x: x}, 2, budget=28),
-            "budget = 28 is smaller than one user: 'u' may take 29 scores",
+            "28 is smaller than one user: user 'u' has 29 other candidates; give at least 29",
         ),
         (
             lambda: sd.evaluate([("u", 99, ITEMS)], {"A": lambda u, x: x}, 2),
             "user 'u': relevant item 99 is not among",
         ),
+        (
+            lambda: sd.evaluate([("u", 4, ITEMS)], {"A": max, "B": max}, 2, budget=30),
+            "29 other candidates, to be scored by each of 2 systems; give at least 58",
+        ),
         (lambda: sd.evaluate([("u", 4)], {"A": lambda u, x: x}, 2), "users must hold .label, rel"),
+        (lambda: sd.evaluate([("u", 4, 30)], {"A": lambda u, x: x}, 2), "users must hold .label"),
         (lambda: sd.evaluate([("u", 4, ITEMS)] * 2, {"A": lambda u, x: x}, 2), "a label twice"),
         (lambda: sd.evaluate([], {"A": lambda u, x: x}, 2), "users is empty"),
         (lambda: sd.evaluate([("u", 4, ITEMS)], {}, 2), "systems must hold a function"),

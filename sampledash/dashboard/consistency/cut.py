@@ -71,15 +71,17 @@ def sentence(known: Known, metric: Metric, k: int) -> str:
     rows, order = known.of(metric), ""
     names = list(map(system_name, rows["system"]))
     if rows["exact"].isna().any():
-        said = (
-            f"{name} from {percent(low)} to {percent(high)}"
-            for name, low, high in zip(names, rows["low"], rows["high"], strict=True)
-        )
-        return f"{metric} needs ranks beyond {count(k)}: {listed(list(said))}."
+        ranges = map(_range, rows["low"], rows["high"])
+        said = [f"{name} has {each}" for name, each in zip(names, ranges, strict=True)]
+        return f"{metric} needs ranks beyond {count(k)}: {listed(said)}."
     values = rows["exact"].tolist()
     for name, (one, other) in zip(names[1:], pairwise(values), strict=True):
         order += f" {'and' if one - other <= TIED else 'before'} {name} ({percent(other)})"
     return f"{metric} on all items: {names[0]} ({percent(values[0])}){order}."
+
+
+def _range(low: float, high: float) -> str:
+    return percent(low) if low == high else f"{percent(low)} to {percent(high)}"
 
 
 def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
@@ -91,7 +93,7 @@ def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
     exact = f"Metrics cut at {count(k)} or before are exact." if k else ""
     return (
         f"Some ranks are only known to lie beyond {count(k)}. {exact}{more} What sampled negatives "
-        "would show depends on every rank: it is left open."
+        "would show depends on every rank: m, the scheme and the tabs about them are left out."
     )
 
 
@@ -118,12 +120,10 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
     if str(metric) in tested:
         rows = known.tests[known.tests["metric"] == str(metric)].head(page.MOST_ROWS)
         page.picture(_picture(rows), key="consistency_cut", alt=sentence(known, metric, k))
-    exact, low, high = (known.means[x].map(percent) for x in ("exact", "low", "high"))
-    unknown = known.means["exact"].isna()
     printed: dict[str, Any] = {
         "Metric": known.means["metric"],
         "System": known.means["system"].map(system_name),
-        "On all items": exact.where(~unknown, low + " to " + high),
+        "On all items": list(map(_range, known.means["low"], known.means["high"])),
     }
     page.table(pd.DataFrame(printed), known.means, "means")
     if len(known.tests):

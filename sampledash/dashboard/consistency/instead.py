@@ -13,15 +13,20 @@ from sampledash.comparison.designs import FULL, STOPPED, Designs, designs
 from sampledash.correction import as_correction
 from sampledash.dashboard import cache, live, sliders, theme
 from sampledash.dashboard.consistency.result import Focus
+from sampledash.dashboard.consistency.words import bare_points
 from sampledash.dashboard.words import system_name
-from sampledash.metrics import Metric
 from sampledash.report.numbers import count, in_runs, points, short_count
+from sampledash.report.sentences import negatives
+from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Progress
 
 PICTURE, SAID, TABLE = "consistency_designs", "designs_said", "designs_table"
 BUDGETS = sliders.LADDERS["budget"]
 CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "BV 0.01")
 SAMPLED = CORRECTIONS[0]
+ORDER = "best order"
+BEST = f"{STOPPED}, {ORDER}"
+_MOST_ITEMS = 10**6  # of the snippet, which lists them
 
 
 @dataclass(frozen=True)
@@ -58,10 +63,14 @@ def compute(focus: Focus, budget: int, progress: Progress | None = None) -> Pric
     q, most = focus.result.question, most_of(focus)
     if not 1 <= budget <= most:
         raise ValueError(
-            f"budget = {budget} is not within 1 to {most}, where all candidates are ranked: take a "
-            "price between"
+            f"the price is {budget} scores per instance: take a whole number from 1 to {most}, for "
+            "which all candidates of the longest list can be ranked"
         )
     options: Any = {key: x for key, x in q.options.items() if key != "correction"}
+    proxies = {}
+    if focus.metric.k is not None or focus.metric.share is not None:
+        least = [mean_stopping_cost(focus.metric, x, order="best").mean for x in focus.sets]
+        proxies[ORDER] = least
     budgets = sorted({budget, *(int(b) for b in BUDGETS if b <= most)})
     found = {}
     for done, price in enumerate(budgets):
@@ -71,7 +80,9 @@ def compute(focus: Focus, budget: int, progress: Progress | None = None) -> Pric
         names = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
 
         def make(price: int = price, names: tuple[str, ...] = names) -> Designs:
-            return designs(focus.metric, focus.sets, price, corrections=names, **options)
+            return designs(
+                focus.metric, focus.sets, price, corrections=names, proxies=proxies, **options
+            )
 
         plain = {**options, "scheme": q.protocol.scheme}
         key = "designs", q.source.key, focus.metric, *focus.systems, price, repr(plain)
@@ -86,17 +97,19 @@ def sentence(focus: Focus, priced: Priced, m: int) -> str:
     """What the price of m negatives buys."""
     metric = focus.metric
     error = priced.error(m)
-    sampled = f"{count(m)} sampled negatives are off by {points(error[SAMPLED])}"
-    if corrected := error.keys() - {SAMPLED, FULL, STOPPED}:
+    bought = f"{count(m)} sampled negative{'s are' if m > 1 else ' is'}"
+    sampled = f"{bought} off by {points(error[SAMPLED])}"
+    if corrected := error.keys() - {SAMPLED, FULL, STOPPED, BEST}:
         best = min(corrected, key=error.__getitem__)
         sampled += f", corrected by {best} by {points(error[best])}"
-    price = f"For the price of {count(m)} negatives"
+    price = f"For the price of {negatives(m)}"
     if FULL not in error:
         return f"{price} not one instance can be ranked among all candidates; {sampled}."
     if STOPPED not in error:
         reached = priced.reached(m, FULL, "instances")
         return (
-            f"{price}, ranking all candidates of {count(round(reached))} instances is off by "
+            f"{price}, ranking all candidates of {count(round(reached))} of "
+            f"{count(_instances(focus))} instances is off by "
             f"{points(error[FULL])}; {sampled}. Nothing but the last candidate decides {metric}: "
             "with a cutoff it could be known exactly for less."
         )
@@ -120,10 +133,13 @@ ABOUT = (
     "Stop when decided: look at the candidates of an instance in random order until k of them are "
     "above the relevant item; then it is beyond k for certain. Only where it is within k are all "
     "looked at. With less money take fewer instances, drawn at random, the same for all systems. "
-    "Off by: root mean squared error, over the systems. Worth it where a score is dear; where all "
-    "scores come from one matrix product, rank everything. In the order of a cheap proxy, such as "
-    "popularity, it costs less still: measure how much with sampledash.proxy_cost on some of your "
-    "instances and give it to sampledash.designs as proxies."
+    "Off by: root mean squared error, over the systems. A price counts the other candidates, as m "
+    "does: the relevant item's own score comes on top. Worth it where a score is dear; where all "
+    "scores come from one matrix product, rank everything.",
+    "Best order: those above the relevant item first, the least that looking in the order of a "
+    "cheap proxy (popularity, last year's model) can cost. What yours costs depends on its scores, "
+    "which ranks do not tell: take the mean of sampledash.proxy_cost over some instances, give it "
+    "to sampledash.designs as proxies, and the proxy to sampledash.evaluate.",
 )
 
 
@@ -139,35 +155,40 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
         if design not in known:  # it reaches not one instance
             return ["–"] * 5
         found, off = known[design], _mean_root(known[design]["rmse"])
-        errors = (points(_mean_root(found[x])) for x in ("bias", "standard_error"))
+        errors = (bare_points(_mean_root(found[x])) for x in ("bias", "standard_error"))
         # Of a tied pair there is no true order to show: its chances are NaN.
         shown = "always" if chances[design] == 1 and not off else in_runs(chances[design])
-        return [count(round(found["instances"].mean())), *errors, points(off), shown]
+        return [count(round(found["instances"].mean())), *errors, bare_points(off), shown]
 
     names = list(priced.found[min(priced.found)].errors["design"].unique())
     shows = f"Shows {focus.label(focus.pair, system_name)}"
     printed = pd.DataFrame(
         [[name, *row(name)] for name in names],
-        columns=["Design", "Instances", "Bias", "Standard error", "Off by", shows],
+        columns=["Design", "Instances", "Bias, points", "Std. error", "Off by", shows],
     )
     wide = orders.assign(pair=orders["better"] + " > " + orders["worse"])
     wide = wide.pivot(index="design", columns="pair", values="probability").reset_index()
     return printed, errors.merge(wide, on="design") if len(orders) else errors
 
 
-def snippet(metric: Metric, m: int) -> str:
-    """The reader's own loop, ready to paste."""
+def snippet(focus: Focus, price: int) -> str:
+    """The reader's own loop, ready to paste and to run."""
+    size = min(max(int(each.n.max()) for each in focus.sets), _MOST_ITEMS)
+    users = _instances(focus)
     return f"""import numpy as np
 import sampledash as sd
 
-items = np.arange(10_000)                # all candidates
-users = [("u1", 42, items)]              # label, relevant item or several, candidates
+items = np.arange({size:_})  # all candidates, by number
+# Of each user: label, relevant item or several, and all candidates.
+users = [(user, user % len(items), items) for user in range({users:_})]
 
-def score(user, some):                   # one number for each item, higher is better
-    return my_model(user, some)
+def score(user, some):  # one number for each of some items, higher is better
+    return np.cos((user + 1) * some)
 
-run = sd.evaluate(users, {{"mine": score}}, k={metric.k}, chunk=32, budget={m} * len(users))
-print(sd.mean_of_sample("{metric}", run.sets[0], len(users)))"""
+budget = max({price:_} * len(users), len(items))  # for at least one user
+run = sd.evaluate(users, {{"mine": score}}, k={focus.metric.k}, chunk=32, budget=budget)
+print(run)
+print(sd.mean_of_sample("{focus.metric}", run.sets[0], len(users)))"""
 
 
 # ----------------------------------------------------------------------------------------- picture
@@ -202,14 +223,15 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
     names, colors, lines, data = [], [], [], []
     for design in errors.columns[(errors > 0).any()]:
-        if design in (FULL, STOPPED):
-            line: dict[str, Any] = {"color": c.ink if design == STOPPED else c.muted, "width": 3}
+        if design in (FULL, STOPPED, BEST):
+            line: dict[str, Any] = {"color": c.muted if design == FULL else c.ink, "width": 3}
+            line |= {"dash": "dot", "width": 2} if design == BEST else {}
         else:
             line = theme.correction_line(as_correction(design).name, dark)
             line |= {"dash": "dot"} if design == CORRECTIONS[-1] else {}
         y = errors[design].where(errors[design] > 0).to_numpy()
         data.append(theme.curve(budgets, y, line, design, customdata=budgets))
-        names.append(str(design))
+        names.append(ORDER if design == BEST else str(design))
         colors.append(line["color"])
         lines.append(y)
     finite = np.concatenate([y[np.isfinite(y)] for y in lines])

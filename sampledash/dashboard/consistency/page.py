@@ -64,7 +64,7 @@ def show() -> None:
         if ends is None:
             _settings(source)
     lock = None if source is None else locked_n(source)
-    sliders.draw(lock_n=lock, page_defaults=DEFAULTS)
+    sliders.draw(lock_n=lock, sampled=ends is None, page_defaults=DEFAULTS)
     if source is not None and ends is not None:
         _cut(source, problem)
         return
@@ -77,7 +77,7 @@ def _cut(source: Source, problem: Problem | None) -> None:
     page.note(DEFAULTS)
     if problem is not None:
         problem.show()
-        st.caption(f"Below: {escaped(source.name)}.")
+        st.caption(f"Below, the last that could be shown: {escaped(source.name)}.")
     try:
         cut.show(source, _metrics(), {**DEFAULTS, **tabs.DEFAULTS})
     except ValueError as error:
@@ -106,7 +106,9 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         live.follow()
         return
     if dim:
-        st.caption(f"Dimmed below: {escaped(result.question.source.name)}.")
+        st.caption(
+            f"Dimmed below, the last that could be shown: {escaped(result.question.source.name)}."
+        )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         focus = _focus(result)
         view = page.segments("Shown over m", pictures.VIEWS, "curve")

@@ -460,19 +460,16 @@ def _instead(focus: Focus) -> None:
         return
     sentence = instead.sentence(focus, priced, budget)
     said.markdown(escaped(sentence))
-
-    def pick(price: Any) -> None:
-        st.session_state["budget"] = int(price)
-
     fig = instead.picture(focus, priced, budget, dark=page.is_dark())
     alt = f"Error against price, a line a design. {sentence}"
-    page.picture(fig, key=instead.PICTURE, alt=alt, on_pick=pick)
+    page.picture(fig, key=instead.PICTURE, alt=alt)
     with st.container(key=instead.TABLE):
         page.table(*instead.table(focus, priced, budget), "designs")
-    st.caption(instead.ABOUT)
+    for about in instead.ABOUT:
+        st.caption(about)
     if focus.metric.k is not None:
-        st.caption("For your own scorer")
-        st.code(instead.snippet(focus.metric, budget), language="python")
+        st.caption("For your own scorer: put it in place of the line that is returned")
+        st.code(instead.snippet(focus, budget), language="python")
 
 
 def _budget(m: int) -> int:

@@ -362,9 +362,9 @@ def _price(q: result.Question) -> None:
     table = pd.DataFrame(columns)
     printed = {
         "System": table["system"].map(system_name),
-        "These instances": [words.scores(*own) for own, _ in found],
-        "More like them": [words.scores(*more) for _, more in found],
-        "All candidates": table["all_candidates"].map(count),
+        "Scores, these instances": [words.scores(*own) for own, _ in found],
+        "Scores, more like them": [words.scores(*more) for _, more in found],
+        "All candidates, on average": table["all_candidates"].map(count),
     }
     page.table(pd.DataFrame(printed), table, "price")
 

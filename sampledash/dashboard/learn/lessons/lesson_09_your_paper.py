@@ -30,8 +30,8 @@ sentence: All three pairs are right from m = $right_from on in expectation; one 
 formula: m \ge $right_from,\quad \frac{m}{n-1} \ge \frac{$right_from}{$most} =
     $share:0f\,\%
 why: Full ranking costs one score per item and a count of those above. Ranks that are saved once
-    give every metric, and every m, afterwards. Where a score is dear, $stop scores a user, of $most
-    at most, give the exact $metric too: stop when it is decided (lesson 10).
+    give every metric, and every m, afterwards. Where a score is dear, $stop scores a user, of $full
+    on average, give the exact $metric too: stop when it is decided (lesson 10).
 source: Sections 6.2, 6.3 and 7
 link: consistency | source=Upload a file&answers=What to do instead
     | Check your own ranks in Consistency, and what to do instead
@@ -73,6 +73,7 @@ def numbers(look: str) -> Numbers:
         "pair": f"{better} and {worse}",
         "sure": f"{100 * SURE:.0f} %",
         "stop": round(max(sd.mean_stopping_cost(METRIC, rs).mean for rs in sets)),
+        "full": round(float(np.mean(sets[0].n - 1))),
         "share": 100 * right_from / most,
     }
 

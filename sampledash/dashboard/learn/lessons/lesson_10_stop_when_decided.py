@@ -23,11 +23,12 @@ setup: $first ranks one movie for each of $users users on MovieLens 1M. The othe
 question: What share of all scores gives the exact $metric of all users?
 choice: All of them | Only the $hits of users with the movie within $k take all. For the others $k
     that are above come much earlier: $share in all.
-choice: About a fifth | $mean scores a user instead of $full: most users are decided early.
+choice: About a fifth | $mean scores a user instead of $full on average: most users are decided
+    early.
 choice: Hardly any | A user with the movie within $k, $hits of them, takes all scores, for only the
     last one can tell: $share in all.
 right: About a fifth
-sentence: The exact $metric of $first takes $mean scores a user on average, of $full. After $m
+sentence: The exact $metric of $first takes $mean scores a user, of $full, on average. After $m
     scores of each user $open are open: exactly the $metric that $m negatives would show.
 formula: E[\text{scores}\,|\,r] = \frac{k\,n}{r}\quad(r > k)
 formula: $one_k \cdot $one_n / $one_r = $one_cost:1f
@@ -51,16 +52,18 @@ point: Less money: fewer users, drawn at random, the same for all systems.
 point: All scores from one matrix product: rank everything.
 """
 
-LOOKS = ("One user", "All users")
-SEED, CANDIDATES, RANK, CUTOFF, ACROSS = 3, 50, 20, 5, 10
+LOOKS = ("One user", "A hit", "All users")
+SEED, CANDIDATES, CUTOFF, ACROSS = 3, 50, 10, 10
+RANK, HIT = 20, 4  # of the relevant items of two users
 VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
 @cache
-def order() -> list[bool]:
+def order(rank: int) -> list[bool]:
     """Of the candidates of one user, in random order until it is decided, whether each is above."""
-    mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < RANK - 1
-    return [bool(above) for above in mixed[: int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1]]
+    mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < rank - 1
+    last = CANDIDATES - 1 if rank <= CUTOFF else int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1
+    return [bool(above) for above in mixed[:last]]
 
 
 def numbers(look: str) -> Numbers:
@@ -89,10 +92,12 @@ def numbers(look: str) -> Numbers:
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     """The candidates of one user as they are looked at; the users that are still open."""
-    return _all(dark) if look == LOOKS[1] else _one(revealed, dark)
+    return (
+        _all(dark) if look == LOOKS[2] else _one(HIT if look == LOOKS[1] else RANK, revealed, dark)
+    )
 
 
-def _one(revealed: bool, dark: bool) -> go.Figure:
+def _one(rank: int, revealed: bool, dark: bool) -> go.Figure:
     c, total = theme.look(dark), CANDIDATES - 1
     rows, bare = -(-total // ACROSS), {"showgrid": False, "zeroline": False, "fixedrange": True}
 
@@ -103,7 +108,7 @@ def _one(revealed: bool, dark: bool) -> go.Figure:
         )
 
     layout: dict[str, Any] = {
-        "revision": f"one-user-{revealed}",
+        "revision": f"one-user-{rank}-{revealed}",
         "xaxis": {**bare, "range": [-0.7, ACROSS - 0.3], "visible": False},
         "yaxis": {**bare, "range": [0.7 - rows, 0.7], "visible": False},
         "dark": dark,
@@ -112,17 +117,19 @@ def _one(revealed: bool, dark: bool) -> go.Figure:
     if not revealed:
         title = f"<b>{total} candidates</b> of one user beside the relevant item, none looked at"
         return sliding.still([waiting], title, height=sliding.HEIGHT - 110, **layout)
-    looked, steps = order(), []
+    looked, steps = order(rank), []
     for done in range(len(looked) + 1):
         above = [p for p in range(done) if looked[p]]
         below = [p for p in range(done) if not looked[p]]
         said = f"<b>{done} looked at, ▲ {len(above)} above, ▼ {len(below)} below</b><br>"
-        if len(above) == CUTOFF:
-            left = total - done
-            said += f"decided: Recall@{CUTOFF} is 0; {left} are never scored"
+        said += f"Recall@{CUTOFF} among {CANDIDATES} is "
+        first, last = len(above) + 1, CANDIDATES - len(below)
+        if first > CUTOFF:
+            said += f"0: {total - done} are never scored"
+        elif last > CUTOFF:
+            said += f"open: rank {first} to {last}"
         else:
-            rank = f"rank {len(above) + 1} to {CANDIDATES - len(below)}"
-            said += f"Recall@{CUTOFF} among {CANDIDATES} is open: {rank}"
+            said += f"1: rank {first}" + f" to {last}" * (first < last)
         data = [
             marks(above, "triangle-up", c.vermillion, 18),
             marks(below, "triangle-down", c.blue, 18),
