@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sampledash import quadrature
 from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
-from sampledash.types import Flags, Floats
+from sampledash.types import Flags, Floats, Ints
 
 #: The smallest γ whose vector is right to 1e-5 of its largest entry; what is below counts as 0.
 SMALLEST_GAMMA = 1e-16
@@ -242,12 +242,18 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     if not nonnegative:  # the last step carries the level, which may have either sign
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
-    if size > _ALL:  # dense at both ends; where much is seen the vector falls nearly everywhere
-        number = seen // 2 if 3 * seen > size else int(3 * np.sqrt(size))
-        first = np.rint((size - 1) * np.sin(np.linspace(0, np.pi / 2, number)) ** 2)
-        tried = np.unique(np.r_[first.astype(np.int64), tried[size:]])
+    dense = False
+    if size > _ALL:
+        tried = np.r_[_spread(size, int(3 * np.sqrt(size))), tried[size:]]
     while True:
         found = _nonnegative(columns[tried], rhs)
+        if size <= _ALL:
+            break
+        if not dense and 4 * seen > size and 3 * np.sum(found > 0) > len(tried):
+            # Much is seen and the vector falls nearly everywhere.
+            number = seen // 2 if 3 * seen > size else seen // 3
+            tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
+            continue
         slope = columns @ (rhs - found @ columns[tried])
         around = np.pad(slope, 1, constant_values=-1)
         peak = (slope > _FLAT) & (slope >= around[:-2]) & (slope >= around[2:])
@@ -260,6 +266,12 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     if not nonnegative:
         steps[size - 1] -= steps[size]
     return np.asarray(np.cumsum(steps[:size][::-1])[::-1])
+
+
+def _spread(size: int, number: int) -> Ints:
+    """Places among so many, dense at both ends."""
+    places = (size - 1) * np.sin(np.linspace(0, np.pi / 2, number)) ** 2
+    return np.unique(np.rint(places).astype(np.int64))
 
 
 def _nonnegative(few: Floats, rhs: Floats) -> Floats:
@@ -275,7 +287,7 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
             change = np.where(free, found < 0, target - gram @ found > _FLAT / 10)
             if not np.any(change):
                 return found
-            if np.sum(change) >= wrong / 2:
+            if np.sum(change) >= wrong:
                 break
             free, wrong = free ^ change, float(np.sum(change))
         few = np.asarray(np.linalg.cholesky(gram), dtype=np.float64)

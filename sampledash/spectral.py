@@ -390,6 +390,9 @@ def _steps(sampling: Sampling) -> Floats:
         every[some] = block
     every[m, 1:] = 0
     every[:, 0] = np.arange(1, m + 2) / np.sqrt(m + 1)
+    if parts[0].ndim == 1:
+        every *= np.ravel(np.column_stack([parts[0], np.resize(parts[1], len(parts[0]))]))[:kept]
+        return every
     for i, part in enumerate(parts):
-        every[:, i::2] = every[:, i::2] * part if part.ndim == 1 else every[:, i::2] @ part.T
+        every[:, i::2] = every[:, i::2] @ part.T
     return every
