@@ -520,13 +520,27 @@ KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
 SEVERAL = ("metrics", "also_k", "drawn")
 ALWAYS = ("what", "item", "lesson", "source", "ranks", "sampled", "weights")
 WRONG = ("", "nan", "-1", "0", "abc", "1e400", "1.5", "<b>x</b>", "💥", "99999999999999999")
+# The Lab's: what is asked, and what is pressed.
+LAB: tuple[dict[str, tuple[Any, ...]], ...] = (
+    {"press": ("train",)},
+    {"split": ("last 10 %",), "seen": ("kept in",), "least_rating": (4,), "m": (50,), "k": (5,),
+     "recommenders": ("X: iALS", "EASE", "Best by mean", "Random", "nobody"), "lab_seed": (3,),
+     "knobs_x_ials": ("iALS d=4 alpha=0.5",), "metrics": ("NDCG", "AUC"), "press": ("train",)},
+    {"split": ("last 5 halved",), "sweep": ("r_m",), "press": ("sweep_begin",)},
+    {"lab_tab": ("Why not RMSE",)},
+    {"interactions": ("Upload a file",)},
+    {"split": ("first",), "knobs_x_ials": ("iALS d=-1",), "least_rating": ("many",)},
+)  # fmt: skip
 PAGES = ("explore", "consistency", "correct", "consistency", "correct", "paper", "learn")
 
 Link = tuple[str, dict[str, list[str]]]
 
 
 def links(seed: int, size: int) -> list[Link]:
-    """The first page, and pages with what they know in turn; one link in eight says nonsense."""
+    """The first page, pages with what they know in turn, and the Lab's.
+
+    One link in eight says nonsense.
+    """
     rng, turns = np.random.default_rng([seed, 77]), Counter[tuple[str, str]]()
     found: list[Link] = [("start", {})]
     for number in range(size - 1):
@@ -540,7 +554,8 @@ def links(seed: int, size: int) -> list[Link]:
         if rng.random() < 0.125:
             query[str(rng.choice(list(query)))] = [str(rng.choice(WRONG))]
         found.append((page, query))
-    return found
+    said = ({key: list(map(str, values)) for key, values in asked.items()} for asked in LAB)
+    return found + [("lab", query) for query in said]
 
 
 # Of an element's message: what is no more than a name of this session, or said otherwise.

@@ -66,8 +66,8 @@ def sliding(
     """Put a figure together whose moving traces follow a slider.
 
     ``fixed`` traces stay; each of the ``steps``, begun at ``active``, has the same traces in the
-    same order. ``prefix`` stands before the value over the slider, ``gap`` pixels are between it
-    and the plot, for the labels of the axis.
+    same order; one alone needs no slider. ``prefix`` stands before the value over the slider,
+    ``gap`` pixels are between it and the plot, for the labels of the axis.
     """
     c, begun = theme.look(dark), steps[active]
     moving = list(range(len(fixed), len(fixed) + len(begun.data)))
@@ -99,7 +99,9 @@ def sliding(
     }
     # Titles and labels change with the step and grow where the picture is projected.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True}
-    return fig.update_layout(sliders=[slider], title=heading(begun.title, height), **fit)
+    return fig.update_layout(
+        sliders=[slider] * (len(steps) > 1), title=heading(begun.title, height), **fit
+    )
 
 
 def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: Any) -> go.Figure:

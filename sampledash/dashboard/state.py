@@ -59,7 +59,7 @@ Offered = Mapping[str, tuple[Collection[str], Any]]
 
 _NUMBERS: dict[str, type] = {
     **dict.fromkeys(("n", "m", "k", "rank", "budget"), int),
-    **dict.fromkeys(("gamma", "odds"), float),
+    **dict.fromkeys(("gamma", "odds", "least_rating"), float),
     **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int),
 }
 FOLLOWS = "_ladder"  # ends the key of a slider whose value is that of a field

@@ -7,13 +7,14 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard.lab.result import Job
+from sampledash.lab.experiments import GRIDS, sweep, toy
 from sampledash.lab.models import finish
 from sampledash.lab.ranking import rank
 from sampledash.lab.reading import read_interactions
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender
 from sampledash.lab.splits import split
 from sampledash.report.numbers import percent
-from tests.dashboard.driver import Page
+from tests.dashboard.driver import Page, array
 
 HOW = {"scheme": "without-replacement"}
 ASKED = {"m": "9", "k": "5", "metrics": ["Recall@k", "NDCG"]}
@@ -29,11 +30,15 @@ def ratings():
     return "\n".join(["user,item,rating", *rng.permutation(lines)]).encode()
 
 
-def trained(text, name, rule="last 1"):
+def parted(rule="last 1"):
+    return split(read_interactions(BytesIO(ratings()), name="own.csv"), rule)
+
+
+def trained(text, name, rule="last 1", **how):
     """The same by the core alone."""
-    parts = split(read_interactions(BytesIO(ratings()), name="own.csv"), rule)
+    parts = parted(rule)
     model = finish(parse_recommender(text).train(parts.training, 0))
-    return finish(rank(model.scores, parts, system=name))
+    return finish(rank(model.scores, parts, system=name, **how))
 
 
 def order(sets, means):
@@ -100,7 +105,7 @@ def test_halted_or_not_the_numbers_are_those_of_the_core(lab, xyz, monkeypatch):
 
 def test_wrong_input_loses_nothing_and_only_what_is_new_is_trained(lab):
     lab.click("Train and rank")
-    before, kept = cells(lab), dict(lab.session_state["_lab_trained"])
+    before, kept = cells(lab), dict(lab.session_state["_lab_made"])
     lab.text_input(key="knobs_x_ials").set_value("iALS d=many").run()
     assert lab.complaint == "X: iALS: d must be a number, got 'many'."
     assert cells(lab).equals(before)
@@ -111,7 +116,7 @@ def test_wrong_input_loses_nothing_and_only_what_is_new_is_trained(lab):
     assert list(cells(lab).index) == ["X d=4", "Y", "Z"]
     text = "iALS d=4 alpha=0.2 reg=10 sweeps=5"
     assert cells(lab)["NDCG"]["X d=4"] == percent(sd.mean("NDCG", trained(text, "X")))
-    now = lab.session_state["_lab_trained"]
+    now = lab.session_state["_lab_made"]
     assert len(now) == 4
     assert all(now[key] is ranks for key, ranks in kept.items())
     lab.file_uploader[0].set_value([("bad.csv", b"a,b\n1,2\n", "")])
@@ -134,9 +139,84 @@ def test_other_splits_are_told_and_trained_apart(lab):
     lab.pick("seen", "kept in")
     assert "stays a candidate" in lab.captions
     lab.click("Train and rank")
+    assert not lab.warning
     kept = trained(OF_THE_PAPERS["Y"], "Y", "latest 10% seen=kept")
     assert cells(lab)["NDCG"]["Y"] == percent(sd.mean("NDCG", kept))
     assert (
         "split: latest 10% seen=kept"
-        in next(iter(lab.session_state["_lab_trained"].values())).provenance
+        in next(iter(lab.session_state["_lab_made"].values())).provenance
     )
+    # What is shown is not what is chosen: it says so until that is trained.
+    lab.put("least_rating", 3)
+    high = int(np.sum(parted("latest 10%").test.rating >= 3))
+    assert f"{high} rated 3 or more are relevant" in lab.captions
+    (said,) = (x.value for x in lab.warning)
+    assert "Still X, Y and Z as trained before (the Lab, split latest 10% seen=kept)" in said
+    lab.click("Train and rank")
+    assert not lab.warning
+    kept = trained(OF_THE_PAPERS["Y"], "Y", "latest 10% seen=kept", least_rating=3)
+    assert cells(lab)["NDCG"]["Y"] == percent(sd.mean("NDCG", kept))
+    lab.pills(key="recommenders").set_value(["X: iALS", "Random"]).run()
+    (said,) = (x.value.replace("\\", "") for x in lab.warning)
+    assert said == "Without Random: not trained on this choice yet."
+
+
+def test_a_link_carries_changed_knobs(lab):
+    lab.text_input(key="knobs_x_ials").set_value("iALS d=4").run()
+    lab.pick("split", "random").put("least_rating", 4).put("lab_seed", 7)
+    other = Page("lab", **lab.link | {"m": "9"})  # files never travel
+    other.upload("own.csv", ratings())
+    assert other.text_input(key="knobs_x_ials").value == "iALS d=4"
+    assert other.text_input(key="knobs_y_itemcf").value == "itemCF q=3 k=all"
+    assert "Of each user a random interaction" in other.captions
+    assert "rated 4 or more are relevant" in other.captions
+    other.click("Train and rank")
+    assert list(cells(other).index) == ["X d=4", "Y", "Z"]
+    assert all("seed: 7" in ranks.provenance for ranks in other.session_state["_lab_made"].values())
+
+
+def test_a_sweep_shows_its_points_as_they_come(lab, monkeypatch):
+    lab.pick("split", "last 5 halved")
+    advance = Job.advance
+
+    def two_points(job, seconds=0):
+        while len(next(iter(job.points.values()), ())) < 2:
+            advance(job, 1e-9)
+        job.halted = True
+
+    points = finish(sweep(parted("last 5 halved seed=0"), "wm"))
+    monkeypatch.setattr(Job, "advance", two_points)
+    lab.press("sweep_begin")
+    assert "Sweep of w\\_m" in lab.get("progress")[0].proto.text
+
+    def drawn(trace):
+        """Where the points of ATOP, Recall and RMSE stand, and their values."""
+        found = next(spec for spec in lab.specs if len(spec["data"]) == 9)["data"]
+        return [array(found[3 * panel + 1][trace]) for panel in range(3)]
+
+    atop = [100 * sd.mean("ATOP", point.ranks) for point in points]
+    assert drawn("y")[0] == pytest.approx(atop[:2])
+    monkeypatch.undo()
+    lab.run().click("Go on")
+    assert drawn("y")[0] == pytest.approx(atop)
+    recall = [100 * sd.mean("Recall@5", point.ranks) for point in points]
+    assert drawn("y")[1] == pytest.approx(recall)
+    rmse = [point.rmse for point in points]
+    assert drawn("y")[2] == pytest.approx(rmse)
+    assert drawn("x")[0][1:] == pytest.approx(np.log10(GRIDS["wm"][1:]))
+    best, least = GRIDS["wm"][np.argmax(atop)], GRIDS["wm"][np.argmin(rmse)]
+    assert f"ATOP is highest at w_m = {best:g} ({percent(max(atop) / 100)})" in lab.said
+    assert best == least or f"RMSE lowest at w_m = {least:g} ({min(rmse):.3f})" in lab.said
+
+
+def test_of_the_toy_the_ranks_alone_tell_what_is_known():
+    lab = Page("lab", lab_tab="Why not RMSE")
+    frames = next(spec["frames"] for spec in lab.specs if spec.get("frames"))
+    for known, frame in enumerate(frames):
+        title = frame["layout"]["title"]["text"]
+        assert "RMSE on the ratings 0.00" in title
+        assert f"ATOP {percent(toy(known).atop)}" in title
+    # The constant predicts 5 for every pair; who knows all tastes does for a half of them.
+    colors = [frame["data"][0]["marker"]["color"] for frame in frames]
+    assert len(set(colors[0])) == 1
+    assert colors[8].count(colors[0][0]) == 32

@@ -32,7 +32,7 @@ def test_says_what_sampling_does_and_leads_on(start):
     # Section 6.2 and Figure 6 of Krichene & Rendle 2020: about 1,000 are needed.
     assert right == 970
     doors = [link.proto.page for link in start.get("page_link")]
-    assert doors == ["explore", "consistency", "correct", "learn"]
+    assert doors == ["explore", "consistency", "correct", "lab", "learn"]
     assert not start.sidebar.children
 
 

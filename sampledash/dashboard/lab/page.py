@@ -19,22 +19,23 @@ from sampledash.comparison.means import exact_means
 from sampledash.dashboard import cache, page, ranks, sliders, state
 from sampledash.dashboard.consistency import page as consistency
 from sampledash.dashboard.consistency.result import Result
-from sampledash.dashboard.lab import words
+from sampledash.dashboard.lab import pictures, words
 from sampledash.dashboard.lab.result import (
     FIRST,
     OFFERED,
     SEEN,
     SPLITS,
+    SWEEPS,
     Job,
+    Made,
     Setup,
-    Trained,
     Wanted,
+    swept,
     wanted,
 )
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import UPLOAD, Source
-from sampledash.dashboard.start import pictures
-from sampledash.dashboard.start.page import LADDER
+from sampledash.dashboard.start.pictures import slopes
 from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded
 from sampledash.dashboard.words import escaped
 from sampledash.lab.interactions import Interactions
@@ -52,22 +53,27 @@ T = TypeVar("T")
 
 SYNTHETIC = "A small synthetic world"
 FILE = "lab-ranks.csv"
+TABS = ("Steck's sweeps", "Why not RMSE")
 KNOBS = {name: "knobs_" + re.sub(r"\W+", "_", name.lower()) for name in OFFERED}
 DEFAULTS: dict[str, Any] = {
     "interactions": SYNTHETIC,
     "split": next(iter(SPLITS)),
     "seen": next(iter(SEEN)),
+    "least_rating": None,
     "recommenders": FIRST,
     "lab_seed": 0,
     **{KNOBS[name]: text for name, text in OFFERED.items()},
+    "lab_tab": TABS[0],
+    "sweep": next(iter(SWEEPS)),
 }
 CHOICES: state.Offered = {
     "interactions": ((SYNTHETIC, UPLOAD), SYNTHETIC),
     "split": (SPLITS, DEFAULTS["split"]),
     "seen": (SEEN, DEFAULTS["seen"]),
     "recommenders": (OFFERED, FIRST),
+    "sweep": (SWEEPS, DEFAULTS["sweep"]),
 }
-_JOB, _TRAINED, _SHOWN = "_lab_job", "_lab_trained", "_lab_shown"
+_JOB, _MADE, _SHOWN = "_lab_job", "_lab_made", "_lab_shown"
 _NO_COLUMN = "(none)"
 _CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
 _MOST_LINES = 6  # systems in the picture
@@ -79,11 +85,12 @@ def show() -> None:
     state.stamp(CHOICES)
     left, right = st.columns([6, 7], gap="large")
     with left:
-        setup, chosen = _setup(), []
-        if setup is not None:
-            chosen = _chosen()
+        setup, chosen = None, list[Wanted]()
+        if (parted := _split()) is not None:
+            chosen, seed = _chosen()
+            setup = Setup(*parted, seed)
             _train(setup, chosen)
-    source = None if setup is None else _source(setup, chosen)
+    source, beware = _source(setup, chosen)
     sliders.draw(
         lock_n=consistency.locked_n(source)
         if source is not None
@@ -92,11 +99,20 @@ def show() -> None:
     )
     with right:
         page.note(DEFAULTS)
-        go_on = _training(setup, chosen)
+        bars = st.container()
         if source is None:
             st.info("Train two recommenders to see whether a sample orders them as all items do.")
         else:
+            if beware:
+                st.warning(beware, icon=":material/history:")
             _found(source)
+    job: Job | None = st.session_state.get(_JOB)
+    if setup is not None:
+        if job is not None and job.tasks[0].key in map(setup.key, SWEEPS):
+            bars = st.container()  # near the button
+        page.tabs(dict(zip(TABS, (_sweeps, _toy), strict=True)), "lab_tab", setup)
+    with bars:
+        go_on = _working(job, setup, chosen)
     go_on()
 
 
@@ -116,17 +132,28 @@ def _kept(key: str, make: Callable[[], T]) -> T | None:
 # -------------------------------------------------------------------------------- interactions
 
 
-def _setup() -> Setup | None:
-    """Interactions, split."""
+def _split() -> tuple[Split, float | None] | None:
+    """Interactions, split, and the least rating of what is relevant."""
     data = _kept("_lab_data", _interactions)
     if data is None:
         return None
     # Counted once: a million interactions take a tenth of a second, in every run.
     st.caption(cache.cached((words.data, data.digest), lambda: words.data(data), shared=False))
-    row = st.container(horizontal=True)
-    with row:
+    least = None
+    with st.container(horizontal=True):
         how = page.segments("Held out", SPLITS, "split", help=words.SPLIT_ABOUT)
         seen = page.segments("Seen items", SEEN, "seen", help=words.SEEN_ABOUT)
+        if data.rating is not None:
+            least = st.number_input(
+                "Relevant: rated at least",
+                value=None,
+                key="least_rating",
+                bind="query-params",
+                format="%.6g",
+                placeholder="any",
+                width=180,
+                help=words.LEAST_ABOUT,
+            )
 
     def parts() -> tuple[str, Split]:
         rule = SPLITS[how] + SEEN[seen]
@@ -137,9 +164,9 @@ def _setup() -> Setup | None:
     if found is None:
         return None
     how, found_parts = found
-    key = words.split, how, found_parts.data, found_parts.text
-    st.caption(cache.cached(key, lambda: words.split(how, found_parts), shared=False))
-    return Setup(found_parts, int(state.value("lab_seed", DEFAULTS)))
+    key = words.split, how, found_parts.data, found_parts.text, least
+    st.caption(cache.cached(key, lambda: words.split(how, found_parts, least), shared=False))
+    return found_parts, least
 
 
 def _interactions() -> Interactions:
@@ -273,8 +300,8 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
 # -------------------------------------------------------------------------------- recommenders
 
 
-def _chosen() -> list[Wanted]:
-    """The chosen recommenders; one whose text is wrong stays as it last was right."""
+def _chosen() -> tuple[list[Wanted], int]:
+    """The chosen recommenders, one whose text is wrong as it last was right; and the seed."""
     chosen = st.pills(
         "Recommenders",
         list(OFFERED),
@@ -301,7 +328,7 @@ def _chosen() -> list[Wanted]:
                 good = _kept(f"_good_{KNOBS[chip]}", partial(_parsed, chip, text or ""))
             if good is not None and good.system not in (x.system for x in found):
                 found.append(good)
-        st.number_input(
+        seed = st.number_input(
             "Seed",
             0,
             2**31,
@@ -310,7 +337,7 @@ def _chosen() -> list[Wanted]:
             bind="query-params",
             help="Of first factors and other random choices: the same seed gives the same ranks.",
         )
-    return found
+    return found, seed or 0
 
 
 def _parsed(chip: str, text: str) -> Wanted:
@@ -320,20 +347,24 @@ def _parsed(chip: str, text: str) -> Wanted:
         raise ValueError(f"{chip}: {error}") from None
 
 
-def _trained() -> Trained:
-    found: Trained = st.session_state.setdefault(_TRAINED, {})
+def _made() -> Made:
+    found: Made = st.session_state.setdefault(_MADE, {})
     return found
+
+
+def _busy() -> bool:
+    """Whether something is under way, halted or not: one job at a time."""
+    job: Job | None = st.session_state.get(_JOB)
+    return job is not None and not job.done
 
 
 def _train(setup: Setup, chosen: list[Wanted]) -> None:
     """The button, and what is left to do."""
-    job: Job | None = st.session_state.get(_JOB)
-    missing = [x for x in chosen if setup.key(x) not in _trained()]
+    missing = [x for x in chosen if setup.key(x) not in _made()]
 
     def begin() -> None:
-        st.session_state[_JOB] = Job(setup, missing, _trained())
+        st.session_state[_JOB] = Job(list(map(setup.training, missing)), _made())
 
-    busy = job is not None and not job.done
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Train and rank",
@@ -341,23 +372,25 @@ def _train(setup: Setup, chosen: list[Wanted]) -> None:
             key="train",
             type="primary",
             on_click=begin,
-            disabled=busy or not missing,
+            disabled=_busy() or not missing,
         )
+        page.copy_link(DEFAULTS)
         if said := words.missing([x.system for x in missing], len(chosen)):
             st.caption(said)
 
 
-def _training(setup: Setup | None, chosen: list[Wanted]) -> Callable[[], None]:
-    """Draw how far the training is; returns what goes on with it.
+def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Callable[[], None]:
+    """Draw how far the work is; returns what goes on with it.
 
     It does so until a change of mind interrupts, which the next run takes up, or all is done.
     """
-    job: Job | None = st.session_state.get(_JOB)
     if job is None:
         return lambda: None
-    same = setup is not None and setup.parts is job.setup.parts
-    for which, error in ((x, job.failed[x]) for x in chosen if same and x in job.failed):
-        Problem(f"{which.system}: {state.spelled(error)}").show()
+    if setup is not None:
+        asked = {setup.key(x): x.system for x in chosen}
+        asked |= {setup.key(knob): f"Sweep of {knob}" for knob in SWEEPS}
+        for key in asked.keys() & job.failed.keys():
+            Problem(f"{asked[key]}: {state.spelled(job.failed[key])}").show()
     if job.done:
         return lambda: None
 
@@ -367,11 +400,11 @@ def _training(setup: Setup | None, chosen: list[Wanted]) -> Callable[[], None]:
     def turn() -> None:
         job.halted = not job.halted
 
-    bars = [st.progress(0.0) for _ in job.wanted]
+    bars = [st.progress(0.0) for _ in job.tasks]
 
     def draw(place: int) -> None:
         share, left = job.shares[place], job.left if place == job.place else None
-        said = words.training(job.wanted[place].system, share, left, halted=job.halted)
+        said = words.working(job.tasks[place].name, share, left, halted=job.halted)
         bars[place].progress(share, said)
 
     for place in range(len(bars)):
@@ -384,12 +417,16 @@ def _training(setup: Setup | None, chosen: list[Wanted]) -> Callable[[], None]:
             st.button("Halt", icon=":material/pause:", key="halt", on_click=turn)
 
     def go_on() -> None:
+        points = sum(map(len, job.points.values()))
         while not (job.done or job.halted):
             before = job.place or 0
             with cache.turn():
                 job.advance()
             for place in range(before, len(bars) if job.place is None else job.place + 1):
                 draw(place)  # also where a change of mind interrupts
+            state.give_way()
+            if sum(map(len, job.points.values())) > points:
+                st.rerun()  # to draw them
         if job.done:
             st.rerun()
 
@@ -399,13 +436,20 @@ def _training(setup: Setup | None, chosen: list[Wanted]) -> Callable[[], None]:
 # ------------------------------------------------------------------------------- what was found
 
 
-def _source(setup: Setup, chosen: list[Wanted]) -> Source | None:
-    """The ranks of what is chosen, as far as it is trained; else those shown last."""
-    sets = [_trained()[key] for x in chosen if (key := setup.key(x)) in _trained()]
-    if sets:
+def _source(setup: Setup | None, chosen: list[Wanted]) -> tuple[Source | None, str]:
+    """The ranks of what is chosen, as far as it is trained, else those shown last.
+
+    With a sentence where they are not all of what is chosen.
+    """
+    by_system = {} if setup is None else {x.system: _made().get(setup.key(x)) for x in chosen}
+    sets = tuple(ranks for ranks in by_system.values() if ranks is not None)
+    missing = [system for system, ranks in by_system.items() if ranks is None]
+    if setup is not None and sets:
         name = f"the Lab, split {setup.parts.text}"
-        st.session_state[_SHOWN] = Source(tuple(sets), name, False, f'sd.read_rank_sets("{FILE}")')
-    return st.session_state.get(_SHOWN)
+        st.session_state[_SHOWN] = Source(sets, name, False, f'sd.read_rank_sets("{FILE}")')
+        return st.session_state[_SHOWN], words.partly(missing)
+    last: Source | None = st.session_state.get(_SHOWN)
+    return last, "" if last is None else words.earlier([x.system for x in last.sets], last.name)
 
 
 def _found(source: Source) -> None:
@@ -423,9 +467,8 @@ def _found(source: Source) -> None:
             problem.show()
         elif result is not None:
             consistency.say_verdict(result)
-    if result is None:
-        return
-    _slopes(result)
+    if result is not None:
+        _slopes(result)
     _exact(source.sets, result)
 
 
@@ -433,20 +476,17 @@ def _slopes(result: Result) -> None:
     """Exact against sampled, of the worst metric."""
     x = result.worst_metric
     some = result.few_systems([result.worst_pair(x), *result.worst_pairs(_MOST_LINES)], _MOST_LINES)
-    names, exact = [result.systems[i] for i in some], result.exact[some, x]
-    ms = result.orders.m_values.tolist()
-    at = min(result.m, ms[-1])
-    sampled = {
-        m: result.orders.means[place][some, x]
-        for place, m in enumerate(ms)
-        if m in LADDER or m == at
-    }
+    names, exact, sampled = (
+        [result.systems[i] for i in some],
+        result.exact[some, x],
+        result.sampled[some, x],
+    )
     short = [shortened(name, _LONGEST) for name in names]
     few = max(map(len, short)) <= _SHORT
     look: dict[str, Any] = {} if few else {"size": 12, "reach": 1.1}
-    fig = pictures.slopes(short, exact, sampled, at=at, dark=page.is_dark(), **look)
-    alt = f"On all items {ranking(names, exact)}; sampled {ranking(names, sampled[at])}."
-    page.moving(fig, key="lab_slopes", alt=alt)
+    fig = slopes(short, exact, {result.m: sampled}, at=result.m, dark=page.is_dark(), **look)
+    alt = f"On all items {ranking(names, exact)}; sampled {ranking(names, sampled)}."
+    page.picture(fig, key="lab_slopes", alt=alt)
 
 
 def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
@@ -473,4 +513,43 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
             ranks.hand_over(FILE, file().encode())
             st.switch_page(_CONSISTENCY, query_params={"source": UPLOAD})
         page.download("Download ranks", file, FILE, "text/csv", key="lab_ranks")
-        page.copy_link(DEFAULTS)
+
+
+# ------------------------------------------------------------------------------------------- Steck
+
+
+def _sweeps(setup: Setup) -> None:
+    """ATOP, Recall and RMSE over a knob of AllRank-Regression."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        knob = page.segments("Knob", SWEEPS, "sweep", help=words.SWEEP_ABOUT)
+        key = setup.key(knob)
+        if st.button(
+            f"Sweep {knob}",
+            icon=":material/model_training:",
+            key="sweep_begin",
+            disabled=_busy() or key in _made() or setup.parts.test.rating is None,
+        ):
+            st.session_state[_JOB] = Job([setup.sweep(knob)], _made())
+            st.rerun()
+    if setup.parts.test.rating is None:
+        st.info(words.NOT_RATED)
+        return
+    job: Job | None = st.session_state.get(_JOB)
+    points = _made().get(key) or (job.points.get(key, ()) if job else ())
+    if not points:
+        st.caption(words.SWEEP_BEGIN)
+        return
+    found = swept(knob, points, state.current().k)
+    st.markdown(f"**{words.swept(knob, found)}**")
+    fig = pictures.swept(knob, found, dark=page.is_dark())
+    page.panels(fig, 3, key="lab_sweep", alt=words.swept(knob, found), dim=False)
+    st.caption(words.SWEPT)
+    page.take(found, f"sweep-{SWEEPS[knob]}")
+
+
+def _toy(setup: Setup) -> None:
+    """Table 1 of Steck: RMSE cannot tell a constant from an oracle."""
+    said, shown = st.columns([5, 7], gap="large", vertical_alignment="center")
+    said.markdown(words.TOY)
+    with shown:
+        page.moving(pictures.toys(page.is_dark()), key="lab_toy", alt=words.TOY_ALT)

@@ -6,13 +6,15 @@ from collections.abc import Generator, Hashable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from sampledash.lab.experiments import EXPERIMENTS, ranked
+import pandas as pd
+
+from sampledash.comparison.means import mean
+from sampledash.lab.experiments import EXPERIMENTS, Point, Sweep, ranked, sweep
 from sampledash.lab.models import Progress
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender
 from sampledash.lab.splits import Split
-from sampledash.ranksets import RankSet
 
 _KIND = {"X": "iALS", "Y": "itemCF", "Z": "itemCF"}
 #: Chip -> text with the values of the papers, which can be changed.
@@ -32,6 +34,8 @@ SPLITS = {
     "last 10 %": "latest 10%",
 }
 SEEN = {"left out": "", "kept in": " seen=kept"}
+#: Knob of AllRank-Regression that a sweep moves -> as the core names it.
+SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
 _STEP, _PATIENCE = 0.1, 5.0  # seconds of work between two looks at the page, and of waiting
 
 
@@ -63,32 +67,63 @@ def wanted(chip: str, text: str) -> Wanted:
     return Wanted(" ".join([chip.partition(":")[0], *changed]), str(mine))
 
 
+def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
+    """What a sweep found: its knob, ATOP and Recall@k of the relevant pairs, and RMSE."""
+    rows = [
+        (point.value, mean("ATOP", point.ranks), mean(f"Recall@{k}", point.ranks), point.rmse)
+        for point in points
+    ]
+    found = pd.DataFrame(rows, columns=[knob, "ATOP", f"Recall@{k}", "RMSE"])
+    return found.sort_values(knob, ignore_index=True)
+
+
+class Task(NamedTuple):
+    """Work to be done: what it is called, the key its result is kept under, and its steps."""
+
+    name: str
+    key: Hashable
+    steps: Generator[Progress | Sweep, None, Any]
+
+
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What recommenders are trained on, and the seed."""
+    """What recommenders are trained on, what is relevant, and the seed."""
 
     parts: Split
+    least_rating: float | None
     seed: int
 
-    def key(self, wanted: Wanted) -> Hashable:
-        """The same only for the same ranks."""
-        return self.parts.data, self.parts.text, self.seed, wanted
+    def key(self, what: Wanted | str) -> Hashable:
+        """Of a recommender or a sweep: the same only for the same result."""
+        return self.parts.data, self.parts.text, self.least_rating, self.seed, what
+
+    def training(self, wanted: Wanted) -> Task:
+        """Train a recommender and rank."""
+        how: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
+        return Task(wanted.system, self.key(wanted), ranked(self.parts, *wanted, **how))
+
+    def sweep(self, knob: str) -> Task:
+        """Train AllRank-Regression with each of several values of a knob."""
+        how: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
+        return Task(f"Sweep of {knob}", self.key(knob), sweep(self.parts, SWEEPS[knob], **how))
 
 
-Trained = dict[Hashable, RankSet]
+#: What was made in this session: rank sets, and the points of sweeps.
+Made = dict[Hashable, Any]
 
 
 class Job:
-    """Recommenders that are trained one after the other, in steps between which all can wait.
+    """Work that is done one task after the other, in steps between which all can wait.
 
-    What it makes is put into ``trained``; why one cannot be trained into ``failed``.
+    What it makes is put into ``made``; why a task cannot be done into ``failed``.
     """
 
-    def __init__(self, setup: Setup, wanted: Sequence[Wanted], trained: Trained) -> None:
-        self.setup, self.wanted, self.trained = setup, tuple(wanted), trained
-        self.failed: dict[Wanted, ValueError] = {}
+    def __init__(self, tasks: Sequence[Task], made: Made) -> None:
+        self.tasks, self.made = tuple(tasks), made
+        self.failed: dict[Hashable, ValueError] = {}
+        self.points: dict[Hashable, tuple[Point, ...]] = {}  # of a sweep, as far as it is
         self.halted = False
-        self.shares = [0.0] * len(self.wanted)
+        self.shares = [0.0] * len(self.tasks)
         self._seconds = 0.0  # of work on the present one
         self._work = self._all()
         self._going_on, self.done = Lock(), False
@@ -117,7 +152,7 @@ class Job:
 
     @property
     def place(self) -> int | None:
-        """Which one is being trained."""
+        """Which task is under way."""
         return next((place for place, share in enumerate(self.shares) if share < 1), None)
 
     @property
@@ -127,24 +162,22 @@ class Job:
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 
     def _all(self) -> Generator[int]:
-        """Train all; yields the place of the one that went on."""
-        for place, wanted in enumerate(self.wanted):
-            work = ranked(self.setup.parts, *wanted, seed=self.setup.seed)
+        """Do all; yields the place of the one that went on."""
+        for place, task in enumerate(self.tasks):
             try:
-                self.trained[self.setup.key(wanted)] = yield from self._followed(work, place)
+                self.made[task.key] = yield from self._followed(task, place)
             except ValueError as error:
-                self.failed[wanted] = error
+                self.failed[task.key] = error
             self.shares[place] = 1.0
             yield place
 
-    def _followed(
-        self, work: Generator[Progress, None, RankSet], place: int
-    ) -> Generator[int, None, RankSet]:
+    def _followed(self, task: Task, place: int) -> Generator[int, None, Any]:
         while True:
             try:
-                share = next(work).share
+                told = next(task.steps)
             except StopIteration as end:
-                found: RankSet = end.value
-                return found
-            self.shares[place] = min(share, 0.999)
+                return end.value
+            if isinstance(told, Sweep):
+                self.points[task.key] = told.points
+            self.shares[place] = min(told.share, 0.999)
             yield place

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from sampledash.dashboard.words import escaped
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.recommenders import KINDS, parse_recommender
 from sampledash.lab.splits import Split
 from sampledash.readers.frame import several
-from sampledash.report.numbers import count
+from sampledash.report.numbers import count, listed, percent
 
 INTERACTIONS_ABOUT = (
     "Who took or rated what: ratings, clicks, purchases. The small world is drawn from a seed by a "
@@ -25,6 +26,31 @@ SPLIT_ABOUT = (
 SEEN_ABOUT = (
     "Whether what a user took in training is among the candidates: Krichene & Rendle leave it out, "
     "Steck keeps it in."
+)
+
+LEAST_ABOUT = "Held-out interactions with a lower rating are not ranked. Empty: all are relevant."
+SWEEP_ABOUT = (
+    "Values of a knob of AllRank-Regression, the others as in the paper: w_m is the weight of a "
+    "missing rating, r_m the rating that stands for it."
+)
+SWEEP_BEGIN = (
+    "Trains AllRank-Regression with each of ten or so values, and asks: which is best by the ranks "
+    "of what is liked, and which by the error on the ratings there are?"
+)
+SWEPT = (
+    "As Figures 1 to 3 of Steck (KDD 2010), on these interactions: ATOP and Recall of each "
+    "relevant pair among all candidates (those of the highest rating unless chosen above), RMSE "
+    "of every held-out rating."
+)
+NOT_RATED = "A sweep learns from ratings, and these interactions have none."
+TOY = (
+    "Eight users rate only what they like, with a 5 (Table 1 of Steck, KDD 2010). Dark cells are "
+    "predicted 5 stars, light ones 1. **Whoever predicts 5 for everything has no error on the "
+    "ratings, and neither has who knows every taste: the rank among all movies tells them apart.**"
+)
+TOY_ALT = (
+    "Eight users by eight movies, what is rated and what is predicted; RMSE and ATOP as the tastes "
+    "of more users are known."
 )
 
 
@@ -43,7 +69,7 @@ def data(interactions: Interactions) -> str:
     return ", ".join(parts) + "."
 
 
-def split(how: str, parts: Split) -> str:
+def split(how: str, parts: Split, least: float | None = None) -> str:
     """What a split does, and what its candidates are."""
     tested, users = parts.test.size, len(np.unique(parts.test.user))
     order = "in the file" if parts.training.time is None else "in time"
@@ -54,6 +80,9 @@ def split(how: str, parts: Split) -> str:
     }
     what = f"Of each user {held[how]}" if how in held else f"Of all interactions the last {order}"
     many = f"{count(tested)} tested" + (f", of {count(users)} users" if users < tested else "")
+    if least is not None and parts.test.rating is not None:
+        relevant = int(np.count_nonzero(parts.test.rating >= least))
+        many += f"; {count(relevant)} rated {least:g} or more are relevant"
     seen = (
         "what a user took in training is no candidate."
         if parts.exclude_seen
@@ -70,14 +99,14 @@ def knobs(text: str) -> str:
     return escaped(". ".join(part.rstrip(".") for part in said)) + "."
 
 
-def training(system: str, share: float, left: float | None, *, halted: bool) -> str:
-    """How far a training is."""
+def working(name: str, share: float, left: float | None, *, halted: bool) -> str:
+    """How far a training or a sweep is."""
     if share >= 1:
-        return f"{escaped(system)}: ready"
+        return f"{escaped(name)}: ready"
     if not share:
-        return f"{escaped(system)}: waits"
+        return f"{escaped(name)}: waits"
     rest = f", {left:.0f} s left" if left is not None and left >= 1 else ""
-    return f"{escaped(system)}: {share:.0%}{', halted' if halted else rest}"
+    return f"{escaped(name)}: {share:.0%}{', halted' if halted else rest}"
 
 
 def missing(systems: Sequence[str], chosen: int) -> str:
@@ -86,3 +115,27 @@ def missing(systems: Sequence[str], chosen: int) -> str:
         return "All of these are trained."
     kept = chosen - len(systems)
     return f"{count(kept)} of {count(chosen)} are trained and kept." if kept else ""
+
+
+def partly(missing: Sequence[str]) -> str:
+    """That not all of what is chosen is shown."""
+    return escaped(f"Without {listed(missing)}: not trained on this choice yet.") if missing else ""
+
+
+def earlier(shown: Sequence[str], name: str) -> str:
+    """That what is shown is not what is chosen now."""
+    what = f"{listed(shown)} as trained before ({name})"
+    return escaped(f"Still {what}: what is chosen now is not trained yet.")
+
+
+def swept(knob: str, found: pd.DataFrame) -> str:
+    """What a sweep shows: the best value by ranks, and by the error on ratings."""
+    by_rank = found.iloc[int(found["ATOP"].argmax())]
+    by_error = found.iloc[int(found["RMSE"].argmin())]
+    best = f"ATOP is highest at {knob} = {by_rank[knob]:g} ({percent(by_rank['ATOP'])})"
+    if by_rank[knob] == by_error[knob]:
+        return f"{best}, and there RMSE is lowest too ({by_error['RMSE']:.3f})."
+    return (
+        f"{best}, RMSE lowest at {knob} = {by_error[knob]:g} ({by_error['RMSE']:.3f}), where ATOP "
+        f"is {percent(by_error['ATOP'])}."
+    )

@@ -7,8 +7,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import sampledash as sd
-from sampledash.dashboard import page
+from sampledash.dashboard import page, state
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, movielens, names
+from sampledash.dashboard.ranks import UPLOAD
 from sampledash.dashboard.start import pictures, words
 from sampledash.report.sentences import ranking
 
@@ -43,6 +44,8 @@ def show() -> None:
         with place.container(border=True, height="stretch", key=f"door_{door}"):
             st.page_link(_file(door), label=f"**{name}**", icon=icon)
             st.caption(behind)
+    lab = {"v": state.VERSION, "interactions": UPLOAD}
+    st.page_link(_file("lab"), label=words.LAB, icon=":material/science:", query_params=lab)
     short = f"Learn it in {words.number(len(names()))} short lessons, one question each"
     st.page_link(_file("learn"), label=short, icon=":material/school:")
 

@@ -85,7 +85,7 @@ def slopes(
         steps,
         list(sampled).index(at),
         dark=dark,
-        height=410,
+        height=410 if len(sampled) > 1 else 330,
         gap=30,
         xaxis={**hidden, "range": [-reach, 1 + reach]},
         yaxis={**hidden, "range": [-0.1, 1.4]},

@@ -22,6 +22,8 @@ DOORS = (
      "Only sampled ranks left? See what can be repaired, and what cannot."),
 )  # fmt: skip
 
+LAB = "Only ratings or clicks? Upload them, train recommenders, and see whether a sample misleads"
+
 
 def number(value: int) -> str:
     """A small number as a word."""
