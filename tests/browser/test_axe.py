@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.browser.reader import rest
 from tests.session import serve
 
 # Rules that Streamlit breaks by itself.
@@ -22,22 +23,14 @@ SAMPLE = (
 )
 
 
-def rest(page):
-    """Wait until all that is in sight is drawn; all is, for the screen is high."""
-    page.wait_for_load_state("networkidle")
-    app = page.get_by_test_id("stApp")
-    expect(app).to_have_attribute("data-test-script-state", "notRunning")
-    expect(page.locator("[aria-busy=true]")).to_have_count(0)
-    page.evaluate("() => document.fonts.ready")
-    page.evaluate("() => new Promise((done) => requestIdleCallback(done, {timeout: 1000}))")
-
-
 def faults(page, looks, known=frozenset()):
     """Of every broken rule one element that breaks it."""
     found = {}
     for width, scheme in looks:
         page.set_viewport_size({"width": width, "height": 3000})
         page.emulate_media(color_scheme=scheme)
+        page.locator("h1").first.wait_for(state="attached")
+        expect(page.locator("[aria-busy=true]")).to_have_count(0)
         rest(page)
         for broken in Axe().run(page).response["violations"]:
             where = broken["nodes"][0]

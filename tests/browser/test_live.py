@@ -11,7 +11,7 @@ import sampledash as sd
 from sampledash.comparison.means import expected_means
 from sampledash.protocol import Protocol
 from sampledash.report.numbers import percent
-from tests.browser.test_pages import headline, strip, visit
+from tests.browser.reader import headline, rest, strip, visit
 
 SCHEME = "without-replacement"
 # Of every slider that is dragged; SAMPLEDASH_PLACES=20 goes to nearly all there are.
@@ -29,6 +29,7 @@ POINT = """([key, place, panel]) => {
 def dragged(page, name, end):
     """Drag the slider of a number over a part of its rail; yields what it says at each stop."""
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    rest(page)  # where things are now they stay
     row = page.locator(f".st-key-{name}_ladder")
     slider, rail = row.locator("input[type=range]"), row.locator("[role=group]").bounding_box()
     thumb = slider.locator("xpath=../..").bounding_box()
@@ -105,6 +106,7 @@ def test_designs_follow_the_budget(page):
 
 def test_an_exact_number_reaches_every_panel(page):
     visit(page, "explore")
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
     page.get_by_label("m, negatives, exact value").fill("37")
     page.keyboard.press("Enter")
     sampling = sd.Sampling(10_000, 37, "without-replacement")

@@ -10,52 +10,11 @@ from playwright.sync_api import expect
 
 import sampledash as sd
 from sampledash.report.numbers import percent
+from tests.browser.reader import download, go, headline, phone, says, strip, upload, visit
 
 # Table 1 of Krichene & Rendle 2020; the instances are the five columns.
 ABC = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}
 HOW = {"scheme": "without-replacement"}
-
-
-def visit(page, path):
-    page.goto(f"{page.start}/{path}")
-    headline(page).wait_for()
-
-
-def phone(page):
-    page.set_viewport_size({"width": 390, "height": 900})
-    page.emulate_media(color_scheme="dark")
-
-
-def headline(page):
-    return page.get_by_role("heading", level=3)
-
-
-def says(page, text):
-    expect(headline(page)).to_contain_text(text)
-
-
-def go(page, name):
-    if page.viewport_size["width"] > 600:
-        page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
-        return
-    page.get_by_test_id("stExpandSidebarButton").click()
-    page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
-    page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-
-
-def upload(page, path, text):
-    path.write_text(text)
-    page.locator("input[type=file]").set_input_files(path)
-
-
-def download(page, name):
-    with page.expect_download() as held:
-        page.get_by_role("button", name=re.compile(name)).first.click()
-    return held.value.path().read_text()
-
-
-def strip(page, label):
-    return page.get_by_test_id("stMetric").filter(has_text=label)
 
 
 def test_moving_m_changes_the_sentence_and_the_link(page):
@@ -73,6 +32,15 @@ def test_moving_m_changes_the_sentence_and_the_link(page):
         expect(page).to_have_url(re.compile(f"m={m}"))
     page.reload()
     says(page, "With 500 of 9,999 negatives")
+
+
+def test_a_picture_follows_the_look(page):
+    page.emulate_media(color_scheme="light")
+    visit(page, "explore")
+    name = page.locator(".st-key-explore_curves .xtitle").first
+    for scheme, ink in (("light", "rgb(28, 37, 48)"), ("dark", "rgb(240, 244, 248)")):
+        page.emulate_media(color_scheme=scheme)
+        expect(name).to_have_css("fill", ink)
 
 
 def test_from_page_to_page_and_back_with_undo(page):
@@ -201,7 +169,8 @@ def test_correct_a_metric_sampled_ranks_and_a_printed_table(page, tmp_path):
     box.fill("system, HR@10\nA, 0.91\nB, 0.21")
     box.press("ControlOrMeta+Enter")
     low, high = sd.bounds_from_table("Recall@10", {"HR@10": 0.91}, 10_000, 100, 2, **HOW)
-    expect(page.get_by_test_id("stTable")).to_contain_text(f"{percent(low)} to {percent(high)}")
+    table = page.get_by_test_id("stTable").filter(has_text=f"{percent(low)} to {percent(high)}")
+    expect(table).to_be_visible()
 
 
 def test_the_slider_of_the_first_page_moves_by_keyboard_without_the_server(page):

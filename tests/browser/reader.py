@@ -1,0 +1,72 @@
+"""What a reader does on a page: go there, look, wait until it rests, hand it a file, take one."""
+
+import re
+
+from playwright.sync_api import expect
+
+# Nothing has changed for a third of a second, and all letters are there.
+STILL = """() => new Promise((done) => {
+  const seen = new MutationObserver(() => again()), about = { subtree: true, childList: true };
+  const rest = () => { seen.disconnect(); document.fonts.ready.then(() => done()); };
+  let due = null;
+  const again = () => { clearTimeout(due); due = setTimeout(rest, 300); };
+  seen.observe(document.body, { ...about, attributes: true, characterData: true });
+  again();
+})"""
+
+
+def visit(page, path):
+    page.goto(f"{page.start}/{path}")
+    headline(page).first.wait_for()
+    rest(page)
+
+
+def rest(page):
+    """Wait until the page has run to its end and stands still: a hand would miss what moves."""
+    finished(page)
+    page.evaluate(STILL)
+    finished(page)
+
+
+def finished(page):
+    app = page.get_by_test_id("stApp")
+    expect(app).to_have_attribute("data-test-script-state", "notRunning")
+
+
+def phone(page):
+    page.set_viewport_size({"width": 390, "height": 900})
+    rest(page)
+
+
+def headline(page):
+    return page.get_by_role("heading", level=3)
+
+
+def says(page, text):
+    # While a page runs, what it showed before may still stand beside what it shows now.
+    expect(headline(page).filter(has_text=text).first).to_be_visible()
+    finished(page)
+
+
+def go(page, name):
+    if page.viewport_size["width"] > 600:
+        page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
+        return
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
+    page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+
+
+def upload(page, path, text):
+    path.write_text(text)
+    page.locator("input[type=file]").set_input_files(path)
+
+
+def download(page, name):
+    with page.expect_download() as held:
+        page.get_by_role("button", name=re.compile(name)).first.click()
+    return held.value.path().read_text()
+
+
+def strip(page, label):
+    return page.get_by_test_id("stMetric").filter(has_text=label)
