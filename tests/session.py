@@ -36,7 +36,11 @@ class Session:
         self._fragments: dict[str, str] = {}  # of each widget, as it was last drawn
 
     async def __aenter__(self) -> Self:
-        how = {"subprotocols": [websockets.Subprotocol("streamlit")], "max_size": None}
+        how = {
+            "subprotocols": [websockets.Subprotocol("streamlit")],
+            "max_size": None,
+            "ping_interval": None,
+        }
         self._socket = await websockets.connect(f"{self.address}/_stcore/stream", **how)
         return self
 

@@ -6,10 +6,11 @@ stays in its session.
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import wraps
 from threading import Condition, Lock, get_ident
 from time import monotonic
@@ -48,7 +49,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._holder, self._since = 0, 0.0
+        self._holder, self._since, self._waiting = 0, 0.0, 0
 
     @contextmanager
     def one(self, wait: Callable[[], object]) -> Iterator[None]:
@@ -56,12 +57,16 @@ class Turns:
         me = get_ident()
         with self._changed:
             within = self._holder == me
-            while not within and self._holder:
-                left = self._since + self.LONGEST - monotonic()
-                if left <= 0:
-                    break
-                self._changed.wait(left)
-                wait()
+            self._waiting += 1
+            try:
+                while not within and self._holder:
+                    left = self._since + self.LONGEST - monotonic()
+                    if left <= 0:
+                        break
+                    self._changed.wait(left)
+                    wait()
+            finally:
+                self._waiting -= 1
             if not within:
                 self._holder, self._since = me, monotonic()
         try:
@@ -70,15 +75,30 @@ class Turns:
             with self._changed:
                 if not within and self._holder == me:
                     self._holder = 0
-                    self._changed.notify()
+                    self._changed.notify_all()
+
+    def give_way(self) -> None:
+        """Let those who wait, or have begun, go first."""
+        with self._changed:
+            self._changed.wait_for(lambda: not (self._waiting or self._holder), self.LONGEST)
 
 
-_TURNS = Turns()
+_TURNS, _USUAL = Turns(), sys.getswitchinterval()
 
 
-def turn() -> AbstractContextManager[None]:
-    """Hold the turn for a step of long work, so that other sessions have theirs between two."""
-    return _TURNS.one(lambda: "v" in st.session_state)
+@contextmanager
+def turn() -> Iterator[None]:
+    """Hold the turn for a step of long work, once no other session wants it.
+
+    Threads that do not compute, such as those that draw or send, have the interpreter sooner.
+    """
+    _TURNS.give_way()
+    sys.setswitchinterval(_USUAL / 5)
+    try:
+        with _TURNS.one(lambda: "v" in st.session_state):
+            yield
+    finally:
+        sys.setswitchinterval(_USUAL)
 
 
 class LruStore:

@@ -68,6 +68,23 @@ def test_what_takes_long_holds_up_nobody():
     assert store.get(KEY, list, lambda: None) == "made"
 
 
+def test_who_computes_for_long_lets_others_go_first(monkeypatch):
+    monkeypatch.setattr(Turns, "LONGEST", 60)
+    turns, came = Turns(), []
+
+    def other():
+        with turns.one(lambda: None):
+            came.append("other")
+
+    with turns.one(lambda: None):
+        (thread,) = at_once(other)
+        while not turns._waiting:
+            pass
+    turns.give_way()
+    assert came == ["other"]
+    thread.join()
+
+
 def test_who_waits_takes_over_when_the_maker_gives_up():
     store, started, given_up = LruStore(4), threading.Event(), threading.Event()
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from io import BytesIO
+from time import monotonic
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -76,6 +77,7 @@ CHOICES: state.Offered = {
 _JOB, _MADE, _SHOWN = "_lab_job", "_lab_made", "_lab_shown"
 _NO_COLUMN = "(none)"
 _CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
+_OFTEN = 0.1  # seconds between two looks at the bars
 _MOST_LINES = 6  # systems in the picture
 _SHORT, _LONGEST = 4, 11  # letters of a name there: in large ones, and at most
 
@@ -417,12 +419,15 @@ def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Call
             st.button("Halt", icon=":material/pause:", key="halt", on_click=turn)
 
     def go_on() -> None:
-        points = sum(map(len, job.points.values()))
+        points, drawn = sum(map(len, job.points.values())), 0.0
         while not (job.done or job.halted):
-            before = job.place or 0
+            before = job.place
             with cache.turn():
                 job.advance()
-            for place in range(before, len(bars) if job.place is None else job.place + 1):
+            if monotonic() < drawn + _OFTEN and job.place == before:
+                continue
+            drawn = monotonic()
+            for place in range(before or 0, len(bars) if job.place is None else job.place + 1):
                 draw(place)  # also where a change of mind interrupts
             state.give_way()
             if sum(map(len, job.points.values())) > points:

@@ -36,7 +36,7 @@ SPLITS = {
 SEEN = {"left out": "", "kept in": " seen=kept"}
 #: Knob of AllRank-Regression that a sweep moves -> as the core names it.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
-_STEP, _PATIENCE = 0.1, 5.0  # seconds of work between two looks at the page, and of waiting
+_STEP, _PATIENCE = 0.02, 5.0  # seconds of work at a time, for others wait, and of waiting
 
 
 class Wanted(NamedTuple):
