@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import suppress
 from csv import writer
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -94,19 +95,20 @@ def rank_until_decided(
     Decided(ranks=(None,), ties=(0,), scored=320)
     """
     k, chunk = checks.integer("k", k, low=1), checks.integer("chunk", chunk, low=1)
-    items = _items("relevant", np.atleast_1d(np.asarray(relevant)))
+    items, _ = _items("relevant", relevant)
     if not callable(score):
         given = candidates if np.ndim(candidates) == 0 else len(np.asarray(candidates))
         n = checks.integer("candidates", given, low=len(items) + 1)
         if order is not None:
             raise ValueError("order must be None where score holds the scores: put them in order")
         return _from_scores(iter(score), items, n - len(items), k)
-    pool = _items("candidates", np.asarray(candidates))
+    pool = np.atleast_1d(np.asarray(candidates))
     if isinstance(order, np.random.Generator):
         pool = order.permutation(pool)
     elif order is not None:
         pool = _by_proxy("order", pool, order)
-    others = np.delete(pool, _places(items, pool))
+    pool, places = _items("candidates", pool)
+    others = np.delete(pool, _places(items, places))
     own, best_first = _scored(items, score(items))
     found = _looked(own, _chunks(score, others, chunk, len(others)), k, others)
     return _decided(found, best_first, k)
@@ -174,43 +176,40 @@ def _decided(found: _Found, order: Ints, k: int) -> Decided:
     )
 
 
-def _items(name: str, items: Labels) -> Labels:
-    """Labels of items, one dimension of at least one, each once."""
+def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
+    """Labels of items, one dimension of at least one, each once; and where each is."""
+    items = np.atleast_1d(np.asarray(given))
     if not items.size:
         raise ValueError(f"{name} is empty: give at least one item")
-    listed = items.tolist()
-    try:
-        distinct = len(set(listed)) if items.ndim == 1 else 0
-    except TypeError:  # labels that cannot be compared all at once
-        distinct = 0
-    if not distinct:
+    listed, places = items.tolist(), {}
+    with suppress(TypeError):  # labels that cannot be looked up
+        places = dict(zip(listed, range(len(items)), strict=True)) if items.ndim == 1 else {}
+    if not places:
         raise ValueError(
             f"{name} must be a list of items, each a number or a text, got {checks.shown(listed)}: "
             "number what is more than that, and look it up in score"
         )
-    if distinct < len(listed):
+    if len(places) < len(listed):
         twice = Counter(listed).most_common(1)[0][0]
         raise ValueError(
             f"{name} must hold each item once, got {checks.shown(twice)} more often: it would be "
             "counted again"
         )
-    return items
+    return items, places
 
 
-def _places(items: Labels, pool: Labels) -> list[int]:
+def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
     """Where the relevant items are among the candidates."""
-    places = []
-    for item in items:
-        at = np.flatnonzero(pool == item)
-        if not len(at):
+    wanted = items.tolist()
+    for item in wanted:
+        if item not in pool:
             raise ValueError(
                 f"relevant item {checks.shown(item)} is not among the {len(pool)} candidates: they "
                 "must hold the relevant items too"
             )
-        places.append(int(at[0]))
-    if len(places) == len(pool):
+    if len(wanted) == len(pool):
         raise ValueError(f"all {len(pool)} candidates are relevant: there is nothing to rank")
-    return places
+    return [pool[item] for item in wanted]
 
 
 def _by_proxy(name: str, items: Labels, proxy: ArrayLike) -> Labels:
@@ -403,10 +402,10 @@ def evaluate(
     An evaluation that goes on scores the user that was left out anew, and is then the same as one
     that had the larger budget from the beginning.
 
-    The bookkeeping takes some 2 µs a chunk and 20 µs a user (10,000 candidates): less than a
-    twentieth of the whole where the scores of a chunk take 0.15 ms or longer, as those of a network
-    do, but a sixth to a half of it where a chunk is a product of 256 by 64 numbers. Such scores are
-    cheap: rank everything.
+    The bookkeeping takes some 2 µs a chunk and 20 µs a user, and 1 ms for each list of 10,000
+    candidates, which users may share: less than a twentieth of the whole where the scores of a
+    chunk take 0.15 ms or longer, as those of a network do, but a sixth to a half of it where a
+    chunk is a product of 256 by 64 numbers. Such scores are cheap: rank everything.
 
     Examples
     --------
@@ -512,6 +511,7 @@ class _Lists:
         self.seed = seed
         self.given: ArrayLike | None = None
         self.twice = np.empty(0)
+        self.places: dict[Any, int] = {}
 
     def of(self, candidates: ArrayLike, relevant: ArrayLike) -> tuple[Labels, Labels]:
         """All candidates but the relevant items, and these.
@@ -519,12 +519,12 @@ class _Lists:
         What many users share is shuffled once, and each begins behind a relevant item of its own.
         """
         if candidates is not self.given:
-            pool = _items("candidates", np.asarray(candidates))
-            self.twice = np.tile(pool[_order(self.seed, len(pool))], 2)
-            self.given = candidates
-        n = len(self.twice) // 2
-        items = _items("relevant", np.atleast_1d(np.asarray(relevant)))
-        first, *more = _places(items, self.twice[:n])
+            pool = np.atleast_1d(np.asarray(candidates))
+            pool, self.places = _items("candidates", pool[_order(self.seed, len(pool))])
+            self.twice, self.given = np.tile(pool, 2), candidates
+        n = len(self.places)
+        items, _ = _items("relevant", relevant)
+        first, *more = _places(items, self.places)
         others = self.twice[first + 1 : first + n]
         return (np.delete(others, [(at - first - 1) % n for at in more]) if more else others), items
 

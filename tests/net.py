@@ -49,7 +49,7 @@ from tests.dashboard.driver import Page
 
 HERE = Path(__file__).resolve().parent
 STORED = HERE / "data" / "net.json.xz"
-VALUES, FILES, LINKS = 748, 100, 84
+VALUES, FILES, LINKS = 918, 100, 84
 RELATIVE, ABSOLUTE = 1e-12, 1e-13
 
 Atom = str | list[float]
@@ -283,6 +283,19 @@ def _sampling(s: sd.Sampling, ranks: Any, rng: np.random.Generator) -> list[Any]
     return [str(s), s.pmf(ranks), s.share_above(ranks), s.draw(ranks, rng)]
 
 
+def _evaluated(d: Draw, *, alone: bool = False) -> Any:
+    """What stopping when decided gives of users whose scores have ties."""
+    scores, items = d.rng.integers(0, 99, (12, 60)), np.arange(60)
+    users = [(u, d.rng.choice(60, d.pick(1, 1, 2), replace=False), items) for u in range(12)]
+    how: dict[str, Any] = {"k": d.pick(1, 5, 10, 0), "chunk": d.pick(1, 7, 64)}
+    if alone:
+        label, relevant, _ = users[0]
+        return sd.rank_until_decided(lambda some: scores[label, some], relevant, items, **how)
+    systems = {name: lambda u, some, c=c: scores[u, some] % c for name, c in (("A", 97), ("B", 40))}
+    run = sd.evaluate(users, systems, budget=d.pick(None, 500, 9), seed=d.whole(1, 9), **how)
+    return [str(run), run.sets, run.csv]
+
+
 KINDS: dict[str, Callable[[Draw], Any]] = {
     "Sampling": lambda d: _sampling(d.small, d.ranks, d.seeded),
     "RankSet": lambda d: [[x, x.has_ties, x.max_negatives, x.max_relevant] for x in d.sets],
@@ -376,6 +389,30 @@ KINDS: dict[str, Callable[[Draw], Any]] = {
         d.pick(*SHAPES),
         d.small.scheme,
         instances=d.pick(None, 60, 1000),
+    ),
+    "deciding_cutoff": lambda d: sd.deciding_cutoff(
+        d.metric, d.small.n, relevant=d.pick(1, 1, 2, 0), tolerance=d.pick(0.0, 0.05, 2.0)
+    ),
+    "stopping_cost": lambda d: sd.stopping_cost(
+        d.metric, d.ranks, d.small.n, tolerance=d.pick(0.0, 0.05)
+    ),
+    "mean_stopping_cost": lambda d: [
+        sd.mean_stopping_cost(d.metric, x, order=d.pick("random", "best")) for x in d.sets
+    ],
+    "proxy_cost": lambda d: sd.proxy_cost(
+        d.plain, d.rng.random(40), d.rng.random(40), d.pick(3, [1, 7], 40)
+    ),
+    "rank_until_decided": lambda d: _evaluated(d, alone=True),
+    "evaluate": lambda d: _evaluated(d),
+    "designs": lambda d: sd.designs(
+        d.metric, d.sets, d.m, corrections=["uncorrected"], proxies={"p": d.pick(9, 30, 0)}
+    ),
+    "mean_of_sample": lambda d: sd.mean_of_sample(
+        d.metric, d.one, d.pick(100, 1000, np.inf, 2), d.pick(None, d.sets[1]), confidence=d.wanted
+    ),
+    "mean_range": lambda d: [sd.mean_range(d.metric, x) for x in _evaluated(d)[1]],
+    "stopping_range": lambda d: sd.stopping_range(
+        d.plain, d.pair[0], d.pick(None, 5000, np.inf), confidence=d.wanted
     ),
 }
 

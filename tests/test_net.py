@@ -22,13 +22,10 @@ def test_the_net_holds_every_public_function():
     held = {name.split(" ", 2)[2] for name in STORED if name.startswith("value")}
     public = {name for name in sd.__all__ if inspect.isfunction(getattr(sd, name))}
     files = {"read_rank_sets", "read_sampled_ranks", "parse_rank_text"}
-    # Held by tests/stopping and tests/comparison/test_designs.py.
-    stopping = {"deciding_cutoff", "stopping_cost", "mean_stopping_cost", "proxy_cost", "evaluate"}
-    stopping |= {"rank_until_decided", "designs", "mean_of_sample", "mean_range", "stopping_range"}
     lab = {
         x for x in public if getattr(sd, x).__module__.startswith("sampledash.lab.")
     }  # tests/lab
-    assert public - held == files | stopping | lab
+    assert public - held == files | lab
 
 
 @pytest.mark.parametrize("first", range(0, 80, 20))
