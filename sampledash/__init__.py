@@ -1,129 +1,33 @@
 """sampledash: explore, check and correct ranking metrics computed on sampled negatives."""
 
-from sampledash.comparison.chance import probability_of_order
-from sampledash.comparison.counterexample import counterexample
-from sampledash.comparison.designs import Designs, InstanceMean, designs, mean_of_sample
-from sampledash.comparison.means import curve, expected_mean, mean, mean_range, std_of_mean
-from sampledash.comparison.order import Flip, flips, right_from
-from sampledash.comparison.planning import instances_needed, negatives_needed
-from sampledash.comparison.shared import probability_if_shared
-from sampledash.comparison.significance import Interval, significance
-from sampledash.comparison.user_resampling import probability_if_redrawn
-from sampledash.comparison.verdict import verdict
-from sampledash.correction import Correction, Fit, correction, parse_correction
-from sampledash.estimation.bounds import bounds, bounds_from_table
-from sampledash.estimation.estimate import Estimate, compare, estimate, full_cutoff, matching_cutoff
-from sampledash.estimation.pilot import stopping_range
-from sampledash.estimation.rank_distribution import rank_distribution
-from sampledash.estimation.vectors import fit_learned, gamma_table
-from sampledash.evaluator import Decided, Evaluation, evaluate, rank_until_decided
-from sampledash.expectation import expected, posterior, variance
-from sampledash.lab.interactions import Interactions
-from sampledash.lab.models import finish
-from sampledash.lab.ranking import rank, ranks_from_scores
-from sampledash.lab.reading import read_interactions
-from sampledash.lab.recommenders import Recommender, parse_recommender, recommender
-from sampledash.lab.splits import Split, parse_split, split
-from sampledash.lab.synthetic import synthetic
-from sampledash.metrics import Metric, metric, parse_metric
-from sampledash.protocol import Options
-from sampledash.ranksets import RankSet
-from sampledash.readers.bundled import example
-from sampledash.readers.files import read_rank_sets, read_sampled_ranks
-from sampledash.readers.pasted import parse_rank_text
-from sampledash.report.vectors import read_vector_json, vector_json
-from sampledash.sampledranks import SampledRankSet
-from sampledash.sampling import Sampling, parse_sampling
-from sampledash.simulation import sample_ranks, simulate
-from sampledash.spectral import eigenvalues, resolution, retained
-from sampledash.stopping import (
-    Cost,
-    deciding_cutoff,
-    mean_stopping_cost,
-    proxy_cost,
-    stopping_cost,
-)
+import ast
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+# Eager, and by its own name: importing the module of the same name would take its place.
+from sampledash.correction import correction as correction
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Correction",
-    "Cost",
-    "Decided",
-    "Designs",
-    "Estimate",
-    "Evaluation",
-    "Fit",
-    "Flip",
-    "InstanceMean",
-    "Interactions",
-    "Interval",
-    "Metric",
-    "Options",
-    "RankSet",
-    "Recommender",
-    "SampledRankSet",
-    "Sampling",
-    "Split",
-    "bounds",
-    "bounds_from_table",
-    "compare",
-    "correction",
-    "counterexample",
-    "curve",
-    "deciding_cutoff",
-    "designs",
-    "eigenvalues",
-    "estimate",
-    "evaluate",
-    "example",
-    "expected",
-    "expected_mean",
-    "finish",
-    "fit_learned",
-    "flips",
-    "full_cutoff",
-    "gamma_table",
-    "instances_needed",
-    "matching_cutoff",
-    "mean",
-    "mean_of_sample",
-    "mean_range",
-    "mean_stopping_cost",
-    "metric",
-    "negatives_needed",
-    "parse_correction",
-    "parse_metric",
-    "parse_rank_text",
-    "parse_recommender",
-    "parse_sampling",
-    "parse_split",
-    "posterior",
-    "probability_if_redrawn",
-    "probability_if_shared",
-    "probability_of_order",
-    "proxy_cost",
-    "rank",
-    "rank_distribution",
-    "rank_until_decided",
-    "ranks_from_scores",
-    "read_interactions",
-    "read_rank_sets",
-    "read_sampled_ranks",
-    "read_vector_json",
-    "recommender",
-    "resolution",
-    "retained",
-    "right_from",
-    "sample_ranks",
-    "significance",
-    "simulate",
-    "split",
-    "std_of_mean",
-    "stopping_cost",
-    "stopping_range",
-    "synthetic",
-    "variance",
-    "vector_json",
-    "verdict",
-]
+# The names and their modules are those that type checkers read; a name is imported when it is
+# first used, so that a command does not wait for what it does not need.
+_STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+_HOMES = {
+    alias.name: node.module
+    for node in _STUB.body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if (home := _HOMES.get(name)) is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -19,7 +20,9 @@ from tests.dashboard.driver import Page
 
 ROOT = Path(__file__).parents[1]
 MOVIELENS = str(ROOT / "assets" / "movielens_xyz.csv")
-SCHEMA = json.loads(Path(command_line.__file__).with_suffix(".json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(
+    Path(command_line.__file__).with_name("schema.json").read_text(encoding="utf-8")
+)
 #: Of two instances each: A never within 10, B once; 100 negatives say A.
 TOY = "system,rank,n_candidates\nA,11,200\nA,11,200\nB,4,200\nB,150,200\n"
 
@@ -47,10 +50,14 @@ def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     if name == "serve":  # which would not end
         calls = []
-        monkeypatch.setattr(subprocess, "call", lambda words: calls.append(words) or 0)
+        monkeypatch.setattr(
+            subprocess, "call", lambda *words, env: calls.append((*words, env)) or 0
+        )
         assert main([command, *rest]) == 0
-        assert Path(calls[0][4]).name == "app.py"
-        assert Path(calls[0][4]).is_file()
+        (call, environment), *_ = calls
+        assert Path(call[4]).name == "app.py"
+        assert Path(call[4]).is_file()
+        assert json.loads(environment["SAMPLEDASH_RESULTS"]) == [MOVIELENS]
         return
     # Recall@10 with 100 negatives orders X, Y, Z wrongly (Krichene & Rendle 2020, Table 3).
     assert main([command, *rest]) == (1 if name == "check" else 0)
@@ -93,14 +100,10 @@ def test_it_says_what_the_page_shows(words, code, link, capsys):
     page = Page("consistency", source=source, **link)
     assert any(sentence in page.headline for sentence in told["sentences"]), page.headline
     assert told["state"].lower() in page.headline.lower()
-
-
-def test_the_table_is_that_of_verdict(capsys):
-    _, told = asked(capsys, "check", MOVIELENS, "--metric", "Recall@10", "--m", "100")
-    sets = sd.example("movielens-xyz")
-    table = sd.verdict(["Recall@10"], sets, 100, scheme="without-replacement")
-    assert [row["right_from"] for row in told["pairs"]] == table["right_from"].tolist()
-    assert [row["probability"] for row in told["pairs"]] == table["probability"].tolist()
+    if words == LINKS[0][0]:
+        table = sd.verdict(["Recall@10"], sd.example("movielens-xyz"), 100, scheme=told["scheme"])
+        assert [row["right_from"] for row in told["pairs"]] == table["right_from"].tolist()
+        assert [row["probability"] for row in told["pairs"]] == table["probability"].tolist()
 
 
 @pytest.mark.parametrize("name", ["plan", "rank", "count"])
@@ -110,7 +113,8 @@ def test_json_is_as_the_schema_says(name, toy, capsys):
     assert (code, told["command"]) == (0, name)
     if name == "plan":  # B is beyond 10 as often as not: all but the last 10 are looked at
         assert [row["system"] for row in told["stopping"]] == ["A", "B"]
-        assert told["sentences"][0].startswith("AUC")
+        assert told["sentences"][0].startswith("Exact Recall@10 by stopping when decided: up to ")
+        assert told["sentences"][1].startswith("AUC")
 
 
 def test_other_forms_hold_the_same_rows(toy, capsys):
@@ -130,9 +134,11 @@ def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
         assert one.n_instances == other.n_instances
         assert sd.mean("AP", one) == pytest.approx(sd.mean("AP", other), rel=1e-12)
     several = tmp_path / "several.csv"
-    several.write_text("system,user,rank,n\nA,1,2,9\nA,1,3,9\n")
-    assert main(["count", str(several)]) == 2
-    assert "several relevant items" in capsys.readouterr().err
+    several.write_text("system,user,rank,n,count\nA,1,2,9,1\nA,1,3,9,1\nA,2,4,9,2\n")
+    assert main(["count", str(several), "-o", counts]) == 0
+    (one,), (other,) = sd.read_rank_sets(counts), sd.read_rank_sets(several)
+    assert (one.n_instances, one.max_relevant) == (other.n_instances, other.max_relevant) == (3, 2)
+    assert sd.mean("AP", one) == sd.mean("AP", other)
 
 
 #: Words, and what is said of them; FILE is a good file.
@@ -148,7 +154,6 @@ check BARE --metric AP --m 9 | candidates … --n
 check BROKEN --metric AP --m 9 | broken.parquet
 check FILE --metric AP --m 9 -o NOWHERE/out.txt | cannot be written
 report FILE --metric AP --m 9 -o NOWHERE/out.html | cannot be written
-report - --metric AP --m 9 | give paths
 """
 
 
@@ -226,6 +231,10 @@ def test_standard_input_is_read(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TOY.encode())))
     code, told = asked(capsys, "check", "-", "--metric", "Recall@10", "--m", "100")
     assert (code, told["state"]) == (1, "wrong")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TOY.encode())))
+    assert main(["report", "-", "--metric", "Recall@10", "--m", "100"]) == 0
+    page = capsys.readouterr().out
+    assert all(part in page for part in ("the two systems is wrong", "Pictures", "/dev/stdin"))
 
 
 def scored(rng):
@@ -245,7 +254,8 @@ def test_scores_are_ranked_as_counting_says(kind, tmp_path, capsys):
     table, path = scored(np.random.default_rng(5)), tmp_path / f"scores.{kind}"
     table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
     assert main(["rank", str(path), "-o", str(tmp_path / "ranks.csv")]) == 0
-    assert "A: 4 instances without a relevant item are left out." in capsys.readouterr().err
+    said = "A: 4 of 12 instances have no relevant item with a score and are left out."
+    assert said in capsys.readouterr().err
     for rs in sd.read_rank_sets(tmp_path / "ranks.csv", instances="any"):
         for label in table["user"].unique():
             own = table[(table["system"] == rs.system) & (table["user"] == label)]
@@ -262,10 +272,11 @@ def test_scores_are_ranked_as_counting_says(kind, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda t: t.assign(score=t["score"].where(t.index > 2)), "3 scores are no number … row 1"),
+        (lambda t: t.assign(score=["nan"] * 3 + ["1"] * (len(t) - 3)), "3 of the scores are NaN"),
+        (lambda t: t.assign(score="high"), "of the scores are no numbers"),
         (lambda t: pd.concat([t, t.head(2)]), "2 rows score an item again"),
-        (lambda t: t.assign(relevant=0), "no item of system 'A' is relevant"),
-        (lambda t: t.assign(relevant="maybe"), "row 1: relevant is 'maybe'; write 1 or 0"),
+        (lambda t: t.assign(relevant=0), "no item that system 'A' scores is relevant"),
+        (lambda t: t.assign(relevant="maybe"), "relevant is neither 1 nor 0 in"),
         (lambda t: t.drop(columns="item"), "no column item"),
     ],
 )
@@ -278,7 +289,7 @@ def test_scores_that_cannot_be_ranked(change, said, tmp_path, capsys):
     assert all(part in err for part in said.split(" … "))
 
 
-def test_a_pipe_refuses_a_sampled_comparison(tmp_path):
+def test_a_pipe_refuses_a_sampled_comparison_and_loads_little(tmp_path):
     rows = []  # A has its item at rank 11 for both, B at 4 and 150, as above
     for system, ranks in {"A": (11, 11), "B": (4, 150)}.items():
         for user, place in enumerate(ranks):
@@ -286,19 +297,16 @@ def test_a_pipe_refuses_a_sampled_comparison(tmp_path):
     path = tmp_path / "scores.csv"
     names = ["system", "instance", "item", "score", "relevant"]
     pd.DataFrame(rows, columns=names).to_csv(path, index=False)
-    call = f"{sys.executable} -m sampledash"
-    line = f"{call} rank {path} | {call} check - --metric Recall@10 --m 100"
-    how = {"capture_output": True, "text": True, "cwd": ROOT, "shell": True}
-    done = subprocess.run(line, **how)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "ranks A > B; on all items B > A" in done.stdout
-
-
-def test_check_loads_neither_streamlit_nor_plotly_nor_scipy_stats(toy):
-    code = (
-        "import sys; from sampledash.command_line import main; "
-        f"main(['check', {toy!r}, '--metric', 'Recall@10', '--m', '100']); "
-        "print({'streamlit', 'plotly', 'scipy.stats', 'scipy.optimize'} & set(sys.modules))"
+    check = tmp_path / "check.py"  # which also says what it has loaded
+    check.write_text(
+        "import sys; from sampledash.command_line import main\n"
+        "code = main(['check', '-', '--metric', 'Recall@10', '--m', '100'])\n"
+        "heavy = {'streamlit', 'plotly', 'scipy.stats', 'scipy.optimize', 'ibis'}\n"
+        "print(heavy & {*sys.modules}, file=sys.stderr)\n"
+        "sys.exit(code)\n"
     )
-    how = {"capture_output": True, "text": True, "check": True, "cwd": ROOT}
-    assert subprocess.run([sys.executable, "-c", code], **how).stdout.endswith("set()\n")
+    line = f"{sys.executable} -m sampledash rank {path} | {sys.executable} {check}"
+    how = {"capture_output": True, "text": True, "cwd": ROOT, "shell": True}
+    done = subprocess.run(line, env=os.environ | {"PYTHONPATH": str(ROOT)}, **how)
+    assert (done.returncode, done.stderr) == (1, "set()\n")
+    assert "ranks A > B; on all items B > A" in done.stdout

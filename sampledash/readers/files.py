@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ from sampledash.readers.lists import ListKind, list_kind, read_list
 from sampledash.readers.tables import read_table
 from sampledash.readers.trec import Censored, Trec, rank_relevant, read_trec, trec_kind
 from sampledash.readers.trec import Kind as TrecKind
+from sampledash.readers.warehouse import folder
 from sampledash.sampledranks import SampledRankSet
 from sampledash.sampling import Scheme
 
@@ -45,7 +47,10 @@ def open_sources(
     files: list[tuple[bytes, str, Kind, TrecKind | None, ListKind | None]] = []
     size, rows, most = 0, 0, limits.ROWS.most
     for number, (each, label) in enumerate(given):
-        data, called = load(each, label)
+        if isinstance(each, str | Path) and Path(each).is_dir():
+            data, called = folder(Path(each)), label or Path(each).name
+        else:
+            data, called = load(each, label)
         who = f"{called} with the files before it" if files else called
         limits.check_size(size := size + len(data), who)
         kind = kind_of(data, called)
@@ -140,7 +145,9 @@ def read_rank_sets(
     source
         Path, or binary buffer, which is read from its beginning, or several of them: CSV, TSV or
         semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), a TREC run, or lists of
-        recommendations; each of them may be packed with gzip. At most 256 MiB unpacked, and ten
+        recommendations; each of them may be packed with gzip; or a folder of Parquet, also
+        partitioned, which takes ``sampledash[warehouse]`` and is reduced to counts where it has
+        more rows than are read at once. At most 256 MiB unpacked, and ten
         million rows; three million with other columns than system, rank, n and count, two million
         with labels that are text, in TREC files and lists, and of cells where there is one column
         per system. Systems of one name in several files get the name of the later file:

@@ -1,0 +1,151 @@
+"""``correct`` and ``table``: vectors, and what sampled ranks or printed values allow."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sampledash.command_line.output import Answer
+from sampledash.command_line.sources import metrics_of, opened
+from sampledash.correction import parse_correction
+from sampledash.dashboard.estimate import words
+from sampledash.estimation.bounds import (
+    Range,
+    ahead,
+    bounds_from_table,
+    decided,
+    unless_contradicted,
+)
+from sampledash.estimation.estimate import compare, interval, point
+from sampledash.estimation.linear_programme import Shape
+from sampledash.metrics import Metric
+from sampledash.readers.contents import load
+from sampledash.readers.files import read_sampled_ranks
+from sampledash.readers.printed_table import PrintedRow, read_printed
+from sampledash.report.vectors import vector_json
+from sampledash.sampling import Sampling
+from sampledash.types import Progress
+
+_ENDS = ("low", "high", "low_if_falling", "high_if_falling")
+
+
+def correct(args: argparse.Namespace, progress: Progress) -> Answer:
+    """The vector of a correction; or of files of sampled ranks, estimates and their ranges."""
+    metrics = metrics_of(args)
+    if args.files:
+        return _estimates(metrics, args, progress)
+    if args.n is None or args.m is None or len(metrics) > 1:
+        raise ValueError("a vector is of one --metric, --n and --m: give each, or a file")
+    recipe = parse_correction(args.correction or "CLS")
+    fit = recipe.fit(metrics[0], Sampling(args.n, args.m, args.scheme, args.odds or 1.0))
+    table = pd.DataFrame({"sampled_rank": np.arange(1, args.m + 2), "value": fit.values})
+    return Answer((), {"values": table}, json.loads(vector_json(fit)))
+
+
+def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Progress) -> Answer:
+    sources = [opened(each) for each in args.files]
+    names = [name for _, name in sources]
+    sets = read_sampled_ranks(
+        [source for source, _ in sources], n=args.n, m=args.m, scheme=args.scheme, name=names
+    )
+    asked: Any = args.correction or "monotone-mle"
+    called = "shape-constrained MLE" if asked == "monotone-mle" else asked
+    estimates, pairs, said = [], [], []
+    ends = list(combinations(range(len(sets)), 2))
+    for x, metric in enumerate(metrics):
+        values = [point(metric, one, asked) for one in sets]
+        spans = [_spans(partial(_alone, metric, one)) for one in sets]
+        apart = []
+        for place, (i, j) in enumerate(ends):
+            apart.append(_spans(partial(_difference, metric, sets[i], sets[j])))
+            progress((x + (place + 1) / len(ends)) / len(metrics))
+        rows = zip(sets, values, spans, strict=True)
+        estimates += [(str(metric), one.system, value, *ends_) for one, value, ends_ in rows]
+        both = zip(ends, apart, strict=True)
+        pairs += [(str(metric), sets[i].system, sets[j].system, *span) for (i, j), span in both]
+        systems = [one.system for one in sets]
+        word = _word([span[:2] for span in apart], [span[2:] for span in apart])
+        said.append(words.sentence(str(metric), word, systems, values, called, spans[0][:2]))
+        against = zip(systems, spans, strict=True)
+        said += [words.contradicts(name) for name, span in against if np.isnan(span[2])]
+    tables = {
+        "estimates": pd.DataFrame(estimates, columns=["metric", "system", "estimate", *_ENDS])
+    }
+    if pairs:
+        tables["differences"] = pd.DataFrame(pairs, columns=["metric", "first", "second", *_ENDS])
+    return Answer(said, tables, {"scheme": args.scheme, "method": called})
+
+
+def _alone(metric: Metric, one: Any, shape: Shape | None) -> Range:
+    return interval(metric, one, shape=shape)
+
+
+def _difference(metric: Metric, one: Any, other: Any, shape: Shape | None) -> Range:
+    told = compare(metric, one, other, shape)
+    return told.low, told.high
+
+
+def _spans(make: Callable[[Shape | None], Range]) -> tuple[float, float, float, float]:
+    """A range without and with the assumption that ranks fall off; NaN where that is refused."""
+    whole, nowhere = make(None), (np.nan, np.nan)
+    shaped = unless_contradicted("non-increasing", lambda: make("non-increasing"))
+    return (*whole, *(nowhere if shaped is None else shaped))
+
+
+def _word(free: Sequence[Any], falling: Sequence[Any]) -> str:
+    """Whether every pair is told apart, and by what."""
+    if decided(free) == len(free):
+        return "decided"
+    return "if falling" if decided(falling) == len(falling) else "cannot tell"
+
+
+def table(args: argparse.Namespace, progress: Progress) -> Answer:
+    """The range of the real metric that the sampled values of a printed table allow."""
+    source, name = opened(args.files[0])
+    data, name = load(source, name)
+    found = read_printed(data.decode(errors="replace"))
+    n, m = args.n or found.n, args.m or found.m
+    if n is None or m is None:
+        raise ValueError(
+            f"{name} does not say n and m: give --n and --m, or a line m = 99, n = 1000"
+        )
+    rows, sentences = [], list(found.notes)
+    for metric in metrics_of(args):
+        spans = []
+        for place, one in enumerate(found.rows):
+            sampling = Sampling(n, m, args.scheme)
+            spans.append(_spans(partial(_allowed, metric, one, sampling, args.over)))
+            progress((place + 1) / len(found.rows))
+            rows.append((str(metric), one.system, *spans[-1]))
+        sure = ahead([span[:2] for span in spans])
+        falling = [None if np.isnan(span[2]) else span[2:] for span in spans]
+        best = ahead(falling) if sure is None else sure
+        word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
+        if len(spans) == 1:
+            sentences.append(words.alone(str(metric), found.rows[0].system, spans[0][:2]))
+        else:
+            top = None if best is None else found.rows[best].system
+            sentences.append(words.table_sentence(str(metric), word, top))
+        against = zip(found.rows, falling, strict=True)
+        sentences += [words.contradicts(one.system) for one, span in against if span is None]
+    columns = ["metric", "system", *_ENDS]
+    facts = {"n": n, "m": m, "scheme": args.scheme, "instances": args.over}
+    return Answer(sentences, {"ranges": pd.DataFrame(rows, columns=columns)}, facts)
+
+
+def _allowed(
+    metric: Metric, one: PrintedRow, s: Sampling, over: int | None, shape: Shape | None
+) -> Range:
+    about: Any = (metric, one.values, s.n, s.m, one.decimals, None, shape, s.scheme)
+    try:
+        return bounds_from_table(*about, instances=over)
+    except ValueError as error:
+        said = str(error).removeprefix("observed ")
+        raise ValueError(f"{one.system}: {said}") from None

@@ -1,0 +1,183 @@
+"""The commands, their options and their parsers; what a command needs is imported when it runs."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NamedTuple, get_args
+
+from sampledash.protocol import Weighting
+from sampledash.ranksets import Ties
+from sampledash.sampling import SCHEMES
+
+FILES = ("rank", "count")  # what they write is read again: CSV unless told otherwise
+_FORMS = ("json", "csv", "markdown", "latex")
+
+
+class Command(NamedTuple):
+    """A command: what it does, an example that runs as it stands, its options, and its function.
+
+    The function of a name is in the module of :mod:`sampledash.command_line` beside it.
+    """
+
+    about: str
+    example: str
+    options: tuple[str, ...]
+    module: str
+
+
+#: Options by name: flags and what argparse is told of them.
+OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "files": (("files",), {"nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"}),
+    "metric": (
+        ("--metric",),
+        {"action": "append", "required": True, "help": "such as Recall@10; may be repeated"},
+    ),
+    "m": (("--m",), {"type": int, "required": True, "help": "sampled negatives an instance"}),
+    "sampled": (("files",), {"nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"}),
+    "perhaps_m": (("--m",), {"type": int, "help": "sampled negatives an instance"}),
+    "over": (
+        ("--instances",),
+        {"type": int, "dest": "over", "help": "that the printed means are over: they scatter"},
+    ),
+    "port": (("--port",), {"type": int, "default": 8501, "help": "of this machine"}),
+    "n": (("--n",), {"type": int, "help": "candidates, where the file does not say"}),
+    "scheme": (
+        ("--scheme",),
+        {"choices": SCHEMES, "default": "without-replacement", "help": "how negatives are drawn"},
+    ),
+    "odds": (("--odds",), {"type": float, "help": "of scheme popularity"}),
+    "correction": (("--correction",), {"help": 'such as CLS or "BV 0.1"; default uncorrected'}),
+    "ties": (
+        ("--ties",),
+        {"choices": get_args(Ties), "default": "expected", "help": "how tied items are read"},
+    ),
+    "weighting": (
+        ("--weighting",),
+        {"choices": get_args(Weighting), "default": "instances", "help": "what weighs the same"},
+    ),
+    "probability": (
+        ("--probability",),
+        {"type": float, "default": 0.95, "help": "chance of the true order that is wanted"},
+    ),
+    "relevant": (
+        ("--relevant",),
+        {"metavar": "FILE", "help": "relevant items of scores: instance, item"},
+    ),
+    "seen": (("--seen",), {"metavar": "FILE", "help": "items that are no candidates"}),
+    "engine": (
+        ("--engine",),
+        {"metavar": "URL", "help": "of Ibis: duckdb://..., pyspark://?spark.master=..."},
+    ),
+    "shown": (
+        ("files",),
+        {"nargs": "*", "metavar": "FILE", "help": "of ranks, or a folder of such files"},
+    ),
+    "base_path": (("--base-path",), {"help": "where a reverse proxy has it, such as sampledash"}),
+    "qrels": (("--qrels",), {"metavar": "FILE", "help": "relevant items of a run or of lists"}),
+    "zero_based": (("--zero-based",), {"action": "store_true", "help": "the best rank is 0"}),
+    "instances": (
+        ("--instances",),
+        {"choices": ("same", "shared", "any"), "default": "same", "help": "which are compared"},
+    ),
+    "runs": (
+        ("--runs",),
+        {"choices": ("averaged", "apart"), "default": "averaged", "help": "what repetitions are"},
+    ),
+    "censored": (
+        ("--censored",),
+        {
+            "choices": ("refuse", "beyond", "tied", "left-out"),
+            "default": "refuse",
+            "help": "relevant items that a run does not hold",
+        },
+    ),
+}
+_READING = ("n", "qrels", "zero_based", "instances", "runs", "censored")
+_HOW = ("scheme", "odds", "correction", "ties", "weighting")
+COMMANDS = {
+    "check": Command(
+        "Is the order that sampling shows the true one? Exit code 0 where it is, 1 where the order "
+        "of a pair is wrong or undecided at this m, 2 for bad input.",
+        "sampledash check assets/movielens_xyz.csv --metric Recall@10 --m 100",
+        ("files", "metric", "m", *_HOW, *_READING),
+        "verdicts",
+    ),
+    "plan": Command(
+        "How many negatives, or instances, show the true order, and what it costs to look at "
+        "candidates in random order until the metric is decided.",
+        "sampledash plan assets/paper_abc.csv --metric Recall@10 --m 100",
+        ("files", "metric", "m", "probability", *_HOW, *_READING),
+        "plans",
+    ),
+    "rank": Command(
+        "True ranks, as CSV, from a table of scores with the columns system, instance, item, score "
+        "and relevant (1 or 0; or --relevant), or from TREC runs or lists and their qrels. A "
+        "folder of Parquet is ranked by DuckDB or another --engine; -o x.parquet writes Parquet.",
+        "sampledash rank assets/templates/run.txt --qrels assets/templates/qrels.txt --n 1000",
+        ("files", "relevant", "seen", "engine", *_READING),
+        "ranking",
+    ),
+    "count": Command(
+        "A histogram of ranks, as CSV: smaller, and read wherever ranks are.",
+        "sampledash count assets/movielens_xyz_ties.csv",
+        ("files", "engine", *_READING),
+        "ranking",
+    ),
+    "correct": Command(
+        "The vector of a correction: what to report at each sampled rank. With files of sampled "
+        "ranks, estimates of the real metric and the range that these samples leave open.",
+        "sampledash correct --metric Recall@10 --n 10000 --m 100 --correction CLS",
+        ("sampled", "metric", "n", "perhaps_m", "scheme", "odds", "correction"),
+        "estimates",
+    ),
+    "table": Command(
+        "What the real metric can be, given the sampled values that a paper prints.",
+        "sampledash table assets/printed_table.csv --metric Recall@10",
+        ("files", "metric", "n", "perhaps_m", "over", "scheme"),
+        "estimates",
+    ),
+    "report": Command(
+        "The verdict with its settings, a paragraph for a paper and a script, as one HTML file.",
+        "sampledash report assets/movielens_xyz.csv --metric Recall@10 --m 100 -o report.html",
+        ("files", "metric", "m", *_HOW, *_READING),
+        "verdicts",
+    ),
+    "serve": Command(
+        "The dashboard in a browser, with these files opened in it, until it is stopped.",
+        "sampledash serve assets/movielens_xyz.csv --port 8501",
+        ("shown", "port", "base_path"),
+        "serving",
+    ),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    root = argparse.ArgumentParser(
+        prog="sampledash", description="Check, plan and correct metrics on sampled negatives."
+    )
+    commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        told = f"example:\n  {command.example}"
+        plain = argparse.RawDescriptionHelpFormatter
+        own = commands.add_parser(
+            name,
+            help=command.about.split(". ")[0].rstrip("."),
+            description=command.about,
+            epilog=told,
+            formatter_class=plain,
+        )
+        for option in command.options:
+            flags, how = OPTIONS[option]
+            own.add_argument(*flags, **how)
+        if name == "serve":
+            own.set_defaults(form="text", output=None)
+            continue
+        own.add_argument("-o", "--output", metavar="FILE", help="write to this file")
+        if name != "report":
+            form = own.add_mutually_exclusive_group()
+            for kind in _FORMS:
+                how = {"action": "store_const", "const": kind, "help": f"as {kind}"}
+                form.add_argument(f"--{kind}", dest="form", **how)
+        own.set_defaults(form="csv" if name in FILES else "text")
+    return root

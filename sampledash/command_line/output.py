@@ -1,0 +1,112 @@
+"""Answers as text for people and machines, files that are never half written, and progress."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from sampledash.report.tables import as_csv, as_latex, as_markdown, printed
+
+RIGHT, WRONG, BAD_INPUT = 0, 1, 2
+TABLES = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
+_PATIENCE = 1.0  # seconds without a word of progress
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command found: sentences, tables by name, the main one first, and an exit code."""
+
+    sentences: Sequence[str] = ()
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)  # further facts of the JSON
+    text: str | None = None  # of a file, in place of sentences and tables
+    code: int = RIGHT
+    saved: bool = False  # by the command itself
+
+
+def written(command: str, answer: Answer, form: str) -> str:
+    """An answer as text in one of the forms."""
+    if answer.text is not None:
+        return answer.text
+    if form == "json":
+        tables = {name: _records(table) for name, table in answer.tables.items()}
+        said = {"command": command, "sentences": [*answer.sentences]}
+        content = said | tables | answer.facts
+        return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    if form in TABLES:
+        return "\n".join(TABLES[form](table) for table in answer.tables.values())
+    parts = ["\n".join(answer.sentences), *map(_aligned, answer.tables.values())]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows with plain values; None where there is none."""
+    plain = table.astype(object).where(table.notna(), None)
+    return [dict(zip(plain.columns, row, strict=True)) for row in plain.itertuples(index=False)]
+
+
+def _aligned(table: pd.DataFrame) -> str:
+    """A table for people: rounded, in columns."""
+    columns = []
+    for column in printed(table):
+        cells = [column.header, *(cell or "–" for cell in column.cells)]
+        width = max(map(len, cells))
+        columns.append([f"{x:>{width}}" if column.number else f"{x:<{width}}" for x in cells])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+
+
+def save(command: str, answer: Answer, form: str, path: str | None) -> None:
+    """To standard output, or aside and then renamed: nobody finds half a file."""
+    if path is None:
+        sys.stdout.write(written(command, answer, form))
+        sys.stdout.flush()
+        return
+    target = Path(path)
+    try:
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with open(handle, "wb") as file:
+                if target.suffix == ".parquet" and answer.text is None:
+                    next(iter(answer.tables.values())).to_parquet(file, index=False)
+                else:
+                    file.write(written(command, answer, form).encode())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(aside, 0o666 & ~mask)
+            os.replace(aside, target)
+        except BaseException:
+            os.unlink(aside)
+            raise
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise ValueError(
+            f"{path} cannot be written ({why.lower()}): give another --output"
+        ) from None
+
+
+class Told:
+    """Progress on standard error, once a second has gone by."""
+
+    def __init__(self) -> None:
+        self.start, self.last = time.monotonic(), -1
+
+    def __call__(self, share: float) -> None:
+        """Say the share done."""
+        done = int(100 * share)
+        if time.monotonic() - self.start > _PATIENCE and done > self.last:
+            self.last = done
+            print(f"\r{done:3d} %", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Take away what was said."""
+        if self.last >= 0:
+            print("\r      \r", end="", file=sys.stderr, flush=True)

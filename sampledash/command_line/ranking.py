@@ -1,0 +1,102 @@
+"""``rank`` and ``count``: scores to true ranks, ranks to a histogram.
+
+Files are read into memory; folders of Parquet, and all with ``--engine``, are left to an engine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+from pathlib import Path
+
+import pandas as pd
+
+from sampledash.command_line.output import Answer
+from sampledash.command_line.sources import opened, rank_sets, read
+from sampledash.readers import upload_limits as limits
+from sampledash.readers import warehouse
+from sampledash.readers.contents import load
+from sampledash.readers.scores import pairs_table, ranks_of_scores, score_table
+from sampledash.report.tables import ranks_table
+from sampledash.types import Progress
+
+
+def rank(args: argparse.Namespace, progress: Progress) -> Answer:
+    """Scores, runs or lists of recommendations, and the relevant items → true ranks."""
+    pairs = (args.relevant, args.seen)
+    if url := _engine(args, *pairs):
+        engine = warehouse.connect(url)
+        found, said = warehouse.rank_scores(engine, _only(args), *pairs, progress=progress)
+        return _kept(engine, found, args, "ranks", said)
+    sources = [opened(each) for each in args.files]
+    if len(sources) == 1 and args.qrels is None:
+        source, name = sources[0]
+        data, name = load(source, name)
+        if (scores := score_table(data, name, marked=args.relevant is None)) is not None:
+            tables = [None if each is None else pairs_table(*load(each)) for each in pairs]
+            sets, said = ranks_of_scores(scores, name, *tables)
+            return Answer(said, {"ranks": ranks_table(sets)})
+        sources = [(io.BytesIO(data), name)]
+    for option, given in zip(("--relevant", "--seen"), pairs, strict=True):
+        if given is not None:
+            raise ValueError(
+                f"{option} is for a table of scores with the columns instance, item and score, "
+                f"which {sources[0][1]} is not; for runs and lists give --qrels"
+            )
+    return Answer((), {"ranks": ranks_table(read(sources, args))})
+
+
+def count(args: argparse.Namespace, progress: Progress) -> Answer:
+    """Ranks as a histogram: one row for each distinct system, n, rank and ties.
+
+    Instances with several relevant items are kept as they are.
+    """
+    if url := _engine(args):
+        engine = warehouse.connect(url)
+        return _kept(engine, warehouse.count_ranks(engine, _only(args)), args, "counts", [])
+    sets = rank_sets(args)
+    table = ranks_table(sets)
+    table = table if "count" in table else table.assign(count=1)
+    if max(each.max_relevant for each in sets) > 1:
+        of = table.groupby(["system", "instance"])["count"].transform("size")
+        alone, several = table[of == 1], table[of > 1]
+        keys = [name for name in table.columns if name not in ("count", "instance")]
+        kinds = alone.groupby(keys, sort=False, dropna=False)
+        counted = kinds.agg(count=("count", "sum"), instance=("instance", "min")).reset_index()
+        table = pd.concat([counted, several], ignore_index=True)
+        return Answer((), {"counts": table[[*keys, "instance", "count"]]})
+    table = table.drop(columns="instance", errors="ignore")
+    keys = [name for name in table.columns if name != "count"]
+    counts = table.groupby(keys, sort=False, dropna=False)["count"].sum().reset_index()
+    return Answer((), {"counts": counts})
+
+
+def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
+    """The URL of the engine that is asked for, or DuckDB where a folder is read."""
+    folders = [each for each in (*args.files, *others) if each and Path(each).is_dir()]
+    return args.engine or (warehouse.DUCKDB if folders else None)
+
+
+def _only(args: argparse.Namespace) -> str:
+    """The one table that an engine reads, with what it says itself."""
+    given = [name for name in ("n", "qrels") if getattr(args, name) is not None]
+    given += ["zero-based"] * args.zero_based
+    if given:
+        raise ValueError(
+            f"--{given[0]} is not for an engine: it reads tables of scores or ranks that say all"
+        )
+    if len(args.files) > 1 or "-" in args.files:
+        raise ValueError("an engine reads one table: give one folder, file or name of a table")
+    source: str = args.files[0]
+    return source
+
+
+def _kept(
+    engine: object, table: warehouse.Table, args: argparse.Namespace, name: str, said: list[str]
+) -> Answer:
+    """What an engine finds: written by it, or small enough for a text."""
+    if args.output is not None and args.output.endswith(".parquet"):
+        warehouse.save(engine, table, args.output, name)
+        return Answer(said, text="", saved=True)
+    found = warehouse.fetched(table, name, limits.ROWS.most)
+    return Answer(said, {name: found})

@@ -1,0 +1,45 @@
+"""``serve``: the dashboard, with files of results opened in it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from sampledash.command_line.output import Answer
+from sampledash.types import Progress
+
+
+def serve(args: argparse.Namespace, progress: Progress) -> Answer:
+    """The dashboard, until it is stopped."""
+    places = (
+        Path(__file__).resolve().parents[2],
+        Path(sysconfig.get_path("data")) / "share" / "sampledash",
+    )
+    app = next((place / "app.py" for place in places if (place / "app.py").is_file()), None)
+    if app is None:
+        raise ValueError("app.py is not installed: install sampledash with pip, or use a clone")
+    files = results(args.files)
+    call = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(args.port)]
+    call += ["--browser.gatherUsageStats", "false", "--client.showErrorDetails", "none"]
+    if args.base_path:
+        call += ["--server.baseUrlPath", args.base_path]
+    environment = os.environ | {"SAMPLEDASH_RESULTS": json.dumps(files)}
+    return Answer(text="", code=subprocess.call(call, env=environment))
+
+
+def results(given: list[str]) -> list[str]:
+    """Files of ranks, and those in folders; a folder of parts of one table is one."""
+    found: list[str] = []
+    for each in given:
+        path = Path(each).absolute()
+        if not path.exists():
+            raise ValueError(f"{each}: there is no such file or folder; check the path")
+        inside = sorted(x for x in path.iterdir() if x.name[0] not in "._") if path.is_dir() else []
+        parts = any("=" in x.name or x.name.startswith("part-") for x in inside)
+        found += [str(path)] if parts or not inside else map(str, inside)
+    return found

@@ -1,0 +1,284 @@
+"""Tables of scores (system, instance, item, score) and what is relevant → true ranks, in memory.
+
+What is said of them, and how relevant items that are tied with each other are placed, is the same
+where an engine ranks (:mod:`sampledash.readers.warehouse`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sampledash.ranksets import RankSet
+from sampledash.readers.columns import bare, role_of
+from sampledash.readers.contents import check_utf8, kind_of, stem_of
+from sampledash.readers.errors import ReadError
+from sampledash.readers.lists import ITEMS
+from sampledash.readers.tables import delimiter_of
+from sampledash.types import Flags, Ints
+
+KEYS = ["system", "instance", "item"]
+YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
+_NAMED = 3  # of items that are scored again
+_STEPS = 2**24  # of the digest that places tied items
+
+
+class LeftOut(NamedTuple):
+    """What is not ranked of a system, and out of how many."""
+
+    instances: int  # that it scores
+    bare: int  # of them without a relevant item that is scored
+    relevant: int  # items
+    unscored: int  # of them
+
+
+def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[str, str]:
+    """Which column plays each role; the wanted ones must be there."""
+    found: dict[str, str] = {}
+    for header in headers:
+        role = bare(header)
+        if role not in ("score", "relevant"):
+            role = "item" if role in ITEMS.split() else role_of(header) or ""
+        found.setdefault(role, header)
+    if (lacks := next((role for role in wanted if role not in found), None)) is not None:
+        some = ", ".join(map(repr, headers[:8]))
+        raise ReadError(
+            f"{name} has no column {lacks}: found {some}; add it, or rename the one that is it"
+        )
+    return found
+
+
+def refuse_cells(name: str, nan: int, masked: int, blank: int, odd: int) -> None:
+    """Refuse rows whose score is no number, whose labels are blank, or whose mark is neither."""
+    if nan:
+        raise ReadError(
+            f"{name}: {nan:,} of the scores are NaN; give each item a number, nothing to a "
+            "candidate without one, or -inf to what is no candidate"
+        )
+    if masked:
+        raise ReadError(
+            f"{name}: {masked:,} of the scores are no numbers; write them with the digits 0 to 9"
+        )
+    if blank:
+        raise ReadError(f"{name}: {blank:,} rows lack a system, an instance or an item; name it")
+    if odd:
+        raise ReadError(f"{name}: relevant is neither 1 nor 0 in {odd:,} rows; write one of them")
+
+
+def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> None:
+    """Refuse items that one list scores several times, naming the first of them."""
+    if again:
+        each = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
+        raise ReadError(
+            f"{name}: {again:,} rows score an item again, such as {'; '.join(each)}; keep one row "
+            "for each"
+        )
+
+
+def left_out(name: str, found: Mapping[str, LeftOut]) -> list[str]:
+    """Sentences about what is not ranked; a system without anything to rank is refused."""
+    said = []
+    for system, (instances, without, relevant, unscored) in found.items():
+        if without == instances:
+            raise ReadError(
+                f"{name}: no item that system {system!r} scores is relevant: mark some by 1, or "
+                "compare the labels of both tables"
+            )
+        if without:
+            said.append(
+                f"{system}: {without:,} of {instances:,} instances have no relevant item with a "
+                "score and are left out."
+            )
+        if unscored:
+            said.append(
+                f"{system}: {unscored:,} of {relevant:,} relevant items have no score and are left "
+                "out."
+            )
+    return said
+
+
+def digest_of(instance: Any, rank: int) -> int:
+    """The number in 0..2^24 by which tied relevant items of an instance are placed."""
+    return int(hashlib.md5(f"{instance}|{rank}".encode()).hexdigest()[:6], 16)
+
+
+def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
+    """Places of ``relevant`` items among ``block`` tied ones, from 0: evenly, from a drawn start.
+
+    Every place is as likely as any other, so that means over instances have no bias.
+    """
+    return (digest + index * _STEPS) * block // (relevant * _STEPS)
+
+
+def pairs_table(data: bytes, name: str) -> pd.DataFrame:
+    """Instances and items, such as those that are relevant; each pair once."""
+    table = _table(data, name, None)
+    roles = roles_of(list(map(str, table.columns)), ("instance", "item"), name)
+    pairs: pd.DataFrame = table[[roles["instance"], roles["item"]]].set_axis(
+        ["instance", "item"], axis=1
+    )
+    return pairs.drop_duplicates()
+
+
+def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
+    """The columns of a table of scores; None where this is another one.
+
+    ``marked``: a column says what is relevant, else a table of its own.
+    """
+    wanted = ("score", "relevant") if marked else ("score",)
+    if (table := _table(data, name, wanted)) is None:
+        return None
+    roles = roles_of(list(map(str, table.columns)), ("instance", "item", *wanted), name)
+    kept = {role: table[roles[role]] for role in (*KEYS, *wanted) if role in roles}
+    if "system" not in kept:
+        kept["system"] = pd.Series(stem_of(name), index=table.index)
+    return pd.DataFrame(kept)
+
+
+def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
+    """A table with labels as text; None where it has not the wanted columns."""
+    kind = kind_of(data, name)
+    if kind == "array":
+        return None
+    try:
+        if kind == "parquet":
+            table = pd.read_parquet(io.BytesIO(data), dtype_backend="pyarrow")
+        else:
+            check_utf8(data, name)
+            how: dict[str, Any] = {"sep": delimiter_of(data), "dtype": str}
+            table = pd.read_csv(io.BytesIO(data), keep_default_na=False, **how)
+    except ReadError:
+        raise
+    except Exception:  # the readers of ranks say what is wrong with it
+        if wanted is not None:
+            return None
+        raise ReadError(
+            f"{name} cannot be read: it is damaged or cut off; write it again"
+        ) from None
+    return (
+        table if wanted is None or set(wanted) <= set(map(bare, map(str, table.columns))) else None
+    )
+
+
+def ranks_of_scores(
+    table: pd.DataFrame,
+    name: str,
+    relevant: pd.DataFrame | None = None,
+    seen: pd.DataFrame | None = None,
+) -> tuple[list[RankSet], list[str]]:
+    """True ranks among the scored items of each instance, and what was left out, in sentences.
+
+    Parameters
+    ----------
+    table
+        Columns ``system``, ``instance``, ``item`` and ``score``: a row for every candidate, and a
+        relevant item's score with the others. A missing score is never better than another; -inf:
+        no candidate.
+    name
+        What to call the table in messages.
+    relevant
+        Columns ``instance`` and ``item``; ``None``: the table has a column ``relevant``, 1 or 0.
+    seen
+        Columns ``instance`` and ``item`` of what is no candidate; a relevant one stays.
+
+    Raises
+    ------
+    ReadError
+        If scores are NaN, an item is scored twice, or nothing is relevant.
+    """
+    score, empty, wrong = _scores(table["score"])
+    blank = np.any([table[key].isna() | (table[key].astype(str) == "") for key in KEYS], axis=0)
+    odd = np.zeros(len(table), bool)
+    if relevant is None:
+        told = table["relevant"].astype(str).str.strip().str.lower().replace("<na>", "")
+        hit = told.isin(YES).to_numpy(bool)
+        odd = ~(hit | told.isin(NO).to_numpy(bool))
+    else:
+        hit = _among(table, relevant)
+    nan = np.isnan(score) & ~empty & ~wrong
+    refuse_cells(name, int(nan.sum()), int(wrong.sum()), int(blank.sum()), int(odd.sum()))
+    twice = table.duplicated(KEYS).to_numpy()
+    refuse_twice(name, int(twice.sum()), table[twice].head(_NAMED).to_dict("records"))
+    if relevant is None:
+        relevant = table.loc[hit, ["instance", "item"]].drop_duplicates()
+        asked = table[hit].groupby("system", sort=False).size().to_dict()
+    else:
+        asked = dict.fromkeys(table["system"].unique(), len(relevant))
+    kept = score != -np.inf
+    if seen is not None:
+        kept &= hit | ~_among(table, seen)
+    table, score, empty, hit = table[kept], score[kept], empty[kept], (hit & ~empty)[kept]
+    score[empty] = -np.inf  # and so never better
+    sets, facts = [], {}
+    for system, rows in table.groupby("system", sort=False).indices.items():
+        own = table.iloc[rows]
+        user, users = pd.factorize(own["instance"])
+        mine = hit[rows]
+        facts[str(system)] = LeftOut(
+            len(users),
+            len(users) - len(np.unique(user[mine])),
+            asked.get(system, 0),
+            asked.get(system, 0) - int(mine.sum()),
+        )
+        if not mine.any():
+            continue
+        order = np.lexsort((score[rows], user))
+        rank, ties, n = _counted(user[order], score[rows][order])
+        place = np.flatnonzero(mine[order])
+        label, item = users.to_numpy()[user[order][place]], own["item"].to_numpy()[order][place]
+        rank, ties = _apart(label, item.astype(str), rank[place], ties[place])
+        sets.append(RankSet(str(system), rank, n[place], instances=label, ties=ties))
+    return sets, left_out(name, facts)
+
+
+def _scores(column: pd.Series[Any]) -> tuple[Any, Flags, Flags]:
+    """Scores as numbers, which of them are missing, and which are text that is no number."""
+    text = pd.api.types.is_string_dtype(column.dtype)
+    empty = (column.str.strip() == "").to_numpy(bool) if text else column.isna().to_numpy(bool)
+    if not text:
+        return (
+            column.to_numpy(np.float64, na_value=np.nan).copy(),
+            empty,
+            np.zeros(len(empty), bool),
+        )
+    score = pd.to_numeric(column, errors="coerce").to_numpy(np.float64).copy()
+    named = column.str.strip().str.lower().isin(["nan", "-nan"]).to_numpy(bool)
+    return score, empty, np.isnan(score) & ~empty & ~named
+
+
+def _among(table: pd.DataFrame, pairs: pd.DataFrame) -> Flags:
+    """Which rows are of one of the pairs; labels are compared as text."""
+    both = [frame[["instance", "item"]].astype(str) for frame in (table, pairs)]
+    return pd.MultiIndex.from_frame(both[0]).isin(pd.MultiIndex.from_frame(both[1]))
+
+
+def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
+    """Best rank, others tied, and candidates of every row; rows by user and rising score."""
+    size = np.arange(len(user))
+    fresh = np.r_[True, user[1:] != user[:-1]]
+    other = fresh | np.r_[True, score[1:] != score[:-1]]
+    begin = np.maximum.accumulate(np.where(other, size, 0))
+    ends = np.append(np.flatnonzero(other)[1:], len(user))
+    end = ends[np.cumsum(other) - 1]
+    last = np.append(np.flatnonzero(fresh)[1:], len(user))[np.cumsum(fresh) - 1]
+    start = np.maximum.accumulate(np.where(fresh, size, 0))
+    return last - end + 1, end - begin - 1, last - start
+
+
+def _apart(instance: Any, item: Any, rank: Ints, ties: Ints) -> tuple[Ints, Ints]:
+    """Places of their own for relevant items of one instance that are tied with each other."""
+    block = pd.DataFrame({"instance": instance, "rank": rank, "item": item}).sort_values("item")
+    groups = block.groupby(["instance", "rank"])
+    index = groups.cumcount().sort_index().to_numpy()
+    many = groups["item"].transform("size").sort_index().to_numpy()
+    rank, ties = rank.copy(), ties.copy()
+    for i in np.flatnonzero(many > 1):
+        digest = digest_of(instance[i], int(rank[i]))
+        rank[i] += placed(digest, int(index[i]), int(ties[i]) + 1, int(many[i]))
+        ties[i] = 0
+    return rank, ties

@@ -1,0 +1,422 @@
+"""Scores too many for memory: ranks and counts as Ibis expressions, run by DuckDB or others.
+
+An engine is named by its URL, as Ibis has it: ``duckdb://`` (embedded; the default),
+``duckdb://lake.db?memory_limit=1GiB``, ``pyspark://?spark.master=spark://host:7077``, ... A table
+is Parquet, a file or a folder of parts, also partitioned (``system=A/part-0.parquet``), or else
+the name of a table that the engine has.
+
+Nothing is sorted: one join finds the score of each relevant item, one join and one aggregation
+count what is scored better and the same.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from pyarrow import parquet
+
+from sampledash.readers import upload_limits as limits
+from sampledash.readers.columns import ROLES
+from sampledash.readers.contents import stem_of
+from sampledash.readers.errors import ReadError
+from sampledash.readers.scores import (
+    KEYS,
+    NO,
+    YES,
+    LeftOut,
+    left_out,
+    placed,
+    refuse_cells,
+    refuse_twice,
+    roles_of,
+)
+from sampledash.types import Progress
+
+DUCKDB = "duckdb://"
+_EXTRA = "this needs Ibis and DuckDB: pip install 'sampledash[warehouse]'"
+_SPARK = "Spark needs its client: pip install 'sampledash[spark]'"
+_NAMED = 3  # of items that are scored again
+_AT_ONCE = 12_500_000  # rows that are looked at for repeats
+_HEX = "0123456789abcdef"
+_HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
+
+Table = Any  # of Ibis, which is no part of a plain installation
+
+
+def connect(url: str = DUCKDB) -> Any:
+    """Return the engine of a URL."""
+    try:
+        import ibis
+    except ImportError:
+        raise ValueError(_EXTRA) from None
+    try:
+        engine = _spark(url) if url.startswith("pyspark://") else ibis.connect(url)
+        if engine.name == "duckdb":
+            # What does not fit into memory is put there.
+            engine.raw_sql(f"SET temp_directory = '{tempfile.gettempdir()}/sampledash-duckdb'")
+    except ImportError as error:
+        kind = url.partition("://")[0]
+        extra = _SPARK if "spark" in kind else f"pip install 'ibis-framework[{kind}]'"
+        raise ValueError(f"engine {url}: {_first_line(error)}; {extra}") from None
+    except Exception as error:  # every engine raises its own kinds
+        raise ValueError(
+            f"engine {url} cannot be reached ({_first_line(error)}); give a URL of Ibis, such as "
+            f"{DUCKDB}"
+        ) from None
+    return engine
+
+
+def _spark(url: str) -> Any:
+    """Spark with the settings of a URL: Ibis sets them once it runs, when most are refused."""
+    import ibis
+    from pyspark.sql import SparkSession
+
+    settings = dict(parse_qsl(urlsplit(url).query))
+    session = SparkSession.builder.config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return ibis.pyspark.connect(session)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[0] if lines else type(error).__name__
+    return said[:200].rstrip(".; ")
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """What an engine complains about while it runs, in one sentence."""
+    try:
+        yield
+    except (ReadError, MemoryError, OSError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        raise ReadError(f"{name}: the engine stopped: {_first_line(error)}") from None
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """The Parquet files of a folder, however deep; what begins with _ or . is none."""
+    files = (path for path in sorted(folder.rglob("*.parquet")) if path.is_file())
+    return [f for f in files if not any(x[0] in "_." for x in f.relative_to(folder).parts)]
+
+
+def opened(engine: Any, source: str) -> Table:
+    """A table of Parquet, which every part of it is checked to be, or one of the engine."""
+    path = Path(source)
+    with _told(source):
+        if not path.exists():
+            if "/" in source:
+                if "://" not in source:
+                    raise ReadError(f"{source}: there is no such file or folder; check the path")
+                return engine.read_parquet(source)
+            if source not in engine.list_tables():
+                raise ReadError(
+                    f"{source}: there is neither such a file nor such a table; check the name"
+                )
+            return engine.table(source)
+        path = path.absolute()
+        files = parts_of(path) if path.is_dir() else [path]
+        if not files:
+            raise ReadError(f"{source} holds no file *.parquet: write the table as Parquet")
+        for file in files:
+            try:
+                parquet.read_metadata(file)
+            except Exception as error:
+                part = path.name if file == path else f"{path.name}/{file.relative_to(path)}"
+                raise ReadError(
+                    f"{part} cannot be read as Parquet: it is damaged or cut off; write it again"
+                ) from error
+        if engine.name == "duckdb":
+            return engine.read_parquet([str(file) for file in files], hive_partitioning=True)
+        return engine.read_parquet(str(path))
+
+
+# ------------------------------------------------------------------------------------ expressions
+
+
+def _text(column: Any) -> Any:
+    return column if column.type().is_string() else column.cast("string")
+
+
+def _pairs(table: Table, name: str) -> Table:
+    roles = roles_of(table.columns, ("instance", "item"), name)
+    return table.select(**{role: table[roles[role]] for role in ("instance", "item")})
+
+
+def score_table(table: Table, name: str, *, marked: bool) -> Table:
+    """System, instance, item, score and, where it says so, what is relevant."""
+    wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
+    roles = roles_of(table.columns, wanted, name)
+    if not table[roles["score"]].type().is_numeric():
+        kind = table[roles["score"]].type()
+        raise ReadError(f"{name}: column {roles['score']!r} holds {kind}; write numbers")
+    import ibis
+
+    kept = {role: table[roles[role]] for role in wanted}
+    system = ibis.literal(stem_of(name)) if "system" not in roles else table[roles["system"]]
+    kept["system"] = _text(system)
+    if marked and kept["relevant"].type().is_numeric():
+        kept["relevant"] = kept["relevant"].fill_null(0)
+    elif marked:
+        kept["relevant"] = _text(kept["relevant"]).strip().lower().fill_null("")
+    return table.select(**kept)
+
+
+def _is(flag: Any, words: tuple[str, ...]) -> Any:
+    """Whether a mark is one of these, in numbers or in words."""
+    return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
+
+
+def candidates(scores: Table, relevant: Table | None = None, seen: Table | None = None) -> Table:
+    """Every row that is not seen, with its score, and whether it is relevant.
+
+    ``relevant`` and ``seen`` hold instances and items; without ``relevant`` a column says so.
+    """
+    if relevant is None:
+        every = scores.mutate(relevant=_is(scores["relevant"], YES))
+    else:
+        every = _flagged(scores, relevant, "relevant")
+    if seen is not None:
+        every = _flagged(every, seen, "seen")
+        every = every.filter(every["relevant"] | ~every["seen"]).drop("seen")
+    return every
+
+
+def _flagged(table: Table, pairs: Table, name: str) -> Table:
+    """Whether each row is of one of the pairs; labels of different types are compared as text."""
+    pairs = pairs.distinct().mutate(flag=True)
+    keys = []
+    for key in KEYS[1:]:
+        one, other = table[key], pairs[key]
+        alike = one.type().is_integer() == other.type().is_integer()
+        keys.append(one == other if alike else _text(one) == _text(other))
+    joined = table.left_join(pairs, keys)
+    return joined.select(*table.columns, **{name: joined["flag"].fill_null(False)})
+
+
+def _real(score: Any) -> Any:
+    """Whether a row is a candidate: -inf marks what is none."""
+    return score.fill_null(0) != float("-inf")
+
+
+def _ranked(candidates: Table) -> Table:
+    """Relevant candidates with a score."""
+    score = candidates["score"]  # no filter on the others: engines then join the wrong way round
+    return candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
+
+
+def rank(candidates: Table) -> Table:
+    """Rank, ties and n of every relevant item with a score: system, instance, rank, ...
+
+    Rank = 1 + candidates scored better; a missing score never is. Relevant items of one instance
+    that are tied with each other are placed as :func:`~sampledash.readers.scores.placed` says.
+    """
+    import ibis
+
+    own = _ranked(candidates)
+    own = own.select(*KEYS, wanted=own["score"])
+    others = candidates.select("system", "instance", "score")
+    both = own.join(others, ["system", "instance"])
+    ranked = both.group_by([*KEYS, "wanted"]).agg(
+        rank=both.count(where=both["score"] > both["wanted"]) + 1,
+        block=both.count(where=both["score"] == both["wanted"]),
+        n_candidates=both.count(where=_real(both["score"])),
+    )
+    tied = {"group_by": ["system", "instance", "wanted"]}
+    ranked = ranked.mutate(
+        many=ranked.count().over(ibis.window(**tied)),
+        index=ibis.row_number().over(ibis.window(**tied, order_by=_text(ranked["item"]))),
+    )
+    name = _text(ranked["instance"]) + "|" + _text(ranked["rank"])
+    digits = [ibis.literal(_HEX).find(name.hexdigest("md5").substr(i, 1)) for i in range(6)]
+    digest = sum(digit.cast("int64") * 16 ** (5 - i) for i, digit in enumerate(digits))
+    place = placed(digest, ranked["index"].cast("int64"), ranked["block"], ranked["many"])
+    alone = ranked["many"] == 1
+    return ranked.select(
+        "system",
+        "instance",
+        rank=ibis.ifelse(alone, ranked["rank"], ranked["rank"] + place).cast("int64"),
+        n_candidates=ranked["n_candidates"].cast("int64"),
+        ties=ibis.ifelse(alone, ranked["block"] - 1, 0).cast("int64"),
+    )
+
+
+def count(ranks: Table) -> Table:
+    """Ranks as a histogram: how many instances have each system, n, rank and ties.
+
+    Instances with several relevant items are kept as they are, with count 1.
+    """
+    import ibis
+
+    keys = [key for key in _HISTOGRAM if key in ranks.columns]
+    if "instance" not in ranks.columns:
+        return ranks.group_by(keys).agg(count=_instances(ranks))
+    mine = ibis.window(group_by=["system", "instance"])
+    ranks = ranks.mutate(many=ranks.count().over(mine), instance=_text(ranks["instance"]))
+    alone, several = ranks.filter(ranks["many"] == 1), ranks.filter(ranks["many"] > 1)
+    counted = alone.group_by(keys).agg(count=_instances(alone), instance=alone["instance"].min())
+    own = several["count"] if "count" in ranks.columns else ibis.literal(1)
+    columns = [*keys, "count", "instance"]
+    kept = several.mutate(count=own.cast(counted["count"].type()))
+    return counted.select(columns).union(kept.select(columns))
+
+
+def _instances(ranks: Table) -> Any:
+    return ranks["count"].sum() if "count" in ranks.columns else ranks.count()
+
+
+# ------------------------------------------------------------------------------------- what is run
+
+
+def rank_scores(
+    engine: Any,
+    source: str,
+    relevant: str | None = None,
+    seen: str | None = None,
+    *,
+    progress: Progress = lambda _: None,
+) -> tuple[Table, list[str]]:
+    """Ranks of a table of scores as an expression, and what is left out, in sentences."""
+    name = Path(source).name
+    scores = score_table(opened(engine, source), name, marked=relevant is None)
+    pairs = [
+        None if each is None else _pairs(opened(engine, each), Path(each).name)
+        for each in (relevant, seen)
+    ]
+    every = candidates(scores, *pairs)
+    with _told(name):
+        _refuse(scores, name, progress)
+        said = left_out(name, _facts(scores, every, pairs[0]))
+        progress(0.7)
+    return rank(every).order_by("system", "instance", "rank"), said
+
+
+def _refuse(scores: Table, name: str, progress: Progress) -> None:
+    """Refuse what cannot be ranked, with how much of it there is."""
+    labels = [scores[key].isnull() for key in KEYS]
+    bad = {"blank": labels[0] | labels[1] | labels[2]}
+    if scores["score"].type().is_floating():
+        bad["nan"] = scores["score"].isnan()
+    if "relevant" in scores.columns:
+        bad["odd"] = ~(_is(scores["relevant"], YES) | _is(scores["relevant"], NO))
+    sums = {name: scores.count(where=flag) for name, flag in bad.items()}
+    found = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
+    refuse_cells(name, found.get("nan", 0), 0, found["blank"], found.get("odd", 0))
+    slices = found["rows"] // _AT_ONCE + 1
+    for number in range(slices):  # a group for each row: all at once they fill the memory
+        part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
+        again = part.group_by(KEYS).agg(times=part.count())
+        again = again.filter(again["times"] > 1)
+        total = again.agg(rows=(again["times"] - 1).sum()).to_pyarrow().to_pylist()[0]["rows"]
+        if total:
+            refuse_twice(name, int(total), again.limit(_NAMED).to_pyarrow().to_pylist())
+        progress(0.5 * (number + 1) / slices)
+
+
+def _slice(scores: Table, slices: int) -> Any:
+    """A number below ``slices`` for each row, by its instance."""
+    instance = scores["instance"]
+    return ((instance if instance.type().is_integer() else instance.hash()) % slices).abs()
+
+
+def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, LeftOut]:
+    """What is left out of each system."""
+    own, every = _ranked(every), every.filter(_real(every["score"]))
+    parts = [every.group_by("system").agg(size=every["instance"].nunique())]
+    parts.append(own.group_by("system").agg(size=own["instance"].nunique(), items=own.count()))
+    if relevant is None:
+        marked = scores.filter(_is(scores["relevant"], YES))
+        parts.append(marked.group_by("system").agg(items=marked.count()))
+    else:
+        total = int(relevant.distinct().count().to_pyarrow().as_py())
+    found = [{x["system"]: x for x in part.to_pyarrow().to_pylist()} for part in parts]
+    facts = {}
+    for system in sorted(found[0]):
+        size, none = found[0][system]["size"], {"size": 0, "items": 0}
+        ranked = found[1].get(system, none)
+        asked = total if relevant is not None else found[2].get(system, none)["items"]
+        facts[system] = LeftOut(size, size - ranked["size"], asked, asked - ranked["items"])
+    return facts
+
+
+def ranks_table(table: Table, name: str) -> Table:
+    """The columns of a table of ranks that a histogram keeps, under our names."""
+    roles = roles_of(table.columns, ("rank",), name)
+    if not table[roles["rank"]].type().is_integer():
+        raise ReadError(
+            f"{name}: column {roles['rank']!r} holds {table[roles['rank']].type()}; "
+            f"write {ROLES['rank'].write}"
+        )
+    import ibis
+
+    kept = {
+        role: table[roles[role]] for role in (*_HISTOGRAM, "count", "instance") if role in roles
+    }
+    kept["system"] = _text(kept.get("system", ibis.literal(stem_of(name))))
+    return table.select(**kept)
+
+
+def save(engine: Any, table: Table, target: str, name: str) -> None:
+    """Write a table as one Parquet file, aside and then renamed."""
+    path = Path(target)
+    if path.is_dir():
+        raise ValueError(f"{target} is a folder: give another --output")
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.touch()  # before the engine works for nothing
+        with _told(name):
+            if engine.name == "pyspark":  # which would write a folder, on its workers
+                parquet.write_table(table.to_pyarrow(), aside)
+            else:
+                table.to_parquet(aside)
+        os.replace(aside, path)
+    except OSError as error:
+        raise ValueError(
+            f"{target} cannot be written ({(error.strerror or type(error).__name__).lower()}): "
+            "give another --output"
+        ) from None
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def count_ranks(engine: Any, source: str) -> Table:
+    """A table of ranks as a histogram; labels are kept where some have several relevant items."""
+    name = Path(source).name
+    ranks = ranks_table(opened(engine, source), name)
+    several = False
+    if "instance" in ranks.columns:
+        with _told(name):
+            lists = ranks.group_by("system", "instance").agg(items=ranks.count())
+            several = lists.filter(lists["items"] > 1).limit(1).count().to_pyarrow().as_py() > 0
+    counted = count(ranks if several else ranks.drop(*{"instance"} & {*ranks.columns}))
+    return counted.order_by([key for key in _HISTOGRAM if key in counted.columns])
+
+
+def fetched(table: Table, name: str, most: int) -> Any:
+    """A table of an engine as a frame; more rows than are read again are refused."""
+    with _told(name):
+        if table.limit(most + 1).count().to_pyarrow().as_py() > most:
+            raise ReadError(f"{name} are more than {most:,} rows: write them, -o {name}.parquet")
+        return table.to_pandas()
+
+
+def folder(path: Path) -> bytes:
+    """A folder of Parquet as one file; ranks of more rows than are read at once as counts."""
+    engine = connect()
+    table = opened(engine, str(path))
+    with _told(path.name):
+        rows = int(table.count().to_pyarrow().as_py())
+        if rows > limits.LABELLED.most and "rank" in map(str.lower, table.columns):
+            table = count_ranks(engine, str(path))
+            rows = int(table.count().to_pyarrow().as_py())
+        limits.ROWS.check(rows, path.name)
+        whole = io.BytesIO()
+        parquet.write_table(table.to_pyarrow(), whole)
+    return whole.getvalue()

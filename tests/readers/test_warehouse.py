@@ -1,0 +1,292 @@
+"""Ranks and counts of scores by an engine: DuckDB, Spark on two workers, NumPy, and one by one."""
+
+import hashlib
+import shutil
+import sys
+from collections import Counter
+from importlib.util import find_spec
+from urllib.parse import urlencode
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import sampledash as sd
+from sampledash.command_line import main
+from sampledash.readers import scores, warehouse
+
+needs_ibis = pytest.mark.skipif(
+    find_spec("ibis") is None, reason="Ibis is not installed: pip install 'sampledash[warehouse]'"
+)
+INF = float("inf")
+
+
+def drawn(seed):
+    """Scores of two systems, items that are relevant, and seen ones; nothing is left out."""
+    rng, rows, relevant, seen = np.random.default_rng(seed), [], [], []
+    for user in range(40):
+        few = rng.permutation(30)
+        relevant += [(f"u{user}", int(i)) for i in few[: user % 5]]  # none, one or several
+        seen += [(f"u{user}", int(i)) for i in few[user % 3 : rng.integers(3, 12)]]
+    for system in "AB":
+        for user in range(40):
+            for item in rng.permutation(30)[: rng.integers(12, 31)].tolist():  # n differs
+                score = [float(rng.integers(6)), None, -INF][rng.choice(3, p=[0.9, 0.06, 0.04])]
+                rows.append((system, f"u{user}", item, score))
+    columns = ["system", "user_id", "item_id", "score"]
+    table = {
+        name: list(cells) for name, cells in zip(columns, zip(*rows, strict=True), strict=True)
+    }
+    wanted = set(relevant)
+    flags = [int(pair in wanted) for pair in zip(table["user_id"], table["item_id"], strict=True)]
+    pairs = [
+        dict(zip(["user", "item"], zip(*x, strict=True), strict=True))
+        for x in (relevant + relevant[:9], seen)
+    ]
+    return table | {"relevant": flags}, *pairs
+
+
+def one_by_one(table, seen=()):
+    """The histogram of (system, n, rank, ties) and what is left out, by the definition."""
+    rows, lists = pd.DataFrame(table).to_dict("records"), {}
+    for row in rows:
+        score = None if pd.isna(row["score"]) else row["score"]
+        if score != -INF and (row["relevant"] or (row["user_id"], row["item_id"]) not in seen):
+            key = row["system"], row["user_id"]
+            lists.setdefault(key, []).append((score, row["relevant"], str(row["item_id"])))
+    found, bare = Counter(), Counter()
+    for (system, user), items in lists.items():
+        known = [score for score, _, _ in items if score is not None]
+        mine = sorted(
+            (score, item) for score, wanted, item in items if wanted and score is not None
+        )
+        bare[system] += not mine
+        for score, item in mine:
+            rank = 1 + sum(other > score for other in known)
+            block = sum(other == score for other in known)
+            tied = [other for own, other in mine if own == score]
+            if len(tied) > 1:  # evenly, from a start that is drawn by the digest
+                start = int(hashlib.md5(f"{user}|{rank}".encode()).hexdigest()[:6], 16) / 2**24
+                rank += int((start + tied.index(item)) * block / len(tied))
+                block = 1
+            found[system, len(items), rank, block - 1] += 1
+    return found, bare
+
+
+def histogram(ranks):
+    columns = [ranks[name].tolist() for name in ("system", "n_candidates", "rank", "ties")]
+    return Counter(zip(*columns, strict=True))
+
+
+def stored(folder, table, parts=2):
+    """Parquet in parts, a folder for each system."""
+    whole = pa.table({**table, "score": pa.array(table["score"], pa.float32())})
+    for system in sorted(set(table["system"])):
+        own = whole.filter(pa.compute.equal(whole["system"], system)).drop(["system"])
+        (folder / f"system={system}").mkdir(parents=True)
+        for part in range(parts):
+            path = folder / f"system={system}" / f"part-{part}.parquet"
+            size = -(-len(own) // parts)
+            parquet.write_table(own.slice(part * size, size), path)
+    (folder / "_SUCCESS").touch()
+    return str(folder)
+
+
+def in_memory(table, relevant, seen):
+    """The same by NumPy."""
+    frame = pd.DataFrame({"score": pd.array(table["score"], "double[pyarrow]")})
+    for name, role in {"user_id": "instance", "item_id": "item"}.items():
+        frame[role] = table[name]
+    frame = frame.assign(system=table["system"], relevant=table["relevant"])
+    pairs = [
+        None if x is None else pd.DataFrame(x).rename(columns={"user": "instance"})
+        for x in (relevant, seen)
+    ]
+    if pairs[0] is not None:
+        pairs[0] = pairs[0].drop_duplicates()
+    sets, said = scores.ranks_of_scores(frame, "scores", *pairs)
+    parts = [
+        (rs.system, n, r, t) for rs in sets for n, r, t in zip(rs.n, rs.ranks, rs.ties, strict=True)
+    ]
+    return Counter((s, int(n), int(r), int(t)) for s, n, r, t in parts), said
+
+
+def ranked_by(engine, folder, table, relevant, seen, marked):
+    """Ranks and histogram by an engine, and what it says."""
+    pairs = [None, None]
+    for place, each in enumerate((None if marked else relevant, seen)):
+        if each is not None:
+            pairs[place] = str(folder / f"{place}.parquet")
+            parquet.write_table(pa.table(each), pairs[place])
+    source = stored(folder / "scores", table)
+    ranks, said = warehouse.rank_scores(engine, source, *pairs)
+    path = str(folder / "ranks.parquet")
+    warehouse.save(engine, ranks, path, "ranks")
+    return pd.read_parquet(path), warehouse.count_ranks(engine, path).to_pandas(), said
+
+
+def agree(engine, folder, seed, *, marked, without_seen):
+    table, relevant, seen = drawn(seed)
+    seen = None if without_seen else seen
+    away = set() if seen is None else set(zip(seen["user"], seen["item"], strict=True))
+    expected, bare = one_by_one(table, away)
+    ranks, counted, said = ranked_by(engine, folder, table, relevant, seen, marked)
+    assert histogram(ranks) == expected
+    by_numpy, same = in_memory(table, None if marked else relevant, seen)
+    assert by_numpy == expected
+    assert same == said
+    assert any(f"A: {bare['A']} of 40 instances have no relevant item" in line for line in said)
+    assert any("relevant items have no score and are left out" in line for line in said)
+    kinds = ["system", "n_candidates", "rank", "ties"]
+    rows = zip(*(counted[name].tolist() for name in (*kinds, "count")), strict=True)
+    again = Counter()
+    for *kind, count in rows:
+        again[tuple(kind)] += int(count)
+    assert again == expected
+    return counted
+
+
+@needs_ibis
+@pytest.mark.parametrize(("seed", "marked"), [(1, True), (2, False), (3, False)])
+def test_duckdb_and_numpy_count_as_one_by_one(seed, marked, tmp_path):
+    engine = warehouse.connect()
+    counted = agree(engine, tmp_path, seed, marked=marked, without_seen=seed == 2)
+    counted.to_parquet(tmp_path / "counts.parquet")
+    sets = sd.read_rank_sets(tmp_path / "counts.parquet", instances="any")
+    assert [rs.max_relevant for rs in sets] == [4, 4]
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java: no java here")
+@pytest.mark.skipif(
+    find_spec("pyspark") is None, reason="no PySpark: pip install 'sampledash[spark]'"
+)
+@needs_ibis
+def test_spark_on_two_workers_counts_as_one_by_one(tmp_path, monkeypatch):
+    for name, value in {"IP": "127.0.0.1", "HOSTNAME": "localhost"}.items():
+        monkeypatch.setenv(f"SPARK_LOCAL_{name}", value)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    settings = {
+        "spark.master": "local-cluster[2,1,1024]",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.executor.memory": "512m",
+        "spark.sql.shuffle.partitions": "2",  # the rest is faster on so little
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
+    }
+    for side in ("driver", "executor"):
+        settings[f"spark.{side}.extraJavaOptions"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    url = "pyspark://?" + urlencode(settings)
+    monkeypatch.chdir(tmp_path)  # where workers put their logs
+    engine = warehouse.connect(url)
+    try:
+        agree(engine, tmp_path, 3, marked=False, without_seen=False)
+        status = engine._session.sparkContext._jsc.sc().statusTracker()
+        assert len(status.getExecutorInfos()) == 1 + 2  # the driver and its workers
+    finally:
+        engine._session.stop()
+
+
+@needs_ibis
+def test_the_commands_take_folders(tmp_path, capsys):
+    table, relevant, _ = drawn(4)
+    source = stored(tmp_path / "scores", table)
+    pairs = str(tmp_path / "relevant.parquet")
+    parquet.write_table(pa.table(relevant), pairs)
+    ranks, counts = str(tmp_path / "ranks.parquet"), str(tmp_path / "counts.parquet")
+    assert main(["rank", source, "--relevant", pairs, "-o", ranks]) == 0
+    assert "are left out" in capsys.readouterr().err
+    assert main(["count", ranks, "--engine", "duckdb://?threads=1", "-o", counts]) == 0
+    one, other = (sd.read_rank_sets(path, instances="any") for path in (ranks, counts))
+    for a, b in zip(one, other, strict=True):
+        assert a.n_instances == b.n_instances
+        assert sd.mean("AP", a) == pytest.approx(sd.mean("AP", b), rel=1e-12)
+    (tmp_path / "parts").mkdir()
+    for place, rs in enumerate(one):  # a folder of ranks is read as one table
+        frame = pd.read_parquet(ranks)
+        frame[frame["system"] == rs.system].to_parquet(tmp_path / "parts" / f"{place}.parquet")
+    assert main(
+        ["check", str(tmp_path / "parts"), "--metric", "Recall@5", "--m", "9", "--instances", "any"]
+    ) in (0, 1)
+    assert (
+        sd.read_rank_sets(tmp_path / "parts", instances="any")[0].n_instances == one[0].n_instances
+    )
+
+
+def spoiled(change):
+    table, *_ = drawn(5)
+    frame = pd.DataFrame(table)
+    return change(frame).to_dict("list")
+
+
+#: What is done to the table or said in its place, and what is said of it.
+WRONG = {
+    "column": (lambda t: t.rename(columns={"score": "points"}), "has no column score"),
+    "nan": (
+        lambda t: t.assign(score=[*[float("nan")] * 3, *[1.0] * (len(t) - 3)]),
+        "3 of the scores are NaN",
+    ),
+    "twice": (lambda t: pd.concat([t, t.head(2)]), "2 rows score an item again, such as item "),
+    "relevant": (lambda t: t.assign(relevant=0), "no item that system 'A' scores is relevant"),
+    "mark": (lambda t: t.assign(relevant=2), "relevant is neither 1 nor 0 in"),
+}
+
+
+@needs_ibis
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_with_scores_is_one_sentence(name, tmp_path, capsys):
+    change, said = WRONG[name]
+    frame = change(pd.DataFrame(drawn(5)[0]))
+    folder = tmp_path / "scores"
+    folder.mkdir()
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    if name == "nan":
+        cells = pa.array(frame["score"].to_numpy(), from_pandas=False)
+        table = table.set_column(table.schema.get_field_index("score"), "score", cells)
+    parquet.write_table(table, folder / "a.parquet")
+    refused(["rank", str(folder), "-o", str(tmp_path / "ranks.parquet")], said, tmp_path, capsys)
+
+
+def refused(words, said, folder, capsys):
+    before = sorted(folder.rglob("*"))
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert err.count("\n") == 1
+    assert sorted(folder.rglob("*")) == before
+
+
+@needs_ibis
+def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, capsys):
+    table, *_ = drawn(6)
+    source = stored(tmp_path / "scores", table)
+    rank = ["rank", source, "-o"]
+    refused([*rank, str(tmp_path / "no" / "x.parquet")], "cannot be written", tmp_path, capsys)
+    refused([*rank, str(tmp_path)], "cannot be written", tmp_path, capsys)
+    away = "duckdb:///no/such/lake.db"
+    refused(
+        [*rank, "x.parquet", "--engine", away], f"Engine {away} cannot be reached", tmp_path, capsys
+    )
+    missing = ["rank", "nowhere", "--engine", "duckdb://"]
+    refused(missing, "neither such a file nor such a table", tmp_path, capsys)
+    refused([*rank, "x.parquet", "--n", "9"], "--n is not for an engine", tmp_path, capsys)
+    broken = tmp_path / "scores" / "system=B" / "part-1.parquet"
+    broken.write_bytes(broken.read_bytes()[:-9])
+    refused([*rank, "x.parquet"], "scores/system=B/part-1.parquet cannot be read", tmp_path, capsys)
+    shutil.rmtree(tmp_path / "scores" / "system=A")
+    broken.write_bytes(b"")
+    (tmp_path / "none").mkdir()
+    refused(["rank", str(tmp_path / "none")], "holds no file *.parquet", tmp_path, capsys)
+
+
+def test_a_missing_extra_is_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    refused(["rank", str(tmp_path)], "pip install 'sampledash[warehouse]'", tmp_path, capsys)
+    with pytest.raises(ValueError, match=r"sampledash\[warehouse\]"):
+        sd.read_rank_sets(tmp_path)
