@@ -257,8 +257,10 @@ class RankSet(ByDigest):
                 f"ties {where}: rank {rank[i]} with {tied[i]} others tied reaches beyond "
                 f"n = {size[i]}; `ranks` is the best rank of the tied block"
             )
-        numbering = np.arange(rows) if instances is None else instances
-        labels = column("instances", numbering, checks.labels)
+        if instances is None:
+            labels = np.arange(rows)
+        else:
+            labels = column("instances", instances, checks.labels)
         count = column("counts", 1.0 if counts is None else counts, checks.numbers)
         if np.any(count <= 0):
             raise ValueError(f"counts {where} must be above 0, got {count[count <= 0][0]:g}")
@@ -281,8 +283,9 @@ class RankSet(ByDigest):
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
         """Rows by instance and rank, with the position and number of relevant items of each."""
-        rows = len(self.ranks)
-        codes, distinct = codes_of(self.instances)
+        rows, labels = len(self.ranks), self.instances
+        alone = labels.dtype.kind in "iu" and bool(np.all(labels[1:] > labels[:-1]))
+        codes, distinct = (labels, rows) if alone else codes_of(labels)
         if distinct == rows:
             ones = np.broadcast_to(1, rows)
             return slice(None), ones, ones
@@ -355,7 +358,8 @@ class RankSet(ByDigest):
     def n_instances(self) -> float:
         """Number of instances |D|, counts included."""
         order, position, _ = self._order
-        return float(self.counts[order][position == 1].sum())
+        counts = self.counts[order]
+        return float((counts if self.max_relevant == 1 else counts[position == 1]).sum())
 
     @property
     def max_relevant(self) -> int:

@@ -6,8 +6,8 @@ And what was understood of them: in one line, and in detail for the reader to ch
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -83,9 +83,10 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
             limits.check_name(wanted[name], part.name)
         system = part.frame["system"].array.rename_categories(names).set_categories(kept)
         here = system.codes >= 0
-        frame = part.frame if here.all() else part.frame[here]
-        system = system[here].rename_categories([wanted[name] for name in kept])
-        result.append(replace(part, frame=frame).with_columns(system=system))
+        if not here.all():
+            part, system = part.only(here), system[here]
+        system = system.rename_categories([wanted[name] for name in kept])
+        result.append(part.with_columns(system=system))
     return result
 
 
@@ -412,19 +413,22 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
 def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
     """One for each system, in order of appearance."""
     name = " and ".join(part.name for part in parts)
-    frames = {str(system): own for part in parts for system, own in _by_system(part.frame)}
+    frames = {str(system): own for part in parts for system, own in _by_system(part)}
     if not all("instance" in own for own in frames.values()):
         frames = {s: own.drop(columns="instance", errors="ignore") for s, own in frames.items()}
     counted = any("count" in own for own in frames.values())
     if instances != "any" and len(frames) > 1:
         frames = _aligned(frames, name, counted, instances == "shared")
-    return [_rank_set(system, own, name, counted) for system, own in frames.items()]
+    # Each gives up its room to its rank set.
+    return [_rank_set(system, frames.pop(system), name, counted) for system in list(frames)]
 
 
-def _by_system(frame: pd.DataFrame) -> Any:
-    """The rows of each system; where there is one only, nothing has to be sorted."""
-    one, *others = frame["system"].cat.categories
-    return frame.groupby("system", observed=True) if others else [(one, frame)]
+def _by_system(part: Ranks) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of each system."""
+    system = part.frame["system"].array
+    for code in np.unique(system.codes):
+        own = system.codes == code
+        yield system.categories[code], part.frame if own.all() else part.only(own).frame
 
 
 def _aligned(

@@ -29,6 +29,7 @@ from sampledash.readers.columns import (
 )
 from sampledash.readers.contents import stem_of
 from sampledash.readers.errors import ReadError
+from sampledash.types import Flags
 
 Runs = Literal["averaged", "apart"]
 
@@ -89,6 +90,20 @@ class Ranks:
             if values is not None
         }
         return replace(self, frame=pd.DataFrame(found, index=self.frame.index, copy=False))
+
+    def only(self, keep: Flags) -> Ranks:
+        """Some of the rows. What stands for all is kept once: a file has millions of them."""
+        frame, size = self.frame, int(np.count_nonzero(keep))
+        found = {
+            role: column.array[keep]
+            if isinstance(column.dtype, pd.CategoricalDtype) or column.to_numpy().strides[0]
+            else np.broadcast_to(column.to_numpy()[:1], size)
+            for role, column in frame.items()
+        }
+        places = frame.index
+        if isinstance(places, pd.RangeIndex):
+            places = pd.Index(np.arange(len(frame), dtype=np.int32))
+        return replace(self, frame=pd.DataFrame(found, index=places[keep], copy=False))
 
     def noted(self, *notes: str, doubts: Sequence[str] = ()) -> Ranks:
         """With further notes and doubts."""
@@ -184,13 +199,15 @@ def _without_zeros(ranks: Ranks) -> Ranks:
     count = ranks.values("count")
     if count is None or count.all():
         return ranks
-    some = ranks.frame[count > 0]
-    if not len(some):
+    some = ranks.only(count > 0)
+    if not len(some.frame):
         raise ReadError(f"{ranks.name} counts no instance: every count is 0")
-    gone = len(count) - len(some)
+    gone = len(count) - len(some.frame)
     verbs = ("says", "was") if gone == 1 else ("say", "were")
-    some["system"] = some["system"].cat.remove_unused_categories()
-    return replace(ranks, frame=some).noted(
+    system = some.frame["system"].array
+    if len(np.unique(system.codes)) < len(system.categories):
+        some = some.with_columns(system=system.remove_unused_categories())
+    return some.noted(
         f"{several(gone, 'row')} with count 0 {verbs[0]} nothing and {verbs[1]} left out."
     )
 

@@ -158,36 +158,52 @@ def arrow_frame(
         strings_can_be_null=True,
     )
     pool = pa.system_memory_pool()  # which gives back what is free again
-    pieces: dict[str, list[Any]] = {name: [] for name in wanted}
+    text: dict[str, list[Any]] = {name: [] for name in set(wanted) - numeric}
+    known: dict[str, NDArray[Any]] = dict.fromkeys(numeric, np.empty(0, dtype=np.int32))
+    rows, most = 0, data.count(b"\n") + data.count(b"\r") + 1
     try:
         # Block by block: the whole of it at once is there sooner, but takes three times the room.
         with arrow_csv.open_csv(pa.BufferReader(data), read, parse, convert, pool) as reader:
             for block in reader:
                 if any(column.null_count for column in block.columns):
                     return None
-                for name, own in pieces.items():
-                    cells = block[name]
-                    own.append(compact([cells.to_numpy()]) if name in numeric else cells)
+                for name, own in text.items():
+                    own.append(block[name])
+                for name in numeric:
+                    known[name] = _filled(known[name], most, rows, block[name].to_numpy())
+                rows += len(block)
     except pa.ArrowException:
         return None
     found: dict[Any, Any] = {}
     for name, kind in holds.items():
-        if (column := pieces.pop(str(name), None)) is None:
-            continue
         if str(name) in numeric:
-            found[name] = compact(column)
+            found[name] = compact([known.pop(str(name))[:rows]])
             if kind == "real" and np.isnan(found[name]).any():
                 return None  # written "nan"
-            continue
-        text = pa.chunked_array(column)
-        if kind == "many":
-            if (numbers := plain_integers(text)) is not None:
-                found[name] = numbers
-                continue
-            text = text.dictionary_encode()
-        found[name] = text.combine_chunks().to_pandas()
+        elif kind is not None:
+            column = pa.chunked_array(text.pop(str(name)))
+            if kind == "many":
+                if (numbers := plain_integers(column)) is not None:
+                    found[name] = numbers
+                    continue
+                column = column.dictionary_encode()
+            found[name] = column.combine_chunks().to_pandas()
     pa.default_memory_pool().release_unused()
     return pd.DataFrame(found, copy=False)
+
+
+def _filled(into: NDArray[Any], most: int, start: int, piece: NDArray[Any]) -> NDArray[Any]:
+    """The column with one more piece, in one array from the beginning.
+
+    Joined at the end they would need as much room again, which the system does not get back.
+    """
+    kind = compact([piece]).dtype
+    if not start:
+        into = np.empty(most, dtype=kind)
+    elif kind != into.dtype:
+        into = into.astype(np.promote_types(kind, into.dtype), copy=False)
+    into[start : start + len(piece)] = piece
+    return into
 
 
 def careful_frame(
