@@ -75,14 +75,16 @@ def vector(
     # Another correction that explodes must not flatten the one in focus.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
+    # In ten steps a decade: the axis stays while m moves a little.
+    last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
     return theme.figure(
         data,
         dark=dark,
         height=215,
         title=f"Vector for {metric}",
-        revision=f"vector-{metric}-{shown[-1]}",
+        revision=f"vector-{metric}-{last}",
         yaxis=_percent(low, top),
-        xaxis=theme.rank_axis(int(shown[-1]), title="sampled rank (log scale)", most=5),
+        xaxis=theme.rank_axis(last, title="sampled rank (log scale)", most=5),
     )
 
 
@@ -96,8 +98,9 @@ def risks(
     rows = list(found)
     bias2, variance = 1e4 * np.array(list(found.values())).T
     variance = variance / instances
-    # One exploding variance is cut off rather than letting it hide the rest.
-    end = min(float((bias2 + variance).max()), 4 * float(bias2.max()) + 1e-9)
+    # One exploding variance is cut off rather than letting it hide the rest. In shares of the
+    # longest, the axis stays while the bars move.
+    end = max(min(float((bias2 + variance).max()), 4 * float(bias2.max()) + 1e-9), 1e-9)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
     beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
     bars, marks = [], []
@@ -106,7 +109,7 @@ def risks(
     ):
         parts = ((0.0, bias, color), (bias, bias + scatter, theme.faded(color, 0.35)))
         bars += [
-            theme.curve([start, stop], [i, i], {"width": 12, "color": hue}, "")
+            theme.curve([start / end, stop / end], [i, i], {"width": 12, "color": hue}, "")
             for start, stop, hue in parts
         ]
         text = f"<b>{recipe}</b>  {root(bias)}² + {root(scatter)}²"
@@ -120,7 +123,7 @@ def risks(
         revision="risks",
         hovermode=False,
         margin={"l": 8, "r": 8, "t": 34, "b": 4},
-        xaxis={"visible": False, "range": [0, max(end, 1e-9) * 1.02]},
+        xaxis={"visible": False, "range": [0, 1.02]},
         yaxis={"visible": False, "range": [len(rows) - 0.7, -0.75]},
         shapes=[theme.upright(0, theme.look(dark).muted)],
     )
