@@ -400,6 +400,12 @@ def _large(c: Corpus) -> None:
     rows(plain, lambda i: f"{i + 1},9999999\n", 10_100_000, refused=True)
     counted = "S{},{},99999,{}\n".format
     rows("system,rank,n,count\n", lambda i: counted(i % 3, i % 99_991 + 1, i % 9), most)
+    halves = "S{},{},{},{}.5\n".format
+
+    def each(i: int) -> str:
+        return halves(i % 3, i % 99_991 + 1, 99_999 + i % 7, i % 9)
+
+    rows("system,rank,n,count\n", each, most)
     rows(plain, lambda i: f"{i + 1}{'x' * (i == 8_999_999)},9\n", most, refused=True)
     head = "sampled_rank,n,m\n"
     rows(head, lambda i: f"{i % 21 + 1},{99 + i},{20 + i % 5}\n", labelled, reader="sampled")
