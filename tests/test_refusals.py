@@ -65,7 +65,7 @@ SAID = sampled(adaptive=True)
 BLOCKS = [sd.RankSet(x, [1, 4, 2], 9, instances=list("aab"), ties=[0, 2, 0]) for x in "PQ"]
 
 PARTS = (math, metrics, tables, estimate, sd)
-NAMES = {name: value for part in PARTS for name, value in vars(part).items()} | globals()
+NAMES = {name: getattr(part, name) for part in PARTS for name in dir(part)} | globals()
 
 #: A call, the beginning of its sentence, and values that take the place of "?" in both; of <a/b>
 #: each is called, of EVERY all functions that take the options of a protocol.
