@@ -30,6 +30,7 @@ from sampledash.readers.errors import MissingCandidates, ReadError
 from sampledash.readers.frame import Facts, few
 from sampledash.readers.pasted import open_text
 from sampledash.report.numbers import count, percent, span
+from sampledash.report.sentences import negatives
 
 UPLOAD, PASTE = "Upload a file", "Paste ranks"
 BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
@@ -204,7 +205,7 @@ def _alone(ranks: RankSet) -> str:
     except (ValueError, IndexError):
         return said
     return (
-        f"{said} Its {metric} is {percent(exact)}; on {count(settings.m)} sampled negatives "
+        f"{said} Its {metric} is {percent(exact)}; on {negatives(settings.m, 'sampled')} "
         f"{percent(sampled)} would be expected."
     )
 

@@ -34,9 +34,9 @@ def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
     return " ".join(parts) + (" > …" if len(systems) > MOST_NAMED else "")
 
 
-def negatives(m: int) -> str:
-    """``100 negatives``, or ``1 negative``."""
-    return "1 negative" if m == 1 else f"{count(m)} negatives"
+def negatives(m: int, kind: str = "") -> str:
+    """``100 negatives``, or ``1 negative``; of a kind, such as ``1 sampled negative``."""
+    return f"{count(m)} {kind} negative{'s' * (m != 1)}".replace("  ", " ")
 
 
 def metric_name(metric: str, correction: str = "uncorrected") -> str:

@@ -89,7 +89,7 @@ def test_the_vector_and_its_cost_follow_the_hand(page, name, end):
 def test_designs_follow_the_budget(page):
     visit(page, "consistency?answers=What+to+do+instead&metrics=Recall%40k")
     sets, how = sd.example("movielens-xyz"), {"corrections": ["uncorrected"], "scheme": SCHEME}
-    row = page.locator(".st-key-designs_table tr", has_text="stop when decided")
+    row = page.locator(".st-key-designs_table tr", has_text="stop when decided").first
     page.locator(".st-key-consistency_designs .main-svg").first.wait_for()
     page.locator(".st-key-budget_ladder").scroll_into_view_if_needed()
     for budget in dragged(page, "budget", 0.95):

@@ -97,8 +97,8 @@ def sentence(focus: Focus, priced: Priced, m: int) -> str:
     """What the price of m negatives buys."""
     metric = focus.metric
     error = priced.error(m)
-    bought = f"{count(m)} sampled negative{'s are' if m > 1 else ' is'}"
-    sampled = f"{bought} off by {points(error[SAMPLED])}"
+    are = "is" if m == 1 else "are"
+    sampled = f"{negatives(m, 'sampled')} {are} off by {points(error[SAMPLED])}"
     if corrected := error.keys() - {SAMPLED, FULL, STOPPED, BEST}:
         best = min(corrected, key=error.__getitem__)
         sampled += f", corrected by {best} by {points(error[best])}"

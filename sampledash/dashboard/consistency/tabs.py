@@ -26,6 +26,7 @@ from sampledash.report.html import html_report
 from sampledash.report.numbers import count, in_runs, percent, points
 from sampledash.report.paragraph import paragraph
 from sampledash.report.script import python_script
+from sampledash.report.sentences import negatives
 from sampledash.types import Floats
 
 NAMES = ("How sure", "Repeat it", "Numbers", "What to do instead")
@@ -281,7 +282,7 @@ def _repeat_it(focus: Focus) -> None:
             )
     if runs is None:
         st.info(
-            f"Draws {count(focus.result.m)} negatives for each of the instances again and again, "
+            f"Draws {negatives(focus.result.m)} for each of the instances again and again, "
             "as if the evaluation were repeated, and sets what comes out beside its exact law.",
             icon=":material/casino:",
         )

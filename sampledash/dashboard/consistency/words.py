@@ -216,10 +216,10 @@ def plan(
         )
     more = "no number of negatives looked at is enough for good"
     if needed is not None:
-        more = f"**{count(needed)} negatives** with these {count(has)} instances"
-    other = f"; with {count(m)} negatives no number of instances is enough"
+        more = f"**{negatives(needed)}** with these {count(has)} instances"
+    other = f"; with {negatives(m)} no number of instances is enough"
     if instances is not None:
-        other = f", or **{count(instances)} instances** with {count(m)} negatives"
+        other = f", or **{count(instances)} instances** with {negatives(m)}"
     return f"{start}{more}{other}."
 
 
@@ -235,7 +235,7 @@ def counterexample(systems: Sequence[str], metric: str, m: int) -> str:
     """What the smallest counterexample shows."""
     first, second = systems
     return (
-        f"On all items {first} is ahead of {second} by {metric}; with {count(m)} sampled negatives "
+        f"On all items {first} is ahead of {second} by {metric}; with {negatives(m, 'sampled')} "
         f"{second} is ahead in expectation."
     )
 
@@ -282,7 +282,7 @@ def beware(result: Result) -> str:
         return ""
     return (
         f"{count(many)} of {count(atoms.instances)} instances have fewer than "
-        f"{count(result.m)} negatives: they are ranked among all of theirs."
+        f"{negatives(result.m)}: they are ranked among all of theirs."
     )
 
 
