@@ -361,12 +361,14 @@ def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray
 
 def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
     """Mean and variance of ``vector`` (m + 1,) under each row of a law (rows, m + 1)."""
-    mean = p @ vector
+    last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))  # behind it a metric is 0
+    head, values = p[:, :last], vector[:last]
+    mean = head @ values
     # Centred: E[v^2] - e^2 would cancel. Laid out in memory as the law is.
-    square = np.subtract(vector, mean[:, None], out=np.empty_like(p))
+    square = np.subtract(values, mean[:, None], out=np.empty_like(head))
     square *= square
-    square *= p
-    return mean, square.sum(axis=1)
+    variance = np.einsum("rs,rs->r", head, square)
+    return mean, variance + mean**2 * p[:, last:].sum(axis=1)
 
 
 def mean_and_variance(
