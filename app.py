@@ -4,6 +4,7 @@ Run it with ``streamlit run app.py``.
 """
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 # Before numpy loads: its matrices here are small, and BLAS threads that wait for each other on a
@@ -15,7 +16,8 @@ import streamlit as st
 from streamlit.components.v1 import declare_component
 
 HERE = Path(__file__).parent
-ASSETS, DASHBOARD = HERE / "assets", HERE / "sampledash" / "dashboard"
+(PACKAGE,) = map(Path, find_spec("sampledash").submodule_search_locations)  # not yet imported
+ASSETS, DASHBOARD = HERE / "assets", PACKAGE / "dashboard"
 # File in pages/, title and icon, in the order of the menu; the first opens at the bare address.
 MENU = (
     ("start", "Start", "home"),

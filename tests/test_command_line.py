@@ -16,6 +16,7 @@ import pytest
 import sampledash as sd
 from sampledash import command_line
 from sampledash.command_line import COMMANDS, main
+from sampledash.command_line.serving import results
 from tests.dashboard.driver import Page
 
 ROOT = Path(__file__).parents[1]
@@ -51,7 +52,7 @@ def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
     if name == "serve":  # which would not end
         calls = []
         monkeypatch.setattr(
-            subprocess, "call", lambda *words, env: calls.append((*words, env)) or 0
+            subprocess, "call", lambda *words, env, cwd: calls.append((*words, env)) or 0
         )
         assert main([command, *rest]) == 0
         (call, environment), *_ = calls
@@ -310,3 +311,21 @@ def test_a_pipe_refuses_a_sampled_comparison_and_loads_little(tmp_path):
     done = subprocess.run(line, env=os.environ | {"PYTHONPATH": str(ROOT)}, **how)
     assert (done.returncode, done.stderr) == (1, "set()\n")
     assert "ranks A > B; on all items B > A" in done.stdout
+
+
+def test_served_results_are_a_source_of_the_page(toy, monkeypatch, tmp_path):
+    from sampledash.dashboard import ranks
+
+    other = tmp_path / "other.csv"
+    other.write_text(TOY.replace("A,11", "A,3"))
+    offer = (ranks.SERVED, *ranks.OFFER)
+    monkeypatch.setattr(ranks, "RESULTS", {"toy.csv": toy, "other.csv": str(other)})
+    monkeypatch.setattr(ranks, "OFFER", offer)
+    monkeypatch.setitem(ranks.OFFERED, "source", (offer, offer[0]))
+    first, second = (
+        Page("consistency", source=ranks.SERVED, result=x) for x in ("toy.csv", "other.csv")
+    )
+    assert "ranks A > B; on all items B > A" in first.headline
+    assert first.headline != second.headline
+    assert results([str(tmp_path)]) == [str(other), toy]
+    assert main(["serve", str(tmp_path / "nowhere")]) == 2

@@ -25,11 +25,11 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
         raise ValueError("app.py is not installed: install sampledash with pip, or use a clone")
     files = results(args.files)
     call = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(args.port)]
-    call += ["--browser.gatherUsageStats", "false", "--client.showErrorDetails", "none"]
     if args.base_path:
         call += ["--server.baseUrlPath", args.base_path]
     environment = os.environ | {"SAMPLEDASH_RESULTS": json.dumps(files)}
-    return Answer(text="", code=subprocess.call(call, env=environment))
+    # Streamlit takes its settings from the folder it is started in.
+    return Answer(text="", code=subprocess.call(call, env=environment, cwd=app.parent))
 
 
 def results(given: list[str]) -> list[str]:

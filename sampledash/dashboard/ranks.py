@@ -7,11 +7,14 @@ read leaves the last good ranks in place.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -27,16 +30,20 @@ from sampledash.ranksets import RankSet
 from sampledash.readers.assemble import Opened, Reading, Summary
 from sampledash.readers.bundled import EXAMPLES, assets_folder, example
 from sampledash.readers.errors import MissingCandidates, ReadError
+from sampledash.readers.files import open_sources
 from sampledash.readers.frame import Facts, few
 from sampledash.readers.pasted import open_text
 from sampledash.report.numbers import count, percent, span
 from sampledash.report.sentences import negatives
 
-UPLOAD, PASTE = "Upload a file", "Paste ranks"
+UPLOAD, PASTE, SERVED = "Upload a file", "Paste ranks", "Results"
+#: Files that the dashboard is started with (``sampledash serve``), by name; they are only read.
+RESULTS = {Path(path).name: path for path in json.loads(os.environ.get("SAMPLEDASH_RESULTS", "[]"))}
 BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
 SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
-DEFAULTS: dict[str, Any] = {"source": next(iter(SOURCES)), "ranks": ""}
-OFFERED: state.Offered = {"source": ((*SOURCES, UPLOAD, PASTE), DEFAULTS["source"])}
+OFFER = (*[SERVED] * bool(RESULTS), *SOURCES, UPLOAD, PASTE)
+DEFAULTS: dict[str, Any] = {"source": OFFER[0], "ranks": "", "result": next(iter(RESULTS), "")}
+OFFERED: state.Offered = {"source": (OFFER, OFFER[0])}
 TYPED_IN_LINK = 200  # typed ranks up to this many travel in a link
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
 # File in the templates folder -> what it is for.
@@ -96,13 +103,15 @@ def choose() -> tuple[Source | None, Problem | None]:
     st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))  # before it is cleared
     chosen = page.segments(
         "Ranks of",
-        [*SOURCES, UPLOAD, PASTE],
+        OFFER,
         "source",
         help="True ranks of recommenders: the rank of each relevant item among all candidates.",
     )
     if chosen != PASTE:
         carry("ranks", "")
-    draw = {UPLOAD: _uploaded, PASTE: _pasted}.get(chosen, partial(_bundled, chosen))
+    draw = {UPLOAD: _uploaded, PASTE: _pasted, SERVED: _served}.get(
+        chosen, partial(_bundled, chosen)
+    )
     try:
         source = st.session_state[_GOOD] = draw()
         return source, None
@@ -124,6 +133,18 @@ def _bundled(title: str) -> Source:
     name = SOURCES[title]
     st.caption(EXAMPLES[name].about)
     return Source(tuple(example(name)), title, True, expression("example", f'"{name}"', {}))
+
+
+def _served() -> Source:
+    name = next(iter(RESULTS))
+    if len(RESULTS) > 1:
+        name = st.selectbox("File", list(RESULTS), key="result", bind="query-params")
+    path = RESULTS[name]
+    try:
+        ident = f"{path}|{os.stat(path).st_mtime_ns}"  # a new run overwrites its file
+    except OSError:
+        raise Problem(f"{name} is no longer there: choose another file") from None
+    return _source(ident, lambda: open_sources([path]), name, "read_rank_sets", repr(path))
 
 
 def _uploaded() -> Source:
