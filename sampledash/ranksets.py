@@ -446,6 +446,7 @@ def _counted(ranks: RankSet, ties: Ties) -> RankCounts:
     return replace(rows[first], count=np.bincount(inverse, rows.count).astype(np.float64))
 
 
+_TABLE = 1 << 22  # entries of a matrix held at a time
 _SEED = 0  # of the draws below, so that the same ranks come back each time
 
 
@@ -492,3 +493,19 @@ def require_several(value: object) -> None:
                 f"system {each.system!r} occurs twice: give each rank set its own name"
             )
         names.add(each.system)
+
+
+def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:
+    """Share of relevant items with a true rank of at most each place: increasing, in 0..1.
+
+    A tied item counts with the share of its orders that put it there.
+    """
+    at = np.floor(np.asarray(places, dtype=np.float64))
+    atoms = ranks.counted(ties)
+    total = np.zeros(len(at))
+    step = max(1, _TABLE // max(len(at), 1))
+    for start in range(0, len(atoms), step):
+        some = atoms[np.arange(start, min(start + step, len(atoms)))]
+        within = at - (some.above + some.position - 1)[:, None]
+        total += (some.count / (some.tied + 1)) @ np.clip(within, 0, (some.tied + 1)[:, None])
+    return np.asarray(total / atoms.count.sum())

@@ -5,42 +5,41 @@ before. So an instance has at least j hits exactly where its j-th relevant item 
 chances of the single items give the law of the number of hits, whatever ties them together.
 
 **Sums.** The mean is a sum over instances whose laws are known, so its characteristic function is a
-product over them. With :math:`\varphi` that of the difference D of two runs, and a period P beyond
-all of D that weighs anything,
-
-.. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
-          \frac{\operatorname{Im} \varphi(2 \pi k / P)}{k} - \frac12 P(D = 0),
-
-the Fourier series of a square wave. That is exact but for the tails beyond the period, whatever
-the skewness; the sum ends where :math:`\varphi` has died away. Where it does not, as for few or
-rare hits, the last frequencies tell P(D = 0), and those before are tapered: against sixteen times
-as many frequencies the result is then off by 2e-6 as a rule, 2e-4 at most (100 random cases).
+product over them, which :mod:`~sampledash.comparison.inversion` turns into chances.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import chain, pairwise
+from itertools import chain
 from math import comb, gcd, lcm
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sampledash import simulation
+from sampledash.comparison.inversion import (
+    REACH,
+    TOP,
+    Complex,
+    Law,
+    by_lumps,
+    inverted,
+    power_product,
+    waves_of,
+)
 from sampledash.comparison.means import atom_moments
 from sampledash.comparison.order import TIED
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
-from sampledash.ranksets import RankCounts, RankSet, Ties, distinct_over_systems
+from sampledash.ranksets import RankCounts, RankSet, distinct_over_systems
 from sampledash.types import Floats, Ints
 
-Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
-Complex = NDArray[np.complex128]
 FEW = 30  # below this many instances no normal approximation
 _MOST = 20_000  # instances of which the hits are convolved exactly
 _LATTICE = 1 << 20  # longest lattice
@@ -52,20 +51,9 @@ _NOTHING = 1e-18  # probabilities up to this are left out of it
 _CELLS = 1 << 15  # cells of a law whose values are too many to keep apart
 _RUNS = 20_000  # simulated runs where nothing else applies
 _DRAWS = 4_000_000  # that many draws take half a second; with twice as many, fewer runs
-_REACH = 8.0  # standard deviations beyond which a difference weighs nothing
-_STAGES = (0, 48, 512, 2048, 8192)  # frequencies evaluated in turn, until all died away
-_ALWAYS = 2048  # so many are worth their time
-_ROOM = 1 << 25  # more only for so few laws: entries of (laws, frequencies)
-_ENOUGH = 512  # before so many nothing is taken to have died away for good
-_TURNS = 128  # so many phases tell how often a rare value occurs
-_TOP = 0.05  # of the gap: what is wider is no lump
-_ROUNDED = 1e-6  # the root of what rounding leaves of nothing
-_FAINT = 1e-6  # died away
 _ALIKE = 8.0  # pairs whose deviations differ by less share their frequencies
 _LAWS, _WORK = 500, 300_000  # laws, and laws times values: some tenths of a second
 _BLOCK = 1 << 21  # entries of a matrix held at a time
-_STEPS = 64  # frequencies that share a sine and a cosine
-_TABLE = 1 << 22
 
 
 class Hits(NamedTuple):
@@ -173,7 +161,7 @@ class Run:
     def has_lump(self) -> bool:
         """Whether one step of the vector is nearly all of its range."""
         jumps = np.diff(np.unique(self.vector))
-        return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * _TOP) * jumps.max())
+        return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
 
     def largest_term(self, *, by_draw: bool = True) -> float:
         """Largest range of an independent part of the mean; NaN where its law is not known.
@@ -309,11 +297,11 @@ class Run:
         levels, level = np.unique(self.vector, return_inverse=True)
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
-        waves = _waves(levels, frequencies).view(np.float64)
+        waves = waves_of(levels, frequencies).view(np.float64)
         step = max(1, _BLOCK // (2 * len(frequencies)))
         for some, values, p in self.item_laws(atoms):
             if values is not self.vector:
-                yield some, p @ _waves(values, frequencies)
+                yield some, p @ waves_of(values, frequencies)
                 continue
             shares = np.add.reduceat(p[:, order], starts, axis=1)
             for start in range(0, len(some), step):
@@ -493,7 +481,7 @@ def chances_above(
         top = float(deviation[left].max())
         now = left[deviation[left] > top / _ALIKE]
         left = np.setdiff1d(left, now)
-        near = np.abs(difference[now]) < _REACH * top
+        near = np.abs(difference[now]) < REACH * top
         found[now[~near]] = difference[now[~near]] > 0
         now = now[near]
         whole = [_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
@@ -527,114 +515,6 @@ def _by_lumps(first: Run, second: Run, shift: float) -> float | None:
     return by_lumps(laws, times, transform, shift)
 
 
-def by_lumps(
-    terms: Sequence[Law],
-    times: Floats | Ints,
-    transform: Callable[[Complex, Complex, Complex], Complex],
-    shift: float,
-) -> float | None:
-    """P(difference of two sums exceeds shift) where one value dwarfs all others.
-
-    The sum that has it more often is ahead; where both have it equally often the others decide, on
-    a scale of their own, which no evenly spaced frequencies of the whole would reach. ``None``
-    where there is no such value.
-
-    Parameters
-    ----------
-    terms, times
-        Laws of the terms of both sums, and how often each is added, on average.
-    transform
-        Characteristic function of the difference, (turns, frequencies), of those of the terms
-        without and with the large value, (terms, frequencies), and of the turns (turns, 1) by which
-        each large value of the first sum multiplies it, and each of the second divides it.
-    shift
-        Half the step of a lattice that both sums lie on, or 0.
-    """
-    values, at = np.unique(np.concatenate([v for v, _ in terms]), return_inverse=True)
-    wide = int(np.argmax(np.diff(values, prepend=values[0])))
-    gap = values[wide] - values[max(wide - 1, 0)]
-    if wide == 0 or max(np.ptp(values[wide:]), np.ptp(values[:wide])) > _TOP * gap:
-        return None
-    laws = np.zeros((len(terms), len(values)))
-    rows = np.repeat(np.arange(len(terms)), [len(p) for _, p in terms])
-    np.add.at(laws, (rows, at), np.concatenate([p for _, p in terms]))
-    expected = float(times @ laws[:, wide:].sum(axis=1))
-    size = 1 << int(2 * (expected + 8 * np.sqrt(expected)) + 16).bit_length()
-    if size > _TURNS:
-        return None
-    turn = np.exp(2j * np.pi * np.arange(size) / size)[:, None]
-
-    def turned(frequencies: Floats) -> Complex:
-        """Of the difference, one row for each turn of what the large value adds."""
-        waves = _waves(values, frequencies)
-        return transform(laws[:, :wide] @ waves[:wide], laws[:, wide:] @ waves[wide:], turn)
-
-    oftener = np.fft.fft(turned(np.zeros(1))[:, 0]).real / size
-
-    def equally(frequencies: Floats) -> Complex:
-        wave = turned(frequencies).mean(axis=0) / oftener[0]
-        return np.vstack([wave, np.ones(len(wave))])
-
-    ahead = float(oftener[1 : size // 2].sum())
-    # Near 0 the modulus tells the variance.
-    near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
-    turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0, 0])), 1.0)))
-    if turned_by < _ROUNDED:  # nothing else varies: the others tie
-        return ahead
-    scale = float(turned_by / near)
-    if scale > gap / (2 * _REACH):
-        return None
-    one, other = np.array([0]), np.array([1])
-    rest = inverted(equally, len(terms) * size, one, other, scale, np.array([shift]))
-    return ahead + float(oftener[0] * np.clip(rest[0], 0.0, 1.0))
-
-
-def inverted(
-    transform: Callable[[Floats], Complex],
-    laws: int,
-    first: Ints,
-    second: Ints,
-    deviation: float,
-    shift: Floats,
-) -> Floats:
-    """P(sum of ``first`` exceeds that of ``second`` + shift), per pair of indices.
-
-    ``transform`` gives the characteristic functions of the sums, (sums, frequencies), one
-    evaluation of which takes so many ``laws``. ``deviation`` is the largest of the differences;
-    none is much smaller.
-    """
-    base = 2 * np.pi / (4 * _REACH * deviation)
-    phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
-    faint = False
-    for start, end in pairwise(_STAGES):
-        if end > _ALWAYS and end * laws > _ROOM:
-            break
-        here = np.asarray(base * (2 * np.arange(start, end) + 1))
-        phi = np.column_stack([phi, transform(here)])
-        last = np.sort(np.abs(phi[:, -end // 2 :]).max(axis=1))
-        faint = bool(last[-1] * last[-2] < _FAINT)
-        # Where few terms are large it may revive: look further, where ties would show.
-        if faint and end >= _ENOUGH:
-            break
-    k = np.arange(phi.shape[1])
-    step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
-    if not faint:
-        part = k / len(k)
-        step *= np.exp(-0.5 * (4 * part) ** 2)
-        # Over the last three quarters: D = 0 gives 1, and anything smooth about 0 nothing.
-        hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
-        hump /= hump.sum()
-    found = np.empty(len(first))
-    block = max(1, _BLOCK // len(k))
-    for begin in range(0, len(first), block):
-        rows = slice(begin, begin + block)
-        pair = phi[first[rows]] * phi[second[rows]].conj()
-        if np.any(shift[rows]):
-            pair *= np.exp(-1j * np.multiply.outer(shift[rows], base * (2 * k + 1)))
-        found[rows] = 0.5 + pair.imag @ step - 0.5 * np.maximum(pair.real @ hump, 0.0)
-    return found
-
-
 def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
     """Characteristic functions of the means, at evenly spaced frequencies: (runs, f)."""
     product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
@@ -643,8 +523,8 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
     for i, run in enumerate(runs):
         if not run.is_sum:
             for part in run.hits or ():
-                own = _waves(part.values, frequencies)
-                product[i] *= _power_product(np.asarray(part.law @ own), part.times)
+                own = waves_of(part.values, frequencies)
+                product[i] *= power_product(np.asarray(part.law @ own), part.times)
             continue
         weights = np.where(run.atoms.position == 1, run.weights, np.nan)
         key = run.protocol.law_key(run.atoms, run.m)
@@ -657,47 +537,5 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
             np.add.at(row, at, atoms.count.astype(np.int64))
         for rows, waves in runs[members[0][0]].waves(joined, weight * frequencies):
             for row, (i, _) in zip(counts[:, rows], members, strict=True):
-                product[i] *= _power_product(waves, row)
+                product[i] *= power_product(waves, row)
     return product
-
-
-def _power_product(values: Complex, counts: Ints) -> Complex:
-    """Product of the rows of ``values``, each to the power of its count, by repeated squaring."""
-    result = np.ones(values.shape[1], dtype=np.complex128)
-    while np.any(counts > 0):
-        if not np.all(counts > 0):
-            values, counts = values[counts > 0], counts[counts > 0]
-        odd = counts % 2 == 1
-        result *= np.multiply.reduce(values if np.all(odd) else values[odd], axis=0)
-        if np.all(counts == 1):
-            break
-        values, counts = values * values, counts // 2
-    return result
-
-
-def _waves(values: Floats, frequencies: Floats) -> Complex:
-    """exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
-
-    A sine and a cosine for each block of frequencies and each step within one, and their products.
-    """
-    within = frequencies[:_STEPS] - frequencies[0]
-    starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))
-    steps = np.exp(1j * np.multiply.outer(values, within))
-    every = (starts[:, :, None] * steps[:, None, :]).reshape(len(values), -1)
-    return np.ascontiguousarray(every[:, : len(frequencies)])
-
-
-def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:
-    """Share of relevant items with a true rank of at most each place: increasing, in 0..1.
-
-    A tied item counts with the share of its orders that put it there.
-    """
-    at = np.floor(np.asarray(places, dtype=np.float64))
-    atoms = ranks.counted(ties)
-    total = np.zeros(len(at))
-    step = max(1, _TABLE // max(len(at), 1))
-    for start in range(0, len(atoms), step):
-        some = atoms[np.arange(start, min(start + step, len(atoms)))]
-        within = at - (some.above + some.position - 1)[:, None]
-        total += (some.count / (some.tied + 1)) @ np.clip(within, 0, (some.tied + 1)[:, None])
-    return np.asarray(total / atoms.count.sum())

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from sampledash import checks, simulation
 from sampledash.comparison.chance import common_step, normal_chances
+from sampledash.comparison.inversion import by_lumps, inverted
 from sampledash.comparison.means import atom_moments, exact_values, pair_covariances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.run_distribution import FEW, Run, by_lumps, inverted
+from sampledash.comparison.run_distribution import FEW, Run
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.ranksets import RankSet, Ties, codes_of, distinct_over_systems, first_items
@@ -239,7 +240,7 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
 def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
-    """The same where one value dwarfs all others, see ``run_distribution.by_lumps``."""
+    """The same where one value dwarfs all others, see ``inversion.by_lumps``."""
     both = first, second
     terms = [
         (values / each.size, p)

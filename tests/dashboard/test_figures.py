@@ -8,11 +8,11 @@ import pytest
 from scipy.stats import binom, norm
 
 import sampledash as sd
-from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard import grid, theme
 from sampledash.dashboard.consistency import pictures as consistency
 from sampledash.dashboard.correct import pictures as correct
 from sampledash.dashboard.explore import pictures as explore
+from sampledash.ranksets import rank_distribution_at
 
 N, M = 10_000, 100
 SAMPLING = sd.Sampling(N, M, "without-replacement")
@@ -262,8 +262,11 @@ def test_vector_draws_at_most_400_points(m):
 def test_bars_are_bias_squared_and_variance_over_the_instances():
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 0.0009)}, instances=9)
     ends = [line.x for line in fig.data]  # bias² and variance, a row after the other
-    np.testing.assert_allclose(ends, [[0, 800], [800, 800 + 400 / 9], [0, 4], [4, 5]])
+    longest = 800 + 400 / 9
+    expected = np.array([[0, 800], [800, longest], [0, 4], [4, 5]]) / longest
+    np.testing.assert_allclose(ends, expected)
     assert written(fig)[1] == "<b>BV 0.1</b>  2.00² + 1.00²"
-    # One that explodes is cut off.
+    # One that explodes is cut off at four times the largest bias².
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 1e12)}, instances=1)
-    assert fig.layout.xaxis.range[1] < 5_000
+    np.testing.assert_allclose(fig.data[0].x, [0, 0.25])
+    assert fig.layout.xaxis.range[1] < 1.1

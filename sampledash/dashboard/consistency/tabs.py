@@ -15,12 +15,12 @@ import pandas as pd
 import streamlit as st
 
 from sampledash import simulation
-from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.cache import Key
 from sampledash.dashboard.consistency import instead, pictures, words
 from sampledash.dashboard.consistency.result import CORRECTIONS, MOST_PAIRS, SEED, Focus, recipe
 from sampledash.dashboard.words import escaped, outside, plain, system_name
+from sampledash.ranksets import rank_distribution_at
 from sampledash.report.bibtex import bibtex
 from sampledash.report.html import html_report
 from sampledash.report.numbers import count, in_runs, percent, points

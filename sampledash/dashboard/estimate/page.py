@@ -12,7 +12,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.dashboard import cache, page, sliders, state
 from sampledash.dashboard.correct.page import metric_choice
 from sampledash.dashboard.estimate import pictures, result, words
@@ -22,7 +21,7 @@ from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.dashboard.words import escaped, outside, short_name, system_name, unbroken
 from sampledash.estimation.bounds import Range, decided
 from sampledash.metrics import Metric
-from sampledash.ranksets import RankSet
+from sampledash.ranksets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
 from sampledash.readers.bundled import example
 from sampledash.readers.errors import MissingCandidates, MissingNegatives, ZeroBasedRanks

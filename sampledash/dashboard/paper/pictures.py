@@ -10,7 +10,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from sampledash.comparison.means import mean
-from sampledash.comparison.run_distribution import rank_distribution_at
 from sampledash.correction import parse_correction
 from sampledash.dashboard import cache, theme
 from sampledash.dashboard.consistency import pictures as consistency
@@ -22,6 +21,7 @@ from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.sliding import scatter
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Protocol
+from sampledash.ranksets import rank_distribution_at
 from sampledash.readers.bundled import example
 from sampledash.sampling import Sampling
 
