@@ -27,12 +27,12 @@ from sampledash.lab.splits import Split, parse_split, split
 from sampledash.lab.synthetic import synthetic
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.protocol import Options
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.readers.bundled import example
 from sampledash.readers.files import read_rank_sets, read_sampled_ranks
 from sampledash.readers.pasted import parse_rank_text
 from sampledash.report.vectors import read_vector_json, vector_json
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling, parse_sampling
 from sampledash.simulation import sample_ranks, simulate
 from sampledash.spectral import eigenvalues, resolution, retained

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.types import Ints, Progress
 
 Labels = NDArray[Any]

@@ -171,7 +171,7 @@ class Metric:
     #: Whether the value falls by the same amount with every item above (AUC, ATOP).
     linear: bool = field(init=False, repr=False, compare=False)
     #: Whether a relevant item is ranked among all other items, relevant ones too: each is then an
-    #: instance of its own, see :func:`sampledash.ranksets.one_item_per_instance` (TOPK, ATOP).
+    #: instance of its own, see :func:`sampledash.rank_sets.one_item_per_instance` (TOPK, ATOP).
     of_others: bool = field(init=False, repr=False, compare=False)
     #: Whether only the first of several relevant items counts (RR, HitRate).
     first_only: bool = field(init=False, repr=False, compare=False)

@@ -20,7 +20,7 @@ from sampledash import checks
 from sampledash.correction import Correction, as_correction, vector
 from sampledash.metrics import Metric
 from sampledash.quadrature import SIZE, mean_nodes, reach
-from sampledash.ranksets import (
+from sampledash.rank_sets import (
     RankCounts,
     RankSet,
     Ties,

@@ -11,8 +11,8 @@ import numpy as np
 from sampledash import checks
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
-from sampledash.ranksets import RankCounts, RankSet, Ties, require_ranks
-from sampledash.sampledranks import SampledRankSet
+from sampledash.rank_sets import RankCounts, RankSet, Ties, require_ranks
+from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Scheme, draw_above
 from sampledash.types import Floats
 

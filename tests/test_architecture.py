@@ -20,8 +20,8 @@ LINES = """
 types
 checks
 metrics
-sampling ranksets
-expectation sampledranks quadrature stopping evaluator
+sampling rank_sets
+expectation sampled_rank_sets quadrature stopping evaluator
 least_squares
 spectral
 correction

@@ -26,7 +26,7 @@ STEPS, MODULES = 12, 30
 VERDICT = "comparison.verdict:verdict_at_m"
 WALKS = {
     "an uploaded rank": (
-        "ranksets:RankSet.__init__",
+        "rank_sets:RankSet.__init__",
         VERDICT,
         "dashboard.consistency.page:_headline",
     ),

@@ -6,7 +6,7 @@ import argparse
 from typing import Any, NamedTuple, get_args
 
 from sampledash.protocol import Weighting
-from sampledash.ranksets import Ties
+from sampledash.rank_sets import Ties
 from sampledash.sampling import SCHEMES
 
 FILES = ("rank", "count")  # what they write is read again: CSV unless told otherwise

@@ -12,7 +12,7 @@ from typing import Any
 from sampledash.correction import parse_correction
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Options
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.readers.errors import MissingCandidates
 from sampledash.readers.files import read_rank_sets
 

@@ -16,7 +16,7 @@ from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import Run, chances_above, exact_laws
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints
 
 ROUGH = 0.08  # where no term is larger, in deviations, the normal law is good to 0.005

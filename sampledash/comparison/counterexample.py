@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from sampledash.expectation import expected
 from sampledash.metrics import Metric, as_metric
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats, Ints
 

@@ -39,7 +39,7 @@ from sampledash.comparison.user_resampling import instance_values, paired_groups
 from sampledash.correction import Correction, as_correction
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, Weighting
-from sampledash.ranksets import RankSet, Ties, first_items, require_ranks, require_several
+from sampledash.rank_sets import RankSet, Ties, first_items, require_ranks, require_several
 from sampledash.sampling import pmf
 from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Floats, Progress

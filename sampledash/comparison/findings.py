@@ -9,7 +9,7 @@ import pandas as pd
 from sampledash.comparison.order import EVERY
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.types import Floats
 
 

@@ -33,7 +33,7 @@ from sampledash import checks
 from sampledash.metrics import Metric, as_metric, places_within
 from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by, group_by_candidate_set
 from sampledash.quadrature import SIZE, mean_nodes
-from sampledash.ranksets import (
+from sampledash.rank_sets import (
     RankCounts,
     RankSet,
     Ties,

@@ -15,7 +15,7 @@ from sampledash import checks
 from sampledash.comparison.means import MeansOverM, exact_means
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
-from sampledash.ranksets import RankSet, require_several
+from sampledash.rank_sets import RankSet, require_several
 from sampledash.types import Floats, Ints, Progress
 
 TIED = 1e-12  # differences of means up to this are ties

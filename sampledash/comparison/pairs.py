@@ -26,7 +26,7 @@ from sampledash.comparison.verdict import as_frame, verdict_at_m
 from sampledash.correction import Correction, parse_correction
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
 CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling

@@ -19,7 +19,7 @@ from sampledash.comparison.run_distribution import FEW, Run
 from sampledash.comparison.user_resampling import sampled_values, spread_if_redrawn
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Progress
 
 Redraw = Literal["negatives", "both"]

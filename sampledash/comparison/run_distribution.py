@@ -37,7 +37,7 @@ from sampledash.comparison.means import atom_moments
 from sampledash.comparison.order import TIED
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
-from sampledash.ranksets import RankCounts, RankSet, distinct_over_systems
+from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
 from sampledash.types import Floats, Ints
 
 FEW = 30  # below this many instances no normal approximation

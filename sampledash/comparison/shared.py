@@ -32,7 +32,7 @@ from sampledash.comparison.run_distribution import FEW, Run, law_of_mean
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
-from sampledash.ranksets import RankCounts, RankSet, unique_rows
+from sampledash.rank_sets import RankCounts, RankSet, unique_rows
 from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
 

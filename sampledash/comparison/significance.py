@@ -24,7 +24,7 @@ from sampledash.comparison.user_resampling import (
 )
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Protocol, Weighting
-from sampledash.ranksets import RankSet, Ties, first_items, unique_rows
+from sampledash.rank_sets import RankSet, Ties, first_items, unique_rows
 from sampledash.types import Floats, Ints, Progress
 
 _ENUMERATED = 20  # instances with a difference: all 2^20 swaps are counted

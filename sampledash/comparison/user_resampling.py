@@ -19,7 +19,7 @@ from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Run
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
-from sampledash.ranksets import RankSet, Ties, codes_of, distinct_over_systems, first_items
+from sampledash.rank_sets import RankSet, Ties, codes_of, distinct_over_systems, first_items
 from sampledash.types import Floats, Ints
 
 _RUNS = 20_000  # simulated runs of few instances

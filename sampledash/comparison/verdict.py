@@ -22,7 +22,7 @@ from sampledash.comparison.order import (
 from sampledash.correction import Correction, as_correction
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Progress
 
 State = Literal["right", "wrong", "undecided", "tied"]

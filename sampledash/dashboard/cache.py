@@ -24,7 +24,7 @@ from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Progress
 
 T = TypeVar("T")

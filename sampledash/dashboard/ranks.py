@@ -26,7 +26,7 @@ from sampledash.dashboard.cache import digests
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import Upload, carry, pasted, template, upload
 from sampledash.dashboard.words import escaped
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Opened, Reading, Summary
 from sampledash.readers.bundled import EXAMPLES, assets_folder, example
 from sampledash.readers.errors import MissingCandidates, ReadError

@@ -18,7 +18,7 @@ from sampledash.estimation.confidence import (
 )
 from sampledash.estimation.linear_programme import Columns, Programme, Shape, clipped
 from sampledash.metrics import Metric, as_metric, parse_metric
-from sampledash.sampledranks import Outcomes, SampledRankSet
+from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Ints
 

@@ -79,7 +79,7 @@ from scipy.special import chdtri, ndtri, rel_entr
 
 from sampledash.estimation.linear_programme import Columns, Shape
 from sampledash.metrics import Metric
-from sampledash.sampledranks import Outcomes, SampledRankSet
+from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints
 

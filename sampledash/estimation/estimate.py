@@ -32,8 +32,8 @@ from sampledash.estimation.rank_distribution import (
     require_valid,
 )
 from sampledash.metrics import Metric, as_metric
-from sampledash.ranksets import RankSet
-from sampledash.sampledranks import Outcomes, SampledRankSet
+from sampledash.rank_sets import RankSet
+from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from sampledash.sampling import Scheme
 from sampledash.types import Floats
 

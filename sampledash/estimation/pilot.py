@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from sampledash import checks
 from sampledash.estimation.bounds import confidence_range, require_sampled
 from sampledash.metrics import Metric, as_metric
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.stopping import stopping_cost
 from sampledash.types import Floats
 

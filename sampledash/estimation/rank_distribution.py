@@ -40,8 +40,8 @@ from scipy.sparse import csc_array
 
 from sampledash import checks, quadrature
 from sampledash.metrics import Metric, as_metric
-from sampledash.ranksets import rounded_mean
-from sampledash.sampledranks import Outcomes, SampledRankSet, population_of
+from sampledash.rank_sets import rounded_mean
+from sampledash.sampled_rank_sets import Outcomes, SampledRankSet, population_of
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Ints
 

@@ -35,7 +35,7 @@ from sampledash.estimation.rank_distribution import (
 )
 from sampledash.expectation import prior_weights
 from sampledash.metrics import Metric, as_metric
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling, mean_and_variance, pmf
 from sampledash.spectral import eigenvalues
 from sampledash.types import Floats

@@ -22,7 +22,7 @@ from sampledash.lab.ranking import rank
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender, regression
 from sampledash.lab.splits import Split, split
 from sampledash.papers.steck import TABLE_2
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.types import Floats
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, issparse
 from sampledash import checks
 from sampledash.lab.models import Part, Progress, finish
 from sampledash.lab.splits import Split
-from sampledash.ranksets import RankSet, draw_shared_ties
+from sampledash.rank_sets import RankSet, draw_shared_ties
 from sampledash.types import Ints
 
 #: Scores of the users start..stop for all items, shape (stop - start, n_items).

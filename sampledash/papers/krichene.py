@@ -28,7 +28,7 @@ from sampledash.correction import correction
 from sampledash.expectation import expected, posterior
 from sampledash.metrics import parse_metric
 from sampledash.protocol import Options, Protocol
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Progress
 

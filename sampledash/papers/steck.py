@@ -25,7 +25,7 @@ from sampledash.comparison.means import expected_mean, mean
 from sampledash.expectation import expected
 from sampledash.metrics import parse_metric
 from sampledash.papers.krichene import MOVIELENS, Load, Values, statements
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
 from sampledash import checks
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import first
 from sampledash.readers.errors import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems, choose, from_one
 from sampledash.readers.columns import ROLES, SAMPLED, first, is_true_rank
@@ -20,7 +20,7 @@ from sampledash.readers.tables import read_table
 from sampledash.readers.trec import Censored, Trec, rank_relevant, read_trec, trec_kind
 from sampledash.readers.trec import Kind as TrecKind
 from sampledash.readers.warehouse import folder
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Scheme
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash.checks import is_numeral, not_a_number, shown
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Instances, Opened, Systems
 from sampledash.readers.columns import ROLES, TYPED_RANKS, Source, categories, role_of
 from sampledash.readers.errors import ReadError

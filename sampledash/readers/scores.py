@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.readers.columns import bare, role_of
 from sampledash.readers.contents import check_utf8, kind_of, stem_of
 from sampledash.readers.errors import ReadError

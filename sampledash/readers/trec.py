@@ -21,7 +21,7 @@ from pyarrow import compute
 
 from sampledash import checks
 from sampledash.checks import NUMERAL, is_numeral, shown
-from sampledash.ranksets import draw_shared_ties
+from sampledash.rank_sets import draw_shared_ties
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     Holds,

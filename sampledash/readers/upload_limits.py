@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sampledash.checks import LARGEST_N
 from sampledash.readers.errors import ReadError
-from sampledash.sampledranks import MOST_PLACES
+from sampledash.sampled_rank_sets import MOST_PLACES
 
 #: What is said of all instances or of each -> its symbol, what it counts, the least and the most.
 NUMBERS: dict[str, tuple[str, str, int, int]] = {

@@ -101,10 +101,15 @@ def _told(name: str) -> Iterator[None]:
         raise ReadError(f"{name}: the engine stopped: {_first_line(error)}") from None
 
 
-def parts_of(folder: Path) -> list[Path]:
-    """The Parquet files of a folder, however deep; what begins with _ or . is none."""
-    files = (path for path in sorted(folder.rglob("*.parquet")) if path.is_file())
-    return [f for f in files if not any(x[0] in "_." for x in f.relative_to(folder).parts)]
+def parts_of(path: Path) -> list[Path]:
+    """A file, or the Parquet files of a folder, however deep; what begins with _ or . is none."""
+    if not path.is_dir():
+        return [path]
+    files = (file for file in sorted(path.rglob("*.parquet")) if file.is_file())
+    parts = [f for f in files if not any(x[0] in "_." for x in f.relative_to(path).parts)]
+    if not parts:
+        raise ReadError(f"{path} holds no file *.parquet: write the table as Parquet")
+    return parts
 
 
 def opened(engine: Any, source: str) -> Table:
@@ -122,9 +127,7 @@ def opened(engine: Any, source: str) -> Table:
                 )
             return engine.table(source)
         path = path.absolute()
-        files = parts_of(path) if path.is_dir() else [path]
-        if not files:
-            raise ReadError(f"{source} holds no file *.parquet: write the table as Parquet")
+        files = parts_of(path)
         for file in files:
             try:
                 parquet.read_metadata(file)
@@ -409,6 +412,7 @@ def fetched(table: Table, name: str, most: int) -> Any:
 
 def folder(path: Path) -> bytes:
     """A folder of Parquet as one file; ranks of more rows than are read at once as counts."""
+    parts_of(path)  # said before an engine is asked for
     engine = connect()
     table = opened(engine, str(path))
     with _told(path.name):

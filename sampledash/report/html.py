@@ -11,7 +11,7 @@ import pandas as pd
 import sampledash
 from sampledash.comparison.findings import Findings
 from sampledash.metrics import Metric
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.report.bibtex import bibtex
 from sampledash.report.escape import html_text, one_line
 from sampledash.report.numbers import count, span

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.report import escape
 from sampledash.report.numbers import rounded
 

@@ -29,7 +29,7 @@ from sampledash.estimation.confidence import maximum_likelihood, nonnegative, pr
 from sampledash.estimation.estimate import compare, interval
 from sampledash.estimation.linear_programme import Columns
 from sampledash.metrics import as_metric
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.types import Floats, Ints
 from tests.benchmarks.frame import Result, timed
 from tests.estimation.cases import FALLING, adaptive, averaged, brute, drawn, falling, own_n_drawn

@@ -14,7 +14,7 @@ import sampledash as sd
 from sampledash.estimation.estimate import point
 from sampledash.estimation.rank_distribution import Model, side_by_side
 from sampledash.estimation.vectors import PRIORS, solver
-from sampledash.sampledranks import Outcomes, SampledRankSet
+from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from sampledash.types import Floats
 from tests.benchmarks.frame import Result, alone, timed
 from tests.oracles import WITH

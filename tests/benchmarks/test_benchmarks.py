@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from sampledash.metrics import as_metric
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from tests.benchmarks import core, counterexamples, estimators, stopping, verdict
 from tests.benchmarks.bounds import hardest, rejected
 from tests.oracles import WITH, dense_law

@@ -12,7 +12,7 @@ from sampledash.dashboard import grid, theme
 from sampledash.dashboard.consistency import pictures as consistency
 from sampledash.dashboard.correct import pictures as correct
 from sampledash.dashboard.explore import pictures as explore
-from sampledash.ranksets import rank_distribution_at
+from sampledash.rank_sets import rank_distribution_at
 
 N, M = 10_000, 100
 SAMPLING = sd.Sampling(N, M, "without-replacement")

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 import sampledash as sd
-from sampledash.ranksets import RankSet
-from sampledash.sampledranks import SampledRankSet
+from sampledash.rank_sets import RankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
 from tests.oracles import WITH, dense_law, exact_metric

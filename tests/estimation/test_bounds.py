@@ -11,8 +11,8 @@ from sampledash.comparison.means import expected_mean
 from sampledash.estimation import linear_programme
 from sampledash.estimation.bounds import bounds, bounds_from_table
 from sampledash.metrics import metric
-from sampledash.ranksets import RankSet
-from sampledash.sampledranks import SampledRankSet
+from sampledash.rank_sets import RankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from tests.benchmarks.bounds import misses
 from tests.estimation.cases import averaged, brute, extremes, least_held, shaped
 from tests.oracles import METRICS, UNIFORM, WITHOUT, dense_law, exact_metric, item_scale, item_value

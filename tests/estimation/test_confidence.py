@@ -21,8 +21,8 @@ from sampledash.estimation.confidence import (
 from sampledash.estimation.estimate import METHODS, compare, interval, point, standard_error
 from sampledash.estimation.rank_distribution import fitted_side_by_side
 from sampledash.metrics import parse_metric
-from sampledash.ranksets import RankSet
-from sampledash.sampledranks import SampledRankSet
+from sampledash.rank_sets import RankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from tests.benchmarks.bounds import hardest, misses
 from tests.estimation.cases import FALLING, adaptive, drawn, falling, least_held, own_n_drawn
 from tests.oracles import UNIFORM, WITH, WITHOUT, dense_law

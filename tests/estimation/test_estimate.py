@@ -16,7 +16,7 @@ from sampledash.estimation.estimate import (
     standard_error,
 )
 from sampledash.estimation.vectors import fit_learned
-from sampledash.sampledranks import Outcomes, SampledRankSet
+from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from tests.benchmarks.estimators import SHARED, SIDE_BY_SIDE, drawn, quality, values_of
 from tests.estimation.cases import beta_drawn, own_n_drawn
 from tests.oracles import UNIFORM, WITH, WITHOUT

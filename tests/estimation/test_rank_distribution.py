@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import sampledash as sd
 from sampledash.estimation.rank_distribution import _ETA, fitted_side_by_side
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from tests.estimation.cases import beta_drawn
 from tests.oracles import UNIFORM, WITH, dense_law, exact_law
 

@@ -7,7 +7,7 @@ import pytest
 import sampledash as sd
 from sampledash.estimation.rank_distribution import fitted
 from sampledash.estimation.vectors import fit_learned, gamma_table
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from tests.estimation.cases import beta_drawn
 from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, exact_metric
 

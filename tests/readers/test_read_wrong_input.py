@@ -333,7 +333,7 @@ def test_wrong_files(content, options, facts):
 def test_no_such_file(tmp_path):
     for source, said in (
         (tmp_path / "nowhere.csv", "'nowhere.csv': there is no such file"),
-        (tmp_path, "cannot be opened"),
+        (tmp_path, "holds no file *.parquet"),
         (5, "parse_rank_text"),
     ):
         refused(lambda source=source: read_rank_sets(source), said)

@@ -288,5 +288,6 @@ def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, capsys
 def test_a_missing_extra_is_named(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "ibis", None)
     refused(["rank", str(tmp_path)], "pip install 'sampledash[warehouse]'", tmp_path, capsys)
+    (tmp_path / "part.parquet").touch()
     with pytest.raises(ValueError, match=r"sampledash\[warehouse\]"):
         sd.read_rank_sets(tmp_path)

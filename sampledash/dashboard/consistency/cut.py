@@ -22,7 +22,7 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import Source
 from sampledash.dashboard.words import escaped, plain, system_name
 from sampledash.metrics import Metric
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.report.html import exact_report
 from sampledash.report.numbers import count, listed, percent, points
 from sampledash.report.script import exact_script

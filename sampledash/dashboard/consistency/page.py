@@ -32,7 +32,7 @@ from sampledash.dashboard.ranks import Source
 from sampledash.dashboard.words import escaped, short_name, system_name
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol, Weighting
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.report.numbers import count, in_runs, percent, span
 from sampledash.report.sentences import headline
 from sampledash.sampling import Sampling

@@ -28,7 +28,7 @@ from sampledash.dashboard.cache import remembered
 from sampledash.dashboard.ranks import Source
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
 # As shown and as written in a link -> as the core names it. BV takes γ.

@@ -20,7 +20,7 @@ from sampledash.dashboard.cache import Key
 from sampledash.dashboard.consistency import instead, pictures, words
 from sampledash.dashboard.consistency.result import CORRECTIONS, MOST_PAIRS, SEED, Focus, recipe
 from sampledash.dashboard.words import escaped, outside, plain, system_name
-from sampledash.ranksets import rank_distribution_at
+from sampledash.rank_sets import rank_distribution_at
 from sampledash.report.bibtex import bibtex
 from sampledash.report.html import html_report
 from sampledash.report.numbers import count, in_runs, percent, points

@@ -17,7 +17,7 @@ from sampledash.dashboard.explore.result import LIVE, MOST
 from sampledash.expectation import resize_prior
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.readers.bundled import example
 from sampledash.report.numbers import count, gamma
 from sampledash.sampling import Sampling

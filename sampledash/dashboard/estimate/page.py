@@ -21,14 +21,14 @@ from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.dashboard.words import escaped, outside, short_name, system_name, unbroken
 from sampledash.estimation.bounds import Range, decided
 from sampledash.metrics import Metric
-from sampledash.ranksets import RankSet, rank_distribution_at
+from sampledash.rank_sets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
 from sampledash.readers.bundled import example
 from sampledash.readers.errors import MissingCandidates, MissingNegatives, ZeroBasedRanks
 from sampledash.readers.files import lacks, sampled_sets
 from sampledash.readers.pasted import open_text
 from sampledash.report.numbers import count, percent, span
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.simulation import sample_ranks
 from sampledash.types import Progress

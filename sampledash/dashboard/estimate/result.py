@@ -31,10 +31,10 @@ from sampledash.estimation.pilot import stopping_range
 from sampledash.estimation.rank_distribution import DistributionMethod, fitted, fitted_side_by_side
 from sampledash.estimation.vectors import gamma_table
 from sampledash.metrics import Metric
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.readers.bundled import example
 from sampledash.readers.printed_table import PrintedTable, read_printed
-from sampledash.sampledranks import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints, Progress
 

@@ -44,7 +44,7 @@ from sampledash.lab.reading import OpenedInteractions, open_interactions
 from sampledash.lab.splits import Split, split
 from sampledash.lab.synthetic import synthetic
 from sampledash.protocol import Protocol
-from sampledash.ranksets import RankSet
+from sampledash.rank_sets import RankSet
 from sampledash.readers.frame import Facts
 from sampledash.report.numbers import percent, shortened
 from sampledash.report.sentences import ranking

@@ -21,7 +21,7 @@ from sampledash.dashboard.grid import rank_grid
 from sampledash.dashboard.sliding import scatter
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Protocol
-from sampledash.ranksets import rank_distribution_at
+from sampledash.rank_sets import rank_distribution_at
 from sampledash.readers.bundled import example
 from sampledash.sampling import Sampling
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, gammaln
 
 from sampledash import checks
-from sampledash.ranksets import ByDigest, digest_of, rounded_mean
+from sampledash.rank_sets import ByDigest, digest_of, rounded_mean
 from sampledash.sampling import SCHEMES, Sampling, Scheme
 from sampledash.types import Floats, Ints
 
