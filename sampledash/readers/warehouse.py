@@ -78,6 +78,7 @@ def _spark(url: str) -> Any:
     import ibis
     from pyspark.sql import SparkSession
 
+    settings: dict[str, bool | float | int | str | None]
     settings = dict(parse_qsl(urlsplit(url).query))
     session = SparkSession.builder.config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
