@@ -261,8 +261,8 @@ class Metric:
 
     def scales(self, relevant: NDArray[np.int64]) -> Floats:
         """:meth:`scale` of each of many instances."""
-        sizes, inverse = np.unique(relevant, return_inverse=True)
-        return np.array([self.scale(int(size)) for size in sizes])[inverse]
+        occur = np.bincount(relevant) > 0
+        return np.array([self.scale(r) if each else 0.0 for r, each in enumerate(occur)])[relevant]
 
     def __call__(self, rank: ArrayLike, n: ArrayLike) -> Floats:
         """Exact value for one relevant item at each rank (eq. 7-13), in 0..1.

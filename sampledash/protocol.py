@@ -174,8 +174,8 @@ class Protocol:
         self, counts: RankCounts, m: int
     ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
         """Nodes for the laws of tied items: index of the item, weight above, below, of the node."""
-        blocks = np.column_stack([counts.above, counts.tied, counts.negatives]).tolist()
-        found = [self._nodes(m, *block) for block in blocks]
+        whole = np.column_stack([counts.above, counts.tied, counts.negatives]).astype(np.int64)
+        found = [self._nodes(m, *block) for block in whole.tolist()]
         above, weights = (np.concatenate(each) for each in zip(*found, strict=True))
         owner = np.repeat(np.arange(len(counts)), [len(each) for each, _ in found])
         return owner, *self.weights(counts[owner], above), weights

@@ -91,7 +91,7 @@ class RankCounts:
     @property
     def positions(self) -> list[int]:
         """The positions that occur, 1 first."""
-        return [int(j) for j in np.unique(self.position)]
+        return np.flatnonzero(np.bincount(self.position)).tolist()
 
     @property
     def columns(self) -> list[NDArray[Any]]:
@@ -100,6 +100,8 @@ class RankCounts:
         return [self.position, self.relevant, self.tied, self.negatives, self.above, *mass]
 
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
+        if keep.dtype == bool and np.all(keep):  # most of the time
+            return self
         columns: list[Any] = [None if x is None else x[keep] for x in vars(self).values()]
         return RankCounts(*columns)
 
@@ -144,14 +146,19 @@ def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
     return first[found], (np.cumsum(found) - 1)[key]
 
 
+def all_of(parts: Sequence[RankCounts]) -> RankCounts:
+    """The items of several, one after the other."""
+    several = zip(*(vars(part).values() for part in parts), strict=True)
+    columns: list[Any] = [None if x[0] is None else np.concatenate(x) for x in several]
+    return RankCounts(*columns)
+
+
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
     """Items that have a law of their own among those of several rank sets, and where they are.
 
     Their counts are summed; ``relevant`` means nothing.
     """
-    several = zip(*(vars(part).values() for part in parts), strict=True)
-    columns: list[Any] = [None if x[0] is None else np.concatenate(x) for x in several]
-    whole = RankCounts(*columns)
+    whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
     count = np.bincount(inverse, whole.count, len(first)).astype(np.float64)
     ends = np.cumsum([len(part) for part in parts])[:-1]

@@ -30,10 +30,16 @@ from sampledash.types import Flags, Floats, Ints
 
 Scheme = Literal["with-replacement", "without-replacement", "popularity"]
 SCHEMES: tuple[str, ...] = get_args(Scheme)
+Weighted = tuple[
+    Floats, Floats, Floats
+]  # weights above and below each item, and how much it counts
 
 _CHUNK = 1 << 20  # entries of a law matrix held at a time: a few MiB, so that it stays in cache
 _SIGMAS = 12  # half width of a law's window; beyond lies less than 1e-30
 _POINTS = 24  # interpolation points of a panel of shares
+_SIZES = 12  # and over the number of items
+_BAND = 0.25  # widths of laws without replacement that are interpolated over, in logarithms
+_END = 64  # items above or below, up to which laws without replacement are left as they are
 _NUMPY_URN = 10**9  # numpy's hypergeometric draws refuse larger urns
 _MANY = 400  # rows from which a law is evaluated count by count
 _TINY = 1e-290  # thinner tails are left out: subnormal arithmetic is a hundred times slower
@@ -177,50 +183,106 @@ def pmf_window(
     return first[:, 0].astype(np.int64), _outward(scheme, draws, a, b, s, mode)
 
 
-def merge_shares(
-    m: int, above: Floats, below: Floats, weight: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Replace many binomial laws by few with the same weighted sum.
+def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
+    """Replace many laws of each part by few with the same weighted sum.
 
     As a function of t = arcsin(sqrt(p)), p the share above, a Binomial(m, p) probability is a bump
     of width 1/(2 sqrt(m)). On panels twice as wide, 24 Chebyshev points interpolate it to the last
     digit; each share hands its weight to the points of its panel by Lagrange's formula, which may
-    be negative. Nothing is replaced where that would not save work.
+    be negative. Without replacement, of N items, the law is narrower by sqrt(1 - m/N), and smooth
+    in 1/N too: where that factor changes little, up to 12 points interpolate over it. Laws stay as
+    they are where they are few, and near the ends, where all items above or below may be drawn.
     """
-    panels = int(np.ceil(np.pi / 2 * np.sqrt(m)))
-    if len(weight) <= 2 * panels * _POINTS:
-        return above, below, weight
-    half = np.pi / 4 / panels
-    angle = np.arctan2(np.sqrt(above), np.sqrt(below))
-    panel = np.minimum((angle / (2 * half)).astype(np.int64), panels - 1)
-    k = np.arange(_POINTS)
-    points = np.cos(np.pi * (k + 0.5) / _POINTS)
-    sides = (-1.0) ** k * np.sin(np.pi * (k + 0.5) / _POINTS)  # barycentric weights
-    totals = np.zeros((panels, _POINTS))
-    step = _CHUNK // _POINTS
-    for start in range(0, len(weight), step):
-        rows = slice(start, start + step)
-        gap = ((angle[rows] / half - 2 * panel[rows] - 1)[:, None]) - points
-        gap[gap == 0] = 1e-300
-        parts = sides / gap
-        parts *= (weight[rows] / parts.sum(axis=1))[:, None]
-        for i in range(_POINTS):
-            totals[:, i] += np.bincount(panel[rows], weights=parts[:, i], minlength=panels)
-    centres = (2 * np.arange(panels) + 1)[:, None] * half
-    used = np.any(totals != 0, axis=1)
-    angles = (centres + points * half)[used].ravel()
-    return np.sin(angles) ** 2, np.cos(angles) ** 2, totals[used].ravel()
+    if scheme != "without-replacement":
+        return [_merge(part, np.sqrt(m), 0.0, 0.0, 0.0, 1) for part in parts]
+    # Of the items; where hardly any is left, nothing is smooth.
+    drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
+    bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
+    found: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
+    for band in np.flatnonzero(np.bincount(np.concatenate(bands))):
+        members = [each == band for each in bands]
+        shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
+        low, high = float(shares.min()), float(shares.max())
+        # A share of the items leaves out none of `end` with a chance of share^end, here 1e-18.
+        end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
+        # The exponent of a law changes by up to 4 x on either side, in what counts for anything.
+        x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
+        powers = np.cumprod(x / np.arange(1, _SIZES + 1))
+        sizes = int(np.argmax(np.append(powers < 1e-16, True)))
+        width = np.sqrt(m / max(1 - high, 1e-4))
+        for (above, below, weight), at, result in zip(parts, members, found, strict=True):
+            some = above[at], below[at], weight[at]
+            result.append(_merge(some, width, end, low / m, high / m, max(sizes, 1)))
+    return [
+        (np.concatenate(above), np.concatenate(below), np.concatenate(weight))
+        for above, below, weight in (zip(*each, strict=True) for each in found)
+    ]
 
 
-def weighted_pmf_sums(
-    scheme: str, m: int, parts: Sequence[tuple[Floats, Floats, Floats]]
-) -> Floats:
+def _merge(
+    part: Weighted, width: float, end: float, low: float, high: float, sizes: int
+) -> Weighted:
+    """Merge laws of shares within end..1 - end, of weights that sum to 1/low..1/high, 0: to 1.
+
+    ``width``: of the whole range of shares in widths of a law.
+    """
+    above, below, weight = part
+    first = np.arcsin(np.sqrt(min(end, 0.5)))
+    whole = np.pi / 2 - 2 * first
+    panels, most = int(np.ceil(whole * width)), _POINTS * sizes
+    if not panels or len(weight) <= most:
+        return part
+    angle = (np.arctan2(np.sqrt(above), np.sqrt(below)) - first) * (panels / whole)
+    panel = np.minimum(angle.astype(np.int64), panels - 1)
+    panel[(angle < 0) | (angle > panels)] = panels  # beyond the ends
+    count = np.bincount(panel, minlength=panels + 1)
+    count[panels] = 0
+    used = np.flatnonzero(count > most)
+    if not len(used):
+        return part
+    sums = np.zeros((len(used), _POINTS, sizes))
+    order = np.argsort(panel, kind="stable")
+    starts = np.searchsorted(panel[order], used)
+    for i, (start, rows) in enumerate(zip(starts.tolist(), count[used].tolist(), strict=True)):
+        for begin in range(start, start + rows, _CHUNK // _POINTS):
+            at = order[begin : min(begin + _CHUNK // _POINTS, start + rows)]
+            across = _lagrange(2 * (angle[at] - used[i]) - 1, _POINTS)
+            along = np.ones((len(at), 1))
+            if sizes > 1:
+                size = 1 / (above[at] + below[at])
+                along = _lagrange((2 * size - low - high) / (high - low), sizes)
+            sums[i] += across.T @ (along * weight[at, None])
+    points = (used[:, None] + (1 + _chebyshev(_POINTS)) / 2) * (whole / panels) + first
+    total = 1 / ((low + high) / 2 + (high - low) / 2 * _chebyshev(sizes)) if high else np.ones(1)
+    left = ~np.isin(panel, used)
+    return (
+        np.r_[above[left], np.multiply.outer(np.sin(points) ** 2, total).ravel()],
+        np.r_[below[left], np.multiply.outer(np.cos(points) ** 2, total).ravel()],
+        np.r_[weight[left], sums.ravel()],
+    )
+
+
+def _chebyshev(count: int) -> Floats:
+    """Points of interpolation in -1..1."""
+    return np.cos(np.pi * (np.arange(count) + 0.5) / count)
+
+
+def _lagrange(x: Floats, count: int) -> Floats:
+    """What each place in -1..1 hands to each point of interpolation: (x, count)."""
+    k = np.arange(count)
+    gap = x[:, None] - _chebyshev(count)
+    gap[gap == 0] = 1e-300
+    parts = (-1.0) ** k * np.sin(np.pi * (k + 0.5) / count) / gap
+    parts /= parts.sum(axis=1, keepdims=True)
+    return parts
+
+
+def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
     """Weighted sums of laws, one per part (above, below, weight): shape (parts, m + 1).
 
     A law that several parts need is evaluated once.
     """
-    if scheme != "without-replacement":
-        parts = [merge_shares(m, *part) for part in parts]
+    parts = merge_laws(scheme, m, parts)
     both = np.concatenate([above + 1j * below for above, below, _ in parts])
     distinct, row = np.unique(both, return_inverse=True)
     owner = np.repeat(np.arange(len(parts)), [len(weight) for *_, weight in parts])

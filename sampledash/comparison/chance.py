@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.special import ndtr
 
 from sampledash import checks
 from sampledash.comparison.inversion import Law
-from sampledash.comparison.means import expected_means, moments_of_sets, variances_of_means
+from sampledash.comparison.means import expected_means, moments_of_systems, variances_of_means
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import Run, chances_above, exact_laws
 from sampledash.metrics import Metric, as_metric
@@ -73,18 +74,20 @@ def pair_chances(
 
     ``means`` holds the expected means at m, shape (systems, metrics).
     """
-    moments = moments_of_sets(metrics, sets, m, protocol)
-    runs = [
-        [Run(metric, ranks, m, protocol, each[0][x]) for x, metric in enumerate(metrics)]
-        for ranks, each in zip(sets, moments, strict=True)
-    ]
+    runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
+    hitting = [x for x in range(len(metrics)) if any(each[x].counts_items for each in runs)]
+    if hitting:  # systems share the laws of equal ranks
+        everyone = [ranks.counted(protocol.ties) for ranks in sets]
+        known = moments_of_systems([metrics[x] for x in hitting], everyone, m, protocol)
+        for each, (found, _) in zip(runs, known, strict=True):
+            for x, items in zip(hitting, found, strict=True):
+                each[x] = replace(each[x], means=items)
     exact = [exact_laws(each, i) for i, each in enumerate(runs)]
     unknown = [x for x in range(len(metrics)) if any(laws[x] is None for laws in exact)]
     deviations = np.zeros(means.shape)
     if unknown:
         chosen = [metrics[x] for x in unknown]
-        known = [each[:, unknown] for each in moments]
-        deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, protocol, known))
+        deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, protocol))
     chances = []
     for x in range(len(metrics)):
         i, j, truth = np.array(pairs[x]).T

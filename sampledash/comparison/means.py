@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -37,12 +37,14 @@ from sampledash.rank_sets import (
     RankCounts,
     RankSet,
     Ties,
+    all_of,
     distinct_over_systems,
     first_items,
     require_ranks,
     require_several,
+    rounded_mean,
 )
-from sampledash.sampling import moments, pmf, weighted_pmf_sums
+from sampledash.sampling import merge_laws, moments, pmf, weighted_pmf_sums
 from sampledash.types import Floats, Ints, Progress
 
 _TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
@@ -229,7 +231,7 @@ class MeansOverM:
         for ranks in sets:
             protocol.check(ranks, m_max)
         atoms = [ranks.counted(protocol.ties) for ranks in sets]
-        sizes = np.unique(np.concatenate([np.unique(each.relevant) for each in atoms]))
+        sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
         # One pass for all metrics that weigh |R| relevant items alike.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
@@ -279,11 +281,10 @@ class _Pass:
             for j in own.positions:
                 here = own.position == j
                 lane = _Lane(system, j, own[here], share[here])
-                late = np.flatnonzero(lane.atoms.negatives <= m_max if protocol.without else [])
-                now = np.setdiff1d(np.arange(len(lane.atoms)), late)
-                parts.append((lane.atoms[now], lane.weight[now]))
-                if len(late):
-                    self._keep_exact(len(self.lanes), lane, late)
+                late = (lane.atoms.negatives <= m_max) & protocol.without
+                parts.append((lane.atoms[~late], lane.weight[~late]))
+                if np.any(late):
+                    self._keep_exact(len(self.lanes), lane, np.flatnonzero(late))
                 self.lanes.append(lane)
         top = m_max
         if protocol.without:  # beyond all numbers of negatives everything is exact
@@ -451,22 +452,16 @@ def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[
 
 
 def variances_of_means(
-    metrics: Sequence[Metric],
-    sets: Sequence[RankSet],
-    m: int,
-    protocol: Protocol,
-    moments: Sequence[Floats] | None = None,
+    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> Floats:
-    """Variance of the mean of each system and metric in one run, shape (systems, metrics).
-
-    ``moments``: :func:`moments_of_sets` of the same, if they are known.
-    """
-    if moments is None:
-        moments = moments_of_sets(metrics, sets, m, protocol)
+    """Variance of the mean of each system and metric in one run, shape (systems, metrics)."""
+    for ranks in sets:
+        protocol.check(ranks, m)
+    everyone = [_merged(ranks.counted(protocol.ties), m, protocol) for ranks in sets]
+    moments = moments_of_systems(metrics, everyone, m, protocol)
     total = np.empty((len(sets), len(metrics)))
     several = [x for x, metric in enumerate(metrics) if metric.sums_items]
-    for i, ranks in enumerate(sets):
-        atoms = ranks.counted(protocol.ties)
+    for i, (ranks, atoms) in enumerate(zip(sets, everyone, strict=True)):
         share = protocol.shares(atoms)
         for x, metric in enumerate(metrics):
             weight = (metric.scales(atoms.relevant) * share) ** 2 * atoms.count
@@ -482,16 +477,31 @@ def variances_of_means(
     return np.maximum(total, 0.0)
 
 
-def moments_of_sets(
-    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, protocol: Protocol
+def _merged(atoms: RankCounts, m: int, protocol: Protocol) -> RankCounts:
+    """Fewer atoms, between the given ones, over which what is smooth in their law sums alike."""
+    plain = atoms.tied == 0
+    if protocol.scheme == "popularity" or np.any(atoms.relevant > 1):
+        return atoms
+    some, rest = atoms[plain], atoms[~plain]
+    given = (*protocol.weights(some), some.count)
+    ((above, below, count),) = merge_laws(protocol.scheme, m, [given])
+    if len(count) == len(some):
+        return atoms
+    if not protocol.without:  # only the share above tells
+        size = rounded_mean(some.negatives, some.count) / (above + below)
+        above, below = size * above, size * below
+    one = np.ones(len(count), dtype=np.int64)
+    columns: list[Any] = [above, above + below, 0 * one, one, one, None, count]
+    return all_of([RankCounts(*columns), replace(rest, mass=None)])
+
+
+def moments_of_systems(
+    metrics: Sequence[Metric], everyone: Sequence[RankCounts], m: int, protocol: Protocol
 ) -> list[Floats]:
     """:func:`atom_moments` of the atoms of each system, (2, metrics, atoms) each.
 
     Systems that share a correction share the laws of equal ranks.
     """
-    for ranks in sets:
-        protocol.check(ranks, m)
-    everyone = [ranks.counted(protocol.ties) for ranks in sets]
     found = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
         some, groups = [metrics[i] for i in x], dict[object, list[int]]()

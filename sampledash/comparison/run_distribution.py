@@ -37,7 +37,7 @@ from sampledash.comparison.means import atom_moments
 from sampledash.comparison.order import TIED
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
-from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
+from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems, unique_rows
 from sampledash.types import Floats, Ints
 
 FEW = 30  # below this many instances no normal approximation
@@ -129,7 +129,8 @@ class Run:
         """Half the lattice step that hits give the mean at any m, 0 if they give none."""
         if not (self.whole and self._counts_hits):
             return 0.0
-        lattice = _lattice([np.array([w]) for w in np.unique(self.weights)])
+        first, _ = unique_rows([self.ranks.counted(self.protocol.ties).relevant])
+        lattice = _lattice([self.weights[i, None] for i in first])
         return 0.0 if lattice is None else lattice[0] / 2
 
     @cached_property
@@ -182,6 +183,17 @@ class Run:
         if np.any(self.complete):  # those have exact values, in 0..1
             span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
         return span * float(self.weights[atoms.position == 1].max())
+
+    @property
+    def few(self) -> bool:
+        """Whether hits are convolved exactly."""
+        return self.ranks.n_instances <= _MOST
+
+    @property
+    def counts_items(self) -> bool:
+        """Whether the chance to hit is asked of every distinct item."""
+        single = self.few and self.whole and self.ranks.max_relevant == 1
+        return single and self._levels(1) is not None
 
     @cached_property
     def hits(self) -> list[Hits] | None:
@@ -240,7 +252,7 @@ class Run:
 
         Or have no common measure.
         """
-        hits = self.hits if self.ranks.n_instances <= _MOST else None
+        hits = self.hits if self.few else None
         lattice = None if hits is None else _lattice([np.diff(part.values) for part in hits])
         if hits is None or lattice is None:
             return None

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import sampledash as sd
 from sampledash.expectation import resize_prior
@@ -103,6 +104,30 @@ def test_many_negatives_and_many_ranks(scheme: str) -> None:
         true = p @ sd.parse_metric(metric)(np.arange(1, m + 2), m + 1)
         ours = sd.expected_mean(metric, sd.RankSet("S", ranks, n), m, **options)
         assert ours == pytest.approx(true, rel=1e-11)
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+@pytest.mark.parametrize("vary", [0, 300])
+def test_many_ranks_among_different_numbers_of_candidates(scheme: str, vary: int) -> None:
+    # Enough that their laws are replaced by few, over n too; a part is tied.
+    rng, m = np.random.default_rng(6), 30
+    n = 3_000 + rng.integers(0, vary + 1, 30_000)
+    above = np.floor(n * rng.random(len(n)) ** 2).astype(int)
+    law = stats.binom(m, above / (n - 1))
+    if scheme == WITHOUT:
+        law = stats.hypergeom(n - 1, above, m)
+    p = np.array([law.pmf(s) for s in range(m + 1)]).T
+    tied = sd.RankSet("S", np.r_[above + 1, 1], np.r_[n, 3_000], ties=np.r_[0 * n, 9])
+    rest = dense_law(3_000, m, scheme)[:10].mean(axis=0)
+    for metric in ("AUC", "Recall@10", "NDCG@10", "AP"):
+        values = sd.parse_metric(metric)(np.arange(1, m + 2), m + 1)
+        for rs, laws in ((sd.RankSet("S", above + 1, n), p), (tied, np.vstack([p, rest]))):
+            mean = laws @ values
+            variance = laws @ values**2 - mean**2
+            ours = sd.expected_mean(metric, rs, m, scheme=scheme)
+            assert ours == pytest.approx(mean.mean(), rel=1e-12)
+            ours = sd.std_of_mean(metric, rs, m, scheme=scheme)
+            assert ours == pytest.approx(np.sqrt(variance.sum()) / len(laws), rel=1e-11)
 
 
 @pytest.mark.parametrize("m", [1, 20])
