@@ -27,12 +27,15 @@ class Session:
     ----------
     sent
         All that the server sent, as it came.
+    shown
+        Elements of the last run, as messages.
     """
 
     def __init__(self, address: str, page: str, **query: object) -> None:
         self.address, self.page = address.replace("http", "ws", 1), page
         self.query = urlencode({"v": 1, **query})
         self.sent: list[bytes] = []
+        self.shown: list[Any] = []
         self._fragments: dict[str, str] = {}  # of each widget, as it was last drawn
 
     async def __aenter__(self) -> Self:
@@ -52,6 +55,11 @@ class Session:
 
         A change runs the fragment of its widget alone, as it does from a browser.
         """
+        await self.ask(*changed)
+        return await self.answer()
+
+    async def ask(self, *changed: WidgetState) -> None:
+        """Ask for a run with these changes, also from within one, which is then left."""
         message = BackMsg()
         message.rerun_script.query_string = self.query
         message.rerun_script.page_name = self.page
@@ -59,7 +67,10 @@ class Session:
         touched = {self._fragments.get(each.id, "") for each in changed} or {""}
         (message.rerun_script.fragment_id,) = touched
         await self._socket.send(message.SerializeToString())
-        shown = []
+
+    async def answer(self) -> list[Any]:
+        """Wait until a run is finished; the elements it shows."""
+        self.shown = shown = list[Any]()
         while True:
             data = await self._socket.recv()
             assert isinstance(data, bytes)
