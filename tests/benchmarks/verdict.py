@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 import sampledash as sd
 from sampledash.comparison.order import quick_ladder
@@ -91,6 +92,33 @@ def corrected(quick: bool) -> Iterator[Result]:
         yield Result(name, seconds, None, float(wrong), 0, within=limit, note=note)
 
 
+def many_ranks(quick: bool) -> Iterator[Result]:
+    """Ten systems, a different rank for most instances: verdict on three metrics in seconds."""
+    instances = 3_000 if quick else 300_000
+    n, m, rng = 10 * instances, 100, np.random.default_rng(4)
+    for vary, scheme in product((False, True), UNIFORM):
+        sizes = n - rng.integers(0, n // 10, instances) if vary else np.full(instances, n)
+        shares = [rng.random(instances) ** (3 + 0.4 * s) for s in range(10)]
+        above = [np.floor(sizes * share).astype(np.int64) for share in shares]
+        sets = [sd.RankSet(f"S{s}", x + 1, sizes) for s, x in enumerate(above)]
+        fresh()
+        ours, table = timed(partial(sd.verdict, CHIPS, sets, m, m_max=1_000, scheme=scheme))
+        # Of the first metric and pair, from the law of every instance.
+        row = table.iloc[0]
+        pair = [above[int(row[end][1:])] for end in ("better", "worse")]
+
+        def recalls(pair: list[Any] = pair, sizes: Any = sizes, scheme: str = scheme) -> Any:
+            if scheme == WITHOUT:
+                return [stats.hypergeom.cdf(9, sizes - 1, x, m).mean() for x in pair]
+            return [stats.binom.cdf(9, m, x / (sizes - 1)).mean() for x in pair]
+
+        obvious, (better, worse) = timed(recalls)
+        how = f"{scheme}, {'different' if vary else 'one'} n"
+        name = f"verdict, 10 systems x {instances:,} ranks, m to 1,000, {how}"
+        note = f"obvious: the law of one metric and m for 2 of 10 systems, {obvious:.1f} s"
+        yield Result(name, ours, None, abs(row["sampled"] - better + worse), 1e-12, note=note)
+
+
 def read_file(kind: str, size: int) -> Any:
     """Read a file: instances over the rows, its AP, and what that is by numpy alone."""
     rng, weight = np.random.default_rng(3), 1.0
@@ -168,4 +196,4 @@ def moved_control(quick: bool) -> Iterator[Result]:
     yield Result("Explore, m moved, whole rerun", seconds, None, float(shown != wanted), 0)
 
 
-BENCHMARKS = (budget, corrected, ten_million, upload, moved_control)
+BENCHMARKS = (budget, corrected, many_ranks, ten_million, upload, moved_control)
