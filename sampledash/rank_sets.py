@@ -361,19 +361,19 @@ class RankSet(ByDigest):
         columns += [self.beyond] * bool(self.beyond.any())
         return digest_of(f"{self.system!r} {len(self)}", columns, self.instances)
 
-    @property
+    @cached_property
     def n_instances(self) -> float:
         """Number of instances |D|, counts included."""
         order, position, _ = self._order
         counts = self.counts[order]
         return float((counts if self.max_relevant == 1 else counts[position == 1]).sum())
 
-    @property
+    @cached_property
     def max_relevant(self) -> int:
         """Largest number of relevant items of an instance."""
         return int(self._order[2].max())
 
-    @property
+    @cached_property
     def has_ties(self) -> bool:
         """Whether some relevant item is tied with an irrelevant one."""
         return bool(np.any(self.ties > 0))
@@ -383,7 +383,7 @@ class RankSet(ByDigest):
         """Largest number of irrelevant candidates of an instance, n - |R|."""
         return int((self.n[self._order[0]] - self._order[2]).max())
 
-    @property
+    @cached_property
     def largest_cutoff(self) -> int | None:
         """Largest cutoff at which metrics are exact, ``None`` where every rank is known."""
         return int(self.ranks[self.beyond].min()) - 1 if self.beyond.any() else None

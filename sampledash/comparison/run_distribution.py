@@ -440,15 +440,15 @@ def _sum_of(laws: Floats) -> _Counts:
 
     Direct sums of positive terms: a Fourier transform would drown small probabilities in 1e-16.
     """
-    while laws.shape[1] <= _TOGETHER < 2 * len(laws):  # many short ones: all pairs at once
-        if len(laws) % 2:
-            nothing = np.eye(1, laws.shape[1])
-            laws = np.concatenate([laws, nothing])
-        a, b = laws[::2], laws[1::2]
-        laws = np.zeros((len(a), 2 * a.shape[1] - 1))
-        for i in range(a.shape[1]):
-            laws[:, i : i + a.shape[1]] += a[:, i, None] * b
-    parts = [_Counts(0, law) for law in laws]
+    laws = laws.T.copy()
+    while len(laws) <= _TOGETHER < 2 * laws.shape[1]:  # many short ones: all pairs at once
+        if laws.shape[1] % 2:
+            laws = np.column_stack([laws, np.eye(len(laws), 1)])
+        a, b = np.split(laws, 2, axis=1)
+        laws = np.zeros((2 * len(a) - 1, a.shape[1]))
+        for i, p in enumerate(a):
+            laws[i : i + len(b)] += p * b
+    parts = [_Counts(0, law) for law in laws.T]
     while len(parts) > 1:
         odd = [parts.pop()] if len(parts) % 2 else []
         parts = [
@@ -467,9 +467,14 @@ def _trimmed(first: int, mass: Floats) -> _Counts:
 
 def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
     """Law of a sum of independent counts, the second times a step."""
-    mass = np.zeros(len(total.mass) + step * (len(law.mass) - 1))
-    for i, p in enumerate(law.mass.tolist()):
-        mass[i * step : i * step + len(total.mass)] += p * total.mass
+    reach = step * (len(law.mass) - 1) + 1
+    mass = np.zeros(len(total.mass) + reach - 1)
+    if step and len(total.mass) < len(law.mass):  # through the shorter one
+        for i, p in enumerate(total.mass.tolist()):
+            mass[i : i + reach : step] += p * law.mass
+    else:
+        for i, p in enumerate(law.mass.tolist()):
+            mass[i * step : i * step + len(total.mass)] += p * total.mass
     return _Counts(total.first + step * law.first, mass)
 
 
