@@ -154,10 +154,13 @@ def reset(values: Mapping[str, Any] = DEFAULTS) -> None:
 
 
 def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
-    """The query of a link that reproduces the page: ``?v=1&n=...``, defaults left out."""
+    """The query of a link that reproduces the page: ``?v=1&n=...``, defaults left out.
+
+    What the address gives and no widget has read yet is passed on.
+    """
     pairs: list[tuple[str, str]] = [("v", VERSION)]
     for key, default in {**DEFAULTS, **(page_defaults or {})}.items():
-        now = st.session_state.get(key, default)
+        now = st.session_state.get(key, st.query_params.get_all(key) or default)
         if now is None or now == default:
             continue
         pairs += [(key, str(x)) for x in (now if isinstance(now, list) else [now])]

@@ -164,7 +164,7 @@ def test_other_splits_are_told_and_trained_apart(lab):
 def test_a_link_carries_changed_knobs(lab):
     lab.text_input(key="knobs_x_ials").set_value("iALS d=4").run()
     lab.pick("split", "random").put("least_rating", 4).put("lab_seed", 7)
-    other = Page("lab", **lab.link | {"m": "9"})  # files never travel
+    other = Page("lab", **lab.link)  # files never travel
     other.upload("own.csv", ratings())
     assert other.text_input(key="knobs_x_ials").value == "iALS d=4"
     assert other.text_input(key="knobs_y_itemcf").value == "itemCF q=3 k=all"
@@ -172,6 +172,9 @@ def test_a_link_carries_changed_knobs(lab):
     assert "rated 4 or more are relevant" in other.captions
     other.click("Train and rank")
     assert list(cells(other).index) == ["X d=4", "Y", "Z"]
+    # Nothing was trained on the page it was copied on: no slider of m was there, nor any metric.
+    assert other.number_input(key="m").value == 9
+    assert list(cells(other).columns) == ["Recall@5", "NDCG"]
     assert all("seed: 7" in ranks.provenance for ranks in other.session_state["_lab_made"].values())
 
 
