@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.lab.result import Job
-from sampledash.lab.experiments import GRIDS, sweep, toy
+from sampledash.dashboard.lab import pictures, words
+from sampledash.dashboard.lab.result import Job, top_shares
+from sampledash.lab.experiments import GRIDS, Point, sweep, toy
 from sampledash.lab.models import finish
 from sampledash.lab.ranking import rank
 from sampledash.lab.reading import read_interactions
@@ -210,6 +211,36 @@ def test_a_sweep_shows_its_points_as_they_come(lab, monkeypatch):
     best, least = GRIDS["wm"][np.argmax(atop)], GRIDS["wm"][np.argmin(rmse)]
     assert f"ATOP is highest at w_m = {best:g} ({percent(max(atop) / 100)})" in lab.said
     assert best == least or f"RMSE lowest at w_m = {least:g} ({min(rmse):.3f})" in lab.said
+    # Figure 3 for the best alone: there RMSE is lowest too.
+    *_, curves = (spec["data"] for spec in lab.specs)
+    assert [curve["name"] for curve in curves] == [f"w_m = {best:g}"] * (2 if best == least else 4)
+    shares = top_shares("w_m", points)
+    assert array(curves[0]["y"]) == pytest.approx(100 * shares[f"w_m = {best:g}"])
+
+
+def test_of_a_sweep_the_best_by_ranks_stands_beside_the_best_by_error():
+    made = [
+        Point(0.0, sd.RankSet("a", [30, 90, 101], 101, ties=[10, 0, 0]), 0.5),
+        Point(0.1, sd.RankSet("b", [1, 3, 40], [101, 101, 51], ties=[0, 1, 0]), 0.9),
+        Point(1.0, sd.RankSet("c", [50, 50, 50], 101), 0.7),
+    ]
+    shares = top_shares("w_m", made[::-1])
+    assert list(shares.columns) == ["k", "w_m = 0.1", "w_m = 0"]
+    for name, point in (("w_m = 0.1", made[1]), ("w_m = 0", made[0])):
+        # The share of pairs with at most a share k of the others above them, ties in any order.
+        given = zip(point.ranks.ranks, point.ranks.ties, point.ranks.n, strict=True)
+        hits = [
+            np.mean([(r + t - 1) / (n - 1) <= shares["k"] + 1e-9 for t in range(tied + 1)], axis=0)
+            for r, tied, n in given
+        ]
+        assert shares[name].to_numpy() == pytest.approx(np.mean(hits, axis=0))
+    assert words.tops(shares) == (
+        "Of what is relevant, the first 2 % of the list hold 50.00 % with w_m = 0.1 and 0.00 % "
+        "with w_m = 0."
+    )
+    whole, top = pictures.tops(shares, dark=False).data[1::2]
+    assert (whole.line.dash, top.line.dash) == ("dash", "dash")
+    assert (max(whole.x), max(top.x)) == (100, 2)
 
 
 def test_of_the_toy_the_ranks_alone_tell_what_is_known():

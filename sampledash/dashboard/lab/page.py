@@ -32,6 +32,7 @@ from sampledash.dashboard.lab.result import (
     Setup,
     Wanted,
     swept,
+    top_shares,
     wanted,
 )
 from sampledash.dashboard.page import Problem
@@ -550,6 +551,14 @@ def _sweeps(setup: Setup) -> None:
     page.panels(fig, 3, key="lab_sweep", alt=words.swept(knob, found), dim=False)
     st.caption(words.SWEPT)
     page.take(found, f"sweep-{SWEEPS[knob]}")
+    if key not in _made():
+        return
+    tops = top_shares(knob, points)
+    st.markdown(f"**{words.tops(tops)}**")
+    fig = pictures.tops(tops, dark=page.is_dark())
+    page.panels(fig, 2, key="lab_tops", alt=words.tops(tops), dim=False)
+    st.caption(words.TOPS)
+    page.take(tops, f"topk-{SWEEPS[knob]}")
 
 
 def _toy(setup: Setup) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from sampledash.dashboard import theme
+from sampledash.dashboard.lab.result import TOP
 from sampledash.dashboard.sliding import Step, colored, scatter, sliding
 from sampledash.lab.experiments import toy
 from sampledash.metrics import parse_metric
@@ -74,6 +75,39 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
         xaxis=axis,
         yaxis=up,
     )
+
+
+def tops(found: pd.DataFrame, *, dark: bool) -> theme.Picture:
+    """TOPK over the share of the list, whole and its top alone; the second value is dashed.
+
+    ``found`` is as ``result.top_shares`` gives it.
+    """
+    panels = []
+    for most in (1.0, TOP):
+        part = found[found["k"] <= most]
+        line = theme.metric_line(parse_metric("TOPK@1"), dark)
+        data = [
+            theme.curve(
+                theme.in_percent(part["k"]),
+                theme.in_percent(part[name]),
+                line | {"dash": "dash" if place else "solid"},
+                str(name),
+            )
+            for place, name in enumerate(part.columns[1:])
+        ]
+        panels.append(
+            theme.figure(
+                data,
+                dark=dark,
+                height=_HEIGHT,
+                title="TOPK" if most == 1 else f"TOPK, the first {100 * most:g} %",
+                title_color=line["color"],
+                revision=f"top-{most}",
+                xaxis=theme.percent_axis(100 * most, title="k, share of the list"),
+                yaxis=theme.percent_axis(100 * float(part.iloc[-1, 1:].max())),
+            )
+        )
+    return theme.beside(panels)
 
 
 def toys(dark: bool) -> go.Figure:

@@ -8,13 +8,16 @@ from threading import Lock
 from time import monotonic
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from sampledash.comparison.means import mean
+from sampledash.comparison.means import exact_means, mean
 from sampledash.lab.experiments import EXPERIMENTS, Point, Sweep, ranked, sweep
 from sampledash.lab.models import Progress
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender
 from sampledash.lab.splits import Split
+from sampledash.metrics import metric
+from sampledash.protocol import Protocol
 
 _KIND = {"X": "iALS", "Y": "itemCF", "Z": "itemCF"}
 #: Chip -> text with the values of the papers, which can be changed.
@@ -36,6 +39,9 @@ SPLITS = {
 SEEN = {"left out": "", "kept in": " seen=kept"}
 #: Knob of AllRank-Regression that a sweep moves -> as the core names it.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
+#: Of the list, fine where Steck's Figure 3 is enlarged.
+TOP = 0.02
+SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
 _STEP, _PATIENCE = 0.02, 5.0  # seconds of work at a time, for others wait, and of waiting
 
 
@@ -75,6 +81,20 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
     ]
     found = pd.DataFrame(rows, columns=[knob, "ATOP", f"Recall@{k}", "RMSE"])
     return found.sort_values(knob, ignore_index=True)
+
+
+def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
+    """TOPK(k) over the share k of the list, where ATOP is highest and, if elsewhere, RMSE lowest.
+
+    A column ``k`` and one for each of the values, in this order.
+    """
+    ordered = sorted(points, key=lambda point: point.value)
+    best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
+    least = min(ordered, key=lambda point: point.rmse)
+    chosen = {f"{knob} = {point.value:g}": point.ranks for point in (best, least)}
+    at = [metric("topk", k=share) for share in SHARES]
+    means = exact_means(at, list(chosen.values()), Protocol.of({}))
+    return pd.DataFrame({"k": SHARES, **dict(zip(chosen, means, strict=True))})
 
 
 class Task(NamedTuple):

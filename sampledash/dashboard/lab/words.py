@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from sampledash.dashboard.lab.result import TOP
 from sampledash.dashboard.words import escaped
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.recommenders import KINDS, parse_recommender
@@ -38,9 +39,13 @@ SWEEP_BEGIN = (
     "of what is liked, and which by the error on the ratings there are?"
 )
 SWEPT = (
-    "As Figures 1 to 3 of Steck (KDD 2010), on these interactions: ATOP and Recall of each "
+    "As Figures 1 and 2 of Steck (KDD 2010), on these interactions: ATOP and Recall of each "
     "relevant pair among all candidates (those of the highest rating unless chosen above), RMSE "
     "of every held-out rating."
+)
+TOPS = (
+    "As Figure 3 of Steck: TOPK, the share of the relevant pairs that are in the first k of the "
+    "list. Solid where ATOP is highest; dashed where RMSE is lowest, if that is elsewhere."
 )
 NOT_RATED = "A sweep learns from ratings, and these interactions have none."
 TOY = (
@@ -139,3 +144,10 @@ def swept(knob: str, found: pd.DataFrame) -> str:
         f"{best}, RMSE lowest at {knob} = {by_error[knob]:g} ({by_error['RMSE']:.3f}), where ATOP "
         f"is {percent(by_error['ATOP'])}."
     )
+
+
+def tops(found: pd.DataFrame) -> str:
+    """What the curves of TOPK show: how much is in the top of the list."""
+    row = found[found["k"] <= TOP].iloc[-1]
+    said = [f"{percent(row[name])} with {name}" for name in found.columns[1:]]
+    return f"Of what is relevant, the first {100 * TOP:g} % of the list hold {listed(said)}."
