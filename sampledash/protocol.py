@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, TypedDict, get_args
 
 import numpy as np
@@ -221,18 +220,12 @@ class Protocol:
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
         """One sampling for all instances: the population at its rounded mean."""
-        n = _population(counts, position)
+        n = counts.populations[position]
         if self.fit_scheme == "without-replacement":
             n = max(n, m + 1)
         return Sampling(
             n, m, self.fit_scheme, self.odds if self.fit_scheme == "popularity" else 1.0
         )
-
-
-@lru_cache(maxsize=32)  # fits at many m ask for it
-def _population(counts: RankCounts, position: int) -> int:
-    here = counts.position == position
-    return rounded_mean(counts.negatives[here], counts.count[here]) + 1
 
 
 def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:

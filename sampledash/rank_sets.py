@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -99,10 +99,32 @@ class RankCounts:
         mass = [] if self.mass is None else [self.mass]
         return [self.position, self.relevant, self.tied, self.negatives, self.above, *mass]
 
+    @property
+    def arrays(self) -> list[NDArray[Any] | None]:
+        """All fields in their order."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+    @cached_property
+    def populations(self) -> dict[int, int]:
+        """Candidates of an instance, if its other relevant items are left out: by the position.
+
+        The rounded mean.
+        """
+        found = {}
+        for j in self.positions:
+            here = self.position == j
+            found[j] = rounded_mean(self.negatives[here], self.count[here]) + 1
+        return found
+
+    @cached_property
+    def known(self) -> dict[Hashable, RankCounts]:
+        """What was made of these for one purpose or another; it ends with them."""
+        return {}
+
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
         if keep.dtype == bool and np.all(keep):  # most of the time
             return self
-        columns: list[Any] = [None if x is None else x[keep] for x in vars(self).values()]
+        columns: list[Any] = [None if x is None else x[keep] for x in self.arrays]
         return RankCounts(*columns)
 
 
@@ -148,7 +170,7 @@ def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
 
 def all_of(parts: Sequence[RankCounts]) -> RankCounts:
     """The items of several, one after the other."""
-    several = zip(*(vars(part).values() for part in parts), strict=True)
+    several = zip(*(part.arrays for part in parts), strict=True)
     columns: list[Any] = [None if x[0] is None else np.concatenate(x) for x in several]
     return RankCounts(*columns)
 
@@ -434,7 +456,17 @@ class RankSet(ByDigest):
         ``"pessimistic"`` last.
         """
         checks.choice("ties", ties, get_args(Ties))
-        return _counted(self, ties if self.has_ties else "expected")
+        how = ties if self.has_ties else "expected"
+        if how not in self._counts:
+            rows = self.rows(how)
+            first, inverse = unique_rows(rows.columns)
+            count = np.bincount(inverse, rows.count).astype(np.float64)
+            self._counts[how] = replace(rows[first], count=count)
+        return self._counts[how]
+
+    @cached_property
+    def _counts(self) -> dict[str, RankCounts]:
+        return {}
 
     def rows(self, ties: Ties = "expected") -> RankCounts:
         """Every relevant item for itself, sorted by instance and position."""
@@ -444,13 +476,6 @@ class RankSet(ByDigest):
         if ties != "expected":
             above, tied = above + tied * (ties == "pessimistic"), np.zeros_like(tied)
         return RankCounts(above, negatives, tied, position, relevant, mass, self.counts[order])
-
-
-@lru_cache(maxsize=64)
-def _counted(ranks: RankSet, ties: Ties) -> RankCounts:
-    rows = ranks.rows(ties)
-    first, inverse = unique_rows(rows.columns)
-    return replace(rows[first], count=np.bincount(inverse, rows.count).astype(np.float64))
 
 
 _TABLE = 1 << 22  # entries of a matrix held at a time

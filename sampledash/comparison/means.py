@@ -44,7 +44,7 @@ from sampledash.rank_sets import (
     require_several,
     rounded_mean,
 )
-from sampledash.sampling import merge_laws, moments, pmf, weighted_pmf_sums
+from sampledash.sampling import Scheme, merge_laws, moments, pmf, weighted_pmf_sums
 from sampledash.types import Floats, Ints, Progress
 
 _TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
@@ -52,6 +52,7 @@ _ROOM = 1 << 23  # entries of histograms that are kept to go on from
 _TABLE = 10_000_000  # longest table of a metric over all counts above
 CHUNK = 1 << 19  # entries of conditional sums held at a time
 _LEAST = np.finfo(float).tiny
+_KEPT = 16  # merged atoms of one system, at different m
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
@@ -230,7 +231,7 @@ class MeansOverM:
     ) -> None:
         for ranks in sets:
             protocol.check(ranks, m_max)
-        atoms = [ranks.counted(protocol.ties) for ranks in sets]
+        atoms = [_merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
         # One pass for all metrics that weigh |R| relevant items alike.
         groups: dict[tuple[object, ...], list[int]] = {}
@@ -321,11 +322,12 @@ class _Pass:
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
         """Add instances whose negatives are now all sampled: their count above is the true one."""
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
+        above = atoms.above.astype(np.int64)  # beside merged ones they are no whole numbers
         if not atoms.tied.any():
-            histogram += np.bincount(atoms.above, weights=weight, minlength=len(histogram))
+            histogram += np.bincount(above, weights=weight, minlength=len(histogram))
         else:
             size = atoms.tied + 1
-            count = np.repeat(atoms.above + size - np.cumsum(size), size) + np.arange(size.sum())
+            count = np.repeat(above + size - np.cumsum(size), size) + np.arange(size.sum())
             histogram += np.bincount(count, np.repeat(weight / size, size), len(histogram))
 
     def at(self, wanted: Ints, report: Progress) -> Floats:
@@ -457,7 +459,7 @@ def variances_of_means(
     """Variance of the mean of each system and metric in one run, shape (systems, metrics)."""
     for ranks in sets:
         protocol.check(ranks, m)
-    everyone = [_merged(ranks.counted(protocol.ties), m, protocol) for ranks in sets]
+    everyone = [_merged(ranks.counted(protocol.ties), m, protocol.scheme) for ranks in sets]
     moments = moments_of_systems(metrics, everyone, m, protocol)
     total = np.empty((len(sets), len(metrics)))
     several = [x for x, metric in enumerate(metrics) if metric.sums_items]
@@ -477,17 +479,26 @@ def variances_of_means(
     return np.maximum(total, 0.0)
 
 
-def _merged(atoms: RankCounts, m: int, protocol: Protocol) -> RankCounts:
+def _merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     """Fewer atoms, between the given ones, over which what is smooth in their law sums alike."""
-    plain = atoms.tied == 0
-    if protocol.scheme == "popularity" or np.any(atoms.relevant > 1):
+    if scheme == "popularity" or atoms.relevant.max() > 1:
         return atoms
+    if (m, scheme) not in atoms.known:
+        if len(atoms.known) == _KEPT:
+            atoms.known.clear()
+        atoms.known[m, scheme] = _merge(atoms, m, scheme)
+    return atoms.known[m, scheme]
+
+
+def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
+    plain = atoms.tied == 0
     some, rest = atoms[plain], atoms[~plain]
-    given = (*protocol.weights(some), some.count)
-    ((above, below, count),) = merge_laws(protocol.scheme, m, [given])
+    above = some.above.astype(np.float64)
+    given = above, some.negatives - above, some.count
+    ((above, below, count),) = merge_laws(scheme, m, [given])
     if len(count) == len(some):
         return atoms
-    if not protocol.without:  # only the share above tells
+    if scheme != "without-replacement":  # only the share above tells
         size = rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     one = np.ones(len(count), dtype=np.int64)
