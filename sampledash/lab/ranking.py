@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from sampledash import checks
+from sampledash.lab.interactions import Interactions
 from sampledash.lab.models import Part, Progress, finish
 from sampledash.lab.splits import Split
 from sampledash.rank_sets import RankSet, draw_shared_ties
@@ -78,7 +79,8 @@ def rank(
     Raises
     ------
     ValueError
-        If a score is not a number, the shape of the scores is another one, or nothing is relevant.
+        If a score is not a number, the shape of the scores is another one, nothing is relevant, or
+        a user has no candidate but one relevant item.
 
     Notes
     -----
@@ -95,6 +97,7 @@ def rank(
         held = held.take(held.rating >= least_rating)
         if not held.size:
             raise ValueError(f"no held-out interaction is rated {least_rating:g} or more: lower it")
+    require_candidates(split, held)
     seen = split.training.matrix if split.exclude_seen else None
     counts = yield from _count(scores_of, held.matrix, seen, held.n_items)
     said = {
@@ -106,6 +109,20 @@ def rank(
     }
     provenance = "; ".join(f"{what}: {value}" for what, value in said.items() if value)
     return _rank_set(system, counts, held.users, provenance)
+
+
+def require_candidates(split: Split, held: Interactions) -> None:
+    """Raise a ValueError if the split leaves a held-out item nothing to be ranked among."""
+    if not split.exclude_seen:
+        return
+    taken = np.diff(_without(split.training.matrix, held.matrix).indptr)
+    alone = taken[held.user] >= held.n_items - 1
+    if np.any(alone):
+        user = checks.shown(held.users[held.user[np.argmax(alone)]])
+        raise ValueError(
+            f"user {user} took every other item in training, so that what is held out of his has "
+            "nothing to be ranked among: keep seen items in (seen=kept), or leave such users out"
+        )
 
 
 def ranks_from_scores(

@@ -135,8 +135,15 @@ def gamma(value: float) -> str:
 
 
 def spell(message: str) -> str:
-    """Make an error of the core a sentence for the screen: capital, stop, separated thousands."""
-    text = re.sub(r"(?<![\w.,])\d{4,}(?![\w.]*\d)", lambda d: f"{int(d[0]):,}", message.strip())
+    """Make an error of the core a sentence for the screen: capital, stop, separated thousands.
+
+    What is quoted, and dates, stay as they are.
+    """
+    parts = re.split(r"((?<!\w)'[^']*')", message.strip())
+    for place in range(0, len(parts), 2):
+        number = r"(?<![\w.,])\d{4,}(?![\w.]*\d|-\d)"
+        parts[place] = re.sub(number, lambda d: f"{int(d[0]):,}", parts[place])
+    text = "".join(parts)
     text = re.sub(r"\bgamma\b", "γ", text)
     text = re.sub(r" \(in Python: [^)]*\)", "", text)  # the page has a button for it
     text = text if text.endswith((".", "!", "?")) else text + "."

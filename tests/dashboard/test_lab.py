@@ -124,13 +124,18 @@ def test_wrong_input_loses_nothing_and_only_what_is_new_is_trained(lab):
     lab.run()
     assert "bad.csv has no column of users: found 'a', 'b'" in lab.complaint
     assert list(cells(lab).index) == ["X d=4", "Y", "Z"]
-    lab.file_uploader[0].set_value([("who.csv", b"user,item,to\n1,2,3\n1,3,3\n4,3,3\n", "")])
+    rows = "".join(f"{u},{i}\n" for u in "ab" for i in range(3))
+    lab.file_uploader[0].set_value([("all.csv", f"user,item\n{rows}".encode(), "")])
+    lab.run()
+    assert "User 'a' took every other item in training" in lab.complaint
+    assert list(cells(lab).index) == ["X d=4", "Y", "Z"]
+    lab.file_uploader[0].set_value([("who.csv", b"user,item,to\n1,2,3\n1,3,3\n4,3,3\n4,5,3\n", "")])
     lab.run()
     assert not lab.error
     next(x for x in lab.selectbox if x.label == "Users in").set_value("item").run()
     assert "who.csv has no column of items: found 'user'" in lab.complaint
     next(x for x in lab.selectbox if x.label == "Users in").set_value("to").run()
-    assert "1 user, 2 items, 2 interactions" in lab.captions
+    assert "1 user, 3 items, 3 interactions" in lab.captions
     assert list(cells(lab).index) == ["X d=4", "Y", "Z"]
 
 
@@ -153,6 +158,9 @@ def test_other_splits_are_told_and_trained_apart(lab):
     assert f"{high} rated 3 or more are relevant" in lab.captions
     (said,) = (x.value for x in lab.warning)
     assert "Still X, Y and Z as trained before (the Lab, split latest 10% seen=kept)" in said
+    lab.put("least_rating", 9).click("Train and rank")
+    assert lab.complaint == "X, Y and Z: No held-out interaction is rated 9 or more: lower it."
+    lab.put("least_rating", 3)
     lab.click("Train and rank")
     assert not lab.warning
     kept = trained(OF_THE_PAPERS["Y"], "Y", "latest 10% seen=kept", least_rating=3)

@@ -42,6 +42,9 @@ def test_numbers_as_they_are_written():
         "m = 20000 is too large": "m = 20,000 is too large.",
         "unknown metric 'x'": "Unknown metric 'x'.",
         "rank 1.23456 is odd": "Rank 1.23456 is odd.",
+        "line 1000: '05/01/2020' is no date such as 2026-01-31": (
+            "Line 1,000: '05/01/2020' is no date such as 2026-01-31."
+        ),
     }
     for write, written in (
         (text.percent, percents),

@@ -111,6 +111,13 @@ def test_ranks_of_a_split():
     assert ranked("last 1", least_rating=5).instances.tolist() == ["b"]
     refused(lambda: ranked("last 1", least_rating=6), "rated 6 or more", ValueError)
     refused(lambda: ranked("last 1", part="validation"), "halved", ValueError)
+    # Who took all but what is held out, or that too, has nothing to rank it among.
+    for times in (0, 1, 2, 3), (0, 1, 2, 3, 3):
+        data = sd.Interactions(
+            ["a", "b"], [10, 11, 12, 13], [*[0] * len(times), 1, 1], [*times, 0, 1]
+        )
+        refused(lambda: ranked("last 1"), "'a' took every other item … seen=kept", ValueError)
+        assert ranked("last 1 seen=kept").n.tolist() == [4, 4]
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,14 @@ from sampledash.dashboard.start.pictures import slopes
 from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded
 from sampledash.dashboard.words import escaped
 from sampledash.lab.interactions import Interactions
+from sampledash.lab.ranking import require_candidates
 from sampledash.lab.reading import OpenedInteractions, open_interactions
 from sampledash.lab.splits import Split, split
 from sampledash.lab.synthetic import synthetic
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.readers.frame import Facts
-from sampledash.report.numbers import percent, shortened
+from sampledash.report.numbers import listed, percent, shortened
 from sampledash.report.sentences import ranking
 from sampledash.report.tables import as_csv, ranks_table
 
@@ -160,7 +161,12 @@ def _split() -> tuple[Split, float | None] | None:
 
     def parts() -> tuple[str, Split]:
         rule = SPLITS[how] + SEEN[seen]
-        make = partial(split, data, rule)
+
+        def make() -> Split:
+            made = split(data, rule)
+            require_candidates(made, made.test)
+            return made
+
         return how, ranks.once("_lab_split", (data.digest, rule), make, "Splitting")
 
     found = _kept("_lab_parts", parts)
@@ -392,8 +398,11 @@ def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Call
     if setup is not None:
         asked = {setup.key(x): x.system for x in chosen}
         asked |= {setup.key(knob): f"Sweep of {knob}" for knob in SWEEPS}
-        for key in asked.keys() & job.failed.keys():
-            Problem(f"{asked[key]}: {state.spelled(job.failed[key])}").show()
+        said: dict[str, list[str]] = {}
+        for key in (key for key in asked if key in job.failed):
+            said.setdefault(state.spelled(job.failed[key]), []).append(asked[key])
+        for sentence, systems in said.items():
+            Problem(f"{listed(systems)}: {sentence}").show()
     if job.done:
         return lambda: None
 
