@@ -44,8 +44,12 @@ _SIGNATURES: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
     ),
     ((b"ARROW1", b"SQLite format 3"), "an Arrow file or a database", _CONVERT),
     ((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16", "save it as UTF-8"),
-    ((b"<!doctype", b"<html"), "a web page", "download the table itself"),
-    ((b'{"', b"[{"), "JSON", _CONVERT),
+    (
+        (b"<!doctype", b"<html", b"<table", b"<meta", b"<?xml"),
+        "a web page, or a sheet saved as one",
+        "download the table itself, or save the sheet as CSV",
+    ),
+    ((b'{"', b"[{", b"[["), "JSON", _CONVERT),
 )
 
 
@@ -127,7 +131,7 @@ def kind_of(data: bytes, name: str) -> Kind:
     for magic, kind in _BINARY.items():
         if data.startswith(magic):
             return kind
-    head = data[:64].lstrip().lower()
+    head = b"".join(data[:64].lower().split())  # JSON may be indented
     for beginnings, what, remedy in _SIGNATURES:
         if data.startswith(beginnings) or head.startswith(beginnings):
             raise ReadError(f"{name} is {what}; {remedy}")
