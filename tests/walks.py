@@ -28,7 +28,7 @@ WALKS = {
     "an uploaded rank": (
         "rank_sets:RankSet.__init__",
         VERDICT,
-        "dashboard.consistency.page:_headline",
+        "dashboard.consistency.page:say_verdict",
     ),
     "m on Explore": ("sampling:Sampling.weights", "dashboard.explore.pictures:expected_curve"),
     "m on Consistency": (VERDICT, "dashboard.consistency.pictures:difference"),
