@@ -75,19 +75,21 @@ def pair_chances(
     ``means`` holds the expected means at m, shape (systems, metrics).
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
-    hitting = [x for x in range(len(metrics)) if any(each[x].counts_items for each in runs)]
-    if hitting:  # systems share the laws of equal ranks
+    known = None
+    if any(run.counts_items for each in runs for run in each):  # then in one pass for all metrics
         everyone = [ranks.counted(protocol.ties) for ranks in sets]
-        known = moments_of_systems([metrics[x] for x in hitting], everyone, m, protocol)
-        for each, (found, _) in zip(runs, known, strict=True):
-            for x, items in zip(hitting, found, strict=True):
-                each[x] = replace(each[x], means=items)
+        known = moments_of_systems(metrics, everyone, m, protocol)
+        runs = [
+            [replace(run, means=mean) for run, mean in zip(each, items, strict=True)]
+            for each, (items, _) in zip(runs, known, strict=True)
+        ]
     exact = [exact_laws(each, i) for i, each in enumerate(runs)]
     unknown = [x for x in range(len(metrics)) if any(laws[x] is None for laws in exact)]
     deviations = np.zeros(means.shape)
     if unknown:
         chosen = [metrics[x] for x in unknown]
-        deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, protocol))
+        known = known and [each[:, unknown] for each in known]
+        deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, protocol, known))
     chances = []
     for x in range(len(metrics)):
         i, j, truth = np.array(pairs[x]).T

@@ -454,13 +454,22 @@ def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[
 
 
 def variances_of_means(
-    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, protocol: Protocol
+    metrics: Sequence[Metric],
+    sets: Sequence[RankSet],
+    m: int,
+    protocol: Protocol,
+    moments: Sequence[Floats] | None = None,
 ) -> Floats:
-    """Variance of the mean of each system and metric in one run, shape (systems, metrics)."""
+    """Variance of the mean of each system and metric in one run, shape (systems, metrics).
+
+    ``moments``: :func:`moments_of_systems` of all their atoms, if they are known.
+    """
     for ranks in sets:
         protocol.check(ranks, m)
-    everyone = [_merged(ranks.counted(protocol.ties), m, protocol.scheme) for ranks in sets]
-    moments = moments_of_systems(metrics, everyone, m, protocol)
+    everyone = [ranks.counted(protocol.ties) for ranks in sets]
+    if moments is None:
+        everyone = [_merged(atoms, m, protocol.scheme) for atoms in everyone]
+        moments = moments_of_systems(metrics, everyone, m, protocol)
     total = np.empty((len(sets), len(metrics)))
     several = [x for x, metric in enumerate(metrics) if metric.sums_items]
     for i, (ranks, atoms) in enumerate(zip(sets, everyone, strict=True)):

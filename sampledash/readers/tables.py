@@ -50,6 +50,8 @@ _ARROW = {
 _EXACT = {role for role, column in ROLES.items() if column.holds != "whole"}
 _LABELS = {role for role, column in ROLES.items() if column.read in (labels, texts)}
 _BROKEN = re.compile(r"[\n\r]")  # a header over several lines
+# Where semicolons separate cells, commas may be decimal ones and dots separate thousands.
+_THOUSANDS = re.compile(rb'[;\n]"?([1-9]\d{0,2}(?:\.000)+)"?(?=[;\r\n]|$)')
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
 
 
@@ -66,6 +68,12 @@ def text_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
     """Parse separated text. The header decides the separator: comma, semicolon or tab."""
     check_utf8(data, name)
     delimiter = delimiter_of(data)
+    if delimiter == ";" and (found := _THOUSANDS.search(data)):
+        line = data.count(b"\n", 0, found.start(1)) + 1
+        raise ReadError(
+            f"{name}, line {line}: {found[1].decode()} may mean thousands, or a whole number with "
+            "decimals; write whole numbers with digits only"
+        )
     rest = records(data, delimiter)
     line, header = next(rest, (1, [""]))
     if not header:

@@ -48,6 +48,8 @@ rank,n,mass_above\n3,9,inf\n | line 2, column 'mass_above' … inf … 0..1
 rank,count,n\n3,0,9\n4,0,9\n | every count is 0
 rank,count,n\n3,0,9\n5,2,9\n\n12,1,9\n | line 5, column 'rank': rank 12
 system,rank,n\nA,1,9\n\nA,0x3,9\n | line 4, column 'rank': '0x3' is not a number
+system;rank;n\nA;1;9\nA;2.000;5000\n | ranks.csv, line 3: 2.000 may mean thousands … digits only
+system;rank;n\nA;7;10.000\r\n | ranks.csv, line 2: 10.000 may mean thousands
 system,rank,n\nA,1,9\nA,2\n | line 3, column 'n': the cell is blank
 system,rank,n\nA,1,9\n ,2,9\n | line 3, column 'system': the cell is blank
 system,rank,n\nA,1,9\n\r\n\nA,12,9\n | line 5, column 'rank': rank 12
