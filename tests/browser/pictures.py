@@ -9,9 +9,9 @@ from tests.browser.conftest import QUIET, chromium_path
 
 ASSETS = Path(__file__).parents[2] / "assets"
 PICTURES = {
-    "readme-explore": ("explore", 610),
+    "readme-explore": ("explore", 740),
     "readme-consistency": ("consistency", 960),
-    "readme-correct": ("correct", 760),
+    "readme-correct": ("correct", 785),
     "readme-estimate": ("correct?what=Sampled+ranks", 900),
 }
 
