@@ -17,6 +17,8 @@ Codes = NDArray[np.int32]
 Ratings = NDArray[np.float32]
 Times = NDArray[np.int64]
 
+LARGEST_RATING = 10**9  # squares of such ratings, and sums of these, are no trouble
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class Interactions(ByDigest):
@@ -71,6 +73,10 @@ class Interactions(ByDigest):
             checks.length(name, code, size, each)
             codes.append(code.astype(np.int32))
         stars = None if rating is None else checks.numbers("rating", rating).astype(np.float32)
+        if stars is not None and (largest := np.abs(stars).max(initial=0.0)) > LARGEST_RATING:
+            raise ValueError(
+                f"rating must be at most {LARGEST_RATING:,} in size, got {largest:.3g}: rescale it"
+            )
         when = None if time is None else checks.integers("time", time, low=-checks.TOO_LARGE)
         for name, column in (("rating", stars), ("time", when)):
             if column is not None:

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.lab.interactions import Interactions
+from sampledash.lab.interactions import LARGEST_RATING, Interactions
 from sampledash.readers import columns as cells_of
 from sampledash.readers import contents, tables
 from sampledash.readers import upload_limits as limits
@@ -351,7 +351,7 @@ def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
 
 def _ratings(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     found = cells_of.numbers(cells, place, what)
-    if (i := first(np.abs(found) > np.finfo(np.float32).max)) is not None:
+    if (i := first(np.abs(found) > LARGEST_RATING)) is not None:
         raise ReadError(f"{place(cells.index[i])}: {found[i]:.3g} is too large; write {what}")
     return found
 

@@ -114,6 +114,7 @@ a,b\\n1,2\\n | i.csv has no column of users: found 'a', 'b' … user=
 user,b\\n1,2\\n | no column of items: found 'user', 'b'
 user,item,rating\\n1,2,good\\n1,3,4\\n | line 2, column 'rating': 'good' is not a number
 user,item,rating\\n1,2,3\\n1,3,\\n | line 3, column 'rating': the cell is blank
+user,item,rating\\n1,2,3\\n1,3,1e30\\n | line 3, column 'rating': 1e+30 is too large
 1\\t2\\tgood\\t5\\n1\\t3\\t4\\t5\\n | line 1 … 'good' is not a number
 user,item\\n1,2\\n,3\\n | line 3, column 'user': the cell is blank
 user,item\\n1,1\\n2,2\\n3,1\\n | every user has one interaction only … 'user'
