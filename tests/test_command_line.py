@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import sampledash as sd
 from sampledash import command_line
 from sampledash.command_line import COMMANDS, main
 from sampledash.command_line.serving import results
+from sampledash.report.numbers import percent
 from tests.dashboard.driver import Page
 
 ROOT = Path(__file__).parents[1]
@@ -92,6 +94,12 @@ LINKS = [
 ]
 
 
+TILE = re.compile(
+    r"(.+): (.+) is better than (.+) by ([^<]+)<br>sampled difference ([^<]+)<br>"
+    r"(?:one run shows it: (< [^<]+|[^<]+)<br>)?. (\w+)(?:, .*?>right from ([\d,]+))?"
+)
+
+
 @pytest.mark.parametrize(("words", "code", "link"), LINKS)
 def test_it_says_what_the_page_shows(words, code, link, capsys):
     source = "Three toy recommenders" if "CLS" in words else "MovieLens 1M: X, Y, Z"
@@ -101,10 +109,17 @@ def test_it_says_what_the_page_shows(words, code, link, capsys):
     page = Page("consistency", source=source, **link)
     assert any(sentence in page.headline for sentence in told["sentences"]), page.headline
     assert told["state"].lower() in page.headline.lower()
-    if words == LINKS[0][0]:
-        table = sd.verdict(["Recall@10"], sd.example("movielens-xyz"), 100, scheme=told["scheme"])
-        assert [row["right_from"] for row in told["pairs"]] == table["right_from"].tolist()
-        assert [row["probability"] for row in told["pairs"]] == table["probability"].tolist()
+    (tiles,) = page.specs[0]["data"]  # of every pair what its tile says
+    shown = [TILE.match(text.replace("\u00a0", " ")).groups() for text in tiles["text"]]
+    rows = {(row["metric"], row["better"], row["worse"]): row for row in told["pairs"]}
+    assert {each[:3] for each in shown} == set(rows)
+    for *pair, exact, sampled, probability, state, late in shown:
+        row = rows[tuple(pair)]
+        differences = [percent(row[x]).replace("−", "-") for x in ("exact", "sampled")]
+        assert [*differences, row["state"]] == [exact, sampled, state]
+        chance = None if state == "tied" else percent(row["probability"], chance=True)
+        assert chance == probability
+        assert row["right_from"] == (None if late is None else int(late.replace(",", "")))
 
 
 @pytest.mark.parametrize("name", ["plan", "rank", "count"])
@@ -153,13 +168,18 @@ check FILE --metric AP --m 9 --odds 2 | Odds = 2 applies to scheme 'popularity' 
 check ALIEN --metric AP --m 9 | alien.csv … column
 check BARE --metric AP --m 9 | candidates … --n
 check BROKEN --metric AP --m 9 | broken.parquet
+check empty --metric AP --m 9 | 'empty' holds no file *.parquet
 check FILE --metric AP --m 9 -o NOWHERE/out.txt | cannot be written
 report FILE --metric AP --m 9 -o NOWHERE/out.html | cannot be written
 """
 
 
 @pytest.mark.parametrize("line", REFUSED.strip().splitlines())
-def test_what_is_wrong_is_one_sentence_and_nothing_is_written(line, toy, tmp_path, capsys):
+def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
+    line, toy, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
     words, said = line.split(" | ")
     alien, bare, broken = (tmp_path / x for x in ("alien.csv", "bare.csv", "broken.parquet"))
     alien.write_text("a,b\nx,y\n")

@@ -94,7 +94,7 @@ def save(command: str, answer: Answer, form: str, path: str | None) -> None:
 
 
 class Told:
-    """Progress on standard error, once a second has gone by."""
+    """Progress on standard error where a person looks at it, once a second has gone by."""
 
     def __init__(self) -> None:
         self.start, self.last = time.monotonic(), -1
@@ -102,7 +102,8 @@ class Told:
     def __call__(self, share: float) -> None:
         """Say the share done."""
         done = int(100 * share)
-        if time.monotonic() - self.start > _PATIENCE and done > self.last:
+        patient = time.monotonic() - self.start <= _PATIENCE
+        if done > self.last and not patient and sys.stderr.isatty():
             self.last = done
             print(f"\r{done:3d} %", end="", file=sys.stderr, flush=True)
 

@@ -28,12 +28,12 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
 
 def report(args: argparse.Namespace, progress: Progress) -> Answer:
     """The report of the Consistency page: verdict, pictures and tables in one HTML file."""
+    # There is no browser, which Streamlit tells whoever looks at its state.
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").disabled = True
+
     from sampledash.dashboard.consistency.result import Focus, Question, compute
     from sampledash.dashboard.consistency.tabs import report as page
     from sampledash.dashboard.ranks import Source, expression
-
-    # There is no browser, which Streamlit tells whoever looks at its state.
-    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").disabled = True
 
     names = ["/dev/stdin" if each == "-" else each for each in args.files]
     said: dict[str, Any] = {name: getattr(args, name) for name in ("n", "instances", "runs")}

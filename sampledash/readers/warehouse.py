@@ -109,7 +109,7 @@ def parts_of(path: Path) -> list[Path]:
     files = (file for file in sorted(path.rglob("*.parquet")) if file.is_file())
     parts = [f for f in files if not any(x[0] in "_." for x in f.relative_to(path).parts)]
     if not parts:
-        raise ReadError(f"{path} holds no file *.parquet: write the table as Parquet")
+        raise ReadError(f"'{path}' holds no file *.parquet: write the table as Parquet")
     return parts
 
 
