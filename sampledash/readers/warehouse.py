@@ -64,10 +64,10 @@ def connect(url: str = DUCKDB) -> Any:
     except ImportError as error:
         kind = url.partition("://")[0]
         extra = _SPARK if "spark" in kind else f"pip install 'ibis-framework[{kind}]'"
-        raise ValueError(f"engine {url}: {_first_line(error)}; {extra}") from None
+        raise ValueError(f"engine '{url}': {_first_line(error)}; {extra}") from None
     except Exception as error:  # every engine raises its own kinds
         raise ValueError(
-            f"engine {url} cannot be reached ({_first_line(error)}); give a URL of Ibis, such as "
+            f"engine '{url}' cannot be reached ({_first_line(error)}); give a URL of Ibis, such as "
             f"{DUCKDB}"
         ) from None
     return engine
@@ -78,10 +78,9 @@ def _spark(url: str) -> Any:
     import ibis
     from pyspark.sql import SparkSession
 
-    settings: dict[str, bool | float | int | str | None]
-    settings = dict(parse_qsl(urlsplit(url).query))
+    settings: dict[str, bool | float | int | str | None] = {"spark.log.level": "OFF"}
+    settings |= dict(parse_qsl(urlsplit(url).query))
     session = SparkSession.builder.config(map=settings).getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
     return ibis.pyspark.connect(session)
 
 

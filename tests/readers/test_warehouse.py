@@ -271,7 +271,10 @@ def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, capsys
     refused([*rank, str(tmp_path)], "cannot be written", tmp_path, capsys)
     away = "duckdb:///no/such/lake.db"
     refused(
-        [*rank, "x.parquet", "--engine", away], f"Engine {away} cannot be reached", tmp_path, capsys
+        [*rank, "x.parquet", "--engine", away],
+        f"Engine '{away}' cannot be reached",
+        tmp_path,
+        capsys,
     )
     missing = ["rank", "nowhere", "--engine", "duckdb://"]
     refused(missing, "neither such a file nor such a table", tmp_path, capsys)
