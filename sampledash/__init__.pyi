@@ -3,9 +3,10 @@
 from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.designs import Designs, InstanceMean, designs, mean_of_sample
-from sampledash.comparison.means import curve, expected_mean, mean, mean_range, std_of_mean
+from sampledash.comparison.means import curve, expected_mean, mean, mean_range
 from sampledash.comparison.order import Flip, flips, right_from
 from sampledash.comparison.planning import instances_needed, negatives_needed
+from sampledash.comparison.scatter import std_of_mean
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import Interval, significance
 from sampledash.comparison.user_resampling import probability_if_redrawn

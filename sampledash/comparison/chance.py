@@ -12,9 +12,10 @@ from scipy.special import ndtr
 
 from sampledash import checks
 from sampledash.comparison.inversion import Law
-from sampledash.comparison.means import expected_means, moments_of_systems, variances_of_means
+from sampledash.comparison.means import expected_means
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import Run, chances_above, exact_laws
+from sampledash.comparison.scatter import moments_of_systems, variances_of_means
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet

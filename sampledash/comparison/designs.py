@@ -32,8 +32,9 @@ import pandas as pd
 
 from sampledash import checks
 from sampledash.comparison.chance import normal_chances, pair_chances
-from sampledash.comparison.means import exact_means, expected_means, step_of, variances_of_means
+from sampledash.comparison.means import exact_means, expected_means, step_of
 from sampledash.comparison.order import TIED, pair_table, true_pairs
+from sampledash.comparison.scatter import variances_of_means
 from sampledash.comparison.significance import Interval, interval_of_mean
 from sampledash.comparison.user_resampling import instance_values, paired_groups
 from sampledash.correction import Correction, as_correction

@@ -1,4 +1,4 @@
-r"""Mean of a metric over a rank set: exact, expected under sampling at any m, and its scatter.
+r"""Mean of a metric over a rank set: exact, and expected under sampling at any m.
 
 Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme. So the
 histogram of sampled counts thins from m to m - 1 by
@@ -7,16 +7,6 @@ histogram of sampled counts thins from m to m - 1 by
 
 a sum of positive terms that loses no digits. Without replacement an instance enters, as one point,
 when m reaches the number of its negatives: no law is evaluated at all.
-
-The scatter of several relevant items of one list: the items above one are inside those above the
-next. Given how many items W are drawn above the j-th, its own contribution and the sum S of those
-before it are independent, so
-
-.. math:: \operatorname{cov}(S, v_j) = \operatorname{cov}_W\bigl(E[S \mid W],\, E[v_j \mid W]\bigr),
-
-and E[S | W] follows from one item to the next. The contribution of an untied item is a function
-of W alone; that of a tied one also depends on what is drawn of its block, and E[v | W] takes its
-law for every number of draws: one law, thinned.
 """
 
 from __future__ import annotations
@@ -31,27 +21,23 @@ from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.metrics import Metric, as_metric, places_within
-from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by, group_by_candidate_set
+from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by
 from sampledash.quadrature import SIZE, mean_nodes
 from sampledash.rank_sets import (
     RankCounts,
     RankSet,
     Ties,
     all_of,
-    distinct_over_systems,
-    first_items,
     require_ranks,
     require_several,
     rounded_mean,
 )
-from sampledash.sampling import Scheme, merge_laws, moments, pmf, weighted_pmf_sums
+from sampledash.sampling import Scheme, merge_laws, weighted_pmf_sums
 from sampledash.types import Floats, Ints, Progress
 
 _TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
 _ROOM = 1 << 23  # entries of histograms that are kept to go on from
 _TABLE = 10_000_000  # longest table of a metric over all counts above
-CHUNK = 1 << 19  # entries of conditional sums held at a time
-_LEAST = np.finfo(float).tiny
 _KEPT = 16  # merged atoms of one system, at different m
 
 
@@ -152,16 +138,6 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
     return values
 
 
-def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
-    """Variance of the exact metric (before ``scale``) over the order of the ties."""
-    atoms = as_ranked_by(metric, atoms)
-    values = np.zeros(len(atoms))
-    for i in np.flatnonzero(atoms.tied):
-        above = atoms.above[i] + np.arange(atoms.tied[i] + 1)
-        values[i] = metric.of_above(above, atoms.negatives[i], int(atoms.position[i])).var()
-    return values
-
-
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
     """Mean of the metric over above..above + tied, per row."""
     top = int((above + tied).max())
@@ -231,7 +207,7 @@ class MeansOverM:
     ) -> None:
         for ranks in sets:
             protocol.check(ranks, m_max)
-        atoms = [_merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
+        atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
         # One pass for all metrics that weigh |R| relevant items alike.
         groups: dict[tuple[object, ...], list[int]] = {}
@@ -439,56 +415,7 @@ def curve(
     return pd.DataFrame(means[:, :, 0], index=index, columns=[rs.system for rs in sets])
 
 
-def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[Options]) -> float:
-    """Standard deviation of the mean over repeated draws of the negatives (Tables 2 and 3).
-
-    Same parameters as :func:`expected_mean`. Instances are sampled independently.
-
-    Notes
-    -----
-    This is the scatter of one sampled run about its expectation. It says nothing about how far
-    that expectation is from the exact metric.
-    """
-    m, protocol = checks.integer("m", m, low=1), Protocol.of(options)
-    return float(np.sqrt(variances_of_means([as_metric(metric)], [ranks], m, protocol)[0, 0]))
-
-
-def variances_of_means(
-    metrics: Sequence[Metric],
-    sets: Sequence[RankSet],
-    m: int,
-    protocol: Protocol,
-    moments: Sequence[Floats] | None = None,
-) -> Floats:
-    """Variance of the mean of each system and metric in one run, shape (systems, metrics).
-
-    ``moments``: :func:`moments_of_systems` of all their atoms, if they are known.
-    """
-    for ranks in sets:
-        protocol.check(ranks, m)
-    everyone = [ranks.counted(protocol.ties) for ranks in sets]
-    if moments is None:
-        everyone = [_merged(atoms, m, protocol.scheme) for atoms in everyone]
-        moments = moments_of_systems(metrics, everyone, m, protocol)
-    total = np.empty((len(sets), len(metrics)))
-    several = [x for x, metric in enumerate(metrics) if metric.sums_items]
-    for i, (ranks, atoms) in enumerate(zip(sets, everyone, strict=True)):
-        share = protocol.shares(atoms)
-        for x, metric in enumerate(metrics):
-            weight = (metric.scales(atoms.relevant) * share) ** 2 * atoms.count
-            total[i, x] = moments[i][1][x] @ weight
-        if ranks.max_relevant > 1 and several:
-            chosen = [metrics[x] for x in several]
-            first = first_items(ranks)
-            scales = np.column_stack([metric.scales(first.relevant) for metric in chosen])
-            weights = first.count[:, None] * (scales * protocol.shares(first)[:, None]) ** 2
-            total[i, several] += 2 * np.sum(
-                weights * pair_covariances(chosen, ranks, m, protocol), axis=0
-            )
-    return np.maximum(total, 0.0)
-
-
-def _merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
+def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     """Fewer atoms, between the given ones, over which what is smooth in their law sums alike."""
     if scheme == "popularity" or atoms.relevant.max() > 1:
         return atoms
@@ -513,159 +440,3 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     one = np.ones(len(count), dtype=np.int64)
     columns: list[Any] = [above, above + below, 0 * one, one, one, None, count]
     return all_of([RankCounts(*columns), replace(rest, mass=None)])
-
-
-def moments_of_systems(
-    metrics: Sequence[Metric], everyone: Sequence[RankCounts], m: int, protocol: Protocol
-) -> list[Floats]:
-    """:func:`atom_moments` of the atoms of each system, (2, metrics, atoms) each.
-
-    Systems that share a correction share the laws of equal ranks.
-    """
-    found = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
-    for x in group_by_candidate_set(metrics):
-        some, groups = [metrics[i] for i in x], dict[object, list[int]]()
-        ranked = [as_ranked_by(some[0], atoms) for atoms in everyone]
-        for i, atoms in enumerate(ranked):
-            groups.setdefault(protocol.law_key(atoms, m), []).append(i)
-        for members in groups.values():
-            joined, places = distinct_over_systems([ranked[i] for i in members])
-            means, variances = atom_moments(some, joined, m, protocol)
-            for i, at in zip(members, places, strict=True):
-                found[i][:, x] = means[:, at], variances[:, at]
-    return found
-
-
-def atom_moments(
-    metrics: Sequence[Metric], atoms: RankCounts, m: int, protocol: Protocol
-) -> tuple[Floats, Floats]:
-    """Mean and variance of each atom's contribution (before ``scale``): (metrics, atoms) each."""
-    means, variances = np.zeros((2, len(metrics), len(atoms)))
-    full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
-    for i, metric in enumerate(metrics):
-        if np.any(full):
-            means[i, full] = exact_values(metric, atoms[full])
-            variances[i, full] = exact_variances(metric, atoms[full])
-    for j in atoms.positions:
-        at = np.flatnonzero((atoms.position == j) & ~full)
-        counted = [i for i, metric in enumerate(metrics) if j == 1 or not metric.first_only]
-        if not len(at) or not counted:
-            continue
-        vectors = [protocol.vector(metrics[i], atoms, m, j) for i in counted]
-        for picked, p in protocol.laws(atoms[at], m):
-            rows = at[picked]
-            for i, vector in zip(counted, vectors, strict=True):
-                means[i, rows], variances[i, rows] = moments(p, vector)
-    return means, variances
-
-
-def pair_covariances(
-    metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
-) -> Floats:
-    """Sum of the covariances of the relevant items of each instance, before ``scale``: (D, c).
-
-    Where all negatives are drawn nothing is left to vary together.
-    """
-    rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
-    starts = np.flatnonzero(rows.position == 1)
-    wanted = rows.relevant[starts] > 1
-    if protocol.without:
-        wanted &= rows.negatives[starts] >= m
-    if protocol.scheme == "popularity" and np.any(np.add.reduceat(rows.tied, starts)[wanted]):
-        raise ValueError(
-            f"system {ranks.system!r} has ties and several relevant items in one instance: with "
-            "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
-        )
-    vectors = np.array(
-        [[protocol.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]
-    ).swapaxes(1, 2)
-    scheme, (above, below) = protocol.scheme, protocol.weights(rows)
-    found = np.zeros((len(starts), len(metrics)))
-    longest = np.flatnonzero(wanted)
-    longest = longest[np.argsort(-rows.relevant[starts[longest]], kind="stable")]
-    step = max(1, CHUNK // vectors[0].size)
-    for start in range(0, len(longest), step):
-        chosen = longest[start : start + step]
-        first, size = starts[chosen], rows.relevant[starts[chosen]]
-        sums = np.zeros((len(chosen), *vectors.shape[1:]))  # by the count above the last item
-        for j in range(1, int(size[0])):
-            at = first[size > j] + j  # the others are done
-            sums = sums[: len(at)]
-            tied = rows.tied[at - 1] > 0
-            sums[~tied] += vectors[j - 1]
-            if np.any(tied):  # from here on by the count above the end of its block
-                upper = rows[at[tied] - 1]
-                block = replace(upper, negatives=upper.above + upper.tied)
-                sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
-                sums[tied] += _tied_means(protocol, m, block, vectors[j - 1])
-            sums = conditional_means(scheme, above[at - 1] + rows.tied[at - 1], above[at], sums)
-            values, tied = np.repeat(vectors[None, j], len(at), axis=0), rows.tied[at] > 0
-            if np.any(tied):
-                lower = rows[at[tied]]
-                rest = lower.negatives - lower.above
-                block = replace(lower, above=np.zeros_like(lower.above), negatives=rest)
-                values[tied] = _tied_means(protocol, m, block, vectors[j], beyond=True)
-            p = pmf(scheme, m, above[at], below[at])
-            for each in (sums, values):
-                each -= np.einsum("pt,ptc->pc", p, each)[:, None]
-            found[chosen[: len(at)]] += np.einsum("pt,ptc,ptc->pc", p, sums, values)
-    return found
-
-
-def _tied_means(
-    protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
-) -> Floats:
-    """Expected value of the count above, if t = 0..m of the atoms' items are drawn: (p, m+1, c).
-
-    Entry t is that of t draws; or, with ``beyond``, of m - t draws, and the count is added to the
-    t that went elsewhere.
-    """
-    law = np.zeros((len(atoms), m + 1))
-    result = np.zeros((len(atoms), *vector.shape))
-    most = np.minimum(atoms.negatives, m) if protocol.without else np.full(len(atoms), m)
-    enough = np.flatnonzero(most == m)
-    for picked, p in protocol.laws(atoms[enough], m):
-        law[enough[picked]] = p
-    for t in range(m, -1, -1):
-        for row in np.flatnonzero((most == t) & (t < m)):
-            # All are drawn: only the order of the ties is left open.
-            above, tied = atoms.above[row], atoms.tied[row]
-            law[row, above : above + tied + 1] = 1 / (tied + 1)
-        at, counted = (m - t, vector[m - t :]) if beyond else (t, vector[: t + 1])
-        result[:, at] = law[:, : t + 1] @ counted
-        if t:
-            s = np.arange(t)
-            law[:, :t] = law[:, :t] * ((t - s) / t) + law[:, 1 : t + 1] * ((s + 1) / t)
-    return result
-
-
-def conditional_means(
-    scheme: str, inner: Floats | Ints, outer: Floats | Ints, values: Floats, top: int | None = None
-) -> Floats:
-    """Mean value of the count in the smaller set if t draws lie in the larger: (pairs, top, c).
-
-    ``inner`` and ``outer`` are items (or weight) in either set; ``values`` of the counts that
-    occur, shape (pairs, width, c); t = 0..top - 1, as many as counts unless said. The law is
-    followed from draw to draw: the next item comes from the smaller set with the share of it that
-    is left.
-    """
-    width = values.shape[1]
-    top = top or width
-    law = np.zeros((width + 1, len(inner)))
-    law[0] = 1.0
-    without = scheme == "without-replacement"
-    left = inner - np.arange(width + 1)[:, None] if without else inner
-    moved = np.empty_like(law)
-    means = np.empty((top, len(inner), values.shape[2]))
-    by_count = values.transpose(2, 1, 0).copy()
-    for t in range(top):
-        used = min(t, width - 1) + 1  # counts that t draws can reach
-        for c, column in enumerate(by_count):
-            np.einsum("sp,sp->p", law[:used], column[:used], out=means[t, :, c])
-        rest = np.maximum(outer - t, 1.0) if without else np.maximum(outer, _LEAST)
-        part = left[:used] if without else left
-        np.multiply(law[:used], part / rest, out=moved[:used])
-        law[:used] -= moved[:used]
-        law[1 : used + 1] += moved[:used]
-        law[width] = 0.0
-    return means.swapaxes(0, 1)

@@ -13,9 +13,10 @@ from scipy.special import ndtri
 
 from sampledash import checks
 from sampledash.comparison.chance import common_step, normal_chances, pair_chances
-from sampledash.comparison.means import expected_means, step_of, variances_of_means
+from sampledash.comparison.means import expected_means, step_of
 from sampledash.comparison.order import TIED, check_sets, largest_m, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Run
+from sampledash.comparison.scatter import variances_of_means
 from sampledash.comparison.user_resampling import sampled_values, spread_if_redrawn
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol

@@ -33,8 +33,8 @@ from sampledash.comparison.inversion import (
     power_product,
     waves_of,
 )
-from sampledash.comparison.means import atom_moments
 from sampledash.comparison.order import TIED
+from sampledash.comparison.scatter import atom_moments
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems, unique_rows

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from sampledash import checks, simulation
 from sampledash.comparison.chance import common_step, normal_chances
 from sampledash.comparison.inversion import by_lumps, inverted
-from sampledash.comparison.means import atom_moments, exact_values, pair_covariances
+from sampledash.comparison.means import exact_values
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Run
+from sampledash.comparison.scatter import atom_moments, pair_covariances
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.rank_sets import RankSet, Ties, codes_of, distinct_over_systems, first_items

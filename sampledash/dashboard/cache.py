@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
-from sampledash.comparison.means import variances_of_means
 from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
+from sampledash.comparison.scatter import variances_of_means
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet

@@ -22,8 +22,9 @@ import numpy as np
 import pandas as pd
 
 from sampledash.comparison.chance import pair_chances
-from sampledash.comparison.means import exact_means, expected_means, variances_of_means
+from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import right_from, true_order
+from sampledash.comparison.scatter import variances_of_means
 from sampledash.correction import correction
 from sampledash.expectation import expected, posterior
 from sampledash.metrics import parse_metric
