@@ -39,7 +39,8 @@ script = (DASHBOARD / "plotly.js").read_text(encoding="utf-8").replace("PLOTLY",
 with st.container(key="plotly"):  # out of sight, see style.css
     st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
-from sampledash.dashboard import access, state
+from sampledash.dashboard import state
+from sampledash.dashboard.page import outline
 
 pages = []
 for name, title, icon in MENU:
@@ -47,5 +48,5 @@ for name, title, icon in MENU:
     pages.append(st.Page(DASHBOARD / "pages" / f"{name}.py", url_path=name, **look))
 page = st.navigation(pages, position="top")
 state.entered(page.url_path)
-access.outline("sampledash", page.title)
+outline("sampledash", page.title)
 page.run()

@@ -9,7 +9,7 @@ from typing import Any
 
 from sampledash.command_line.output import RIGHT, WRONG, Answer
 from sampledash.command_line.sources import metrics_of, options_of, rank_sets
-from sampledash.comparison.pairs import CODES, Pairs
+from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.protocol import Protocol
 from sampledash.report.sentences import headline
 from sampledash.types import Progress

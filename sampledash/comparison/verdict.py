@@ -1,30 +1,40 @@
-"""The verdict: is the order that sampling shows the order of the exact metric?"""
+"""The verdict: is the order that sampling shows the order of the exact metric?
+
+:class:`Pairs` holds it for every metric and pair at one m, with the orders over m it rests on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 from typing import Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.means import exact_means, expected_means, step_of
 from sampledash.comparison.order import (
+    M_CAP,
     Orders,
     check_sets,
     largest_m,
     orders,
+    quick_ladder,
     sign,
     true_pairs,
 )
-from sampledash.correction import Correction, as_correction
+from sampledash.correction import Correction, as_correction, parse_correction
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
-from sampledash.types import Floats, Progress
+from sampledash.types import Floats, Ints, Progress
 
+CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling
 State = Literal["right", "wrong", "undecided", "tied"]
 CONFIDENT = 0.95  # a run that shows one order at least this often is decided
 
@@ -94,6 +104,168 @@ def as_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
     numbers = {"exact": "float64", "sampled": "float64", "probability": "float64"}
     kinds = dict.fromkeys(columns, "str") | numbers | {"right_from": "Int64"}
     return pd.DataFrame(columns).astype(kinds)
+
+
+def needs_fit(correction: Correction) -> bool:
+    """Whether each m takes a fit of its own."""
+    return correction.name in ("monotone", "bias-variance", "least-squares")
+
+
+def where_to_look(
+    sets: Sequence[RankSet], m: int, protocol: Protocol
+) -> tuple[int, list[int] | None]:
+    """Largest m looked at, and at which: every one (None), or a few where each takes a fit."""
+    m_max = max(largest_m(sets, None, protocol), min(m, M_CAP))
+    few = sorted({*quick_ladder(m_max), m}) if needs_fit(protocol.correction) else None
+    return m_max, few
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The verdict at one m. Pairs are numbered as in ``ends``, for all metrics."""
+
+    metrics: tuple[Metric, ...]
+    sets: tuple[RankSet, ...]
+    m: int
+    orders: Orders
+    exact: Floats  # (systems, metrics)
+    columns: dict[str, list[Any]]  # the verdict at m: metric by metric, pair by pair
+
+    @classmethod
+    def of(
+        cls,
+        metrics: Sequence[Metric],
+        sets: Sequence[RankSet],
+        m: int,
+        protocol: Protocol,
+        progress: Progress | None = None,
+    ) -> Pairs:
+        """Compute them; ValueError for what cannot be compared or sampled."""
+        check_sets(sets)
+        for each in sets:
+            protocol.check(each, m)
+        m_max, few = where_to_look(sets, m, protocol)
+        found = orders(metrics, sets, m_max, protocol, progress, few)
+        exact = exact_means(metrics, sets, protocol)
+        columns = verdict_at_m(found, metrics, sets, m, protocol, exact)
+        return cls(tuple(metrics), tuple(sets), m, found, exact, columns)
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """Names in the order of the data."""
+        return [ranks.system for ranks in self.sets]
+
+    @property
+    def m_max(self) -> int:
+        """Largest m looked at."""
+        return int(self.orders.m_values[-1])
+
+    @property
+    def capped(self) -> bool:
+        """Whether larger m exist than are looked at."""
+        return self.m_max < max(ranks.max_negatives for ranks in self.sets)
+
+    @property
+    def looked_at(self) -> tuple[int, ...] | None:
+        """The m looked at where each takes a fit of its own, else None."""
+        fits = needs_fit(parse_correction(self.columns["correction"][0]))
+        return tuple(self.orders.m_values.tolist()) if fits else None
+
+    @cached_property
+    def ends(self) -> list[tuple[int, int]]:
+        """The two systems of every pair, by their places in the data."""
+        return list(combinations(range(len(self.systems)), 2))
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.ends)
+
+    @cached_property
+    def truths(self) -> list[list[tuple[int, int, int]]]:
+        """By metric, of every pair the better and the worse system, and 1, or 0 for a tie."""
+        return [true_pairs(exact) for exact in self.exact.T]
+
+    def names(self, pair: int) -> tuple[str, str]:
+        """The two systems of a pair by their names."""
+        one, other = self.ends[pair]
+        return self.systems[one], self.systems[other]
+
+    def label(self, pair: int, name: Callable[[str], str] = str) -> str:
+        """The two names."""
+        return ", ".join(map(name, self.names(pair)))
+
+    def _by_metric(self, values: Any) -> NDArray[Any]:
+        return np.asarray(values).reshape(len(self.metrics), self.pairs)
+
+    # Of every metric and pair: arrays of shape (metrics, pairs).
+
+    @cached_property
+    def states(self) -> Ints:
+        """Places in ``CODES``."""
+        return self._by_metric([CODES.index(state) for state in self.columns["state"]])
+
+    @cached_property
+    def chances(self) -> Floats:
+        """Chance that one run shows the true order, NaN where there is none."""
+        return self._by_metric(self.columns["probability"])
+
+    @cached_property
+    def rights(self) -> Floats:
+        """From which m a pair is right, infinite where it is not at the end."""
+        late = self.columns["right_from"]
+        return self._by_metric([np.inf if m is None else float(m) for m in late])
+
+    @cached_property
+    def ahead(self) -> Floats:
+        """By how much the better system of a pair is ahead at m."""
+        return self._by_metric(self.columns["sampled"])
+
+    @cached_property
+    def sampled(self) -> Floats:
+        """Expected means at m: (systems, metrics)."""
+        # Without replacement more negatives than there are change nothing.
+        at = np.searchsorted(self.orders.m_values, self.m)
+        return np.asarray(self.orders.means[min(int(at), len(self.orders.means) - 1)])
+
+    def rows(self, x: int, pairs: Iterable[int]) -> list[dict[str, Any]]:
+        """The verdict on metric x and some pairs, with the numbers of the pairs."""
+        return [
+            {name: column[x * self.pairs + pair] for name, column in self.columns.items()}
+            | {"pair": pair}
+            for pair in pairs
+        ]
+
+    def last_right(self, x: int) -> float:
+        """From which m every pair of metric x is right; infinite: not all are; 0: none to order."""
+        return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
+
+    @cached_property
+    def worst_metric(self) -> int:
+        """The metric with most wrong pairs, then most undecided ones, then right last."""
+        late = [self.last_right(x) for x in range(len(self.metrics))]
+        wrong, open_ = ((self.states == code).sum(axis=1) for code in (0, 1))
+        return int(np.lexsort((-np.array(late), -open_, -wrong))[0])
+
+    def worst_pair(self, x: int) -> int:
+        """The pair of metric x in the worst state, right last, least likely to be shown."""
+        chance = np.nan_to_num(self.chances[x], nan=1.0)
+        return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
+
+    def worst_pairs(self, most: int) -> list[int]:
+        """The worst pairs over all metrics, that of the worst metric first."""
+        state = self.states.min(axis=0)
+        many = (self.states == state).sum(axis=0)
+        late = np.where(self.states == state, self.rights, 0.0).max(axis=0)
+        low = np.nan_to_num(self.chances, nan=1.0).min(axis=0)
+        order = np.lexsort((low, -late, -many, state))
+        first = self.worst_pair(self.worst_metric)
+        return list(dict.fromkeys([first, *order[:most].tolist()]))[:most]
+
+    @cached_property
+    def verdict(self) -> pd.DataFrame:
+        """The whole verdict, to take away."""
+        return as_frame(self.columns)
 
 
 def verdict(

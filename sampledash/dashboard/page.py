@@ -47,7 +47,22 @@ _PICTURE = st.components.v2.component(
     "sampledash_picture", js=_SCRIPT.replace("PLOTLY", _PLOTLY.name), isolate_styles=False
 )
 _SLIDING = Path(__file__).parent / "sliding.js"
+_OUTLINE = st.components.v2.component(
+    "sampledash_access",
+    js=(Path(__file__).parent / "access.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
 _PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
+
+
+def outline(*titles: str) -> None:
+    """Put titles above the page for those who hear it, the highest level first; none is seen.
+
+    Its script lets Tab reach what scrolls within the page, such as a long formula on a phone, and
+    runs the page anew where the theme changes, for colours of pictures are chosen here.
+    """
+    look: dict[str, Any] = {"on_scheme_change": lambda: None, "height": 1}
+    _OUTLINE(key="outline", data=list(titles), **look)
 
 
 class Problem(ValueError):

@@ -94,6 +94,12 @@ class Source:
         """The same only for the same ranks."""
         return digests(self.sets)
 
+    @property
+    def largest_cutoff(self) -> int | None:
+        """Largest cutoff at which metrics are exact, None where every rank is known."""
+        ends = (ranks.largest_cutoff for ranks in self.sets)
+        return min((end for end in ends if end is not None), default=None)
+
 
 def choose() -> tuple[Source | None, Problem | None]:
     """Draw the choice of ranks; return what to show, and what is wrong with what was asked for.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sampledash.comparison.order import TIED
-from sampledash.comparison.pairs import CODES, Pairs
+from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.report.numbers import count, in_runs
 from sampledash.types import Floats
 

@@ -22,15 +22,9 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import Source
 from sampledash.dashboard.words import escaped, plain, system_name
 from sampledash.metrics import Metric
-from sampledash.rank_sets import RankSet
 from sampledash.report.html import exact_report
 from sampledash.report.numbers import count, listed, percent, points
 from sampledash.report.script import exact_script
-
-
-def largest_cutoff(sets: Sequence[RankSet]) -> int | None:
-    """Largest cutoff at which metrics of all sets are exact, None where every rank is known."""
-    return min((x.largest_cutoff for x in sets if x.largest_cutoff is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -104,7 +98,7 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
     """Draw what is known; a Problem where no metric is chosen."""
     if not metrics:
         raise Problem("no metric is chosen: pick at least one above the picture")
-    k = largest_cutoff(source.sets) or 0
+    k = source.largest_cutoff or 0
     make = partial(compute, source, metrics)
     known: Known = cache.cached(("cut", source.key, tuple(metrics)), make, shared=source.bundled)
     tested = set(known.tests["metric"]) if len(known.tests) else set()

@@ -14,7 +14,7 @@ import streamlit as st
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import M_CAP, TIED, quick_ladder
-from sampledash.comparison.pairs import CODES
+from sampledash.comparison.verdict import CODES
 from sampledash.dashboard import cache, live, page, ranks, sliders, state, theme
 from sampledash.dashboard.consistency import cut, instead, pictures, tabs, words
 from sampledash.dashboard.consistency.result import (
@@ -58,7 +58,7 @@ def show() -> None:
     state.stamp(ranks.OFFERED)
     # The choice of ranks comes first: it decides n in the sidebar.
     source, problem = ranks.choose()
-    ends = None if source is None else cut.largest_cutoff(source.sets)
+    ends = None if source is None else source.largest_cutoff
     with st.container(horizontal=True, vertical_alignment="bottom"):
         page.metric_chips()
         if ends is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from sampledash.comparison.pairs import needs_fit
+from sampledash.comparison.verdict import needs_fit
 from sampledash.correction import Correction
 from sampledash.dashboard.consistency.result import Focus, Result
 from sampledash.dashboard.words import system_name
