@@ -66,14 +66,14 @@
   window.addEventListener("pointerdown", () => { byPointer = true; }, true);
   window.addEventListener("keydown", (event) => {
     if (event.key === "Tab") byPointer = false;
-    // A guess is given with Enter: then the keys are for the lessons again.
-    if (event.key === "Enter" && event.target.closest?.(".st-key-answer input")) {
-      setTimeout(() => event.target.blur());
-    }
     const turn = document.querySelector(`.st-key-${turns[event.key]} button:enabled`);
     if (!turn || !free(event)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     turn.click();
+  }, true);
+  // A guess is given with Enter: then the keys are for the lessons again.
+  window.addEventListener("keyup", (event) => {
+    if (event.key === "Enter" && event.target.closest?.(".st-key-answer input")) event.target.blur();
   }, true);
 })();
