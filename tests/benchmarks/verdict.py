@@ -54,7 +54,7 @@ def budget(quick: bool) -> Iterator[Result]:
 
     And all pairs of 200 systems of 6,000 instances.
     """
-    small = (10, 300, 300, True), (20, 6_000, 3_706, False)
+    small = (4, 300, 200, True), (20, 600, 370, False)
     large = (10, 100_000, 10_000, True), (200, 6_000, 3_706, False)
     for number, instances, n, corrected in small if quick else large:
         run = alone(whole, number, instances, n, corrected)
