@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import numpy as np
+from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.testing.v1 import AppTest
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -16,6 +17,8 @@ class Page(AppTest):
 
     def __init__(self, name="", /, script=APP, **query):
         super().__init__(script, default_timeout=600)
+        # Without it every page looks through all installed packages for components.
+        self._bidi_component_manager = BidiComponentManager()
         for key, value in query.items():
             self.query_params[key] = value
         if name:
