@@ -62,6 +62,15 @@ const sight = window.sampledashSight ??= new IntersectionObserver((seen) => {
 const width = window.sampledashWidth ??= new ResizeObserver((sized) => {
   for (const { target } of sized) target.sampledash.fit();
 });
+// Of pictures that change together the first is seen before the next is drawn.
+const turns = window.sampledashTurns ??= [];
+const inTurn = async (draw) => {
+  if (turns.push(draw) > 1) return;
+  for (; turns.length; turns.shift()) {
+    turns[0]();
+    await new Promise((seen) => requestAnimationFrame(() => setTimeout(seen)));
+  }
+};
 class Picture {
   constructor(graph) {
     this.graph = graph;
@@ -72,7 +81,7 @@ class Picture {
   }
   show(next) {
     this.next = next;
-    if (this.inSight) this.draw();
+    if (this.inSight) inTurn(() => this.draw());
     else window.requestIdleCallback(() => this.draw(), { timeout: 2000 });
   }
   async draw() {

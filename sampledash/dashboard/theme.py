@@ -522,16 +522,17 @@ def names_at(
         at, *side = map(np.array, zip(*places, strict=True))
         boxes = [plot.boxes(sx[at], sy[at], name, *side) for plot in plots]
         weighed = zip(plots.items(), boxes, strict=True)
-        costs = [weight * plot.costs(line, sx[at], sy[at], box) for (plot, weight), box in weighed]
+        here = sx[spots], sy[spots]
+        costs = [weight * plot.costs(line, *here, box) for (plot, weight), box in weighed]
         best = int(np.argmin(np.sum(costs, axis=0)))
         for plot, tried in zip(plots, boxes, strict=True):
             plot.taken.append(tried[best])
         spot, right, above = places[best]
-        here = [float(part[spot]) for part in points[line]]
+        x_at, y_at = (float(part[spot]) for part in points[line])
         anchors = {"xanchor": "left" if right else "right", "yanchor": "bottom" if above else "top"}
         shifts = {"xshift": _GAP if right else -_GAP, "yshift": _GAP / 2 if above else -_GAP / 2}
         font = {"color": color, "size": 14}
-        notes.append(note(here[0], here[1], name, font=font, **anchors, **shifts))
+        notes.append(note(x_at, y_at, name, font=font, **anchors, **shifts))
     return notes
 
 
@@ -576,10 +577,13 @@ class _Plot:
         return np.stack([left, low, left + wide, low + _LINE], axis=1)
 
     def costs(self, line: int, x: Floats, y: Floats, boxes: Floats) -> Floats:
-        """How bad each place is: what the name would cover, how close the next line is."""
+        """How bad each place is: what the name would cover, how close the next line is.
+
+        Boxes are those beside the first point, then as many beside the next.
+        """
         left, low, right, high = boxes.T
         here = np.stack([x * self.width, y * self.height], axis=1)
-        cost, near = np.zeros(len(x)), np.full(len(x), 60.0)
+        cost, near = np.zeros(len(boxes)), np.full(len(x), 60.0)
         for place, points in enumerate(self.lines):
             across, up = points.T[:, None]
             covered = (across > left[:, None]) & (across < right[:, None])
@@ -593,5 +597,5 @@ class _Plot:
         for a in self.taken:
             cost += 1000.0 * ((a[0] < right) & (left < a[2]) & (a[1] < high) & (low < a[3]))
         outside = (left < 0) | (right > self.width) | (low < 0) | (high > self.height)
-        found: Floats = cost + 1000.0 * outside - near
+        found: Floats = cost + 1000.0 * outside - np.repeat(near, len(boxes) // len(x))
         return found
