@@ -19,7 +19,7 @@ from sampledash.readers.files import open_sources
 from sampledash.report.numbers import listed
 
 LOST = (
-    "The server has been restarted, or has ended this session: it no longer has the file that is "
+    "The server has been restarted, or has ended this session: it no longer has a file that is "
     "listed here. Remove it from the list and choose it again."
 )
 
@@ -64,6 +64,8 @@ def upload(
     found = uploaded(files, f"_{key}")
     if found is None:
         raise Problem(LOST) if lost(key) else Problem(asking, asking=True)
+    if lost(key):  # of several files some were chosen again
+        st.warning(LOST)
     return found
 
 

@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 
 import sampledash as sd
+from sampledash.dashboard import uploads
 from tests.dashboard.driver import Page
 
 A = b"system,user,rank,n\nX,u,3,900\nX,v,5,800\nY,u,1,900\nY,v,800,800\n"
@@ -263,3 +264,12 @@ def test_pasted_ranks_have_a_script_too():
     assert at.segmented_control(key="source").value == "Paste ranks"
     assert at.ranks == {"P": [1], "Q": [2]}
     assert "n = 9" in at.text_area(key="pasted").value
+
+
+def test_of_several_lost_files_the_rest_is_asked_for(monkeypatch):
+    assert not Chooser(a_csv=A, b_csv=B).warning
+    monkeypatch.setattr(uploads, "lost", lambda widget: widget == "ranks_file")
+    at = Chooser(a_csv=A, b_csv=B)
+    assert list(at.ranks) == ["X", "Y", "Z"]
+    (told,) = (x.value for x in at.warning)
+    assert told == uploads.LOST
