@@ -35,7 +35,7 @@ class Limit:
             )
 
 
-_COUNTS = "reduce it to counts (columns system, rank, count), or split it"
+_COUNTS = "reduce it to counts (columns system, rank, count), or take fewer systems or instances"
 _PASTE = "paste less of it"
 _NUMBER = "number them"
 _INSTANCE = "is the column really the instance? Rename it"
