@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
+import runpy
 import sys
 import sysconfig
 from pathlib import Path
@@ -23,13 +23,15 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
     app = next((place / "app.py" for place in places if (place / "app.py").is_file()), None)
     if app is None:
         raise ValueError("app.py is not installed: install sampledash with pip, or use a clone")
-    files = results(args.files)
-    call = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(args.port)]
+    if not 0 < args.port < 65536:
+        raise ValueError(f"--port {args.port} is no port: give one from 1 to 65535")
+    os.environ["SAMPLEDASH_RESULTS"] = json.dumps(results(args.files))
+    os.chdir(app.parent)  # Streamlit takes its settings from the folder it is started in
+    sys.argv = ["streamlit", "run", str(app), "--server.port", str(args.port)]
     if args.base_path:
-        call += ["--server.baseUrlPath", args.base_path]
-    environment = os.environ | {"SAMPLEDASH_RESULTS": json.dumps(files)}
-    # Streamlit takes its settings from the folder it is started in.
-    return Answer(text="", code=subprocess.call(call, env=environment, cwd=app.parent))
+        sys.argv += ["--server.baseUrlPath", args.base_path]
+    runpy.run_module("streamlit", run_name="__main__")  # in this process, which is what one stops
+    return Answer(text="")
 
 
 def results(given: list[str]) -> list[str]:
