@@ -1,5 +1,6 @@
 """The command line: exit codes, what it refuses, its files, its JSON, and the page's numbers."""
 
+import datetime as dt
 import io
 import json
 import os
@@ -13,7 +14,9 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import sampledash as sd
 from sampledash import command_line
@@ -154,22 +157,36 @@ def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
     (one,), (other,) = sd.read_rank_sets(counts), sd.read_rank_sets(several)
     assert (one.n_instances, one.max_relevant) == (other.n_instances, other.max_relevant) == (3, 2)
     assert sd.mean("AP", one) == sd.mean("AP", other)
+    several.write_text("system,user,rank,n\n=A,@x,1,9\n")  # no apostrophe as for a spreadsheet
+    assert main(["count", str(several), "-o", counts]) == 0
+    assert [one.system for one in sd.read_rank_sets(counts)] == ["=A"]
 
 
 #: Words, and what is said of them; FILE is a good file.
 REFUSED = """
 check nowhere.csv --metric AP --m 9 | nowhere.csv … there is no such file
-check FILE --metric Gini --m 9 | Unknown metric 'Gini'
+check FILE --metric Gini --m 9 | check: unknown metric 'Gini'
 check FILE --metric AP --m 0 | must be at least 1
 check FILE --metric AP --m 10000 | m = 10,000 is too large without replacement
 check FILE --metric AP --m 9 --correction ALS | 'als'
-check FILE --metric AP --m 9 --odds 2 | Odds = 2 applies to scheme 'popularity' only
+check FILE --metric AP --m 9 --odds 2 | odds = 2 applies to scheme 'popularity' only
 check ALIEN --metric AP --m 9 | alien.csv … column
 check BARE --metric AP --m 9 | candidates … --n
 check BROKEN --metric AP --m 9 | broken.parquet
 check empty --metric AP --m 9 | 'empty' holds no file *.parquet
 check FILE --metric AP --m 9 -o NOWHERE/out.txt | cannot be written
 report FILE --metric AP --m 9 -o NOWHERE/out.html | cannot be written
+check FILE --metric AP --m 9 -o FILE | toy.csv is in what is read
+check FILE --metric AP --m 9 -o /dev/null | it is a folder or a device
+check FILE --metric AP --m ten | argument --m: invalid int value: 'ten'; see sampledash check --help
+check 20240101.csv --metric AP --m 9 | 20240101.csv, line 3 … 'two' is not a number
+check APART --metric AP --m 9 | 'A' lacks '3' … compare those (here: --instances shared)
+report ONE --metric AP --m 9 | at least two systems
+correct ONE --metric AP --m 9 --odds 2 | --odds is for a vector
+table BROKEN --metric AP | broken.parquet is no text
+table FILE FILE --metric AP | a table is one file
+rank SCORES | scores.csv has no column relevant … give --relevant
+serve FILE --port 0 | --port 0 is no port
 """
 
 
@@ -184,7 +201,13 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
     alien.write_text("a,b\nx,y\n")
     bare.write_text("system,rank\nA,1\nB,2\n")
     broken.write_bytes(b"PAR1" + bytes(60))
-    places = {"FILE": toy, "ALIEN": alien, "BARE": bare, "BROKEN": broken}
+    one, apart, scores = (tmp_path / x for x in ("one.csv", "apart.csv", "scores.csv"))
+    one.write_text("system,rank,n\nA,1,20\n")
+    apart.write_text("system,instance,rank,n\nA,1,2,9\nA,2,2,9\nB,1,3,9\nB,3,3,9\n")
+    scores.write_text("system,user,item,score\nA,1,2,0.5\nA,1,3,0.5\n")
+    (tmp_path / "20240101.csv").write_text("system,rank,n\nA,1,9\nB,two,9\n")
+    places = {"ONE": one, "APART": apart, "SCORES": scores}
+    places |= {"FILE": toy, "ALIEN": alien, "BARE": bare, "BROKEN": broken}
     places |= {"NOWHERE": tmp_path / "no" / "such"}
     for name, place in places.items():
         words = words.replace(name, str(place))
@@ -307,6 +330,48 @@ def test_scores_that_cannot_be_ranked(change, said, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert all(part in err for part in said.split(" … "))
+
+
+def arrow(**columns):
+    """Scores of one instance: item 1 is relevant."""
+    whole = {"system": ["A"] * 3, "instance": [2**60] * 3, "item": [1, 2, 3], "score": [1, 3, 2]}
+    return pa.table({**whole, "relevant": [1, None, None], **columns})
+
+
+def test_scores_of_parquet_keep_their_order_and_are_numbers(tmp_path, capsys):
+    path = str(tmp_path / "scores.parquet")
+    parquet.write_table(arrow(score=[2**60 + x for x in (1, 3, 2)]), path)  # one number as floats
+    assert main(["rank", path, "--csv"]) == 0
+    assert capsys.readouterr().out == f"system,instance,rank,n_candidates\nA,{2**60},3,3\n"
+    for columns, said in (
+        ({"score": [dt.date(2024, 1, 1)] * 3}, "column 'score' holds"),
+        ({"score": [True, False, True]}, "column 'score' holds bool"),
+        ({"item": [[1], [2], [3]]}, "column 'item' holds list"),
+    ):
+        parquet.write_table(arrow(**columns), path)
+        assert main(["rank", path]) == 2
+        assert said in capsys.readouterr().err
+    parquet.write_table(arrow()[:0], path)
+    assert main(["rank", path]) == 2
+    assert "holds no candidates" in capsys.readouterr().err
+
+
+def test_it_can_be_stopped_and_writes_where_there_is_room(toy, tmp_path, monkeypatch, capsys):
+    words = ["check", toy, "--metric", "AP", "--m", "9"]
+    if Path("/dev/full").exists():
+        with Path("/dev/full").open("w") as full:
+            call = [sys.executable, "-m", "sampledash", *words]
+            done = subprocess.run(call, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)  # 1 would be a wrong order
+        assert "no space left" in done.stderr
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sd.command_line.verdicts, "rank_sets", stop)
+    assert main([*words, "-o", str(tmp_path / "out.txt")]) == 130
+    assert capsys.readouterr().err == "sampledash check: stopped; nothing is written.\n"
+    assert not (tmp_path / "out.txt").exists()
 
 
 def test_a_pipe_refuses_a_sampled_comparison_and_loads_little(tmp_path):

@@ -8,9 +8,12 @@ those of the dashboard, which begins with negatives drawn without replacement.
 from __future__ import annotations
 
 import os
+import re
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 from sampledash.command_line.options import COMMANDS, FILES, parser
 
@@ -21,25 +24,47 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = parser().parse_args(argv)
     except SystemExit as end:
         return int(end.code or 0)
-    from sampledash.command_line.output import BAD_INPUT, RIGHT, Told, save
+    from sampledash.command_line.output import BAD_INPUT, RIGHT, STOPPED, Told, save
     from sampledash.report.numbers import spell
 
     told = Told()
+    code: int = RIGHT
     try:
+        _apart(args)
         home = f"sampledash.command_line.{COMMANDS[args.command].module}"
         answer = getattr(import_module(home), args.command)(args, told)
         told.end()
+        code = answer.code
         if not answer.saved:
             save(args.command, answer, args.form, args.output)
         if args.command in FILES and args.form != "json":  # what reads the file wants rows only
             print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
-        code: int = answer.code
         return code
     except (ValueError, MemoryError) as error:
-        told.end()
-        sentence = spell(str(error) or "the memory does not suffice for this file")
-        print(f"sampledash {args.command}: {sentence}", file=sys.stderr)
-    except BrokenPipeError:  # who reads has seen enough
+        why = str(error) or "the memory does not suffice for this file"
+        code = BAD_INPUT
+    except KeyboardInterrupt:
+        why, code = "stopped; nothing is written", STOPPED
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return RIGHT
-    return BAD_INPUT
+        if isinstance(error, BrokenPipeError):  # who reads has seen enough
+            return code
+        why, code = f"{str(error.strerror).lower()}; give --output a file", BAD_INPUT
+    told.end()
+    options = re.sub(r'in Python: (\w+)="?([\w.-]+)"?', _option, why)
+    print("sampledash", spell(f"{args.command}: {options}"), file=sys.stderr)
+    return code
+
+
+def _option(found: re.Match[str]) -> str:
+    """An argument of a function as an option of the command line."""
+    value = {"True": "", "...": " FILE"}.get(found[2], f" {found[2]}")
+    return f"here: --{found[1].replace('_', '-')}{value}"
+
+
+def _apart(args: Namespace) -> None:
+    """Refuse to write into what is read."""
+    reads = [*args.files, *(getattr(args, name, None) for name in ("relevant", "seen", "qrels"))]
+    for each in filter(None, reads if args.output else ()):
+        if Path(args.output).resolve().is_relative_to(Path(each).resolve()):
+            raise ValueError(f"--output {args.output} is in what is read: give another")

@@ -26,7 +26,7 @@ from sampledash.estimation.bounds import (
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
 from sampledash.metrics import Metric
-from sampledash.readers.contents import load
+from sampledash.readers.contents import check_utf8, kind_of, load
 from sampledash.readers.files import read_sampled_ranks
 from sampledash.readers.printed_table import PrintedRow, read_printed
 from sampledash.report.vectors import vector_json
@@ -43,13 +43,16 @@ def correct(args: argparse.Namespace, progress: Progress) -> Answer:
         return _estimates(metrics, args, progress)
     if args.n is None or args.m is None or len(metrics) > 1:
         raise ValueError("a vector is of one --metric, --n and --m: give each, or a file")
+    odds = 1.0 if args.odds is None else args.odds
     recipe = parse_correction(args.correction or "CLS")
-    fit = recipe.fit(metrics[0], Sampling(args.n, args.m, args.scheme, args.odds or 1.0))
+    fit = recipe.fit(metrics[0], Sampling(args.n, args.m, args.scheme, odds))
     table = pd.DataFrame({"sampled_rank": np.arange(1, args.m + 2), "value": fit.values})
     return Answer((), {"values": table}, json.loads(vector_json(fit)))
 
 
 def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Progress) -> Answer:
+    if args.odds is not None:
+        raise ValueError("--odds is for a vector: sampled ranks are of uniform negatives")
     sources = [opened(each) for each in args.files]
     names = [name for _, name in sources]
     sets = read_sampled_ranks(
@@ -108,10 +111,14 @@ def _word(free: Sequence[Any], falling: Sequence[Any]) -> str:
 
 def table(args: argparse.Namespace, progress: Progress) -> Answer:
     """The range of the real metric that the sampled values of a printed table allow."""
-    source, name = opened(args.files[0])
-    data, name = load(source, name)
-    found = read_printed(data.decode(errors="replace"))
-    n, m = args.n or found.n, args.m or found.m
+    if len(args.files) > 1:
+        raise ValueError("a table is one file: give the other by itself")
+    data, name = load(*opened(args.files[0]))
+    if kind_of(data, name) != "text":
+        raise ValueError(f"{name} is no text: give the table as it is printed")
+    check_utf8(data, name)
+    found = read_printed(data.decode())
+    n, m = found.n if args.n is None else args.n, found.m if args.m is None else args.m
     if n is None or m is None:
         raise ValueError(
             f"{name} does not say n and m: give --n and --m, or a line m = 99, n = 1000"

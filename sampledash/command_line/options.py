@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, NoReturn, get_args
 
 from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
@@ -151,9 +151,15 @@ COMMANDS = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One sentence: the usage is what --help says."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    root = argparse.ArgumentParser(
+    root = _Parser(
         prog="sampledash", description="Check, plan and correct metrics on sampled negatives."
     )
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from sampledash.command_line.options import FILES
 from sampledash.report.tables import as_csv, as_latex, as_markdown, printed
 
-RIGHT, WRONG, BAD_INPUT = 0, 1, 2
+RIGHT, WRONG, BAD_INPUT, STOPPED = 0, 1, 2, 130
 TABLES = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
 _PATIENCE = 1.0  # seconds without a word of progress
 
@@ -42,6 +43,8 @@ def written(command: str, answer: Answer, form: str) -> str:
         said = {"command": command, "sentences": [*answer.sentences]}
         content = said | tables | answer.facts
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    if form == "csv" and command in FILES:  # read again: no apostrophe before an = in a label
+        return "".join(x.to_csv(index=False, lineterminator="\n") for x in answer.tables.values())
     if form in TABLES:
         return "\n".join(TABLES[form](table) for table in answer.tables.values())
     parts = ["\n".join(answer.sentences), *map(_aligned, answer.tables.values())]
@@ -58,39 +61,41 @@ def _aligned(table: pd.DataFrame) -> str:
     """A table for people: rounded, in columns."""
     columns = []
     for column in printed(table):
-        cells = [column.header, *(cell or "–" for cell in column.cells)]
+        cells = [column.header, *(" ".join(cell.split()) or "–" for cell in column.cells)]
         width = max(map(len, cells))
         columns.append([f"{x:>{width}}" if column.number else f"{x:<{width}}" for x in cells])
     return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
 
 
-def save(command: str, answer: Answer, form: str, path: str | None) -> None:
-    """To standard output, or aside and then renamed: nobody finds half a file."""
-    if path is None:
-        sys.stdout.write(written(command, answer, form))
-        sys.stdout.flush()
-        return
+@contextmanager
+def aside(path: str) -> Iterator[Path]:
+    """A file beside the target that takes its place once it is whole: nobody finds half of one."""
     target = Path(path)
     try:
-        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        if target.exists() and not target.is_file():  # a device would be replaced
+            raise OSError(0, "it is a folder or a device")
+        part = target.with_name(f".{target.name}.{os.getpid()}")
+        part.touch()
         try:
-            with open(handle, "wb") as file:
-                if target.suffix == ".parquet" and answer.text is None:
-                    next(iter(answer.tables.values())).to_parquet(file, index=False)
-                else:
-                    file.write(written(command, answer, form).encode())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(aside, 0o666 & ~mask)
-            os.replace(aside, target)
-        except BaseException:
-            os.unlink(aside)
-            raise
+            yield part
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise ValueError(
-            f"{path} cannot be written ({why.lower()}): give another --output"
-        ) from None
+        why = (error.strerror or type(error).__name__).lower()
+        raise ValueError(f"{path} cannot be written ({why}): give another --output") from None
+
+
+def save(command: str, answer: Answer, form: str, path: str | None) -> None:
+    """To standard output, or to a file."""
+    if path is None:
+        print(written(command, answer, form), end="", flush=True)
+        return
+    with aside(path) as part:
+        if path.endswith(".parquet") and answer.text is None:
+            next(iter(answer.tables.values())).to_parquet(part, index=False)
+        else:
+            part.write_text(written(command, answer, form), encoding="utf-8", newline="\n")
 
 
 class Told:

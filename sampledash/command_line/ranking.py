@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from sampledash.command_line.output import Answer
+from sampledash.command_line.output import Answer, aside
 from sampledash.command_line.sources import opened, rank_sets, read
 from sampledash.readers import upload_limits as limits
 from sampledash.readers import warehouse
@@ -72,8 +72,9 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
-    """The URL of the engine that is asked for, or DuckDB where a folder is read."""
-    folders = [each for each in (*args.files, *others) if each and Path(each).is_dir()]
+    """The URL of the engine that is asked for, or DuckDB where a folder or a URL is read."""
+    given = [each for each in (*args.files, *others) if each]
+    folders = [each for each in given if Path(each).is_dir() or "://" in each]
     return args.engine or (warehouse.DUCKDB if folders else None)
 
 
@@ -96,7 +97,8 @@ def _kept(
 ) -> Answer:
     """What an engine finds: written by it, or small enough for a text."""
     if args.output is not None and args.output.endswith(".parquet"):
-        warehouse.save(engine, table, args.output, name)
+        with aside(args.output) as part:
+            warehouse.save(engine, table, part, name)
         return Answer(said, text="", saved=True)
     found = warehouse.fetched(table, name, limits.ROWS.most)
     return Answer(said, {name: found})

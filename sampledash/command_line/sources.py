@@ -43,6 +43,8 @@ def opened(path: str) -> tuple[Any, str]:
     """A source for the readers and its name; ``-`` is standard input."""
     if path != "-":
         return path, Path(path).name
+    if sys.stdin is None:
+        raise ValueError("standard input is closed: give a file in place of -")
     stream: Any = getattr(sys.stdin, "buffer", sys.stdin)
     data = stream.read()
     return io.BytesIO(data.encode() if isinstance(data, str) else data), "standard input"

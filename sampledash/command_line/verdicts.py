@@ -47,5 +47,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
         python=expression("read_rank_sets", argument, said),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args))
+    if len(source.sets) < 2:
+        raise ValueError("a report compares at least two systems, got 1")
     result = compute(question, progress)
     return Answer(text=page(Focus(result, 0, result.worst_pair(0))))

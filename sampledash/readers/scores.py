@@ -47,9 +47,8 @@ def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[s
         found.setdefault(role, header)
     if (lacks := next((role for role in wanted if role not in found), None)) is not None:
         some = ", ".join(map(repr, headers[:8]))
-        raise ReadError(
-            f"{name} has no column {lacks}: found {some}; add it, or rename the one that is it"
-        )
+        way = "give --relevant" if lacks == "relevant" else "rename the one that is it"
+        raise ReadError(f"{name} has no column {lacks}: found {some}; add it, or {way}")
     return found
 
 
@@ -82,6 +81,8 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
 
 def left_out(name: str, found: Mapping[str, LeftOut]) -> list[str]:
     """Sentences about what is not ranked; a system without anything to rank is refused."""
+    if not found:
+        raise ReadError(f"{name} holds no candidates: write a row for each, with its score")
     said = []
     for system, (instances, without, relevant, unscored) in found.items():
         if without == instances:
@@ -126,7 +127,7 @@ def pairs_table(data: bytes, name: str) -> pd.DataFrame:
 
 
 def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
-    """The columns of a table of scores; None where this is another one.
+    """The columns of a table of scores; None where it has neither scores nor what is relevant.
 
     ``marked``: a column says what is relevant, else a table of its own.
     """
@@ -135,13 +136,21 @@ def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
         return None
     roles = roles_of(list(map(str, table.columns)), ("instance", "item", *wanted), name)
     kept = {role: table[roles[role]] for role in (*KEYS, *wanted) if role in roles}
+    for role, column in kept.items():
+        kind: Any = column.dtype
+        text = role != "score" or pd.api.types.is_string_dtype(kind)
+        if getattr(getattr(kind, "pyarrow_dtype", None), "num_fields", 0) or not (
+            text or (pd.api.types.is_numeric_dtype(kind) and kind.kind != "b")
+        ):
+            wants = "numbers" if role == "score" else "text or numbers"
+            raise ReadError(f"{name}: column {roles[role]!r} holds {kind}; write {wants}")
     if "system" not in kept:
         kept["system"] = pd.Series(stem_of(name), index=table.index)
     return pd.DataFrame(kept)
 
 
 def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
-    """A table with labels as text; None where it has not the wanted columns."""
+    """A table; None where it has none of the wanted columns."""
     kind = kind_of(data, name)
     if kind == "array":
         return None
@@ -160,9 +169,8 @@ def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
         raise ReadError(
             f"{name} cannot be read: it is damaged or cut off; write it again"
         ) from None
-    return (
-        table if wanted is None or set(wanted) <= set(map(bare, map(str, table.columns))) else None
-    )
+    has = {bare(str(header)) for header in table.columns}
+    return table if wanted is None or has & {*wanted} else None
 
 
 def ranks_of_scores(
@@ -195,7 +203,7 @@ def ranks_of_scores(
     blank = np.any([table[key].isna() | (table[key].astype(str) == "") for key in KEYS], axis=0)
     odd = np.zeros(len(table), bool)
     if relevant is None:
-        told = table["relevant"].astype(str).str.strip().str.lower().replace("<na>", "")
+        told = table["relevant"].astype("string").fillna("").str.strip().str.lower()
         hit = told.isin(YES).to_numpy(bool)
         odd = ~(hit | told.isin(NO).to_numpy(bool))
     else:
@@ -241,11 +249,10 @@ def _scores(column: pd.Series[Any]) -> tuple[Any, Flags, Flags]:
     text = pd.api.types.is_string_dtype(column.dtype)
     empty = (column.str.strip() == "").to_numpy(bool) if text else column.isna().to_numpy(bool)
     if not text:
-        return (
-            column.to_numpy(np.float64, na_value=np.nan).copy(),
-            empty,
-            np.zeros(len(empty), bool),
-        )
+        if column.dtype.kind != "f":  # whole numbers beyond 2^53 would be tied
+            column = column.rank(method="dense")
+        score = column.to_numpy(np.float64, na_value=np.nan).copy()
+        return score, empty, np.zeros(len(empty), bool)
     score = pd.to_numeric(column, errors="coerce").to_numpy(np.float64).copy()
     named = column.str.strip().str.lower().isin(["nan", "-nan"]).to_numpy(bool)
     return score, empty, np.isnan(score) & ~empty & ~named

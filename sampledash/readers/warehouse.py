@@ -12,7 +12,6 @@ count what is scored better and the same.
 from __future__ import annotations
 
 import io
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -78,15 +77,19 @@ def _spark(url: str) -> Any:
     import ibis
     from pyspark.sql import SparkSession
 
-    settings: dict[str, bool | float | int | str | None] = {"spark.log.level": "OFF"}
+    settings: dict[str, bool | float | int | str | None] = {
+        "spark.log.level": "OFF",
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # system=007 is no 7
+    }
     settings |= dict(parse_qsl(urlsplit(url).query))
     session = SparkSession.builder.config(map=settings).getOrCreate()
     return ibis.pyspark.connect(session)
 
 
 def _first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = lines[0] if lines else type(error).__name__
+    lines = [line.strip(": \t") for line in str(error).splitlines()]
+    py4j = "An error occurred while calling"  # what Java says comes after it
+    said = next((x for x in lines if x and not x.startswith(py4j)), type(error).__name__)
     return said[:200].rstrip(".; ")
 
 
@@ -108,12 +111,12 @@ def parts_of(path: Path) -> list[Path]:
     files = (file for file in sorted(path.rglob("*.parquet")) if file.is_file())
     parts = [f for f in files if not any(x[0] in "_." for x in f.relative_to(path).parts)]
     if not parts:
-        raise ReadError(f"'{path}' holds no file *.parquet: write the table as Parquet")
+        raise ReadError(f"'{path.name}' holds no file *.parquet: write the table as Parquet")
     return parts
 
 
 def opened(engine: Any, source: str) -> Table:
-    """A table of Parquet, which every part of it is checked to be, or one of the engine."""
+    """A table of Parquet, every part of which is checked to be that, or one of the engine."""
     path = Path(source)
     with _told(source):
         if not path.exists():
@@ -127,17 +130,26 @@ def opened(engine: Any, source: str) -> Table:
                 )
             return engine.table(source)
         path = path.absolute()
-        files = parts_of(path)
+        files, columns = parts_of(path), None
         for file in files:
+            part = path.name if file == path else f"{path.name}/{file.relative_to(path)}"
             try:
-                parquet.read_metadata(file)
+                names = parquet.read_schema(file).names
             except Exception as error:
-                part = path.name if file == path else f"{path.name}/{file.relative_to(path)}"
                 raise ReadError(
-                    f"{part} cannot be read as Parquet: it is damaged or cut off; write it again"
+                    f"{part} cannot be read as Parquet: it is damaged, cut off or another kind of "
+                    "file; write it again, as Parquet"
                 ) from error
-        if engine.name == "duckdb":
-            return engine.read_parquet([str(file) for file in files], hive_partitioning=True)
+            roles = roles_of(names, (), part)
+            found = {header for role, header in roles.items() if role}
+            columns = found if columns is None else columns
+            if other := sorted(found ^ columns):
+                raise ReadError(
+                    f"{part}: not every part has the column {other[0]!r}; write all with the same"
+                )
+        if engine.name == "duckdb":  # types that differ are brought together, not cut
+            how = {"hive_partitioning": True, "union_by_name": True}
+            return engine.read_parquet([str(file) for file in files], **how)
         return engine.read_parquet(str(path))
 
 
@@ -303,8 +315,8 @@ def rank_scores(
 
 def _refuse(scores: Table, name: str, progress: Progress) -> None:
     """Refuse what cannot be ranked, with how much of it there is."""
-    labels = [scores[key].isnull() for key in KEYS]
-    bad = {"blank": labels[0] | labels[1] | labels[2]}
+    blank = [_blank(scores[key]) for key in KEYS]
+    bad = {"blank": blank[0] | blank[1] | blank[2]}
     if scores["score"].type().is_floating():
         bad["nan"] = scores["score"].isnan()
     if "relevant" in scores.columns:
@@ -321,6 +333,10 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
         if total:
             refuse_twice(name, int(total), again.limit(_NAMED).to_pyarrow().to_pylist())
         progress(0.5 * (number + 1) / slices)
+
+
+def _blank(label: Any) -> Any:
+    return label.isnull() | (label == "") if label.type().is_string() else label.isnull()
 
 
 def _slice(scores: Table, slices: int) -> Any:
@@ -357,6 +373,8 @@ def ranks_table(table: Table, name: str) -> Table:
             f"{name}: column {roles['rank']!r} holds {table[roles['rank']].type()}; "
             f"write {ROLES['rank'].write}"
         )
+    if lost := next((roles[x] for x in ("repetition", "mass_above") if x in roles), None):
+        raise ReadError(f"{name}: counts do not keep column {lost!r}; leave it out")
     import ibis
 
     kept = {
@@ -366,27 +384,21 @@ def ranks_table(table: Table, name: str) -> Table:
     return table.select(**kept)
 
 
-def save(engine: Any, table: Table, target: str, name: str) -> None:
-    """Write a table as one Parquet file, aside and then renamed."""
-    path = Path(target)
-    if path.is_dir():
-        raise ValueError(f"{target} is a folder: give another --output")
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.touch()  # before the engine works for nothing
-        with _told(name):
-            if engine.name == "pyspark":  # which would write a folder, on its workers
-                parquet.write_table(table.to_pyarrow(), aside)
-            else:
-                table.to_parquet(aside)
-        os.replace(aside, path)
-    except OSError as error:
-        raise ValueError(
-            f"{target} cannot be written ({(error.strerror or type(error).__name__).lower()}): "
-            "give another --output"
-        ) from None
-    finally:
-        aside.unlink(missing_ok=True)
+def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
+    """Write a table as one Parquet file."""
+    with _told(name):
+        if engine.name == "pyspark":  # which would write a folder, on its workers
+            parquet.write_table(table.to_pyarrow(), path)
+        else:
+            table.to_parquet(path)
+
+
+def _refuse_ranks(ranks: Table, name: str) -> None:
+    """Refuse ranks that are missing or not among the candidates, with how many there are."""
+    most = ranks["n_candidates"] if "n_candidates" in ranks.columns else ranks["rank"]
+    good = ((ranks["rank"] >= 1) & (ranks["rank"] <= most)).fill_null(False)
+    if bad := int(ranks.count(where=~good).to_pyarrow().as_py()):
+        raise ReadError(f"{name}: {bad:,} ranks are no number from 1 to n; correct these rows")
 
 
 def count_ranks(engine: Any, source: str) -> Table:
@@ -394,8 +406,9 @@ def count_ranks(engine: Any, source: str) -> Table:
     name = Path(source).name
     ranks = ranks_table(opened(engine, source), name)
     several = False
-    if "instance" in ranks.columns:
-        with _told(name):
+    with _told(name):
+        _refuse_ranks(ranks, name)
+        if "instance" in ranks.columns:
             lists = ranks.group_by("system", "instance").agg(items=ranks.count())
             several = lists.filter(lists["items"] > 1).limit(1).count().to_pyarrow().as_py() > 0
     counted = count(ranks if several else ranks.drop(*{"instance"} & {*ranks.columns}))

@@ -141,7 +141,7 @@ def spell(message: str) -> str:
     """
     parts = re.split(r"((?<!\w)'[^']*')", message.strip())
     for place in range(0, len(parts), 2):
-        number = r"(?<![\w.,])\d{4,}(?![\w.]*\d|-\d)"
+        number = r"(?<![\w.,=/])\d{4,}(?![\w.]*\d|-\d|\.?[^\W\d])"
         parts[place] = re.sub(number, lambda d: f"{int(d[0]):,}", parts[place])
     text = "".join(parts)
     text = re.sub(r"\bgamma\b", "γ", text)

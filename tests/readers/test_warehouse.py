@@ -272,7 +272,7 @@ def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, capsys
     away = "duckdb:///no/such/lake.db"
     refused(
         [*rank, "x.parquet", "--engine", away],
-        f"Engine '{away}' cannot be reached",
+        f"engine '{away}' cannot be reached",
         tmp_path,
         capsys,
     )
@@ -286,6 +286,45 @@ def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, capsys
     broken.write_bytes(b"")
     (tmp_path / "none").mkdir()
     refused(["rank", str(tmp_path / "none")], "holds no file *.parquet", tmp_path, capsys)
+
+
+@needs_ibis
+def test_parts_are_one_table(tmp_path, capsys):
+    source = tmp_path / "scores"
+    source.mkdir()
+    rows = {"system": ["A"] * 3, "instance": ["u"] * 3, "item": [1, 2, 3], "relevant": [0, 1, 0]}
+    first, other = source / "a.parquet", source / "b.parquet"
+    parquet.write_table(pa.table({**rows, "score": [1, 2, 3]}), first)
+    more = pa.table({**rows, "item": [4, 5, 6], "relevant": [0] * 3, "score": [2.4, 1.5, 0]})
+    parquet.write_table(more, other)  # 2.4 as a whole number would be tied with 2
+    assert main(["rank", str(source)]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "A,u,3,6,0"
+    words = ["rank", str(source)]
+    parquet.write_table(more.drop(["score"]), other)
+    said = "scores/b.parquet: not every part has the column 'score'"
+    refused(words, said, tmp_path, capsys)
+    parquet.write_table(more.set_column(1, "instance", pa.array(["", "u", "u"])), other)
+    refused(words, "1 rows lack a system, an instance or an item", tmp_path, capsys)
+    other.write_text("system,instance,item,score\n")
+    refused(words, "another kind of file", tmp_path, capsys)
+    other.unlink()
+    parquet.write_table(pa.table({**rows, "score": [1, 2, 3]})[:0], first)
+    refused(words, "scores holds no candidates", tmp_path, capsys)
+
+
+@needs_ibis
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"seed": [1, 2, 1]}, "counts do not keep column 'seed'"),
+        ({"rank": [1, None, 3]}, "1 ranks are no number from 1 to n"),
+        ({"rank": [0, 10, 3]}, "2 ranks are no number from 1 to n"),
+    ],
+)
+def test_ranks_that_cannot_be_counted(columns, said, tmp_path, capsys):
+    table = {"system": ["A"] * 3, "rank": [1, 2, 3], "n": [9] * 3, **columns}
+    parquet.write_table(pa.table(table), tmp_path / "part.parquet")
+    refused(["count", str(tmp_path)], said, tmp_path, capsys)
 
 
 def test_a_missing_extra_is_named(tmp_path, capsys, monkeypatch):
