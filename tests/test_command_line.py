@@ -316,7 +316,7 @@ def test_scores_are_ranked_as_counting_says(kind, tmp_path, capsys):
     ("change", "said"),
     [
         (lambda t: t.assign(score=["nan"] * 3 + ["1"] * (len(t) - 3)), "3 of the scores are NaN"),
-        (lambda t: t.assign(score="high"), "of the scores are no numbers"),
+        (lambda t: t.assign(score="high"), "of the scores are no numbers, such as 'high'"),
         (lambda t: pd.concat([t, t.head(2)]), "2 rows score an item again"),
         (lambda t: t.assign(relevant=0), "no item that system 'A' scores is relevant"),
         (lambda t: t.assign(relevant="maybe"), "relevant is neither 1 nor 0 in"),

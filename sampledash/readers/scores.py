@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from sampledash.checks import shown
 from sampledash.rank_sets import RankSet
 from sampledash.readers.columns import bare, role_of
 from sampledash.readers.contents import check_utf8, kind_of, stem_of
@@ -52,16 +53,12 @@ def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[s
     return found
 
 
-def refuse_cells(name: str, nan: int, masked: int, blank: int, odd: int) -> None:
+def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
     """Refuse rows whose score is no number, whose labels are blank, or whose mark is neither."""
     if nan:
         raise ReadError(
             f"{name}: {nan:,} of the scores are NaN; give each item a number, nothing to a "
             "candidate without one, or -inf to what is no candidate"
-        )
-    if masked:
-        raise ReadError(
-            f"{name}: {masked:,} of the scores are no numbers; write them with the digits 0 to 9"
         )
     if blank:
         raise ReadError(f"{name}: {blank:,} rows lack a system, an instance or an item; name it")
@@ -209,7 +206,12 @@ def ranks_of_scores(
     else:
         hit = _among(table, relevant)
     nan = np.isnan(score) & ~empty & ~wrong
-    refuse_cells(name, int(nan.sum()), int(wrong.sum()), int(blank.sum()), int(odd.sum()))
+    if wrong.any():
+        raise ReadError(
+            f"{name}: {int(wrong.sum()):,} of the scores are no numbers, such as "
+            f"{shown(table['score'][wrong].iloc[0])}; write them with the digits 0 to 9"
+        )
+    refuse_cells(name, int(nan.sum()), int(blank.sum()), int(odd.sum()))
     twice = table.duplicated(KEYS).to_numpy()
     refuse_twice(name, int(twice.sum()), table[twice].head(_NAMED).to_dict("records"))
     if relevant is None:
@@ -248,14 +250,14 @@ def _scores(column: pd.Series[Any]) -> tuple[Any, Flags, Flags]:
     """Scores as numbers, which of them are missing, and which are text that is no number."""
     text = pd.api.types.is_string_dtype(column.dtype)
     empty = (column.str.strip() == "").to_numpy(bool) if text else column.isna().to_numpy(bool)
-    if not text:
-        if column.dtype.kind != "f":  # whole numbers beyond 2^53 would be tied
-            column = column.rank(method="dense")
-        score = column.to_numpy(np.float64, na_value=np.nan).copy()
-        return score, empty, np.zeros(len(empty), bool)
-    score = pd.to_numeric(column, errors="coerce").to_numpy(np.float64).copy()
-    named = column.str.strip().str.lower().isin(["nan", "-nan"]).to_numpy(bool)
-    return score, empty, np.isnan(score) & ~empty & ~named
+    wrong = np.zeros(len(empty), bool)
+    if text:
+        named = column.str.strip().str.lower().isin(["nan", "-nan"]).to_numpy(bool)
+        column = pd.to_numeric(column, errors="coerce")
+        wrong = column.isna().to_numpy(bool) & ~empty & ~named
+    if column.dtype.kind != "f":  # whole numbers beyond 2^53 would be tied
+        column = column.rank(method="dense")
+    return column.to_numpy(np.float64, na_value=np.nan).copy(), empty, wrong
 
 
 def _among(table: pd.DataFrame, pairs: pd.DataFrame) -> Flags:

@@ -323,7 +323,7 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
         bad["odd"] = ~(_is(scores["relevant"], YES) | _is(scores["relevant"], NO))
     sums = {name: scores.count(where=flag) for name, flag in bad.items()}
     found = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
-    refuse_cells(name, found.get("nan", 0), 0, found["blank"], found.get("odd", 0))
+    refuse_cells(name, found.get("nan", 0), found["blank"], found.get("odd", 0))
     slices = found["rows"] // _AT_ONCE + 1
     for number in range(slices):  # a group for each row: all at once they fill the memory
         part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
