@@ -272,7 +272,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
 
 def test_standard_input_is_read(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TOY.encode())))
-    code, told = asked(capsys, "check", "-", "--metric", "Recall@10", "--m", "100")
+    code, told = asked(capsys, "check", "-", "--metric", "Recall@10", "--m", "100", "-o", "-")
     assert (code, told["state"]) == (1, "wrong")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TOY.encode())))
     assert main(["report", "-", "--metric", "Recall@10", "--m", "100"]) == 0

@@ -65,6 +65,6 @@ def _option(found: re.Match[str]) -> str:
 def _apart(args: Namespace) -> None:
     """Refuse to write into what is read."""
     reads = [*args.files, *(getattr(args, name, None) for name in ("relevant", "seen", "qrels"))]
-    for each in filter(None, reads if args.output else ()):
+    for each in filter(None, () if args.output in (None, "-") else reads):
         if Path(args.output).resolve().is_relative_to(Path(each).resolve()):
             raise ValueError(f"--output {args.output} is in what is read: give another")

@@ -88,7 +88,7 @@ def aside(path: str) -> Iterator[Path]:
 
 def save(command: str, answer: Answer, form: str, path: str | None) -> None:
     """To standard output, or to a file."""
-    if path is None:
+    if path in (None, "-"):
         print(written(command, answer, form), end="", flush=True)
         return
     with aside(path) as part:
