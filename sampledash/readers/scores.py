@@ -222,10 +222,13 @@ def ranks_of_scores(
     kept = score != -np.inf
     if seen is not None:
         kept &= hit | ~_among(table, seen)
+    systems = table["system"].unique()
     table, score, empty, hit = table[kept], score[kept], empty[kept], (hit & ~empty)[kept]
     score[empty] = -np.inf  # and so never better
     sets, facts = [], {}
-    for system, rows in table.groupby("system", sort=False).indices.items():
+    indices, none = table.groupby("system", sort=False).indices, np.array([], np.intp)
+    for system in systems:
+        rows = indices.get(system, none)
         own = table.iloc[rows]
         user, users = pd.factorize(own["instance"])
         mine = hit[rows]

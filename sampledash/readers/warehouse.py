@@ -347,8 +347,8 @@ def _slice(scores: Table, slices: int) -> Any:
 
 def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, LeftOut]:
     """What is left out of each system."""
-    own, every = _ranked(every), every.filter(_real(every["score"]))
-    parts = [every.group_by("system").agg(size=every["instance"].nunique())]
+    own, size = _ranked(every), every["instance"].nunique(where=_real(every["score"]))
+    parts = [every.group_by("system").agg(size=size)]
     parts.append(own.group_by("system").agg(size=own["instance"].nunique(), items=own.count()))
     if relevant is None:
         marked = scores.filter(_is(scores["relevant"], YES))

@@ -218,12 +218,6 @@ def test_the_commands_take_folders(tmp_path, capsys):
     )
 
 
-def spoiled(change):
-    table, *_ = drawn(5)
-    frame = pd.DataFrame(table)
-    return change(frame).to_dict("list")
-
-
 #: What is done to the table or said in its place, and what is said of it.
 WRONG = {
     "column": (lambda t: t.rename(columns={"score": "points"}), "has no column score"),
@@ -233,6 +227,10 @@ WRONG = {
     ),
     "twice": (lambda t: pd.concat([t, t.head(2)]), "2 rows score an item again, such as item "),
     "relevant": (lambda t: t.assign(relevant=0), "no item that system 'A' scores is relevant"),
+    "masked": (
+        lambda t: t.assign(score=t["score"].where(t["system"] != "B", -INF)),
+        "no item that system 'B' scores is relevant",
+    ),
     "mark": (lambda t: t.assign(relevant=2), "relevant is neither 1 nor 0 in"),
 }
 
@@ -249,7 +247,9 @@ def test_what_is_wrong_with_scores_is_one_sentence(name, tmp_path, capsys):
         cells = pa.array(frame["score"].to_numpy(), from_pandas=False)
         table = table.set_column(table.schema.get_field_index("score"), "score", cells)
     parquet.write_table(table, folder / "a.parquet")
-    refused(["rank", str(folder), "-o", str(tmp_path / "ranks.parquet")], said, tmp_path, capsys)
+    for source in (folder, folder / "a.parquet"):  # an engine, and NumPy
+        words = ["rank", str(source), "-o", str(tmp_path / "ranks.parquet")]
+        refused(words, said, tmp_path, capsys)
 
 
 def refused(words, said, folder, capsys):
