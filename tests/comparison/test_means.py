@@ -72,6 +72,15 @@ def test_large_blocks_of_ties(rs: sd.RankSet, metric: str, m: int, scheme: str) 
     assert sd.mean(metric, rs) == pytest.approx(np.average(exact, weights=rs.counts), rel=1e-12)
 
 
+@pytest.mark.parametrize("metric", ["NDCG", "AP", "NDCG@2000", "Recall@50000"])
+def test_a_block_of_ties_longer_than_any_table(metric: str) -> None:
+    rank, tied, n = 1_000, 12_000_000, 20_000_000
+    rs = sd.RankSet("S", [rank, 3], n, ties=[tied, 0])
+    block = sd.parse_metric(metric)(np.arange(rank, rank + tied + 1), n)
+    exact = (np.mean(block) + sd.parse_metric(metric)(np.array([3]), n)[0]) / 2
+    assert sd.mean(metric, rs) == pytest.approx(exact, rel=1e-11)
+
+
 def test_few_negatives_are_exact() -> None:
     # Own n: an instance with fewer than m negatives uses all it has; its metric is then exact.
     rs = sd.RankSet("S", [2, 3, 30], [5, 9, 100])

@@ -210,3 +210,13 @@ def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():
     told = [c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value]
     assert len(told) == 1
     assert told[0].startswith("Recall@100 of A by BV 0.1 is outside 0 to 100 %")
+
+
+def test_a_pinned_setting_stays_in_picture_and_numbers():
+    at = page(metrics=["Recall@k"], curve="Values").press("pin").put("m", 1_000)
+    pinned = {x.label: x.delta for x in at.metric}
+    # Section 6.2: at m = 100 all three pairs are in the wrong order.
+    assert pinned["Pairs in true order"] == "0 of 3"
+    assert at.numbers["Pairs in true order"] == "3 of 3"
+    assert "as pinned, uncorrected, m = 100, k = 10." in at.captions
+    assert not any(x.delta for x in at.press("pin").metric)

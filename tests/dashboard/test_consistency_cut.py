@@ -45,23 +45,10 @@ def looked_at(page):
     assert not page.error
 
 
-def exports(page, patch):
-    """What the buttons give, as the page makes it."""
-    made = {}
-
-    def keep(label, data, name, *rest, **look):
-        made[label if label not in made else f"{label} of tests"] = data()
-
-    with patch.context() as inner:
-        inner.setattr("sampledash.dashboard.page.download", keep)
-        page.run()
-    return made
-
-
 def test_typed_ranks_reach_comparison_exports_and_link(monkeypatch):
     page = Page("consistency", source="Paste ranks", ranks=TYPED)
     looked_at(page)
-    made = exports(page, monkeypatch)
+    made = page.exports(monkeypatch)
     rows = [row.split(",") for row in made["CSV"].splitlines()]
     assert rows[0] == ["metric", "system", "exact", "low", "high"]
     assert [float(x) for x in rows[1][2:]] == pytest.approx([4 / 6] * 3)

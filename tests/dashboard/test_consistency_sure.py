@@ -1,5 +1,7 @@
 """How sure, repeat it, flips, why, for your paper: the numbers are the core's, and the paper's."""
 
+import io
+
 import numpy as np
 import pandas as pd
 
@@ -40,7 +42,7 @@ def row_of(frame, first, second):
     return next(row for _, row in frame.iterrows() if {row["better"], row["worse"]} == both)
 
 
-def test_one_run_shows_the_chance_and_its_bounds():
+def test_one_run_shows_the_chance_and_its_bounds(monkeypatch):
     at = page(metrics=["NDCG"])
     sets = sd.example("movielens-xyz")
     chances = sd.probability_of_order("NDCG", sets, 100, **OPTIONS)
@@ -54,6 +56,10 @@ def test_one_run_shows_the_chance_and_its_bounds():
         assert plain(shown.loc[name, "NDCG"]) == in_runs(row["probability"])
         ends = dict.fromkeys((in_runs(bound["low"]), in_runs(bound["high"])))
         assert plain(shown.loc[name, "if shared"]) == " to ".join(ends)
+    taken = pd.read_csv(io.StringIO(at.exports(monkeypatch)["CSV"]))
+    both = taken.merge(chances.merge(bounds, on=["better", "worse"]), on=["better", "worse"])
+    for column in ("probability", "low", "high"):
+        np.testing.assert_allclose(both[f"{column}_x"], both[f"{column}_y"], atol=1e-12)
     assert "if shared" in table(at.put("m", 200))  # once asked for, they follow m
 
 

@@ -19,7 +19,7 @@ from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.estimate import interval
 from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
-from tests.dashboard.driver import Page
+from tests.dashboard.driver import Page, array
 from tests.estimation.cases import adaptive
 
 # Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
@@ -394,3 +394,26 @@ def test_an_estimate_outside_0_to_100_percent_comes_with_its_reason():
     told = [x for x in at.captions.splitlines() if "outside 0 to 100 %, as no metric is" in x]
     assert len(told) == 2  # under the headline, and under the table of all estimators
     assert told[0].startswith("A by BV is")
+
+
+def test_true_ranks_are_drawn_as_estimated_and_as_they_are():
+    at = ranks_page(estimate_tab="True ranks")
+    lines = {line["name"]: line for line in at.specs[1]["data"]}
+    for one, ranks in zip(drawn(), sd.example("movielens-xyz"), strict=True):
+        estimated, exact = lines[one.system], lines[f"{one.system}, on all items"]
+        at_ten = array(estimated["x"]).tolist().index(10)
+        # Of one relevant item each, the share of ranks up to 10 is Recall@10.
+        value = sd.estimate("Recall@10", one, "monotone-mle").value
+        assert array(estimated["y"])[at_ten] == pytest.approx(100 * value, rel=1e-9)
+        assert array(exact["y"])[at_ten] == pytest.approx(100 * np.mean(ranks.ranks <= 10))
+        assert percent(np.mean(ranks.ranks <= 10)) == EXACT[one.system]
+
+
+def test_sampled_ranks_from_0_are_asked_about():
+    rows = "\n".join(f"A,{t}\nB,{t + 2}" for t in (0, 3, 5, 1))
+    at = ranks_page().upload("zero.csv", f"system,sampled_rank\n{rows}\n".encode())
+    assert "count from 0" in at.complaint
+    at.click("The ranks count from 0: add 1")
+    assert not at.error
+    ours = estimates_of(at).loc["MLE", "A"]
+    assert ours == estimated("mle", "Recall@10", [1, 4, 6, 2], 10_000, 100)

@@ -154,3 +154,13 @@ def test_a_pinned_setting_stays_in_picture_and_numbers():
     assert "as pinned, n = 10,000, m = 99, k = 10, scheme = with replacement" in at.captions
     at.press("pin")
     assert not any(x.delta for x in at.metric)
+
+
+def test_the_curves_are_taken_away_as_numbers(monkeypatch):
+    rows = paper_page().exports(monkeypatch)["Download data"].splitlines()
+    head, values = rows[1].split(","), np.array([row.split(",") for row in rows[2:]], float)
+    (at_100,) = values[values[:, 0] == 100]
+    for chip, (exact, expected) in TABLE.items():
+        name = chip.replace("@k", "@10")
+        shown = [at_100[head.index(f"{name} {part}")] for part in ("exact", "expected")]
+        np.testing.assert_allclose(shown, (exact, expected), rtol=1e-9, atol=0.0005)
