@@ -185,12 +185,18 @@ def column(
 def labels(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return a copy of ``values`` as labels, which can be compared: text or numbers."""
     array = np.array(array_of(name, values))
-    for label in array.ravel().tolist() if array.dtype == object else ():
-        try:
-            hash(label)
-        except TypeError:
-            raise ValueError(f"{name} must hold text or numbers, got {shown(label)}") from None
+    for label in array.flat if array.dtype == object and not _hashable((*array.flat,)) else ():
+        if not _hashable(label):
+            raise ValueError(f"{name} must hold text or numbers, got {shown(label)}")
     return array
+
+
+def _hashable(value: object) -> bool:
+    try:
+        hash(value)  # of a tuple all it holds
+    except TypeError:
+        return False
+    return True
 
 
 def candidates(name: str, values: ArrayLike, *, scalar: bool = False) -> Ints:

@@ -132,10 +132,12 @@ def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
     """Number the labels 0, 1, 2 ... in the order of first appearance."""
     if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):  # nothing to look for
         return np.arange(len(labels)), len(labels)
-    table: dict[Any, int] = {}
     listed = labels.tolist()
-    codes = np.fromiter((table.setdefault(x, len(table)) for x in listed), np.int64, len(listed))
-    return codes, len(table)
+    distinct = dict.fromkeys(listed)
+    if len(distinct) == len(listed):
+        return np.arange(len(listed)), len(listed)
+    number = dict(zip(distinct, range(len(distinct)), strict=True))
+    return np.fromiter(map(number.__getitem__, listed), np.int64, len(listed)), len(distinct)
 
 
 def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int:
