@@ -48,6 +48,26 @@ def printed(**changes: object) -> tuple[float, float]:
     return sd.bounds_from_table(**good | changes)
 
 
+def decided(
+    score: object = lambda items: items, relevant: object = 4, k: int = 2, **more: object
+) -> object:
+    return sd.rank_until_decided(score, relevant, **{"candidates": ITEMS, "k": k} | more)
+
+
+def evaluated(users: object, systems: object = None, **more: object) -> object:
+    return sd.evaluate(users, {"A": lambda user, x: x} if systems is None else systems, 2, **more)
+
+
+def nan_at(place: int) -> Callable[[object], object]:
+    return lambda items: np.where(items == place, np.nan, items * 1.0)
+
+
+def listed(**changes: object) -> sd.RankSet:
+    return sd.RankSet("S", **{"n": 30, "instances": ["u", "u"], "ranks": [3, 11], **changes})
+
+
+ITEMS = np.arange(30)
+USER = ("u", 4, ITEMS)
 X = {"HR@1": 0.1746, "HR@5": 0.4892, "HR@10": 0.6622, "NDCG@10": 0.3921}
 BOTH, AP, AUC, BV = [A, B], sd.parse_metric("AP"), sd.parse_metric("AUC"), sd.correction("BV")
 WITHOUT, POPULARITY, FALLING = "without-replacement", "popularity", "non-increasing"
@@ -63,6 +83,11 @@ FLAT = fitted(sd.SampledRankSet("S", [1, 2], 50, 4), "mle")
 SAID = sampled(adaptive=True)
 # Relevant items of one instance that are tied.
 BLOCKS = [sd.RankSet(x, [1, 4, 2], 9, instances=list("aab"), ties=[0, 2, 0]) for x in "PQ"]
+
+CUT = sd.RankSet("cut", [2, 6, 7], 12, instances=list("aab"), beyond=[False, True, True])
+OTHER = sd.RankSet("other", [1, 3, 2], 12, instances=list("aab"))
+THREE = [sd.RankSet("A", [1, 2, 3], 9), sd.RankSet("B", [1, 2, 3], 9, instances=list("xyz"))]
+PILOT = sd.SampledRankSet("S", [1, 2], 9, 3)
 
 PARTS = (math, metrics, tables, estimate, sd)
 NAMES = {name: getattr(part, name) for part in PARTS for name in dir(part)} | globals()
@@ -329,12 +354,80 @@ printed(observed={}) | observed must hold printed values
 printed(decimals=-1) | decimals of 'HR@1' must be
 printed(decimals={"HR@1": 4, "HR@5": 4, "HR@10": 4}) | decimals has no entry for 'NDCG@10'
 
+designs("RR@3", THREE, 0) | budget must be at least 1, got 0
+designs("RR@3", THREE[0], 9) | sets must be a list of rank sets
+designs("RR@3", THREE, 9, corrections=[]) | corrections is empty
+designs("RR@3", THREE, 9, proxies={"p": [1, 2, 3]}) | proxies 'p' must
+mean_of_sample("RR@3", THREE[0], 2) | instances must be at least the 3
+mean_of_sample("RR@3", THREE[0], 9, confidence=1) | confidence must be below 1
+mean_of_sample("RR@3", THREE[0], 9, THREE[1]) | .*do not rank the same instances
+
+stopping_cost("AUC", 1, 10) | .*AUC is never decided: every candidate counts
+stopping_cost("AP", 1, 10) | .*AP has no cutoff, so that only the last
+stopping_cost("RR", 1, 10, tolerance=2) | tolerance must be at least 0 and at
+stopping_cost("RR@2", 10, 10, relevant=2) | .*rank 10 is larger than n = 9
+proxy_cost("RR@2", [1, 2], [1], 0) | proxy has shape
+proxy_cost("RR@2", [1, nan], [1, 2], 0) | scores must hold finite numbers
+stopping_range("AUC", PILOT) | .*AUC has no cutoff k
+stopping_range("RR@3", PILOT, 1) | instances must be at least the 2 of
+stopping_range("RR@3", A) | pilot must be a SampledRankSet
+
+listed(ties=[0, 2], beyond=[False, True]) | ties of system 'S': 2 others
+listed(ranks=[12, 11], beyond=[False, True]) | .*known rank after one that lies beyond 10
+listed(ranks=[11, 11], n=11, beyond=[True, True]) | .*more items beyond its list than n
+listed(beyond=[0, 1]) | beyond of system 'S' must hold true or false, got 0
+listed(beyond=[True]) | beyond of system 'S' has shape
+mean("Recall@1", RankSet("S", [1], 9, beyond=True)) | .*beyond 0, .*rank more items
+mean_stopping_cost("Recall@3", CUT) | .*beyond 5, and the cost of stopping needs every rank
+mean("<Recall@6/AUC/NDCG/TOPK@0.5>", CUT) | HIDDEN
+<expected_mean/std_of_mean>("Recall@3", CUT, 5) | HIDDEN
+<flips/right_from/instances_needed>("Recall@3", [CUT, OTHER], 5) | HIDDEN
+probability_<of_order/if_redrawn/if_shared>("Recall@3", [OTHER, CUT], 5) | HIDDEN
+negatives_needed("Recall@3", [OTHER, CUT]) | HIDDEN
+verdict(["Recall@3"], [OTHER, CUT], 5) | HIDDEN
+curve("Recall@3", [CUT], [5]) | HIDDEN
+designs("Recall@3", [CUT], 5) | HIDDEN
+<significance("AP", [CUT, OTHER]/simulate("Recall@3", CUT, 5, 10/sample_ranks(CUT, 5>, RNG) | HIDDEN
+
+decided(nan_at(4), 9, 50) | .*score of candidate 4 is NaN
+decided(nan_at(9), 9) | .*relevant item 9 is NaN
+decided(relevant=40) | .*40 is not among the 30 cand
+decided(relevant=[4, 4]) | .*item once, got 4
+decided(candidates=[4, *ITEMS]) | .*item once, got 4 more
+decided(relevant=("q", 1), candidates=[("q", 1), ("q", 2)])
+    | candidates must be a list of items, each a number or a text, got
+decided(relevant=[]) | relevant is empty
+decided(relevant=ITEMS) | .*there is nothing to rank
+decided(k=0) | k must be at least 1, got 0
+decided(chunk=0) | chunk must be at le
+decided(order=[1, 2]) | order has shape
+decided(lambda x: x[:-1]) | .*for each of 1 of them
+decided(lambda x: x[: 1 + len(x) // 2])
+    | score has shape \(15,\): one number for each of 29 candidates
+decided(lambda x: x.astype(str)) | .*must hold numbers
+decided([[1], [0, nan]], "i", candidates=3, k=1) | .*score of candidate number 2 is NaN
+decided([[1], [2, 0]], "i", candidates=5) | .*holds 2 scores of other cand
+decided([[1], [0], [0]], "i", candidates=2) | .*but there are 1
+evaluated([("u", 4, [*ITEMS, 9])])
+    | .*user 'u': candidates must hold each item once, got 9 more often
+evaluated([USER], budget=28)
+    | .*28 is smaller than one user: user 'u' has 29 other candidates; give at least 29
+evaluated([USER], {"A": max, "B": max}, budget=30)
+    | .*29 other candidates, to be scored by each of 2 systems; give at least 58
+evaluated([("u", 99, ITEMS)]) | .*user 'u': relevant item 99 is not among
+evaluated([?]) | users must hold .label, rel | ("u", 4) ; ("u", 4, 30)
+evaluated([USER] * 2) | .*a label twice
+evaluated([]) | users is empty
+evaluated([USER], {}) | systems must hold a function
+
 match(5, example) | table must be 1, 2, 3 or 4, got 5
 """
 
 
 def rows() -> Iterator[tuple[str, str]]:
-    table = TABLE.replace("\n    |", " |").replace("EVERY", f"CALLS['<{'/'.join(CALLS)}>']")
+    hidden = ".*only known to lie beyond 5, .* k = 5 at most"
+    table = TABLE.replace("\n    |", " |").replace("HIDDEN", hidden)
+    table = table.replace("EVERY", f"CALLS['<{'/'.join(CALLS)}>']")
     refused = [name for name in METHODS if name not in ("mle", "monotone-mle")]
     for line in filter(None, table.replace("LIMITED", f"<{'/'.join(refused)}>").splitlines()):
         calls, sentence, *values = re.split(r" \| (?!{)", line)

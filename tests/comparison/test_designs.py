@@ -184,21 +184,3 @@ def test_nothing_seen_is_not_nothing() -> None:
     for other in (pair[1], sd.RankSet("B", [40] * 30, 50)):
         found = sd.significance("Recall@10", [none, other], np.random.default_rng(1))
         assert found["interval"][0].low < 0 < found["interval"][0].high
-
-
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
-        (lambda a, b: sd.designs("RR@3", [a, b], 0), "budget must be at least 1, got 0"),
-        (lambda a, b: sd.designs("RR@3", a, 9), "sets must be a list of rank sets"),
-        (lambda a, b: sd.designs("RR@3", [a, b], 9, corrections=[]), "corrections is empty"),
-        (lambda a, b: sd.designs("RR@3", [a, b], 9, proxies={"p": [1, 2, 3]}), "proxies 'p' must"),
-        (lambda a, b: sd.mean_of_sample("RR@3", a, 2), "instances must be at least the 3"),
-        (lambda a, b: sd.mean_of_sample("RR@3", a, 9, confidence=1), "confidence must be below 1"),
-        (lambda a, b: sd.mean_of_sample("RR@3", a, 9, b), "do not rank the same instances"),
-    ],
-)
-def test_wrong_input(call, told: str) -> None:
-    a = sd.RankSet("A", [1, 2, 3], 9)
-    with pytest.raises(ValueError, match=told):
-        call(a, sd.RankSet("B", [1, 2, 3], 9, instances=list("xyz")))

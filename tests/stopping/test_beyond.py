@@ -55,39 +55,7 @@ def test_items_of_one_instance_take_places_one_behind_the_other() -> None:
     assert tied.ranks.tolist() == [9, 15]
 
 
-RNG = np.random.default_rng(1)
 OTHER = sd.RankSet("other", [1, 3, 2, 4, 9, 8], 12, instances=list("aabbcd"))
-
-
-@pytest.mark.parametrize("call", [
-    lambda: sd.mean("Recall@6", CUT),
-    lambda: sd.mean("AUC", CUT),
-    lambda: sd.mean("NDCG", CUT),
-    lambda: sd.mean("TOPK@0.5", CUT),
-    lambda: sd.significance("AP", [CUT, OTHER], RNG),
-    lambda: sd.expected_mean("Recall@3", CUT, 5),
-    lambda: sd.std_of_mean("Recall@3", CUT, 5),
-    lambda: sd.curve("Recall@3", [CUT], [5]),
-    lambda: sd.flips("Recall@3", [CUT, OTHER], 5),
-    lambda: sd.right_from("Recall@3", [OTHER, CUT], 5),
-    lambda: sd.probability_of_order("Recall@3", [OTHER, CUT], 5),
-    lambda: sd.probability_if_redrawn("Recall@3", [OTHER, CUT], 5),
-    lambda: sd.probability_if_shared("Recall@3", [OTHER, CUT], 5),
-    lambda: sd.negatives_needed("Recall@3", [OTHER, CUT]),
-    lambda: sd.instances_needed("Recall@3", [OTHER, CUT], 5),
-    lambda: sd.verdict(["Recall@3"], [OTHER, CUT], 5),
-    lambda: sd.simulate("Recall@3", CUT, 5, 10, RNG),
-    lambda: sd.sample_ranks(CUT, 5, RNG),
-    lambda: sd.designs("Recall@3", [CUT], 5),
-])  # fmt: skip
-def test_what_needs_the_rank_is_refused_with_the_largest_cutoff(call) -> None:
-    with pytest.raises(ValueError, match=r"only known to lie beyond 5, .* k = 5 at most"):
-        call()
-
-
-def test_a_cost_says_what_it_needs() -> None:
-    with pytest.raises(ValueError, match="beyond 5, and the cost of stopping needs every rank"):
-        sd.mean_stopping_cost("Recall@3", CUT)
 
 
 def test_significance_of_a_cut_metric_needs_no_more() -> None:
@@ -99,29 +67,3 @@ def test_significance_of_a_cut_metric_needs_no_more() -> None:
         0,
         1,
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        (
-            {"ranks": [3, 11], "ties": [0, 2], "beyond": [False, True]},
-            "ties of system 'S': 2 others",
-        ),
-        ({"ranks": [12, 11], "beyond": [False, True]}, "known rank after one that lies beyond 10"),
-        ({"ranks": [11, 11], "n": 11, "beyond": [True, True]}, "more items beyond its list than n"),
-        (
-            {"ranks": [3, 11], "beyond": [0, 1]},
-            "beyond of system 'S' must hold true or false, got 0",
-        ),
-        ({"ranks": [3, 11], "beyond": [True]}, "beyond of system 'S' has shape"),
-    ],
-)
-def test_wrong_input(changes, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        sd.RankSet("S", **({"n": 30, "instances": ["u", "u"]} | changes))
-
-
-def test_where_nothing_is_known_it_says_to_rank_more() -> None:
-    with pytest.raises(ValueError, match=r"beyond 0, .*rank more items"):
-        sd.mean("Recall@1", sd.RankSet("S", [1], 9, beyond=True))

@@ -115,19 +115,3 @@ def test_share_cutoffs_stop_where_their_place_is() -> None:
         for k, r, n in ((11, 3, 101), (11, 30, 101), (6, 12, 51))
     ]
     assert found == pytest.approx(np.mean(costs), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
-        (lambda: sd.stopping_cost("AUC", 1, 10), "AUC is never decided: every candidate counts"),
-        (lambda: sd.stopping_cost("AP", 1, 10), "AP has no cutoff, so that only the last"),
-        (lambda: sd.stopping_cost("RR", 1, 10, tolerance=2), "tolerance must be at least 0 and at"),
-        (lambda: sd.stopping_cost("RR@2", 10, 10, relevant=2), "rank 10 is larger than n = 9"),
-        (lambda: sd.proxy_cost("RR@2", [1, 2], [1], 0), "proxy has shape"),
-        (lambda: sd.proxy_cost("RR@2", [1, np.nan], [1, 2], 0), "scores must hold finite numbers"),
-    ],
-)
-def test_wrong_input(call, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        call()

@@ -30,15 +30,3 @@ def test_more_of_others_is_less_certain_and_all_ranks_tell_all() -> None:
     whole = sd.SampledRankSet("S", ranks.ranks, 201, 200, scheme="without-replacement")
     cost = sd.mean_stopping_cost("RR@5", ranks).mean
     assert sd.stopping_range("RR@5", whole) == pytest.approx((cost, cost), abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("metric", "instances", "told"),
-    [("AUC", None, "AUC has no cutoff k"), ("RR@3", 1, "instances must be at least the 2 of")],
-)
-def test_wrong_input(metric: str, instances, told: str) -> None:
-    pilot = sd.SampledRankSet("S", [1, 2], 9, 3)
-    with pytest.raises(ValueError, match=told):
-        sd.stopping_range(metric, pilot, instances)
-    with pytest.raises(ValueError, match="pilot must be a SampledRankSet"):
-        sd.stopping_range("RR@3", sd.RankSet("S", [1], 9))
