@@ -97,7 +97,9 @@ def test_designs_follow_the_budget(page):
         stopped = errors[errors["design"] == "stop when decided"]
         expect(row).to_contain_text(f"{round(stopped['instances'].mean()):,}")
         said = page.locator(".st-key-designs_said")
-        expect(said).to_contain_text(f"For the price of {budget:,} negatives, stopping")
+        expect(said).to_contain_text(
+            f"For the price of {budget:,} negative{'s' * (budget > 1)}, stopping"
+        )
         x, y = page.evaluate(POINT, ["consistency_designs", 0, ""])
         found = errors.query("design == 'uncorrected'")["rmse"]
         assert (x, y) == pytest.approx((budget, 100 * (found**2).mean() ** 0.5), rel=5e-3)
