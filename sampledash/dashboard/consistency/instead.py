@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,20 +58,25 @@ def most_of(focus: Focus) -> int:
     return max(each.max_negatives for each in focus.sets)
 
 
-def compute(focus: Focus, budget: int, progress: Progress | None = None) -> Priced:
-    """The designs at a budget and at the ladder of budgets up to all negatives."""
+def ladder(focus: Focus, *budgets: int) -> list[int]:
+    """These budgets and those of the slider, up to all negatives."""
+    return sorted({*budgets, *(int(b) for b in BUDGETS if b <= most_of(focus))})
+
+
+def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = None) -> Priced:
+    """The designs at some budgets."""
     q, most = focus.result.question, most_of(focus)
-    if not 1 <= budget <= most:
-        raise ValueError(
-            f"the price is {budget} scores per instance: take a whole number from 1 to {most}, for "
-            "which all candidates of the longest list can be ranked"
-        )
+    for budget in budgets:
+        if not 1 <= budget <= most:
+            raise ValueError(
+                f"the price is {budget} scores per instance: take a whole number from 1 to {most}, "
+                "for which all candidates of the longest list can be ranked"
+            )
     options: Any = {key: x for key, x in q.options.items() if key != "correction"}
     proxies = {}
     if focus.metric.k is not None or focus.metric.share is not None:
         least = [mean_stopping_cost(focus.metric, x, order="best").mean for x in focus.sets]
         proxies[ORDER] = least
-    budgets = sorted({budget, *(int(b) for b in BUDGETS if b <= most)})
     found = {}
     for done, price in enumerate(budgets):
         if progress:
@@ -210,8 +215,8 @@ def follows(focus: Focus, dark: bool) -> live.Follows:
         )
 
     def frames() -> dict[str, live.Frame]:
-        budgets = [int(b) for b in BUDGETS if b <= most_of(focus)]
-        priced = compute(focus, budgets[0])
+        budgets = ladder(focus)
+        priced = compute(focus, budgets)
         return {count(budget): at(priced, budget) for budget in budgets}
 
     return live.Follows("budget", depends, frames, lines=False, shared=q.shared)

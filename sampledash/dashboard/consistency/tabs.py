@@ -454,13 +454,13 @@ def _instead(focus: Focus) -> None:
     said = st.container(key=instead.SAID)
     budget = _budget(min(focus.result.m, instead.most_of(focus)))
     try:
+        sentence = instead.sentence(focus, instead.compute(focus, [budget]), budget)
+        said.markdown(escaped(sentence))  # it stands while the other prices are looked at
         with page.progress("Every design at its price") as report:
-            priced = instead.compute(focus, budget, report)
+            priced = instead.compute(focus, instead.ladder(focus, budget), report)
     except ValueError as error:
         said.info(escaped(state.spelled(error)), icon=":material/info:")
         return
-    sentence = instead.sentence(focus, priced, budget)
-    said.markdown(escaped(sentence))
     fig = instead.picture(focus, priced, budget, dark=page.is_dark())
     alt = f"Error against price, a line a design. {sentence}"
     page.picture(fig, key=instead.PICTURE, alt=alt)
