@@ -104,7 +104,7 @@ def budgets(quick: bool) -> Iterator[Result]:
 
     With five scores a user, some 44 of them, hits are few: intervals may then be too wide.
     """
-    runs, sets = 50 if quick else 2_000, sd.example("movielens-xyz")
+    runs, sets = 20 if quick else 2_000, sd.example("movielens-xyz")
     for scores, metric, system in product((100, 5), ("Recall@10", "NDCG@10"), range(3)):
         ranks, other = sets[system], sets[(system + 1) % 3]
         rng, paired = np.random.default_rng([7, system]), (ranks, other)

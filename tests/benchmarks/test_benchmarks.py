@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from sampledash.metrics import as_metric
 from sampledash.sampled_rank_sets import SampledRankSet
-from tests.benchmarks import core, counterexamples, estimators, stopping, verdict
+from tests.benchmarks import core, estimators, stopping, verdict
 from tests.benchmarks.bounds import hardest, rejected
 from tests.oracles import WITH, dense_law
 
@@ -42,9 +42,8 @@ def test_the_least_width_by_hand(mass: np.ndarray, m: int, size: int, exact: flo
 
 # What only times is left out, and what has its tests in tests/comparison and tests/estimation.
 COMPARED = [
-    *(core.laws, core.bias_variance, core.curves, stopping.plan, stopping.budgets),
+    *(core.laws, core.bias_variance, stopping.plan, stopping.budgets, estimators.large),
     *(verdict.budget, verdict.ten_million, verdict.upload, verdict.moved_control),
-    *(counterexamples.every_setting, estimators.large),
 ]
 
 

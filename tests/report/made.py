@@ -1,5 +1,7 @@
 """Comparisons that the tests of the report share."""
 
+from functools import cache
+
 import numpy as np
 
 import sampledash as sd
@@ -34,6 +36,7 @@ def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None
     return Findings(*facts, m_values=values, **given)
 
 
+@cache
 def movielens(metrics=("Recall@10", "AUC"), m=100, m_max=1000, systems=3, **options):
     sets, python = sd.example("movielens-xyz")[:systems], 'sd.example("movielens-xyz")'
     name, options = "MovieLens 1M: X, Y, Z", {**WITHOUT, **options}
@@ -48,6 +51,7 @@ def of_ranks(ranks, n, metrics, m, *, source="ranks", options=WITHOUT, m_max=Non
     return findings(source, python, sets, metrics, m, options, m_max)
 
 
+@cache
 def several(weighting="instances", systems="PQ", seed=3):
     rng = np.random.default_rng(seed)
     ranks = {

@@ -38,7 +38,7 @@ class Reader(HTMLParser):
 
 
 def test_everything_is_in_it():
-    found = movielens(m_max=1000)
+    found = movielens()
     page = Reader(html_report(found, legend='<span class="key">X</span>'))
     assert page.texts["h1"] == ["Sampled metrics of MovieLens 1M: X, Y, Z"]
     assert page.texts["h2"] == ["For the paper", "Tables", "Settings", "LaTeX", "BibTeX", "Python"]
@@ -57,15 +57,15 @@ def test_everything_is_in_it():
 def test_settings_are_told_where_they_matter():
     cells = Reader(html_report(several("relevant-items"))).texts["td"]
     assert "its number of relevant items" in cells
-    plain = Reader(html_report(movielens(m_max=120, metrics=["AP"]))).texts["td"]
+    plain = Reader(html_report(movielens(m_max=120, metrics=("AP",)))).texts["td"]
     assert "Weight of an instance" not in plain
-    cls = movielens(m_max=120, metrics=["AP"], correction="CLS", fit_scheme="with-replacement")
+    cls = movielens(m_max=120, metrics=("AP",), correction="CLS", fit_scheme="with-replacement")
     cells = Reader(html_report(cls)).texts["td"]
     assert {"CLS", "the law of sampling with replacement"} <= set(cells)
 
 
 def test_nothing_is_fetched_and_plotly_is_there_once():
-    found = movielens(m_max=120, metrics=["AP"])
+    found = movielens(m_max=120, metrics=("AP",))
     text = html_report(found, [("One", figure()), ("Two", figure())], {})
     page = Reader(text)
     assert page.tags.count("figure") == 2
@@ -99,7 +99,7 @@ def test_names_are_text():
 
 def test_a_long_table_is_cut_and_the_same_input_gives_the_same_file():
     table = pd.DataFrame({"better": ["A"] * 1234, "m": range(1234)})
-    found = movielens(m_max=120, metrics=["AP"])
+    found = movielens(m_max=120, metrics=("AP",))
     first, second = (html_report(found, [("One", figure())], {"Long": table}) for _ in range(2))
     assert f"The first {MOST_ROWS} of 1,234 rows." in Reader(first).texts["p"]
     assert first == second

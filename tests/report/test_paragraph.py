@@ -216,7 +216,7 @@ def plain(latex):
 
 def test_latex_says_the_same():
     for found in (
-        movielens(m_max=1000),
+        movielens(),
         hand([0.1, 0.2, 0.3], [0.3, 0.1, 0.2], [0.5, 0.001, 0.99], [5, None, 1234]),
         hand([0.1, 0.2], [-0.3, 0.2], options={**WITHOUT, "correction": "BV 0.1"}),
     ):
@@ -296,7 +296,7 @@ OWN = {"A": [1, 2], "B": [2, 3]}
 
 
 def test_what_is_cited_and_nothing_else():
-    movie, own = movielens(m_max=100), of_ranks(OWN, 10, ["AP"], 2)
+    movie, own = movielens(), of_ranks(OWN, 10, ["AP"], 2)
     # Section 6: 6,040 users.
     said = (
         "6,040 test instances of MovieLens 1M (Harper & Konstan, 2015) among all its 1,393 to 3,687"
@@ -312,7 +312,7 @@ def test_what_is_cited_and_nothing_else():
 
 def test_entries_say_what_their_sources_say():
     # The ACM reference of the paper's first page; the README for MovieLens.
-    made = entries(bibtex(movielens(m_max=100)))
+    made = entries(bibtex(movielens()))
     for key, kind, wanted in (
         ("krichene2020sampled", "inproceedings",
          {"author": "Krichene, Walid and Rendle, Steffen", "year": "2020",
