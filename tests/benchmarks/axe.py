@@ -10,9 +10,9 @@ from playwright.sync_api import expect, sync_playwright
 
 from sampledash.dashboard.learn.page import NUMBERS
 from sampledash.dashboard.paper.page import ITEMS
+from tests.benchmarks.load import served
 from tests.browser.conftest import QUIET, chromium_path
 from tests.browser.test_axe import STREAMLIT, faults
-from tests.session import serve
 
 LOOKS = tuple((width, scheme) for width in (1280, 390) for scheme in ("light", "dark"))
 MODES = {
@@ -53,9 +53,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", metavar="PAGE", choices=MODES, help="one page")
     chosen = parser.parse_args().only
-    process, start = serve()
     bad = 0
-    with sync_playwright() as playwright:
+    with served() as (start, _), sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
         page = chromium.new_context(reduced_motion="reduce").new_page()
         page.set_default_timeout(60_000)
@@ -82,7 +81,6 @@ def main() -> int:
             for button in OPENED.get(name, ()):
                 bad += look(f"{name}: {button}", name, button)
         chromium.close()
-    process.terminate()
     print(f"{bad} faults")
     return bad > 0
 

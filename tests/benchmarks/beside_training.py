@@ -20,7 +20,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from sampledash.dashboard.lab.result import OFFERED
-from tests.session import ROOT, Session, serve, widget
+from tests.benchmarks.load import served
+from tests.session import ROOT, Session, widget
 
 PAUSE = 0.2  # seconds between two changes
 ROUNDS = 8  # trainings at most, of what is trained in no time
@@ -119,12 +120,8 @@ def main() -> int:
     with TemporaryDirectory() as folder:
         script = Path(folder) / "large.py"
         script.write_text(LARGE, encoding="utf-8")
-        process, address = serve(script)
-        try:
+        with served(script) as (address, _):
             good = asyncio.run(measured(address, chips, asked.changes))
-        finally:
-            process.terminate()
-            process.communicate(timeout=20)
     return 0 if good else 1
 
 

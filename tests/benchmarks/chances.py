@@ -210,16 +210,9 @@ class Pair:
         rng = np.random.default_rng([3, seed])
         size = int(rng.choice([30, 40, 60, 100, 200]))
         n, m = int(rng.choice([40, 67, 150, 400])), int(rng.choice([5, 20, 35]))
-        first = rng.random(size)
-        alike = np.clip(first + rng.normal(0, 0.05, size), 0, 0.9999)
-        second = alike if rng.random() < 0.6 else rng.random(size)
-        power = float(rng.choice([1.5, 3.0]))
-        powers = power, power * np.exp(0.3 * rng.normal() / np.sqrt(size))
-        each = [
-            1 + (n * u**p).astype(np.int64) for u, p in zip((first, second), powers, strict=True)
-        ]
+        ranks = _alike_or_not(rng, size, n, 0.05, lambda: float(rng.choice([1.5, 3.0])))
         chosen = (str(rng.choice(some)) for some in (FEW_VALUES, RECIPES, UNIFORM))
-        return cls(*chosen, n, m, np.minimum(each, n), OVERLAPS[seed % 4], seed)
+        return cls(*chosen, n, m, ranks, OVERLAPS[seed % 4], seed)
 
     @classmethod
     def rare(cls, seed: int) -> Pair:
@@ -227,17 +220,11 @@ class Pair:
         rng = np.random.default_rng([9, seed])
         size, n = int(rng.choice([30, 40, 60, 100])), int(rng.choice([67, 400, 3000]))
         m, power = int(rng.choice([10, 20, 50])), float(rng.choice([1.0, 1.15, 1.5]))
-        first = rng.random(size)
-        alike = np.clip(first + rng.normal(0, 0.03, size), 0, 0.9999)
-        second = alike if rng.random() < 0.6 else rng.random(size)
-        powers = power, power * np.exp(0.3 * rng.normal() / np.sqrt(size))
-        each = [
-            1 + (n * u**p).astype(np.int64) for u, p in zip((first, second), powers, strict=True)
-        ]
+        ranks = _alike_or_not(rng, size, n, 0.03, lambda: power)
         metrics = ("AP", "RR", "AP@5", "NDCG@10", "NDCG", "Recall@5")
         recipes = ("CLS", "CLS", "CLS", "BV 0.1", "uncorrected")
         chosen = (str(rng.choice(some)) for some in (metrics, recipes, UNIFORM))
-        return cls(*chosen, n, m, np.minimum(each, n), None, seed)
+        return cls(*chosen, n, m, ranks, None, seed)
 
     @property
     def sets(self) -> list[sd.RankSet]:
@@ -283,6 +270,18 @@ class Pair:
                 drawn = rng.multivariate_hypergeometric(parts, self.m, runs)
             total += vector[drawn[:, 0] + drawn[:, 1]] - vector[drawn[:, 0] + drawn[:, 2]]
         return total / self.ranks.shape[1]
+
+
+def _alike_or_not(
+    rng: np.random.Generator, size: int, n: int, off: float, power_of: Callable[[], float]
+) -> Ints:
+    """Ranks of two systems: those of the second near those of the first, or independent."""
+    first = rng.random(size)
+    alike = np.clip(first + rng.normal(0, off, size), 0, 0.9999)
+    second = alike if rng.random() < 0.6 else rng.random(size)
+    power = power_of()
+    powers = np.array([[power], [power * np.exp(0.3 * rng.normal() / np.sqrt(size))]])
+    return np.minimum(1 + (n * np.array([first, second]) ** powers).astype(np.int64), n)
 
 
 def share_ahead(differences: Floats, better: str) -> tuple[float, float]:

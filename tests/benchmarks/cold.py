@@ -18,9 +18,9 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 
 from tests.benchmarks.live import PICTURE
-from tests.benchmarks.load import processor_seconds
+from tests.benchmarks.load import processor_seconds, served
 from tests.browser.conftest import QUIET, chromium_path
-from tests.session import Session, finished, serve
+from tests.session import Session, finished
 
 SLOWER, LARGER = 1.4, 1.5
 DRAWN = ".js-plotly-plot .main-svg .trace"
@@ -28,18 +28,13 @@ DRAWN = ".js-plotly-plot .main-svg .trace"
 
 def visit(playwright: Any, script: str, page: str) -> tuple[float, float]:
     """Seconds from the address to the first picture, and processor seconds of the server."""
-    process, address = serve(script)
-    try:
-        how = {"executable_path": chromium_path(), "args": QUIET}
-        with closing(playwright.chromium.launch(**how)) as browser:
-            tab = browser.new_page(viewport={"width": 1280, "height": 900})
-            start = time.perf_counter()
-            tab.goto(f"{address}/{page}")
-            tab.locator(DRAWN).first.wait_for(state="attached", timeout=60_000)
-            return time.perf_counter() - start, processor_seconds(process.pid)
-    finally:
-        process.terminate()
-        process.communicate(timeout=20)
+    how = {"executable_path": chromium_path(), "args": QUIET}
+    with served(script) as (address, pid), closing(playwright.chromium.launch(**how)) as browser:
+        tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        start = time.perf_counter()
+        tab.goto(f"{address}/{page}")
+        tab.locator(DRAWN).first.wait_for(state="attached", timeout=60_000)
+        return time.perf_counter() - start, processor_seconds(pid)
 
 
 def resident(pid: int) -> float:
@@ -74,12 +69,8 @@ def main() -> int:
     for name, (seconds, python) in medians.items():
         print(f"{name:8} first picture after {seconds:5.2f} s, python {python:5.2f} s")
     slower = medians["explore"][0] / medians["blank"][0]
-    process, address = serve()
-    try:
-        found = finished(memory(address, process.pid, 3 if args.quick else 10))
-    finally:
-        process.terminate()
-        process.communicate(timeout=20)
+    with served() as (address, pid):
+        found = finished(memory(address, pid, 3 if args.quick else 10))
     larger = found[-1] / found[0]
     print(f"{slower:.2f} times the blank page (at most {SLOWER})")
     print(

@@ -15,11 +15,7 @@ import pandas as pd
 import sampledash as sd
 from tests.benchmarks.frame import Result, timed
 from tests.comparison.made import options_of, rank_set
-from tests.oracles import (
-    POPULARITY,
-    SCHEMES,
-    WITHOUT,
-)
+from tests.oracles import POPULARITY, SCHEMES, WITHOUT
 
 Row = tuple[int, tuple[int, ...]]  # n and the ranks of the relevant items
 

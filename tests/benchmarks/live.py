@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,8 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from tests.benchmarks.load import processor_seconds
+from tests.benchmarks.load import processor_seconds, served
 from tests.browser.conftest import QUIET, chromium_path
-from tests.session import serve
 
 TEXT = """
 import streamlit as st
@@ -160,37 +160,33 @@ def main() -> int:
     parser.add_argument("--only", choices=OURS, help="one page of ours")
     args = parser.parse_args()
     changes = 4 if args.quick else args.changes
-    servers = []
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        playwright = stack.enter_context(sync_playwright())
+        launched = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
+        chromium = stack.enter_context(closing(launched))
         context = chromium.new_context(viewport={"width": 1280, "height": 900})
         places = []
-        try:
-            for name, script in (("text", TEXT), ("picture", PICTURE)):
-                (path := Path(folder) / f"{name}.py").write_text(script)
-                servers.append(started := serve(path))
-                how = {"field": f".st-key-m {FIELD}", "values": (50, 200)}
-                places.append(opened(context, name, started[1], started[0].pid, **how))
-            servers.append(started := serve())
-            for name, (where, _, values) in OURS.items():
-                if args.only in (None, name):
-                    address, how = f"{started[1]}/{name}", {"field": where, "values": values}
-                    places.append(opened(context, name, address, started[0].pid, **how))
-            for place in places:  # in a tab that is not looked at, pictures wait
-                place.change(1)
-                place.forget()
-            for turn in range(changes):
-                for place in places:
-                    place.change(turn)
-            hands = []
+        for name, script in (("text", TEXT), ("picture", PICTURE)):
+            (path := Path(folder) / f"{name}.py").write_text(script)
+            address, pid = stack.enter_context(served(path))
+            how = {"field": f".st-key-m {FIELD}", "values": (50, 200)}
+            places.append(opened(context, name, address, pid, **how))
+        ours, pid = stack.enter_context(served())
+        for name, (where, _, values) in OURS.items():
+            if args.only in (None, name):
+                how = {"field": where, "values": values}
+                places.append(opened(context, name, f"{ours}/{name}", pid, **how))
+        for place in places:  # in a tab that is not looked at, pictures wait
+            place.change(1)
+            place.forget()
+        for turn in range(changes):
             for place in places:
-                place.tab.bring_to_front()
-                hands += [dragged(place.tab, name) for name in DRAGGED.get(place.name, ())]
-        finally:
-            chromium.close()
-            for process, _ in servers:
-                process.terminate()
-                process.communicate(timeout=20)
+                place.change(turn)
+        hands = []
+        for place in places:
+            place.tab.bring_to_front()
+            hands += [dragged(place.tab, name) for name in DRAGGED.get(place.name, ())]
     print(*(place.line() for place in places), *hands, sep="\n")
     return 0
 

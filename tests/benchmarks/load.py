@@ -13,6 +13,8 @@ import asyncio
 import os
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -109,6 +111,17 @@ def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
     }
 
 
+@contextmanager
+def served(script: str | Path = "app.py") -> Iterator[tuple[str, int]]:
+    """Address and process of a server that is stopped at the end."""
+    process, address = serve(script)
+    try:
+        yield address, process.pid
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
 def processor_seconds(pid: int) -> float:
     """Processor time of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -158,15 +171,11 @@ def main() -> int:
     sessions, changes, every = args.sessions, args.changes, args.every
     if args.quick:
         sessions, changes, every = 3, 2, 0.5
-    process, address = serve()
-    try:
+    with served() as (address, pid):
         # What is loaded once per process belongs to no reader.
         asyncio.run(Reader(900).read(address, 2, 0.1, 0))
         crowds = [Reader(0)], [Reader(901)], [Reader(1 + number) for number in range(sessions)]
-        each = [measured(address, process.pid, readers, changes, every) for readers in crowds]
-    finally:
-        process.terminate()
-        process.communicate(timeout=20)
+        each = [measured(address, pid, readers, changes, every) for readers in crowds]
     (_, alone, crowd), right = zip(*each, strict=True)
     print(f"p95 at once / p95 alone: {crowd / alone:.2f}")
     return 0 if all(right) and (args.quick or crowd <= 3 * alone) else 1

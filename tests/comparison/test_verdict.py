@@ -15,14 +15,7 @@ import pytest
 import sampledash as sd
 from sampledash.comparison.order import quick_ladder
 from sampledash.comparison.verdict import state_of
-from tests.benchmarks.every_m import (
-    CORRECTIONS,
-    Case,
-    cases,
-    check,
-    flips_of,
-    order,
-)
+from tests.benchmarks.every_m import CORRECTIONS, Case, cases, check, flips_of, order
 from tests.comparison.made import of_ranks
 from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT
 
