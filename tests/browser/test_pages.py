@@ -59,7 +59,8 @@ def test_from_page_to_page_and_back_with_undo(page):
     for name in ("Explore", "Consistency", "Explore", "Correct"):
         expect(slider).to_have_attribute("aria-valuetext", "100")
         go(page, name)
-        expect(page.get_by_test_id("stTopNavLink").filter(has_text=name)).to_be_visible()
+        # A page that is left before it has begun is no step of Back.
+        expect(page).to_have_url(re.compile(f"/{name.lower()}"))
     says(page, "With 100 negatives, BV 0.1")
     expect(slider).to_have_attribute("aria-valuetext", "100")
     page.go_back()
