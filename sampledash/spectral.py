@@ -393,6 +393,7 @@ def _steps(sampling: Sampling) -> Floats:
     if parts[0].ndim == 1:
         every *= np.ravel(np.column_stack([parts[0], np.resize(parts[1], len(parts[0]))]))[:kept]
         return every
+    seen = np.empty((m + 1, sum(map(len, parts))))  # fewer where there are fewer ranks than m
     for i, part in enumerate(parts):
-        every[:, i::2] = every[:, i::2] @ part.T
-    return every
+        seen[:, i::2] = every[:, i::2] @ part.T
+    return seen

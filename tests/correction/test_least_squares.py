@@ -38,6 +38,15 @@ def test_kkt(scheme: str, odds: float, n: int, m: int, nonnegative: bool) -> Non
         assert not nonnegative or values[-1] >= 0
 
 
+@pytest.mark.parametrize(("scheme", "odds"), [(WITH, 1.0), (POPULARITY, 5.0)])
+@pytest.mark.parametrize(("n", "m"), [(38, 57), (37, 300), (5, 9), (2, 4)])
+def test_more_negatives_than_candidates(scheme: str, odds: float, n: int, m: int) -> None:
+    law = dense_law(n, m, scheme, odds)
+    for name, k in (("recall", 1), ("ndcg", None), ("ap", None)):
+        values = sd.correction("CLS").fit(sd.metric(name, k=k), sd.Sampling(n, m, scheme, odds))
+        assert kkt_residual(law, exact_metric(name, k, n), values.values) <= 1e-9
+
+
 def test_the_residual_notices_a_wrong_vector() -> None:
     law, target = dense_law(500, 20, WITH), exact_metric("ap", None, 500)
     right = sd.correction("CLS").fit("AP", sd.Sampling(500, 20)).values
