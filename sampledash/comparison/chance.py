@@ -1,9 +1,23 @@
-"""Chance that one sampled run shows the true order of two systems."""
+r"""The chance that one sampled run shows the true order: that one random sum exceeds another.
+
+With :math:`\varphi` the characteristic function of the difference D of two sums, and a period P
+beyond all of D that weighs anything,
+
+.. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
+          \frac{\operatorname{Im} \varphi(2 \pi k / P)}{k} - \frac12 P(D = 0),
+
+the Fourier series of a square wave. That is exact but for the tails beyond the period, whatever
+the skewness; the sum ends where :math:`\varphi` has died away. Where it does not, as for few or
+rare hits, the last frequencies tell P(D = 0), and those before are tapered: against sixteen times
+as many frequencies the result is then off by 2e-6 as a rule, 2e-4 at most (100 random cases).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain, pairwise
 from typing import Unpack
 
 import numpy as np
@@ -11,17 +25,26 @@ import pandas as pd
 from scipy.special import ndtr
 
 from sampledash import checks
-from sampledash.comparison.inversion import Law
 from sampledash.comparison.means import expected_means
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.run_distribution import Run, chances_above, exact_laws
+from sampledash.comparison.run_distribution import TOP, Complex, Law, Run, exact_laws, waves_of
 from sampledash.comparison.scatter import moments_of_systems, variances_of_means
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
-from sampledash.rank_sets import RankSet
+from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
 from sampledash.types import Floats, Ints
 
-ROUGH = 0.08  # where no term is larger, in deviations, the normal law is good to 0.005
+_REACH = 8.0  # standard deviations beyond which a difference weighs nothing
+_STAGES = (0, 48, 512, 2048, 8192)  # frequencies evaluated in turn, until all died away
+_ALWAYS = 2048  # so many are worth their time
+_ROOM = 1 << 25  # more only for so few laws: entries of (laws, frequencies)
+_ENOUGH = 512  # before so many nothing is taken to have died away for good
+_TURNS = 128  # so many phases tell how often a rare value occurs
+_ROUNDED = 1e-6  # the root of what rounding leaves of nothing
+_FAINT = 1e-6  # died away
+_BLOCK = 1 << 21  # entries of a matrix held at a time
+_ALIKE = 8.0  # pairs whose deviations differ by less share their frequencies
+_ROUGH = 0.08  # where no term is larger, in deviations, the normal law is good to 0.005
 
 
 def probability_of_order(
@@ -115,12 +138,92 @@ def _chances_of_sums(
     found = normal_chances(difference, deviation, step)
     # No skewness is larger than the largest term over the deviation.
     terms = np.array([run.largest_term() for run in runs])
-    rough = np.maximum(terms[first], terms[second]) > ROUGH * deviation
+    rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
     if len(at):
         some = first[at], second[at], (difference - step)[at], deviation[at], step[at]
-        found[at] = chances_above(runs, *some)
+        found[at] = _chances_above(runs, *some)
     return found
+
+
+def _chances_above(
+    runs: Sequence[Run],
+    first: Ints,
+    second: Ints,
+    difference: Floats,
+    deviation: Floats,
+    shift: Floats,
+) -> Floats:
+    """P(mean of the run ``first`` exceeds that of ``second`` + shift), per pair of indices.
+
+    For sums of items, or hits, and whole counts. ``difference`` is the expected one less the shift,
+    ``deviation`` its standard deviation, not 0; ``shift`` half the step of a lattice that both
+    means lie on, or 0.
+    """
+    found = np.empty(len(first))
+    left = np.arange(len(first))
+    while len(left):
+        top = float(deviation[left].max())
+        now = left[deviation[left] > top / _ALIKE]
+        left = np.setdiff1d(left, now)
+        near = np.abs(difference[now]) < _REACH * top
+        found[now[~near]] = difference[now[~near]] > 0
+        now = now[near]
+        whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
+        found[now] = [np.nan if chance is None else chance for chance in whole]
+        now = now[np.isnan(found[now])]
+        if len(now):
+            used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)
+            some = [runs[i] for i in used]
+            laws = sum(len(run.atoms) for run in some)
+            i, j = np.split(at, 2)
+            found[now] = inverted(partial(_characteristic, some), laws, i, j, top, shift[now])
+    return np.clip(found, 0.0, 1.0)
+
+
+def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
+    """P(mean of ``first`` exceeds that of ``second`` + shift), see :func:`by_lumps`."""
+    if not (first.is_sum and second.is_sum and first.has_lump):
+        return None
+    sums = [first.terms(), second.terms()]
+    every = list(chain(*sums))
+    times = np.array([count for _, _, count in every])
+
+    def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
+        found = np.ones((len(turn), usual.shape[1]), dtype=np.complex128)
+        for i, (few, much, count) in enumerate(zip(usual, large, times, strict=True)):
+            one = few + turn * much if i < len(sums[0]) else few.conj() + much.conj() / turn
+            found *= one if count == 1 else one**count
+        return found
+
+    laws = [(values, p) for values, p, _ in every]
+    return by_lumps(laws, times, transform, shift)
+
+
+def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
+    """Characteristic functions of the means, at evenly spaced frequencies: (runs, f)."""
+    product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
+    # Runs with the same weights share the laws of equal ranks.
+    groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
+    for i, run in enumerate(runs):
+        if not run.is_sum:
+            for part in run.hits or ():
+                own = waves_of(part.values, frequencies)
+                product[i] *= power_product(np.asarray(part.law @ own), part.times)
+            continue
+        weights = np.where(run.atoms.position == 1, run.weights, np.nan)
+        key = run.protocol.law_key(run.atoms, run.m)
+        for weight in np.unique(weights[run.atoms.position == 1]).tolist():
+            groups.setdefault((key, weight), []).append((i, run.atoms[weights == weight]))
+    for (_, weight), members in groups.items():
+        joined, places = distinct_over_systems([atoms for _, atoms in members])
+        counts = np.zeros((len(members), len(joined)), dtype=np.int64)
+        for row, (_, atoms), at in zip(counts, members, places, strict=True):
+            np.add.at(row, at, atoms.count.astype(np.int64))
+        for rows, waves in runs[members[0][0]].waves(joined, weight * frequencies):
+            for row, (i, _) in zip(counts[:, rows], members, strict=True):
+                product[i] *= power_product(waves, row)
+    return product
 
 
 def normal_chances(
@@ -150,3 +253,125 @@ def _chances_among(laws: Sequence[Law | None]) -> Floats:
         below = np.r_[0.0, np.cumsum(shares)][np.searchsorted(others, values - TIED)]
         chances[list(known), j] = np.add.reduceat(mass * below, starts)
     return np.asarray(np.clip(chances, 0.0, 1.0))
+
+
+def by_lumps(
+    terms: Sequence[Law],
+    times: Floats | Ints,
+    transform: Callable[[Complex, Complex, Complex], Complex],
+    shift: float,
+) -> float | None:
+    """P(difference of two sums exceeds shift) where one value dwarfs all others.
+
+    The sum that has it more often is ahead; where both have it equally often the others decide, on
+    a scale of their own, which no evenly spaced frequencies of the whole would reach. ``None``
+    where there is no such value.
+
+    Parameters
+    ----------
+    terms, times
+        Laws of the terms of both sums, and how often each is added, on average.
+    transform
+        Characteristic function of the difference, (turns, frequencies), of those of the terms
+        without and with the large value, (terms, frequencies), and of the turns (turns, 1) by which
+        each large value of the first sum multiplies it, and each of the second divides it.
+    shift
+        Half the step of a lattice that both sums lie on, or 0.
+    """
+    values, at = np.unique(np.concatenate([v for v, _ in terms]), return_inverse=True)
+    wide = int(np.argmax(np.diff(values, prepend=values[0])))
+    gap = values[wide] - values[max(wide - 1, 0)]
+    if wide == 0 or max(np.ptp(values[wide:]), np.ptp(values[:wide])) > TOP * gap:
+        return None
+    laws = np.zeros((len(terms), len(values)))
+    rows = np.repeat(np.arange(len(terms)), [len(p) for _, p in terms])
+    np.add.at(laws, (rows, at), np.concatenate([p for _, p in terms]))
+    expected = float(times @ laws[:, wide:].sum(axis=1))
+    size = 1 << int(2 * (expected + 8 * np.sqrt(expected)) + 16).bit_length()
+    if size > _TURNS:
+        return None
+    turn = np.exp(2j * np.pi * np.arange(size) / size)[:, None]
+
+    def turned(frequencies: Floats) -> Complex:
+        """Of the difference, one row for each turn of what the large value adds."""
+        waves = waves_of(values, frequencies)
+        return transform(laws[:, :wide] @ waves[:wide], laws[:, wide:] @ waves[wide:], turn)
+
+    oftener = np.fft.fft(turned(np.zeros(1))[:, 0]).real / size
+
+    def equally(frequencies: Floats) -> Complex:
+        wave = turned(frequencies).mean(axis=0) / oftener[0]
+        return np.vstack([wave, np.ones(len(wave))])
+
+    ahead = float(oftener[1 : size // 2].sum())
+    # Near 0 the modulus tells the variance.
+    near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
+    turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0, 0])), 1.0)))
+    if turned_by < _ROUNDED:  # nothing else varies: the others tie
+        return ahead
+    scale = float(turned_by / near)
+    if scale > gap / (2 * _REACH):
+        return None
+    one, other = np.array([0]), np.array([1])
+    rest = inverted(equally, len(terms) * size, one, other, scale, np.array([shift]))
+    return ahead + float(oftener[0] * np.clip(rest[0], 0.0, 1.0))
+
+
+def inverted(
+    transform: Callable[[Floats], Complex],
+    laws: int,
+    first: Ints,
+    second: Ints,
+    deviation: float,
+    shift: Floats,
+) -> Floats:
+    """P(sum of ``first`` exceeds that of ``second`` + shift), per pair of indices.
+
+    ``transform`` gives the characteristic functions of the sums, (sums, frequencies), one
+    evaluation of which takes so many ``laws``. ``deviation`` is the largest of the differences;
+    none is much smaller.
+    """
+    base = 2 * np.pi / (4 * _REACH * deviation)
+    phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
+    faint = False
+    for start, end in pairwise(_STAGES):
+        if end > _ALWAYS and end * laws > _ROOM:
+            break
+        here = np.asarray(base * (2 * np.arange(start, end) + 1))
+        phi = np.column_stack([phi, transform(here)])
+        last = np.sort(np.abs(phi[:, -end // 2 :]).max(axis=1))
+        faint = bool(last[-1] * last[-2] < _FAINT)
+        # Where few terms are large it may revive: look further, where ties would show.
+        if faint and end >= _ENOUGH:
+            break
+    k = np.arange(phi.shape[1])
+    step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
+    if not faint:
+        part = k / len(k)
+        step *= np.exp(-0.5 * (4 * part) ** 2)
+        # Over the last three quarters: D = 0 gives 1, and anything smooth about 0 nothing.
+        hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
+        hump /= hump.sum()
+    found = np.empty(len(first))
+    block = max(1, _BLOCK // len(k))
+    for begin in range(0, len(first), block):
+        rows = slice(begin, begin + block)
+        pair = phi[first[rows]] * phi[second[rows]].conj()
+        if np.any(shift[rows]):
+            pair *= np.exp(-1j * np.multiply.outer(shift[rows], base * (2 * k + 1)))
+        found[rows] = 0.5 + pair.imag @ step - 0.5 * np.maximum(pair.real @ hump, 0.0)
+    return found
+
+
+def power_product(values: Complex, counts: Ints) -> Complex:
+    """Product of the rows of ``values``, each to the power of its count, by repeated squaring."""
+    result = np.ones(values.shape[1], dtype=np.complex128)
+    while np.any(counts > 0):
+        if not np.all(counts > 0):
+            values, counts = values[counts > 0], counts[counts > 0]
+        odd = counts % 2 == 1
+        result *= np.multiply.reduce(values if np.all(odd) else values[odd], axis=0)
+        if np.all(counts == 1):
+            break
+        values, counts = values * values, counts // 2
+    return result

@@ -5,16 +5,15 @@ before. So an instance has at least j hits exactly where its j-th relevant item 
 chances of the single items give the law of the number of hits, whatever ties them together.
 
 **Sums.** The mean is a sum over instances whose laws are known, so its characteristic function is a
-product over them, which :mod:`~sampledash.comparison.inversion` turns into chances.
+product over them, which :mod:`~sampledash.comparison.chance` turns into chances.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
-from itertools import chain
+from functools import cached_property
 from math import comb, gcd, lcm
 from operator import itemgetter
 from typing import NamedTuple
@@ -23,16 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import simulation
-from sampledash.comparison.inversion import (
-    REACH,
-    TOP,
-    Complex,
-    Law,
-    by_lumps,
-    inverted,
-    power_product,
-    waves_of,
-)
 from sampledash.comparison.order import TIED
 from sampledash.comparison.scatter import atom_moments
 from sampledash.metrics import Metric
@@ -40,6 +29,8 @@ from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems, unique_rows
 from sampledash.types import Floats, Ints
 
+Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
+Complex = NDArray[np.complex128]
 FEW = 30  # below this many instances no normal approximation
 _MOST = 20_000  # instances of which the hits are convolved exactly
 _LATTICE = 1 << 20  # longest lattice
@@ -51,9 +42,10 @@ _NOTHING = 1e-18  # probabilities up to this are left out of it
 _CELLS = 1 << 15  # cells of a law whose values are too many to keep apart
 _RUNS = 20_000  # simulated runs where nothing else applies
 _DRAWS = 4_000_000  # that many draws take half a second; with twice as many, fewer runs
-_ALIKE = 8.0  # pairs whose deviations differ by less share their frequencies
 _LAWS, _WORK = 500, 300_000  # laws, and laws times values: some tenths of a second
 _BLOCK = 1 << 21  # entries of a matrix held at a time
+_STEPS = 64  # frequencies that share a sine and a cosine
+TOP = 0.05  # of the gap between usual and rare values: what is wider is no lump
 
 
 class Hits(NamedTuple):
@@ -478,81 +470,13 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
     return _Counts(total.first + step * law.first, mass)
 
 
-def chances_above(
-    runs: Sequence[Run],
-    first: Ints,
-    second: Ints,
-    difference: Floats,
-    deviation: Floats,
-    shift: Floats,
-) -> Floats:
-    """P(mean of the run ``first`` exceeds that of ``second`` + shift), per pair of indices.
+def waves_of(values: Floats, frequencies: Floats) -> Complex:
+    """exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
 
-    For sums of items, or hits, and whole counts. ``difference`` is the expected one less the shift,
-    ``deviation`` its standard deviation, not 0; ``shift`` half the step of a lattice that both
-    means lie on, or 0.
+    A sine and a cosine for each block of frequencies and each step within one, and their products.
     """
-    found = np.empty(len(first))
-    left = np.arange(len(first))
-    while len(left):
-        top = float(deviation[left].max())
-        now = left[deviation[left] > top / _ALIKE]
-        left = np.setdiff1d(left, now)
-        near = np.abs(difference[now]) < REACH * top
-        found[now[~near]] = difference[now[~near]] > 0
-        now = now[near]
-        whole = [_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
-        found[now] = [np.nan if chance is None else chance for chance in whole]
-        now = now[np.isnan(found[now])]
-        if len(now):
-            used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)
-            some = [runs[i] for i in used]
-            laws = sum(len(run.atoms) for run in some)
-            i, j = np.split(at, 2)
-            found[now] = inverted(partial(_characteristic, some), laws, i, j, top, shift[now])
-    return np.clip(found, 0.0, 1.0)
-
-
-def _by_lumps(first: Run, second: Run, shift: float) -> float | None:
-    """P(mean of ``first`` exceeds that of ``second`` + shift), see :func:`by_lumps`."""
-    if not (first.is_sum and second.is_sum and first.has_lump):
-        return None
-    sums = [first.terms(), second.terms()]
-    every = list(chain(*sums))
-    times = np.array([count for _, _, count in every])
-
-    def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
-        found = np.ones((len(turn), usual.shape[1]), dtype=np.complex128)
-        for i, (few, much, count) in enumerate(zip(usual, large, times, strict=True)):
-            one = few + turn * much if i < len(sums[0]) else few.conj() + much.conj() / turn
-            found *= one if count == 1 else one**count
-        return found
-
-    laws = [(values, p) for values, p, _ in every]
-    return by_lumps(laws, times, transform, shift)
-
-
-def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
-    """Characteristic functions of the means, at evenly spaced frequencies: (runs, f)."""
-    product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
-    # Runs with the same weights share the laws of equal ranks.
-    groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
-    for i, run in enumerate(runs):
-        if not run.is_sum:
-            for part in run.hits or ():
-                own = waves_of(part.values, frequencies)
-                product[i] *= power_product(np.asarray(part.law @ own), part.times)
-            continue
-        weights = np.where(run.atoms.position == 1, run.weights, np.nan)
-        key = run.protocol.law_key(run.atoms, run.m)
-        for weight in np.unique(weights[run.atoms.position == 1]).tolist():
-            groups.setdefault((key, weight), []).append((i, run.atoms[weights == weight]))
-    for (_, weight), members in groups.items():
-        joined, places = distinct_over_systems([atoms for _, atoms in members])
-        counts = np.zeros((len(members), len(joined)), dtype=np.int64)
-        for row, (_, atoms), at in zip(counts, members, places, strict=True):
-            np.add.at(row, at, atoms.count.astype(np.int64))
-        for rows, waves in runs[members[0][0]].waves(joined, weight * frequencies):
-            for row, (i, _) in zip(counts[:, rows], members, strict=True):
-                product[i] *= power_product(waves, row)
-    return product
+    within = frequencies[:_STEPS] - frequencies[0]
+    starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))
+    steps = np.exp(1j * np.multiply.outer(values, within))
+    every = (starts[:, :, None] * steps[:, None, :]).reshape(len(values), -1)
+    return np.ascontiguousarray(every[:, : len(frequencies)])

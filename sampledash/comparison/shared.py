@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.comparison.chance import common_step, normal_chances
-from sampledash.comparison.inversion import Law
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.run_distribution import FEW, Run, law_of_mean
+from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
 from sampledash.comparison.scatter import CHUNK, conditional_means
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
 from sampledash.metrics import Metric, as_metric

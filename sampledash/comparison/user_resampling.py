@@ -12,8 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks, simulation
-from sampledash.comparison.chance import common_step, normal_chances
-from sampledash.comparison.inversion import by_lumps, inverted
+from sampledash.comparison.chance import by_lumps, common_step, inverted, normal_chances
 from sampledash.comparison.means import exact_values
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Run
@@ -241,7 +240,7 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
 def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
-    """The same where one value dwarfs all others, see ``inversion.by_lumps``."""
+    """The same where one value dwarfs all others, see ``chance.by_lumps``."""
     both = first, second
     terms = [
         (values / each.size, p)

@@ -19,8 +19,8 @@ from plotly.utils import PlotlyJSONEncoder
 from streamlit.components.v1 import declare_component
 
 from sampledash.dashboard import state, theme
-from sampledash.dashboard.words import escaped
 from sampledash.report import tables
+from sampledash.report.escape import escaped
 from sampledash.report.numbers import count
 from sampledash.types import Progress
 

@@ -25,7 +25,6 @@ from sampledash.dashboard import page, state
 from sampledash.dashboard.cache import digests
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import Upload, carry, pasted, template, upload
-from sampledash.dashboard.words import escaped
 from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Opened, Reading, Summary
 from sampledash.readers.bundled import EXAMPLES, assets_folder, example
@@ -33,6 +32,7 @@ from sampledash.readers.errors import MissingCandidates, ReadError
 from sampledash.readers.files import open_sources
 from sampledash.readers.frame import Facts, few
 from sampledash.readers.pasted import open_text
+from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, percent, span
 from sampledash.report.sentences import negatives
 

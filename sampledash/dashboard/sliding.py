@@ -14,7 +14,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.dashboard import theme
-from sampledash.dashboard.words import plain
+from sampledash.report.escape import plain
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 

@@ -20,7 +20,7 @@ from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import Holds, Place, Source, first
 from sampledash.readers.errors import ReadError
 from sampledash.readers.frame import Facts, few, several
-from sampledash.readers.lists import ITEMS, TIMES
+from sampledash.readers.trec import ITEMS, TIMES
 from sampledash.types import Flags, Ints
 
 Duplicates = Literal["last", "first", "all"]

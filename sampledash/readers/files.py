@@ -15,10 +15,18 @@ from sampledash.readers.columns import ROLES, SAMPLED, first, is_true_rank
 from sampledash.readers.contents import Kind, Source, kind_of, load
 from sampledash.readers.errors import MissingCandidates, MissingNegatives, ReadError
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
-from sampledash.readers.lists import ListKind, list_kind, read_list
 from sampledash.readers.tables import read_table
-from sampledash.readers.trec import Censored, Trec, rank_relevant, read_trec, trec_kind
-from sampledash.readers.trec import Kind as TrecKind
+from sampledash.readers.trec import (
+    Censored,
+    ListKind,
+    Trec,
+    TrecKind,
+    list_kind,
+    rank_relevant,
+    read_list,
+    read_trec,
+    trec_kind,
+)
 from sampledash.readers.warehouse import folder
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Scheme

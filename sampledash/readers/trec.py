@@ -1,6 +1,8 @@
 """Files of TREC style, runs (``qid Q0 docid rank score tag``) and qrels (``qid 0 docid rel``).
 
-From a run and its qrels come true ranks, and what to do about items a truncated run misses.
+From a run and its qrels come true ranks, and what to do about items a truncated run misses. Lists
+of recommendations as frameworks save them (user, item, score), and their test items, say the same
+with other names.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -17,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute
+from pyarrow import compute, parquet
 
 from sampledash import checks
 from sampledash.checks import NUMERAL, is_numeral, shown
@@ -26,22 +28,31 @@ from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     Holds,
     Source,
+    bare,
     categories,
     first,
     labels,
     numbers,
+    records,
     role_of,
     whole,
 )
-from sampledash.readers.contents import check_utf8
+from sampledash.readers.contents import Kind, check_utf8, stem_of
 from sampledash.readers.errors import CensoredItems, MissingCandidates, ReadError
 from sampledash.readers.frame import Facts, Ranks, several
-from sampledash.readers.tables import SMALL, arrow_frame
+from sampledash.readers.tables import (
+    SMALL,
+    arrow_frame,
+    check_width,
+    delimiter_of,
+    parquet_table,
+    rows_of_text,
+)
 from sampledash.types import Ints
 
-Kind = Literal["run", "qrels"]
+TrecKind = Literal["run", "qrels"]
 Censored = Literal["refuse", "beyond", "tied", "left-out"]
-FIELDS: dict[Kind, list[str]] = {
+FIELDS: dict[TrecKind, list[str]] = {
     "run": ["query", "Q0", "document", "rank", "score", "tag"],
     "qrels": ["query", "iteration", "document", "relevance"],
 }
@@ -55,9 +66,9 @@ _READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
     "relevance": (whole, "whole", "a whole number"),
 }
 # Of which fields a table would hold other names in its header.
-_NUMBERS: dict[Kind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
+_NUMBERS: dict[TrecKind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
 _INTEGER = r"[+-]?[0-9]+"
-_LINE: dict[Kind, re.Pattern[str]] = {
+_LINE: dict[TrecKind, re.Pattern[str]] = {
     "run": re.compile(rf"\S+\s+\S+\s+\S+\s+{_INTEGER}\s+{NUMERAL}\s+\S+"),
     "qrels": re.compile(rf"\S+\s+(?:Q0|{_INTEGER})\s+\S+\s+{_INTEGER}"),
 }
@@ -87,12 +98,12 @@ class Trec:
     """
 
     name: str
-    kind: Kind
+    kind: TrecKind
     frame: pd.DataFrame
     facts: Facts | None = None
 
 
-def trec_kind(data: bytes, name: str) -> Kind | None:
+def trec_kind(data: bytes, name: str) -> TrecKind | None:
     """Whether text is a run or qrels: by the number of fields and of what most first lines hold."""
     limits.check_lines(data, name)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
@@ -111,7 +122,7 @@ def trec_kind(data: bytes, name: str) -> Kind | None:
     return None
 
 
-def read_trec(data: bytes, name: str, kind: Kind) -> Trec:
+def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
     """Parse a run or qrels; a field that lacks or is none, and what repeats, are refused."""
     cells = _cells(data, name, kind)
 
@@ -145,7 +156,7 @@ def read_trec(data: bytes, name: str, kind: Kind) -> Trec:
     return Trec(name, kind, frame)
 
 
-def _cells(data: bytes, name: str, kind: Kind) -> pd.DataFrame:
+def _cells(data: bytes, name: str, kind: TrecKind) -> pd.DataFrame:
     """Fields of all lines by name; separated by any spaces or tabs, nothing is quoted."""
     check_utf8(data, name)
     fields = FIELDS[kind]
@@ -261,12 +272,12 @@ def _facts(
 ) -> Facts:
     theirs = run.frame["query"].cat.categories.astype(str)
     others = int((queries.astype(str).get_indexer(theirs) < 0).sum())
-    bare = len(qrels.frame["query"].cat.categories) - len(queries)
+    empty = len(qrels.frame["query"].cat.categories) - len(queries)
     told = {
         f"{_queries(others)} of {run.name} without a relevant document, ignored.": others,
         f"{_queries(absent)} of {qrels.name} that some system of {run.name} does not rank: all "
         "relevant items are missing there.": absent,
-        f"{_queries(bare)} of {qrels.name} without a relevant document.": bare,
+        f"{_queries(empty)} of {qrels.name} without a relevant document.": empty,
     }
     notes = [note for note, size in told.items() if size]
     if run.facts is not None:
@@ -386,3 +397,128 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.Da
     if beyond:
         frame["beyond"] = missed
     return frame, 0 if beyond else int((missed & (lacks > 1)).sum())
+
+
+# --------------------------------------------------------------- lists, as frameworks save them
+
+#: What a column of items is called; compared as :func:`~sampledash.readers.columns.bare`.
+ITEMS = (
+    "item itemid iid movieid movie productid product parentasin asin trackid track songid song "
+    "artistid artist bookid book isbn businessid newsid articleid docid sku"
+)
+TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
+_SCORES = ["score", "rating", "prediction", "relevance"]
+_OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}  # no list has these
+
+#: Test items; a list; or what may also be a file of ranks, and is a list where test items are.
+ListKind = Literal["items", "list", "list or ranks"]
+
+
+def list_kind(data: bytes, kind: Kind) -> ListKind | None:
+    """Whether a file is a list or test items, by its header."""
+    if kind == "array":
+        return None
+    if kind == "parquet":
+        try:
+            headers = parquet.read_schema(io.BytesIO(data)).names
+        except Exception:  # pyarrow raises many kinds; the reader of tables tells what is wrong
+            return None
+    else:
+        try:
+            headers = next(records(data, delimiter_of(data)), (1, []))[1]
+        except UnicodeDecodeError:
+            return None
+    roles, names = [role_of(header.strip()) for header in headers], list(map(bare, headers))
+    if "instance" not in roles or not set(names) & set(ITEMS.split()) or _OF_RANKS & set(roles):
+        return None
+    if "rank" in roles:
+        return "list or ranks"
+    scored = next((name for name in _SCORES if name in names), None)
+    # Test items of a data set have their rating and time; lists of RePlay and WarpRec a rating.
+    if scored is None or (scored == "rating" and set(names) & set(TIMES.split())):
+        return "items"
+    return "list"
+
+
+def read_list(data: bytes, name: str, kind: Kind, own: Literal["items", "list"]) -> Trec:
+    """Parse a list or test items; a cell that lacks or is none, and what repeats, are refused."""
+    source_of = partial(_columns_of_list, own=own)
+    if kind == "parquet":
+        source, cells = parquet_table(data, name, source_of, ("system", "user", "item"))
+    else:
+        check_utf8(data, name)
+        limits.check_lines(data, name)
+        delimiter = delimiter_of(data)
+        rest = records(data, delimiter)
+        line, headers = next(rest)
+        source = source_of(name, "", headers, data=data, delimiter=delimiter)
+        if (second := next(rest, None)) is None:
+            raise ReadError(f"{name} has a header line but no rows: add at least one")
+        check_width(source, second)
+        cells = rows_of_text(source, _HOLD, ("system", "user", "item"), second, rest, skip=line)
+    if (i := source.find("score")) is not None:  # how frameworks mark what is no candidate
+        written = cells[i]
+        text = not pd.api.types.is_numeric_dtype(written.dtype)
+        masked = written.astype(str).str.strip().eq("-inf") if text else written.eq(-np.inf)
+        cells = cells[~masked.to_numpy(dtype=bool)]
+        if not len(cells):
+            raise ReadError(f"{name} scores nothing: every score is -inf")
+    found = {}
+    for role, (field, read, what) in _LISTED.items():
+        if (i := source.find(role)) is not None:
+            found[field] = read(cells[i], partial(source.place, column=i), what)
+    size = len(cells)
+    if own == "items":
+        found["relevance"] = np.ones(size, np.int64)
+    else:
+        if "score" not in found:
+            found["score"] = -found["rank"].astype(np.float64)
+        found.setdefault("tag", categories(np.zeros(size, np.int8), [stem_of(name)]))
+        limits.SYSTEMS.check(len(found["tag"].categories), name)
+    frame = pd.DataFrame(found, index=range(size), copy=False)
+    keys = [field for field in ("tag", "query", "document") if field in frame]
+    if (i := first(frame.duplicated(keys))) is not None:
+        where = source.place(int(cells.index[i]), source.find("item"))
+        raise ReadError(
+            f"{where}: item {str(frame['document'][i])!r} stands twice for user "
+            f"{str(frame['query'][i])!r}; remove one row"
+        )
+    pairs = list(zip(source.headers, source.roles, strict=True))
+    facts = Facts(
+        name,
+        "a list of recommendations" if own == "list" else "test items",
+        tuple((header, role) for header, role in pairs if role is not None),
+        tuple(header for header, role in pairs if role is None and header),
+    )
+    return Trec(name, "run" if own == "list" else "qrels", frame, facts)
+
+
+_HOLD: dict[str, Holds] = {
+    "system": "few", "user": "many", "item": "many", "score": "real", "rank": "whole"
+}  # fmt: skip
+_LISTED: dict[str, tuple[str, Callable[..., Any], str]] = {
+    "system": ("tag", labels, "the name of the system"),
+    "user": ("query", labels, "the label of the user"),
+    "item": ("document", labels, "the label of the item"),
+    "rank": ("rank", numbers, "a whole number from 1"),
+    "score": ("score", numbers, "a number"),
+}
+
+
+def _columns_of_list(
+    name: str, kind: str, headers: Sequence[str], *, own: Literal["items", "list"], **text: Any
+) -> Source:
+    """Roles of the columns, each once: the first that is called so."""
+    headers, roles = [header.strip() for header in headers], []
+    score = next((x for x in _SCORES if x in map(bare, headers)), None)
+    for header in headers:
+        role = {"instance": "user", "system": "system", "rank": "rank"}.get(role_of(header) or "")
+        if bare(header) in ITEMS.split():
+            role = "item"
+        elif bare(header) == score:
+            role = "score"
+        wanted = ("user", "item") if own == "items" else ("system", "user", "item", "score", "rank")
+        roles.append(role if role in wanted and role not in roles else None)
+    if "score" in roles and "rank" in roles:  # the score decides
+        roles[roles.index("rank")] = None
+    return Source(name, kind, tuple(headers), tuple(roles), **text)

@@ -1,4 +1,4 @@
-"""Text of a user, such as a system's name, as plain text in another language."""
+"""Text of a user, such as a system's name, as plain text in every language that is written."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import html
 import re
 import unicodedata
 
+LONGEST_NAME = 24
 _TEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -69,3 +70,36 @@ def html_text(text: str) -> str:
     """
     seen = (c for c in text if c in "\n\t" or c in _JOINERS or not _hidden(c))
     return html.escape("".join(seen), quote=True)
+
+
+def escaped(text: str) -> str:
+    """Text for a page: shown as it is, also what looks like Markdown or an address."""
+    text = text.replace("://", ":\u2060//").replace("www.", "www\u2060.")
+    for sign in "\\`*_{}[]<>#|~$:":
+        text = text.replace(sign, "\\" + sign)
+    return text
+
+
+def short_name(name: str, longest: int = LONGEST_NAME) -> str:
+    """A long name without its middle: names often differ at their ends.
+
+    Examples
+    --------
+    >>> short_name("SASRec-lr0.001-seed1", 12), short_name("iALS", 12)
+    ('SASRe…-seed1', 'iALS')
+    """
+    if len(name) <= longest:
+        return name
+    end = longest // 2
+    return f"{name[: longest - end - 1]}…{name[-end:]}"
+
+
+def system_name(name: str) -> str:
+    """The same for a page."""
+    return escaped(short_name(name))
+
+
+def plain(name: str, longest: int = LONGEST_NAME) -> str:
+    """A system's name as text for a picture: Plotly would read tags in it."""
+    short = short_name(name, longest)
+    return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

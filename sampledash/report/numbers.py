@@ -49,18 +49,9 @@ def short_count(value: float) -> str:
     return count(value)
 
 
-def shortened(name: str, longest: int) -> str:
-    """A long name without its middle: names often differ at their ends.
-
-    Examples
-    --------
-    >>> shortened("SASRec-lr0.001-seed1", 12), shortened("iALS", 12)
-    ('SASRe…-seed1', 'iALS')
-    """
-    if len(name) <= longest:
-        return name
-    end = longest // 2
-    return f"{name[: longest - end - 1]}…{name[-end:]}"
+def unbroken(text: str) -> str:
+    """The same text, with no number torn from its percent or equals sign."""
+    return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
 
 
 def rounded(value: float, *, chance: bool = False) -> tuple[str, str]:

@@ -11,6 +11,9 @@ import numpy as np
 
 from sampledash.comparison.order import TIED
 from sampledash.comparison.verdict import CODES, Pairs
+from sampledash.estimation.estimate import OVERSHOOT
+from sampledash.estimation.estimate import outside as reason
+from sampledash.report import numbers
 from sampledash.report.numbers import count, in_runs
 from sampledash.types import Floats
 
@@ -132,3 +135,26 @@ def headline(found: Pairs, x: int, name: Callable[[str], str] = str) -> str:
     last = max(1.0, found.last_right(x))
     right_from = int(last) if np.isfinite(last) else None
     return sentence_of_many(metric, found.m, rows[0], states, right_from, found.m_max)
+
+
+def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str]:
+    """Why estimates lie outside 0 to 100 %, in a sentence; none where they do not.
+
+    ``values`` by the name of their system, then with ``method``, or of their estimator.
+
+    Examples
+    --------
+    >>> outside({"A": [-0.06], "B": [0.1]}, "BV")
+    ['A by BV is outside 0 to 100 %, as no metric is: entries of a corrected vector lie outside 0 \
+to 100 % where that lessens its bias, and then so may their mean.']
+    """
+    found = [name for name, some in values.items() if any(map(reason, some))]
+    if not found:
+        return []
+    by, verb = f" by {method}" if method else "", "is" if len(found) == 1 else "are"
+    return [f"{first_named(found)}{by} {verb} outside 0 to 100 %, as no metric is: {OVERSHOOT}."]
+
+
+def first_named(names: Sequence[str]) -> str:
+    """A few names in a sentence, three at most."""
+    return numbers.listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])

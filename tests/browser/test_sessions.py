@@ -4,7 +4,7 @@ import asyncio
 import time
 
 from sampledash.dashboard.uploads import LOST
-from sampledash.dashboard.words import escaped
+from sampledash.report.escape import escaped
 from tests.benchmarks.load import Reader
 from tests.session import Session, finished, texts, widget
 

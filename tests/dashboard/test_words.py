@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard import words
 from sampledash.dashboard.consistency import words as consistency
 from sampledash.dashboard.correct import words as correct
 from sampledash.dashboard.correct.words import Settled
@@ -155,7 +154,7 @@ OSCILLATING = fitted("BV 0.001", metric="AP")
 RIGHT, WRONG, FIRST = (np.array(x) / 10 for x in ([1, 2, 3], [2, 1, 3], [1, 3, 2]))
 UNDECIDED = rows(("right", 1), ("undecided", 5), ("undecided", 7))
 
-NAMES = {"words": words, "start": start}
+NAMES = {"start": start}
 #: A call and what it says.
 TABLE = r"""
 sentences.ranking(["A", "B", "C"], [0.2, 0.2 + 1e-13, 0.5]) | C > B = A

@@ -20,8 +20,8 @@ from sampledash.dashboard.consistency import pictures, words
 from sampledash.dashboard.consistency.result import SEED
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import Source
-from sampledash.dashboard.words import escaped, plain, system_name
 from sampledash.metrics import Metric
+from sampledash.report.escape import escaped, plain, system_name
 from sampledash.report.html import exact_report
 from sampledash.report.numbers import count, listed, percent, points
 from sampledash.report.script import exact_script

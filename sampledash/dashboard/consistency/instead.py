@@ -14,7 +14,7 @@ from sampledash.correction import as_correction
 from sampledash.dashboard import cache, live, sliders, theme
 from sampledash.dashboard.consistency.result import Focus
 from sampledash.dashboard.consistency.words import bare_points
-from sampledash.dashboard.words import system_name
+from sampledash.report.escape import system_name
 from sampledash.report.numbers import count, in_runs, points, short_count
 from sampledash.report.sentences import negatives
 from sampledash.stopping import mean_stopping_cost

@@ -29,10 +29,10 @@ from sampledash.dashboard.consistency.result import (
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import Source
-from sampledash.dashboard.words import escaped, short_name, system_name
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.rank_sets import RankSet
+from sampledash.report.escape import escaped, short_name, system_name
 from sampledash.report.numbers import count, in_runs, percent, span
 from sampledash.report.sentences import headline
 from sampledash.sampling import Sampling

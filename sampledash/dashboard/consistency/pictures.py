@@ -17,7 +17,7 @@ from sampledash.comparison.order import TIED
 from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.result import Focus
 from sampledash.dashboard.consistency.words import MOST_FLIPS, tile
-from sampledash.dashboard.words import plain
+from sampledash.report.escape import plain
 from sampledash.report.numbers import count, in_runs, percent
 from sampledash.types import Flags, Floats, Ints
 

@@ -11,7 +11,7 @@ import pandas as pd
 from sampledash.comparison.verdict import needs_fit
 from sampledash.correction import Correction
 from sampledash.dashboard.consistency.result import Focus, Result
-from sampledash.dashboard.words import system_name
+from sampledash.report.escape import system_name
 from sampledash.report.numbers import count, in_runs, listed, percent, points, tex_count
 from sampledash.report.sentences import negatives
 from sampledash.types import Floats, Ints

@@ -15,11 +15,12 @@ from sampledash.dashboard.correct import pictures, result, words
 from sampledash.dashboard.correct.result import MOVIELENS, MOVIELENS_M, Question
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.state import spelled
-from sampledash.dashboard.words import escaped, outside
 from sampledash.estimation.estimate import full_cutoff
 from sampledash.metrics import Metric
 from sampledash.readers.bundled import example
+from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, gamma
+from sampledash.report.sentences import outside
 from sampledash.spectral import resolution
 
 NAMES = ("Vector", "What it costs", "What a sample can see")

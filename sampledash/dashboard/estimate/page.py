@@ -18,7 +18,6 @@ from sampledash.dashboard.estimate import pictures, result, words
 from sampledash.dashboard.estimate.result import DATA
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import carry, pasted, template, upload
-from sampledash.dashboard.words import escaped, outside, short_name, system_name, unbroken
 from sampledash.estimation.bounds import Range, decided
 from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet, rank_distribution_at
@@ -27,7 +26,9 @@ from sampledash.readers.bundled import example
 from sampledash.readers.errors import MissingCandidates, MissingNegatives, ZeroBasedRanks
 from sampledash.readers.files import lacks, sampled_sets
 from sampledash.readers.pasted import open_text
-from sampledash.report.numbers import count, percent, span
+from sampledash.report.escape import escaped, short_name, system_name
+from sampledash.report.numbers import count, percent, span, unbroken
+from sampledash.report.sentences import outside
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.simulation import sample_ranks

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from sampledash.dashboard import theme
 from sampledash.dashboard.estimate.result import Row
-from sampledash.dashboard.words import plain
+from sampledash.report.escape import plain
 from sampledash.report.numbers import percent
 from sampledash.types import Floats, Ints
 

@@ -16,7 +16,6 @@ from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.grid import rank_grid
-from sampledash.dashboard.words import outside, system_name
 from sampledash.estimation.bounds import (
     Range,
     ahead,
@@ -34,6 +33,8 @@ from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet
 from sampledash.readers.bundled import example
 from sampledash.readers.printed_table import PrintedTable, read_printed
+from sampledash.report.escape import system_name
+from sampledash.report.sentences import outside
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints, Progress

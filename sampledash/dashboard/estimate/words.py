@@ -8,10 +8,10 @@ from typing import Literal
 
 import pandas as pd
 
-from sampledash.dashboard.words import listed, short_name
 from sampledash.metrics import Metric
+from sampledash.report.escape import short_name
 from sampledash.report.numbers import count, gamma, percent
-from sampledash.report.sentences import MOST_NAMED, ranking
+from sampledash.report.sentences import MOST_NAMED, first_named, ranking
 from sampledash.sampling import Sampling
 
 # Word of the headline -> icon, colour.
@@ -69,7 +69,7 @@ def adaptive(systems: Sequence[str], chance: float | None) -> str:
 
     ``chance``: of such a dependence where m was set beforehand; None where the data say it.
     """
-    names = listed(systems)
+    names = first_named(systems)
     if chance is None:
         told = f"The data say that what was drawn decided m ({names})."
     else:
@@ -103,7 +103,7 @@ def few(system: str, instances: float, left_open: float) -> str:
 
 def understood(systems: Sequence[str], entries: int) -> str:
     """What was read."""
-    names = listed(systems)
+    names = first_named(systems)
     ranks, many = "s" * (entries != 1), "s" * (len(systems) != 1)
     return f"Read: {count(entries)} sampled rank{ranks} of {len(systems)} system{many}, {names}."
 

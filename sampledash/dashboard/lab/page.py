@@ -39,7 +39,6 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import UPLOAD, Source
 from sampledash.dashboard.start.pictures import slopes
 from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded
-from sampledash.dashboard.words import escaped
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.ranking import require_candidates
 from sampledash.lab.reading import OpenedInteractions, open_interactions
@@ -48,7 +47,8 @@ from sampledash.lab.synthetic import synthetic
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.readers.frame import Facts
-from sampledash.report.numbers import listed, percent, shortened
+from sampledash.report.escape import escaped, short_name
+from sampledash.report.numbers import listed, percent
 from sampledash.report.sentences import ranking
 from sampledash.report.tables import as_csv, ranks_table
 
@@ -496,7 +496,7 @@ def _slopes(result: Result) -> None:
         result.exact[some, x],
         result.sampled[some, x],
     )
-    short = [shortened(name, _LONGEST) for name in names]
+    short = [short_name(name, _LONGEST) for name in names]
     few = max(map(len, short)) <= _SHORT
     look: dict[str, Any] = {} if few else {"size": 12, "reach": 1.1}
     fig = slopes(short, exact, {result.m: sampled}, at=result.m, dark=page.is_dark(), **look)

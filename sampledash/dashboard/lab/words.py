@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from sampledash.dashboard.lab.result import TOP
-from sampledash.dashboard.words import escaped
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.recommenders import KINDS, parse_recommender
 from sampledash.lab.splits import Split
 from sampledash.readers.frame import several
+from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, listed, percent
 
 INTERACTIONS_ABOUT = (

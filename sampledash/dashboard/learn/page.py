@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.dashboard import page, sliding, state
 from sampledash.dashboard.learn import lesson as lessons
 from sampledash.dashboard.learn.lesson import PAPER, Choice, Lesson, Link
-from sampledash.dashboard.words import unbroken
+from sampledash.report.numbers import unbroken
 from sampledash.report.sentences import negatives
 
 LESSON, PRESENT, LOOK, EXAMPLE = "lesson", "present", "look", "example_m"

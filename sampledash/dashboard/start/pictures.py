@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from sampledash.dashboard import theme
 from sampledash.dashboard.sliding import Step, Trace, scatter, sliding
 from sampledash.dashboard.start import words
-from sampledash.dashboard.words import plain
+from sampledash.report.escape import plain
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats
 
