@@ -32,7 +32,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.bundled import example
 from sampledash.readers.files import read_rank_sets, read_sampled_ranks
 from sampledash.readers.pasted import parse_rank_text
-from sampledash.report.vectors import read_vector_json, vector_json
+from sampledash.report.tables import read_vector_json, vector_json
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling, parse_sampling
 from sampledash.simulation import sample_ranks, simulate

@@ -29,7 +29,7 @@ from sampledash.metrics import Metric
 from sampledash.readers.contents import check_utf8, kind_of, load
 from sampledash.readers.files import read_sampled_ranks
 from sampledash.readers.printed_table import PrintedRow, read_printed
-from sampledash.report.vectors import vector_json
+from sampledash.report.tables import vector_json
 from sampledash.sampling import Sampling
 from sampledash.types import Progress
 

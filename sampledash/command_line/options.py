@@ -107,7 +107,7 @@ COMMANDS = {
         "candidates in random order until the metric is decided.",
         "sampledash plan assets/paper_abc.csv --metric Recall@10 --m 100",
         ("files", "metric", "m", "probability", *_HOW, *_READING),
-        "plans",
+        "verdicts",
     ),
     "rank": Command(
         "True ranks, as CSV, from a table of scores with the columns system, instance, item, score "

@@ -1,4 +1,4 @@
-"""``check`` and ``report``: whether the order that sampling shows is the true one."""
+"""``check``, ``report`` and ``plan``: whether sampling shows the true order, and what would."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ import logging
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from sampledash.command_line.output import RIGHT, WRONG, Answer
 from sampledash.command_line.sources import metrics_of, options_of, rank_sets
+from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.protocol import Protocol
+from sampledash.report.numbers import count, spell
 from sampledash.report.sentences import headline
+from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Progress
 
 
@@ -51,3 +57,37 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
         raise ValueError("a report compares at least two systems, got 1")
     result = compute(question, progress)
     return Answer(text=page(Focus(result, 0, result.worst_pair(0))))
+
+
+def plan(args: argparse.Namespace, progress: Progress) -> Answer:
+    """Negatives or instances that show the true order, and what stopping when decided costs."""
+    sets, options, metrics = rank_sets(args), options_of(args), metrics_of(args)
+    needed, costs, said = [], [], []
+    for metric in metrics:
+        about, chance = (metric, sets), args.probability
+        negatives = negatives_needed(*about, chance, progress=progress, **options)
+        instances = instances_needed(*about, args.m, chance, **options)
+        both = negatives.merge(instances, on=["better", "worse"])
+        both.insert(0, "metric", str(metric))
+        needed.append(both)
+        try:
+            found = [(each, mean_stopping_cost(metric, each)) for each in sets]
+        except ValueError as error:  # nothing decides a metric without a cutoff
+            said.append(spell(str(error)))
+            continue
+        for each, cost in found:
+            every = each.counted()
+            first = every[every.position == 1]
+            whole = float(np.average(first.negatives, weights=first.count))
+            costs.append((str(metric), each.system, cost.mean, cost.std, whole))
+        most = max(costs[-len(found) :], key=lambda row: row[2])
+        said.append(
+            f"Exact {metric} by stopping when decided: up to {count(round(most[2]))} scores an "
+            f"instance ({most[1]}), of {count(round(most[4]))}."
+        )
+    columns = ["metric", "system", "scores", "std_of_scores", "scores_of_full_ranking"]
+    tables = {"needed": pd.concat(needed, ignore_index=True)}
+    if costs:
+        tables["stopping"] = pd.DataFrame(costs, columns=columns)
+    facts = {"m": args.m, "scheme": args.scheme, "probability": args.probability}
+    return Answer(said, tables, facts)

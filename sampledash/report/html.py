@@ -9,13 +9,12 @@ from typing import Protocol
 import pandas as pd
 
 import sampledash
-from sampledash.comparison.findings import Findings
+from sampledash.comparison.verdict import Findings
 from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet
-from sampledash.report.bibtex import bibtex
 from sampledash.report.escape import html_text, one_line
 from sampledash.report.numbers import count, span
-from sampledash.report.paragraph import paragraph
+from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import exact_script, python_script
 from sampledash.report.tables import printed
 

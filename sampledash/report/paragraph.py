@@ -1,7 +1,8 @@
-"""A paragraph for the evaluation section of a paper, written from what was computed."""
+"""A paragraph for the evaluation section of a paper, from what was computed, and what it cites."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,14 +13,47 @@ import numpy as np
 import pandas as pd
 
 import sampledash
-from sampledash.comparison.findings import Findings
 from sampledash.comparison.order import TIED
-from sampledash.comparison.verdict import CONFIDENT
-from sampledash.report.bibtex import CITED, MOVIELENS, PAPER, SOFTWARE, uses_movielens
+from sampledash.comparison.verdict import CONFIDENT, Findings
 from sampledash.report.escape import one_line, tex
 from sampledash.report.numbers import count, gamma, listed, rounded, span, tex_count, tex_number
 from sampledash.types import Floats
 
+PAPER, MOVIELENS, SOFTWARE = "krichene2020sampled", "harper2015movielens", "sampledash"
+CITED = {PAPER: "(Krichene & Rendle, 2020)", MOVIELENS: "(Harper & Konstan, 2015)"}
+BIBTEX = {
+    PAPER: r"""@inproceedings{krichene2020sampled,
+  author    = {Krichene, Walid and Rendle, Steffen},
+  title     = {On Sampled Metrics for Item Recommendation},
+  booktitle = {Proceedings of the 26th {ACM} {SIGKDD} Conference on
+               Knowledge Discovery and Data Mining},
+  series    = {{KDD} '20},
+  year      = {2020},
+  numpages  = {10},
+  publisher = {ACM},
+  address   = {New York, NY, USA},
+  doi       = {10.1145/3394486.3403226},
+}
+""",
+    MOVIELENS: r"""@article{harper2015movielens,
+  author    = {Harper, F. Maxwell and Konstan, Joseph A.},
+  title     = {The {MovieLens} Datasets: History and Context},
+  journal   = {ACM Transactions on Interactive Intelligent Systems},
+  volume    = {5},
+  number    = {4},
+  articleno = {19},
+  year      = {2015},
+  doi       = {10.1145/2827872},
+}
+""",
+    SOFTWARE: r"""@software{sampledash,
+  key     = {sampledash},
+  title   = {{sampledash}: Explore, Check and Correct Ranking Metrics
+             Computed on Sampled Negatives},
+  version = {%s},
+}
+""",
+}
 FRAME = Template(
     "We rank the relevant $items of $instances among all its $n candidates$ties; on this full "
     "ranking$weighted $exact. With $m per instance instead$fewer, $drawn$corrected$cite, "
@@ -53,7 +87,7 @@ def paragraph(findings: Findings, *, latex: bool = False) -> str:
     They give the setting with the values of the full ranking, what the sampled metric would be in
     expectation, from which m the order is right, the chance that one run shows it, and what these
     numbers do not say. Every number is one of the findings. In LaTeX names are escaped and cited by
-    the keys of :func:`sampledash.report.bibtex.bibtex`.
+    the keys of :func:`bibtex`.
     """
     told, protocol = _Writer(findings, latex), findings.protocol
     relevant = max(ranks.max_relevant for ranks in findings.sets)
@@ -416,3 +450,15 @@ def phrases(parts: Sequence[str]) -> str:
 def all_of(number: int, noun: str) -> str:
     """Write all of some things: ``both pairs``, ``all 1,200 pairs``."""
     return f"both {noun}" if number == 2 else f"all {count(number)} {noun}"
+
+
+def uses_movielens(findings: Findings) -> bool:
+    """Whether the ranks are those of MovieLens that come with sampledash."""
+    return re.search(r"\bexample\(\s*['\"]movielens", findings.python) is not None
+
+
+def bibtex(findings: Findings) -> str:
+    """Entries for what the paragraph cites, with its keys, and for sampledash in its version."""
+    keys = [PAPER, *([MOVIELENS] if uses_movielens(findings) else [])]
+    software = BIBTEX[SOFTWARE] % sampledash.__version__
+    return "\n".join([*(BIBTEX[key] for key in keys), software])

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import sampledash
-from sampledash.comparison.findings import Findings
 from sampledash.comparison.order import EVERY
+from sampledash.comparison.verdict import Findings
 from sampledash.correction import Correction
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol

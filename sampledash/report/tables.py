@@ -1,7 +1,12 @@
-"""Tables to take away: CSV with every digit, Markdown and LaTeX as a paper prints them."""
+"""Tables to take away: CSV with every digit, Markdown and LaTeX as a paper prints them.
+
+And corrected metric vectors as files, with the settings they belong to.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
 from collections.abc import Sequence
 from numbers import Real
@@ -10,9 +15,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from sampledash.correction import Fit, parse_correction
+from sampledash.metrics import parse_metric
 from sampledash.rank_sets import RankSet
 from sampledash.report import escape
 from sampledash.report.numbers import rounded
+from sampledash.sampling import Sampling
 
 Kind = Literal["text", "count", "share", "points", "chance", "p", "number"]
 
@@ -227,3 +235,61 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
 def _tex_number(cell: str) -> str:
     r"""A rounded number: ``-1.26`` is math, ``<0.01`` too."""
     return f"${cell}$" if cell[:1] in ("-", "<", ">") else cell
+
+
+def vector_csv(fit: Fit) -> str:
+    """Write a vector as CSV: a comment with the settings, then ``sampled_rank,value``.
+
+    Values have 17 significant digits, so that reading them gives back the same numbers.
+    """
+    recipe, sampling = fit.correction, fit.sampling
+    head = f"# metric = {fit.metric}, {sampling}, correction = {recipe}"
+    rows = (f"{t},{value:.17g}" for t, value in enumerate(fit.values.tolist(), start=1))
+    return "\n".join([head, "sampled_rank,value", *rows]) + "\n"
+
+
+def vector_json(fit: Fit) -> str:
+    """Write a vector as JSON; :func:`read_vector_json` reads it back.
+
+    Returns
+    -------
+    An object with ``metric n m scheme odds correction gamma prior values``; ``values[t - 1]`` is
+    reported when the sampled rank is t; ``prior`` is ``null`` for uniform.
+    """
+    recipe, sampling = fit.correction, fit.sampling
+    prior = None if recipe.prior is None else recipe.prior.tolist()
+    named = recipe if prior is None else dataclasses.replace(recipe, prior=None)
+    law = {"n": sampling.n, "m": sampling.m, "scheme": sampling.scheme, "odds": sampling.odds}
+    how = {"correction": str(named), "gamma": recipe.gamma, "prior": prior}
+    content = {"metric": str(fit.metric), **law, **how, "values": fit.values.tolist()}
+    return json.dumps(content, allow_nan=False) + "\n"
+
+
+def read_vector_json(text: str) -> Fit:
+    """Read what :func:`vector_json` wrote.
+
+    Raises
+    ------
+    ValueError
+        If it is not such a file, or its vector does not have m + 1 values.
+    """
+    try:
+        content = json.loads(text)
+        sampling = Sampling(content["n"], content["m"], content["scheme"], content["odds"])
+        recipe, metric = parse_correction(content["correction"]), parse_metric(content["metric"])
+        values = np.array(content["values"], dtype=np.float64)
+        prior = content.get("prior")
+    except KeyError as error:
+        why = f"{error} is missing"
+        raise ValueError(f"this is not a vector written by vector_json: {why}") from None
+    except (TypeError, AttributeError, json.JSONDecodeError):
+        raise ValueError("this is not a vector written by vector_json, but other text") from None
+    if values.shape != (sampling.m + 1,):
+        raise ValueError(
+            f"values has shape {values.shape}: m = {sampling.m} needs {sampling.m + 1}, "
+            "one for each sampled rank"
+        )
+    if prior is not None:
+        recipe = dataclasses.replace(recipe, prior=np.array(prior, dtype=np.float64))
+    values.setflags(write=False)
+    return Fit(recipe, metric, sampling, values)

@@ -10,7 +10,7 @@ import sampledash as sd
 from sampledash.dashboard.correct.result import Prior, stretched
 from sampledash.dashboard.grid import LIMIT
 from sampledash.report.numbers import percent
-from sampledash.report.vectors import read_vector_json, vector_json
+from sampledash.report.tables import read_vector_json, vector_json
 from tests.dashboard.driver import Page, array
 
 SAMPLING = sd.Sampling(10_000, 100, "without-replacement")

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 
 import sampledash as sd
-from sampledash.comparison.findings import Findings
 from sampledash.comparison.order import largest_m
+from sampledash.comparison.verdict import Findings
 from sampledash.dashboard import theme
 from sampledash.metrics import as_metric
 from sampledash.protocol import Protocol

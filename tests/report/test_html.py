@@ -7,9 +7,8 @@ from html.parser import HTMLParser
 import pandas as pd
 
 import sampledash as sd
-from sampledash.report.bibtex import bibtex
 from sampledash.report.html import MOST_ROWS, html_report
-from sampledash.report.paragraph import paragraph
+from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import python_script
 from tests.report.made import NAMES, figure, hostile, movielens, several
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.report.bibtex import bibtex
-from sampledash.report.paragraph import paragraph
+from sampledash.report.paragraph import bibtex, paragraph
 from tests.report.made import WITHOUT, findings, movielens, of_ranks, several
 from tests.report.test_escape import NASTY, read_tex
 

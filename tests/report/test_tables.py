@@ -13,8 +13,16 @@ import pytest
 import sampledash as sd
 from sampledash.report.html import html_report
 from sampledash.report.script import python_script
-from sampledash.report.tables import MISSING_TEX, as_csv, as_latex, as_markdown, ranks_table
-from sampledash.report.vectors import read_vector_json, vector_csv, vector_json
+from sampledash.report.tables import (
+    MISSING_TEX,
+    as_csv,
+    as_latex,
+    as_markdown,
+    ranks_table,
+    read_vector_json,
+    vector_csv,
+    vector_json,
+)
 from tests.report.made import findings
 from tests.report.test_escape import NASTY, read_markdown, read_tex
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from sampledash.comparison.chance import probability_of_order
-from sampledash.comparison.findings import Findings
 from sampledash.comparison.means import exact_means
 from sampledash.comparison.order import TIED, Orders
 from sampledash.comparison.planning import instances_needed, negatives_needed
@@ -20,7 +19,7 @@ from sampledash.comparison.run_distribution import Run, law_of_mean
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
-from sampledash.comparison.verdict import Pairs, needs_fit, verdict_at_m, where_to_look
+from sampledash.comparison.verdict import Findings, Pairs, needs_fit, verdict_at_m, where_to_look
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.cache import remembered

@@ -20,11 +20,10 @@ from sampledash.dashboard.cache import Key
 from sampledash.dashboard.consistency import instead, pictures, words
 from sampledash.dashboard.consistency.result import CORRECTIONS, MOST_PAIRS, SEED, Focus, recipe
 from sampledash.rank_sets import rank_distribution_at
-from sampledash.report.bibtex import bibtex
 from sampledash.report.escape import escaped, plain, system_name
 from sampledash.report.html import html_report
 from sampledash.report.numbers import count, in_runs, percent, points
-from sampledash.report.paragraph import paragraph
+from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import python_script
 from sampledash.report.sentences import negatives, outside
 from sampledash.types import Floats

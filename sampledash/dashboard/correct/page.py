@@ -20,7 +20,7 @@ from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
 from sampledash.report import numbers as text
 from sampledash.report.numbers import count
-from sampledash.report.vectors import vector_csv, vector_json
+from sampledash.report.tables import vector_csv, vector_json
 
 LINK: dict[str, Any] = {**DEFAULTS, **tabs.DEFAULTS, "why": False}
 OFFERED: state.Offered = {**result.OFFERED, **tabs.OFFERED}
