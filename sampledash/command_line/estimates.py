@@ -26,9 +26,9 @@ from sampledash.estimation.bounds import (
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
 from sampledash.metrics import Metric
-from sampledash.readers.contents import check_utf8, kind_of, load
 from sampledash.readers.files import read_sampled_ranks
 from sampledash.readers.printed_table import PrintedRow, read_printed
+from sampledash.readers.upload_limits import check_utf8, kind_of, load
 from sampledash.report.tables import vector_json
 from sampledash.sampling import Sampling
 from sampledash.types import Progress

@@ -15,8 +15,8 @@ from sampledash.command_line.output import Answer, aside
 from sampledash.command_line.sources import opened, rank_sets, read
 from sampledash.readers import upload_limits as limits
 from sampledash.readers import warehouse
-from sampledash.readers.contents import load
 from sampledash.readers.scores import pairs_table, ranks_of_scores, score_table
+from sampledash.readers.upload_limits import load
 from sampledash.report.tables import ranks_table
 from sampledash.types import Progress
 

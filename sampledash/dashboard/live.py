@@ -85,15 +85,9 @@ class Follows:
         return cache.cached((_KEY, self.name, self.depends), make, shared=self.shared)
 
 
-def answered(shown: object = None) -> None:
-    """Note what the page now answers, for what stands below; nothing while it has no answer."""
-    number, _ = st.session_state.get(_SHOWN, (0, None))
-    st.session_state[_SHOWN] = number + 1, shown
-
-
 @st.fragment
 def below(draw: Callable[[Any], None]) -> None:
-    """Draw what stands below the answer, of what was last :func:`answered`."""
+    """Draw what stands below the answer, of what it last showed (:func:`follow`)."""
     number, shown = st.session_state[_SHOWN]
     with st.container(key=_BELOW):
         if shown is not None:
@@ -102,9 +96,15 @@ def below(draw: Callable[[Any], None]) -> None:
     _COMPONENT(key=f"{_BELOW}_looked", data={"drawn": number}, **look)
 
 
+def follow(shown: object = None, every: Sequence[Follows] = ()) -> None:
+    """Let pictures follow the sliders, and what stands below the answer what it shows, if any."""
+    number, _ = st.session_state.get(_SHOWN, (0, None))
+    st.session_state[_SHOWN] = number + 1, shown
+    _follow(every)
+
+
 @st.fragment
-def follow(every: Sequence[Follows] = ()) -> None:
-    """Let the page follow its sliders, and what stands below its answer."""
+def _follow(every: Sequence[Follows]) -> None:
     asked = (st.session_state.get(_KEY) or {}).get("asked") or {}
     data = []
     for one in every:

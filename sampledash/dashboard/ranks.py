@@ -175,8 +175,10 @@ def _templates() -> None:
         for name, about in TEMPLATES.items():
             saved = f"ranks-{name}" if name.endswith("csv") else name
             template(about, name, saved, "text/plain", name)
-    with st.expander("From RecBole, LensKit, implicit … to ranks"):
-        st.markdown((assets_folder() / "templates" / "from_frameworks.md").read_text("utf-8"))
+    fold = st.expander("From RecBole, LensKit, implicit … to ranks", on_change="rerun")
+    if fold.open:
+        with fold:
+            st.markdown((assets_folder() / "templates" / "from_frameworks.md").read_text("utf-8"))
 
 
 def _pasted() -> Source:

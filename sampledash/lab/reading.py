@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.lab.interactions import LARGEST_RATING, Interactions
 from sampledash.readers import columns as cells_of
-from sampledash.readers import contents, tables
+from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import Holds, Place, Source, first
 from sampledash.readers.errors import ReadError
@@ -122,7 +122,7 @@ class OpenedInteractions:
 
 
 def read_interactions(
-    source: contents.Source,
+    source: limits.Source,
     *,
     name: str | None = None,
     user: str | None = None,
@@ -180,7 +180,7 @@ def read_interactions(
 
 
 def open_interactions(
-    source: contents.Source,
+    source: limits.Source,
     *,
     name: str | None = None,
     user: str | None = None,
@@ -189,9 +189,9 @@ def open_interactions(
     time: str | None = None,
 ) -> OpenedInteractions:
     """Parse a file without choosing among its interactions; arguments as in the reader."""
-    data, called = contents.load(source, name, _BYTES)
+    data, called = limits.load(source, name, _BYTES)
     chosen: Chosen = {"user": user, "item": item, "rating": rating, "time": time}
-    kind = contents.kind_of(data, called)
+    kind = limits.kind_of(data, called)
     if kind == "array":
         raise ReadError(f"{called} is a numpy array, which names no columns; save a CSV or Parquet")
     if kind == "text":
@@ -270,7 +270,7 @@ def _listed(headers: Sequence[str]) -> str:
 
 def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Source, pd.DataFrame, list[str]]:
     """Parse separated text, with a header line or as MovieLens writes it, without."""
-    contents.check_utf8(data, name)
+    limits.check_utf8(data, name)
     limits.check_lines(data, name)
     start = next(line for line in cells_of.stream(data) if line.strip())
     double = "::" in start

@@ -87,7 +87,6 @@ def _cut(source: Source, problem: Problem | None) -> None:
 @st.fragment
 def _answer(source: Source | None, problem: Problem | None) -> None:
     """The verdict and all that follows m."""
-    live.answered()
     top = st.container(key="headline")
     with st.container(key="controls"):
         sliders.m()
@@ -123,13 +122,13 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         _curve(focus, before, view, dim)
         if kept:
             kept.note()
-    if not dim:
-        live.answered(focus)
+    if dim:
+        live.follow()
+        return
     # With a correction, a fit at every step would take too long.
-    alone = dim or result.question.fits
-    dark = page.is_dark()
-    own = [] if alone else [_follows(focus, before, view, dark)]
-    live.follow(own if dim else [*own, instead.follows(focus, dark)])
+    dark, fits = page.is_dark(), result.question.fits
+    own = [] if fits else [_follows(focus, before, view, dark)]
+    live.follow(focus, [*own, instead.follows(focus, dark)])
 
 
 def _below(focus: Focus) -> None:

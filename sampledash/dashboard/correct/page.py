@@ -65,7 +65,6 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 @st.fragment
 def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> None:
     """What follows γ and m."""
-    live.answered()
     headline = st.container(key="headline")
     controls = st.container(key="controls", horizontal=True, vertical_alignment="bottom")
     with controls:
@@ -94,8 +93,9 @@ def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> No
         if q.prior.custom:
             custom_prior.note(np.frombuffer(q.prior.custom))
         page.strip(_numbers(q), _numbers(before) if before else ())
-        live.answered(q)
-    live.follow([] if problem else _follows(q, before, page.is_dark()))
+        live.follow(q, _follows(q, before, page.is_dark()))
+    else:
+        live.follow()
 
 
 def _below(defaults: Mapping[str, Any], q: Question) -> None:

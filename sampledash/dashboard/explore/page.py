@@ -43,7 +43,6 @@ def show() -> None:
 @st.fragment
 def _answer() -> None:
     """All but the sidebar, which a change of m or r leaves alone."""
-    live.answered()
     headline = st.container(key="headline")
     picture = st.container(key="picture")
     controls = _controls()
@@ -69,8 +68,9 @@ def _answer() -> None:
             kept.note()
     if problem is None:
         page.strip(_numbers(result), _numbers(before) if before else ())
-        live.answered(result)
-    live.follow([] if problem else _follows(q, before, page.is_dark()))
+        live.follow(result, _follows(q, before, page.is_dark()))
+    else:
+        live.follow()
 
 
 def _below(result: Result) -> None:
