@@ -35,19 +35,38 @@ def test_arrays_are_copied_and_read_only(kind, given_) -> None:
 @pytest.mark.parametrize(
     ("kind", "given_", "changes"),
     [
-        (sd.RankSet, TRUE, {
-            "system": "T", "ranks": [3, 2], "n": [10, 8], "instances": ["a", "c"],
-            "ties": [1, 0], "mass_above": None, "counts": [2, 1],
-        }),
-        (sd.SampledRankSet, SAMPLED, {
-            "system": "T", "sampled_ranks": [2, 1], "n": 51, "m": 11, "instances": None,
-            "counts": [1, 2], "scheme": WITHOUT, "adaptive": False,
-        }),
+        (
+            sd.RankSet,
+            TRUE,
+            {
+                "system": "T",
+                "ranks": [3, 2],
+                "n": [10, 8],
+                "instances": ["a", "c"],
+                "ties": [1, 0],
+                "mass_above": None,
+                "counts": [2, 1],
+            },
+        ),
+        (
+            sd.SampledRankSet,
+            SAMPLED,
+            {
+                "system": "T",
+                "sampled_ranks": [2, 1],
+                "n": 51,
+                "m": 11,
+                "instances": None,
+                "counts": [1, 2],
+                "scheme": WITHOUT,
+                "adaptive": False,
+            },
+        ),
         # Labels that join alike, and numbers beside their texts.
         (sd.RankSet, TRUE | {"instances": ["a\nb", "c"]}, {"instances": ["a", "b\nc"]}),
         (sd.RankSet, TRUE | {"instances": [1, 2]}, {"instances": ["1", "2"]}),
     ],
-)  # fmt: skip
+)
 def test_contents_tell_them_apart(kind, given_, changes) -> None:
     one = kind(**given_)
     same = kind(**{k: np.array(v) if isinstance(v, list) else v for k, v in given_.items()})
@@ -62,9 +81,13 @@ def test_contents_tell_them_apart(kind, given_, changes) -> None:
 
 def several() -> sd.RankSet:
     return sd.RankSet(
-        "S", [4, 2, 9, 1, 3], [10, 10, 12, 8, 10], instances=["u", "u", "v", "w", "u"],
-        ties=[0, 0, 2, 3, 0], counts=[2, 2, 1, 3, 2],
-    )  # fmt: skip
+        "S",
+        [4, 2, 9, 1, 3],
+        [10, 10, 12, 8, 10],
+        instances=["u", "u", "v", "w", "u"],
+        ties=[0, 0, 2, 3, 0],
+        counts=[2, 2, 1, 3, 2],
+    )
 
 
 def numbers(rs: sd.RankSet, **options: object) -> list[float]:

@@ -143,9 +143,13 @@ def test_window_holds_the_law(scheme: str) -> None:
 
 @pytest.mark.parametrize(
     ("n", "m", "scheme", "odds"),
-    [(50, 8, WITH, 1.0), (50, 8, WITHOUT, 1.0), (50, 8, POPULARITY, 3.0),
-     (3 * 10**9, 30, WITHOUT, 1.0)],
-)  # fmt: skip
+    [
+        (50, 8, WITH, 1.0),
+        (50, 8, WITHOUT, 1.0),
+        (50, 8, POPULARITY, 3.0),
+        (3 * 10**9, 30, WITHOUT, 1.0),
+    ],
+)
 def test_draws_follow_the_law(n: int, m: int, scheme: str, odds: float) -> None:
     s = sd.Sampling(n, m, scheme, odds)
     repeats = 4000 if n > 10**9 else 40_000

@@ -494,8 +494,12 @@ def read_list(data: bytes, name: str, kind: Kind, own: Literal["items", "list"])
 
 
 _HOLD: dict[str, Holds] = {
-    "system": "few", "user": "many", "item": "many", "score": "real", "rank": "whole"
-}  # fmt: skip
+    "system": "few",
+    "user": "many",
+    "item": "many",
+    "score": "real",
+    "rank": "whole",
+}
 _LISTED: dict[str, tuple[str, Callable[..., Any], str]] = {
     "system": ("tag", labels, "the name of the system"),
     "user": ("query", labels, "the label of the user"),

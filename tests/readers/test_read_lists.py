@@ -26,9 +26,8 @@ SPELLINGS = {
     "replay": LIST.replace("user_id,item_id,score", "query_id,item_id,rating"),
     "elliot": LIST.replace("user_id,item_id,score", "user\titem\tprediction").replace(",", "\t"),
     "ranks": "user,item,rank\nann,a,1\nann,b,2\nann,c,2\nbob,c,1\nbob,a,2\n",
-    "named": "system,user,item,score\n" + "".join(
-        f"M,{row}\n" for row in LIST.splitlines()[1:]),
-}  # fmt: skip
+    "named": "system,user,item,score\n" + "".join(f"M,{row}\n" for row in LIST.splitlines()[1:]),
+}
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
@@ -98,7 +97,7 @@ def test_two_lists_and_files_of_ranks_with_items():
         ({"l_csv": LIST + "ann,d,x\n", "t_csv": TEST}, "line 8, column 'score': 'x' is not"),
         ({"l_csv": LIST, "t_csv": "user,item\nzoe,a\n"}, "share no query"),
     ],
-)  # fmt: skip
+)
 def test_wrong_lists_get_their_sentence(texts, facts):
     refused(lambda: read(**texts), facts)
 

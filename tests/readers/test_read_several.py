@@ -187,11 +187,14 @@ def test_averaged_counts_every_instance_of_every_repetition(name):
     [
         (SEEDS, [[1, 4], [2, 5], [3, 6], [3, 8]], ["u", "v"]),
         (WIDE, [[1, 4], [2, 5], [3, 6], [3, 8]], ["u", "v"]),
-        (WIDE.replace("user,", "").replace("u,", "").replace("v,", ""),
-         [[1, 4], [2, 5], [3, 6], [3, 8]], [1, 2]),
+        (
+            WIDE.replace("user,", "").replace("u,", "").replace("v,", ""),
+            [[1, 4], [2, 5], [3, 6], [3, 8]],
+            [1, 2],
+        ),
         (NUMBERED, [[3, 4], [5, 6], [1, 2], [1, 2]], [1, 2]),
     ],
-)  # fmt: skip
+)
 def test_apart_makes_every_repetition_a_system(text, ranks, labels):
     sets = read(text, runs="apart")
     assert names_of(sets) == ["A (seed 1)", "A (seed 2)", "B (seed 1)", "B (seed 2)"]
