@@ -175,7 +175,8 @@ def _templates() -> None:
         for name, about in TEMPLATES.items():
             saved = f"ranks-{name}" if name.endswith("csv") else name
             template(about, name, saved, "text/plain", name)
-    fold = st.expander("From RecBole, LensKit, implicit … to ranks", on_change="rerun")
+    title = "From RecBole, LensKit, implicit … to ranks"
+    fold = st.expander(title, key="frameworks", on_change="rerun")
     if fold.open:
         with fold:
             st.markdown((assets_folder() / "templates" / "from_frameworks.md").read_text("utf-8"))

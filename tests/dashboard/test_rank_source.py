@@ -80,8 +80,11 @@ def test_examples_say_how_a_script_reads_them_and_templates_are_offered():
     assert at.source.python == 'sd.example("movielens-xyz")'
     assert at.source.sets == tuple(sd.example("movielens-xyz"))
     assert at.source.bundled
-    labels = [b.label.split(":")[0] for b in Chooser().get("download_button")]
+    at = Chooser()
+    labels = [b.label.split(":")[0] for b in at.get("download_button")]
     assert labels == ["Long", "Wide", "Counts", "TREC run", "TREC qrels"]
+    at.session_state["frameworks"] = True  # the fold is opened
+    assert any("def write_ranks(" in text.value for text in at.run().markdown)
 
 
 def test_one_file_and_several():
