@@ -12,20 +12,18 @@ from sampledash.comparison.significance import Interval, significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.comparison.verdict import verdict
 from sampledash.correction import Correction, Fit, correction, parse_correction
-from sampledash.estimation.bounds import bounds, bounds_from_table
+from sampledash.estimation.bounds import bounds, bounds_from_table, stopping_range
 from sampledash.estimation.estimate import Estimate, compare, estimate, full_cutoff, matching_cutoff
-from sampledash.estimation.pilot import stopping_range
 from sampledash.estimation.rank_distribution import rank_distribution
 from sampledash.estimation.vectors import fit_learned, gamma_table
 from sampledash.evaluator import Decided, Evaluation, evaluate, rank_until_decided
 from sampledash.expectation import expected, posterior, variance
-from sampledash.lab.interactions import Interactions
+from sampledash.lab.interactions import Interactions, synthetic
 from sampledash.lab.models import finish
 from sampledash.lab.ranking import rank, ranks_from_scores
 from sampledash.lab.reading import read_interactions
 from sampledash.lab.recommenders import Recommender, parse_recommender, recommender
 from sampledash.lab.splits import Split, parse_split, split
-from sampledash.lab.synthetic import synthetic
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.protocol import Options
 from sampledash.rank_sets import RankSet

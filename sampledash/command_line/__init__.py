@@ -1,6 +1,6 @@
 """The command line, such as ``sampledash check ranks.csv --metric Recall@10 --m 100``.
 
-A command is a function from its arguments to an answer (:mod:`~sampledash.command_line.output`),
+A command is a function from its arguments to an answer (:mod:`~sampledash.command_line.streams`),
 which :mod:`~sampledash.command_line.options` says where to find. Numbers, tables and sentences are
 those of the dashboard, which begins with negatives drawn without replacement.
 """
@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = parser().parse_args(argv)
     except SystemExit as end:
         return int(end.code or 0)
-    from sampledash.command_line.output import BAD_INPUT, RIGHT, STOPPED, Told, save
+    from sampledash.command_line.streams import BAD_INPUT, RIGHT, STOPPED, Told, save
     from sampledash.report.numbers import spell
 
     told = Told()

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampledash.command_line.output import Answer
-from sampledash.command_line.sources import metrics_of, opened
+from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
 from sampledash.dashboard.estimate import words
 from sampledash.estimation.bounds import (

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from sampledash.command_line.output import Answer, aside
-from sampledash.command_line.sources import opened, rank_sets, read
+from sampledash.command_line.streams import Answer, aside, opened, rank_sets, read
 from sampledash.readers import upload_limits as limits
 from sampledash.readers import warehouse
 from sampledash.readers.scores import pairs_table, ranks_of_scores, score_table

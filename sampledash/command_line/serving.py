@@ -10,7 +10,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from sampledash.command_line.output import Answer
+from sampledash.command_line.streams import Answer
 from sampledash.types import Progress
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampledash.command_line.output import RIGHT, WRONG, Answer
-from sampledash.command_line.sources import metrics_of, options_of, rank_sets
+from sampledash.command_line.streams import RIGHT, WRONG, Answer, metrics_of, options_of, rank_sets
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.protocol import Protocol

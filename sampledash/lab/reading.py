@@ -18,9 +18,9 @@ from sampledash.readers import columns as cells_of
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import Holds, Place, Source, first
-from sampledash.readers.errors import ReadError
 from sampledash.readers.frame import Facts, few, several
 from sampledash.readers.trec import ITEMS, TIMES
+from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Ints
 
 Duplicates = Literal["last", "first", "all"]

@@ -19,14 +19,14 @@ from sampledash import checks
 from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import first
-from sampledash.readers.errors import (
+from sampledash.readers.frame import Facts, Ranks, Runs, few, resolve_repetitions, several
+from sampledash.readers.trec import Censored, missing, ranks_of_runs
+from sampledash.readers.upload_limits import (
     DifferentInstances,
     MissingCandidates,
     ReadError,
     ZeroBasedRanks,
 )
-from sampledash.readers.frame import Facts, Ranks, Runs, few, resolve_repetitions, several
-from sampledash.readers.trec import Censored, missing, ranks_of_runs
 
 Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import NamedTuple
 
 from sampledash.rank_sets import RankSet
-from sampledash.readers.errors import ReadError
 from sampledash.readers.files import read_rank_sets
+from sampledash.readers.upload_limits import ReadError
 
 
 class Example(NamedTuple):

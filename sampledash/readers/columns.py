@@ -19,7 +19,7 @@ from pyarrow import compute
 
 from sampledash.checks import MOST_INSTANCES, TOO_LARGE, is_numeral, not_a_number, shown
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.errors import ReadError
+from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Floats, Ints
 
 SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called

@@ -12,7 +12,6 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems, choose, from_one
 from sampledash.readers.columns import ROLES, SAMPLED, first, is_true_rank
-from sampledash.readers.errors import MissingCandidates, MissingNegatives, ReadError
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
 from sampledash.readers.tables import read_table
 from sampledash.readers.trec import (
@@ -26,7 +25,15 @@ from sampledash.readers.trec import (
     read_trec,
     trec_kind,
 )
-from sampledash.readers.upload_limits import Kind, Source, kind_of, load
+from sampledash.readers.upload_limits import (
+    Kind,
+    MissingCandidates,
+    MissingNegatives,
+    ReadError,
+    Source,
+    kind_of,
+    load,
+)
 from sampledash.readers.warehouse import folder
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Scheme

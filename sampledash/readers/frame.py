@@ -27,8 +27,7 @@ from sampledash.readers.columns import (
     parsed,
     places,
 )
-from sampledash.readers.errors import ReadError
-from sampledash.readers.upload_limits import stem_of
+from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Flags
 
 Runs = Literal["averaged", "apart"]

@@ -12,10 +12,16 @@ from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Instances, Opened, Systems
 from sampledash.readers.columns import ROLES, TYPED_RANKS, Source, categories, role_of
-from sampledash.readers.errors import ReadError
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import text_table
-from sampledash.readers.upload_limits import NUMBERS, SYSTEMS, TYPED, check_lines, check_name
+from sampledash.readers.upload_limits import (
+    NUMBERS,
+    SYSTEMS,
+    TYPED,
+    ReadError,
+    check_lines,
+    check_name,
+)
 
 _NAME = "pasted text"
 _NAMES = "|".join(

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 from sampledash.checks import not_a_number
 from sampledash.metrics import Metric, parse_metric
-from sampledash.readers.errors import ReadError
 from sampledash.readers.frame import several
 from sampledash.readers.pasted import lines_aside
-from sampledash.readers.upload_limits import PRINTED
+from sampledash.readers.upload_limits import PRINTED, ReadError
 
 # Of a row as it is typeset, without the commands of LaTeX.
 _GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"

@@ -17,10 +17,9 @@ import pandas as pd
 from sampledash.checks import shown
 from sampledash.rank_sets import RankSet
 from sampledash.readers.columns import bare, role_of
-from sampledash.readers.errors import ReadError
 from sampledash.readers.tables import delimiter_of
 from sampledash.readers.trec import ITEMS
-from sampledash.readers.upload_limits import check_utf8, kind_of, stem_of
+from sampledash.readers.upload_limits import ReadError, check_utf8, kind_of, stem_of
 from sampledash.types import Flags, Ints
 
 KEYS = ["system", "instance", "item"]

@@ -33,8 +33,7 @@ from sampledash.readers.columns import (
     stream,
     texts,
 )
-from sampledash.readers.errors import ReadError
-from sampledash.readers.upload_limits import Kind, check_utf8, stem_of
+from sampledash.readers.upload_limits import Kind, ReadError, check_utf8, stem_of
 
 SMALL = 2**20  # bytes; below, pyarrow gains nothing
 _BLOCK = 4 * 2**20  # bytes parsed at a time

@@ -37,7 +37,6 @@ from sampledash.readers.columns import (
     role_of,
     whole,
 )
-from sampledash.readers.errors import CensoredItems, MissingCandidates, ReadError
 from sampledash.readers.frame import Facts, Ranks, several
 from sampledash.readers.tables import (
     SMALL,
@@ -47,7 +46,14 @@ from sampledash.readers.tables import (
     parquet_table,
     rows_of_text,
 )
-from sampledash.readers.upload_limits import Kind, check_utf8, stem_of
+from sampledash.readers.upload_limits import (
+    CensoredItems,
+    Kind,
+    MissingCandidates,
+    ReadError,
+    check_utf8,
+    stem_of,
+)
 from sampledash.types import Ints
 
 TrecKind = Literal["run", "qrels"]

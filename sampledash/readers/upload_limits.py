@@ -1,4 +1,4 @@
-"""What an upload may be: how large, of which kind, and what n and m it may say.
+"""What an upload may be: how large, of which kind, what n and m it may say, and what is wrong.
 
 From a path or a buffer to bytes, unpacked. Every file ends within seconds and a gibibyte, read or
 refused.
@@ -10,12 +10,13 @@ import gzip
 import io
 import os
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from types import MappingProxyType
+from typing import Any, BinaryIO, Literal
 
 from sampledash.checks import LARGEST_N, shown
-from sampledash.readers.errors import ReadError
 from sampledash.sampled_rank_sets import MOST_PLACES
 
 Source = str | Path | BinaryIO
@@ -62,6 +63,41 @@ NUMBERS: dict[str, tuple[str, str, int, int]] = {
     "n_candidates": ("n", "candidates", 2, LARGEST_N),
     "negatives": ("m", "sampled negatives", 1, MOST_PLACES - 1),
 }
+
+
+class ReadError(ValueError):
+    """The ranks cannot be used as they are. The message names file, row, column and remedy.
+
+    A page offers its ``ways`` out: what a button says, and the options to read with.
+    """
+
+    ways: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+
+    def __init__(self, message: str, **facts: Any) -> None:
+        super().__init__(message)
+        vars(self).update(facts)
+
+
+class MissingCandidates(ReadError):
+    """The number of candidates n is neither in the file nor given."""
+
+
+class MissingNegatives(ReadError):
+    """The number of sampled negatives m is neither in the file nor given."""
+
+
+class ZeroBasedRanks(ReadError):
+    """The smallest rank is 0 and none is negative: the ranks seem to count from 0."""
+
+
+class CensoredItems(ReadError):
+    """A truncated run lacks relevant items: their rank is only known to be beyond it."""
+
+    censored: int  # relevant items that are missing, over all systems
+
+
+class DifferentInstances(ReadError):
+    """The systems do not cover the same instances."""
 
 
 @dataclass

@@ -23,7 +23,6 @@ from pyarrow import parquet
 
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import ROLES
-from sampledash.readers.errors import ReadError
 from sampledash.readers.scores import (
     KEYS,
     NO,
@@ -35,7 +34,7 @@ from sampledash.readers.scores import (
     refuse_twice,
     roles_of,
 )
-from sampledash.readers.upload_limits import stem_of
+from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Progress
 
 DUCKDB = "duckdb://"

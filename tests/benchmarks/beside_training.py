@@ -26,7 +26,7 @@ from tests.session import ROOT, Session, widget
 PAUSE = 0.2  # seconds between two changes
 ROUNDS = 8  # trainings at most, of what is trained in no time
 LARGE = f"""import runpy
-import sampledash.lab.synthetic as world
+import sampledash.lab.interactions as world
 world._USERS, world._ITEMS, world._MORE = 6000, 3700, 160
 runpy.run_path({str(ROOT / "app.py")!r}, run_name="__main__")
 """

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sampledash.readers.errors import ReadError
 from sampledash.readers.files import open_sources, read_rank_sets, read_sampled_ranks
+from sampledash.readers.upload_limits import ReadError
 
 LEAKS = re.compile("Traceback|pandas|Arrow|tokeniz|dtype|Error")
 

@@ -7,8 +7,8 @@ import pytest
 
 from sampledash.readers import bundled
 from sampledash.readers.bundled import EXAMPLES, assets_folder, example
-from sampledash.readers.errors import ReadError
 from sampledash.readers.files import read_rank_sets
+from sampledash.readers.upload_limits import ReadError
 
 
 def test_movielens_is_that_of_the_paper():

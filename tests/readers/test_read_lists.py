@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.readers.errors import CensoredItems, MissingCandidates
+from sampledash.readers.upload_limits import CensoredItems, MissingCandidates
 from tests.readers.reading import buffer, files, ranks_of, refused
 
 TEST = "user,item\nann,c\nbob,a\n"

@@ -8,11 +8,16 @@ from sampledash.dashboard import state
 from sampledash.dashboard.correct.custom_prior import weights_of_text
 from sampledash.metrics import parse_metric
 from sampledash.readers.bundled import example
-from sampledash.readers.errors import MissingCandidates, ReadError, ZeroBasedRanks
 from sampledash.readers.files import read_rank_sets, sampled_sets
 from sampledash.readers.pasted import open_text, parse_rank_text
 from sampledash.readers.printed_table import PrintedRow, read_printed
-from sampledash.readers.upload_limits import PRINTED, TYPED
+from sampledash.readers.upload_limits import (
+    PRINTED,
+    TYPED,
+    MissingCandidates,
+    ReadError,
+    ZeroBasedRanks,
+)
 from sampledash.sampling import parse_sampling
 from tests.readers.reading import refused
 

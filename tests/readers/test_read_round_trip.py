@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sampledash import RankSet
-from sampledash.readers.errors import ReadError
 from sampledash.readers.pasted import parse_rank_text
+from sampledash.readers.upload_limits import ReadError
 from tests import hostile
 from tests.benchmarks.hostile import judged
 from tests.hostile import saved

@@ -6,10 +6,10 @@ import io
 import pytest
 
 import sampledash as sd
-from sampledash.readers.errors import MissingCandidates, MissingNegatives, ReadError
 from sampledash.readers.files import lacks, open_sources, sampled_sets
 from sampledash.readers.files import read_sampled_ranks as read
 from sampledash.readers.pasted import open_text
+from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ReadError
 from tests.readers.reading import complaint, files, refused, sampled
 
 WITHOUT = "without-replacement"

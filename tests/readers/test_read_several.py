@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.readers.errors import (
+from sampledash.readers.files import open_sources, read_rank_sets
+from sampledash.readers.pasted import parse_rank_text
+from sampledash.readers.upload_limits import (
     DifferentInstances,
     MissingCandidates,
     ReadError,
     ZeroBasedRanks,
 )
-from sampledash.readers.files import open_sources, read_rank_sets
-from sampledash.readers.pasted import parse_rank_text
 from tests.readers.reading import files, labels_of, ranks_of, read, refused, summary, together
 
 

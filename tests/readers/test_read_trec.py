@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.readers.errors import CensoredItems, MissingCandidates
 from sampledash.readers.files import open_sources, read_rank_sets
+from sampledash.readers.upload_limits import CensoredItems, MissingCandidates
 from tests.readers.reading import files, ranks_of, refused, together
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sampledash.readers import errors, tables, trec
-from sampledash.readers.errors import DifferentInstances
+from sampledash.readers import tables, trec
 from sampledash.readers.files import read_rank_sets, sampled_sets
 from sampledash.readers.pasted import open_text, parse_rank_text
 from sampledash.readers.printed_table import read_printed
+from sampledash.readers.upload_limits import DifferentInstances
 from tests.hostile import npy, saved
 from tests.readers.reading import complaint, labels_of, read, refused, sampled
 
@@ -229,7 +229,7 @@ def filled(text):
 @pytest.mark.parametrize(("call", "text", "facts", "kind"), list(rows()))
 def test_what_is_refused(call, text, facts, kind, monkeypatch):
     names = {**NAMES, "X": filled(text)}
-    which = getattr(errors, kind or "ReadError")
+    which = getattr(upload_limits, kind or "ReadError")
     for small in (tables.SMALL, 0):  # of the careful parser
         for module in (tables, trec):
             monkeypatch.setattr(module, "SMALL", small)

@@ -13,9 +13,8 @@ import streamlit as st
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.dashboard import cache, state
 from sampledash.dashboard.uploads import LOST, lost, pasted, uploaded
-from sampledash.readers.errors import ReadError
 from sampledash.readers.tables import load_array
-from sampledash.readers.upload_limits import check_utf8, kind_of, load
+from sampledash.readers.upload_limits import ReadError, check_utf8, kind_of, load
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count
 from sampledash.types import Floats

@@ -23,9 +23,9 @@ from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
 from sampledash.readers.bundled import example
-from sampledash.readers.errors import MissingCandidates, MissingNegatives, ZeroBasedRanks
 from sampledash.readers.files import lacks, sampled_sets
 from sampledash.readers.pasted import open_text
+from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ZeroBasedRanks
 from sampledash.report.escape import escaped, short_name, system_name
 from sampledash.report.numbers import count, percent, span, unbroken
 from sampledash.report.sentences import outside

@@ -22,11 +22,11 @@ from sampledash.estimation.bounds import (
     bounds_from_table,
     decided,
     difference,
+    stopping_range,
     unless_contradicted,
 )
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
-from sampledash.estimation.pilot import stopping_range
 from sampledash.estimation.rank_distribution import DistributionMethod, fitted, fitted_side_by_side
 from sampledash.estimation.vectors import gamma_table
 from sampledash.metrics import Metric

@@ -39,11 +39,10 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import UPLOAD, Source
 from sampledash.dashboard.start.pictures import slopes
 from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded
-from sampledash.lab.interactions import Interactions
+from sampledash.lab.interactions import Interactions, synthetic
 from sampledash.lab.ranking import require_candidates
 from sampledash.lab.reading import OpenedInteractions, open_interactions
 from sampledash.lab.splits import Split, split
-from sampledash.lab.synthetic import synthetic
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.readers.frame import Facts

@@ -1,7 +1,9 @@
-"""Answers as text for people and machines, files that are never half written, and progress."""
+"""What commands read, how answers are written, never half of a file, and progress."""
 
 from __future__ import annotations
 
+import argparse
+import io
 import json
 import os
 import sys
@@ -15,11 +17,68 @@ from typing import Any
 import pandas as pd
 
 from sampledash.command_line.options import FILES
+from sampledash.correction import parse_correction
+from sampledash.metrics import Metric, parse_metric
+from sampledash.protocol import Options
+from sampledash.rank_sets import RankSet
+from sampledash.readers.files import read_rank_sets
+from sampledash.readers.upload_limits import MissingCandidates
 from sampledash.report.tables import as_csv, as_latex, as_markdown, printed
 
 RIGHT, WRONG, BAD_INPUT, STOPPED = 0, 1, 2, 130
 TABLES = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
 _PATIENCE = 1.0  # seconds without a word of progress
+
+
+def rank_sets(args: argparse.Namespace) -> list[RankSet]:
+    """True ranks of the files, or of standard input for ``-``."""
+    return read([opened(each) for each in args.files], args)
+
+
+def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[RankSet]:
+    """True ranks of opened sources."""
+    how = {"instances": args.instances, "runs": args.runs, "censored": args.censored}
+    qrels = None if args.qrels is None else opened(args.qrels)
+    try:
+        return read_rank_sets(
+            [source for source, _ in sources],
+            name=[name for _, name in sources],
+            n=args.n,
+            zero_based=args.zero_based,
+            qrels=qrels and qrels[0],
+            **how,
+        )
+    except MissingCandidates as error:
+        raise ValueError(f"{str(error).rstrip('.')} (here: --n)") from None
+
+
+def opened(path: str) -> tuple[Any, str]:
+    """A source for the readers and its name; ``-`` is standard input."""
+    if path != "-":
+        return path, Path(path).name
+    if sys.stdin is None:
+        raise ValueError("standard input is closed: give a file in place of -")
+    stream: Any = getattr(sys.stdin, "buffer", sys.stdin)
+    data = stream.read()
+    return io.BytesIO(data.encode() if isinstance(data, str) else data), "standard input"
+
+
+def metrics_of(args: argparse.Namespace) -> list[Metric]:
+    """The metrics asked for, each once."""
+    return list(dict.fromkeys(map(parse_metric, args.metric)))
+
+
+def options_of(args: argparse.Namespace) -> Options:
+    """The options of the comparison, as the functions take them."""
+    found: Options = {
+        "scheme": args.scheme,
+        "correction": parse_correction(args.correction or "uncorrected"),
+        "ties": args.ties,
+        "weighting": args.weighting,
+    }
+    if args.odds is not None:
+        found["odds"] = args.odds
+    return found
 
 
 @dataclass(frozen=True)
