@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sampledash.readers import tables, trec
+from sampledash.readers import tables, trec, upload_limits
 from sampledash.readers.files import read_rank_sets, sampled_sets
 from sampledash.readers.pasted import open_text, parse_rank_text
 from sampledash.readers.printed_table import read_printed
