@@ -600,8 +600,7 @@ UNSAID = {
     "id", "url", "formId", "deferredFileId", "arrowData", "spec", "config", "mark", "instanceId",
     "widgetId", "dataframeId", "fileUrls", "data",
 }  # fmt: skip
-SHOWN = ("markdown", "caption", "metric", "code", "table", "dataframe", "html",
-         "download_button")  # fmt: skip
+SHOWN = {"markdown", "caption", "metric", "code", "table", "dataframe", "html", "download_button"}
 DIGITS = re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?")  # of a vector to copy: compared as numbers
 SCRIPT = re.compile(r"<script>.*?</script>", re.DOTALL)
 UNSEEN = ("empty", "html_empty", "bidi_component")  # scripts: tests/browser sees what they do

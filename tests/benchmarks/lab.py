@@ -142,10 +142,8 @@ def beside_implicit(quick: bool) -> Iterator[Result]:
     confidence = csr_matrix(training.matrix > 0).astype(np.float32) * ((1 + alpha) / alpha)
 
     def theirs(sweeps: int, cg: bool, confidence: Any = confidence) -> Any:
-        model = AlternatingLeastSquares(
-            16, regularization=ridge * (1 + alpha) / alpha, iterations=sweeps, use_cg=cg,
-            random_state=0,
-        )  # fmt: skip
+        how = {"regularization": ridge * (1 + alpha) / alpha, "iterations": sweeps, "use_cg": cg}
+        model = AlternatingLeastSquares(16, random_state=0, **how)
         with threadpool_limits(1, "blas"):  # as it asks for
             model.fit(confidence, show_progress=False)
         scale = np.float32(np.sqrt(1 + alpha))

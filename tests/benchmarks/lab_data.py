@@ -1,6 +1,7 @@
 """The Lab's data: a file of a million interactions understood, and all items ranked."""
 
 import io
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -26,13 +27,13 @@ def files_are_understood(quick: bool) -> Iterator[Result]:
     rows = np.stack(columns, axis=1)
     text = io.StringIO()
     np.savetxt(text, rows, fmt="%d", delimiter="::")
+    commas = text.getvalue().replace("::", ",")
     for name, content in (
         ("ratings.dat", text.getvalue()),
         ("u.data", text.getvalue().replace("::", "\t")),
-        ("ratings.csv", "userId,movieId,rating,timestamp\n" + text.getvalue().replace("::", ",")),
-        ("text.csv", "user,item,rating,ts\nu" + text.getvalue().replace("::", ",").replace(
-            "\n", "\nu").removesuffix("u")),
-    ):  # fmt: skip
+        ("ratings.csv", "userId,movieId,rating,timestamp\n" + commas),
+        ("text.csv", "user,item,rating,ts\n" + re.sub("(?m)^(?=.)", "u", commas)),
+    ):
         data = content.encode()
         ours, found = timed(lambda d=data, n=name: sd.read_interactions(io.BytesIO(d), name=n))
         user = [int(str(label).removeprefix("u")) for label in found.users.tolist()]

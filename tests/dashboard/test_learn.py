@@ -289,8 +289,8 @@ def test_lesson_10_looks_until_one_user_and_then_all_are_decided():
     assert all(re.search(r"rank (\d) to (\d+)$", x) for x in hits)
     z = sd.example("movielens-xyz")[2]
     # P(fewer than 10 of those above among 100 looked at), summed over the users.
-    shares = [sd.Sampling(int(n), 100, **HOW).pmf(int(r))[:10].sum()
-              for r, n in zip(z.ranks[:400], z.n[:400], strict=True)]  # fmt: skip
+    first = zip(z.ranks[:400].tolist(), z.n[:400].tolist(), strict=True)
+    shares = [sd.Sampling(n, 100, **HOW).pmf(r)[:10].sum() for r, n in first]
     some = sd.RankSet("Z", z.ranks[:400], z.n[:400])
     assert sd.expected_mean("Recall@10", some, 100, **HOW) == pytest.approx(np.mean(shares))
     at = answered(10, look10="All users")

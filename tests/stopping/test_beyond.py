@@ -24,8 +24,8 @@ def test_metrics_that_are_cut_in_time_are_exact() -> None:
     assert CUT.largest_cutoff == 5
     assert CUT.ranks.tolist() == [2, 7, 6, 1, 6, 3]
     for ends in ([9, 8, 11], [12, 12, 12], [7, 6, 6]):
-        whole = sd.RankSet("whole", [2, ends[0], ends[1], 1, ends[2], 3], 12, **{
-            name: ROWS[name] for name in ("instances", "ties")})  # fmt: skip
+        ranks, kept = [2, ends[0], ends[1], 1, ends[2], 3], ("instances", "ties")
+        whole = sd.RankSet("whole", ranks, 12, **{name: ROWS[name] for name in kept})
         for name in EXACT:
             assert sd.mean(name, CUT) == sd.mean(name, whole)
             assert sd.mean_range(name, CUT) == (sd.mean(name, whole),) * 2
@@ -41,8 +41,8 @@ def test_range_holds_every_completion_and_is_sharp() -> None:
 
 
 def test_items_of_one_instance_take_places_one_behind_the_other() -> None:
-    given = sd.RankSet("S", [11, 3, 11, 11, 2], 30, instances=list("uuuvv"),
-                       beyond=[True, False, True, True, False])  # fmt: skip
+    beyond = [True, False, True, True, False]
+    given = sd.RankSet("S", [11, 3, 11, 11, 2], 30, instances=list("uuuvv"), beyond=beyond)
     assert given.ranks.tolist() == [11, 3, 12, 11, 2]
     again = sd.RankSet("S", given.ranks, 30, instances=given.instances, beyond=given.beyond)
     assert again.digest == given.digest

@@ -37,10 +37,8 @@ def test_mean_and_deviation_over_all_orders(relevant: int) -> None:
 
 def test_of_a_rank_set_with_ties_and_several_relevant_items() -> None:
     """Ties are not above; the best of several items decides; the mean counts every instance."""
-    ranks = sd.RankSet(
-        "S", [4, 6, 2, 3], n=[7, 7, 6, 5], instances=["u", "u", "v", "w"], ties=[1, 0, 3, 0],
-        counts=[2, 2, 1, 3],
-    )  # fmt: skip
+    rows = {"instances": list("uuvw"), "ties": [1, 0, 3, 0], "counts": [2, 2, 1, 3]}
+    ranks = sd.RankSet("S", [4, 6, 2, 3], n=[7, 7, 6, 5], **rows)
     mean, variance = 0.0, 0.0
     for above, negatives, count in ((3, 5, 2), (1, 5, 1), (2, 4, 3)):
         costs = [looked_at(order, above, 2) for order in permutations(range(negatives))]

@@ -117,11 +117,11 @@ def exact_sets(users, systems) -> list[sd.RankSet]:
         for name, score in systems.items():
             found = full_ranking(score(user, pool).tolist(), relevant, len(pool))
             rows[name] += [(user, *each) for each in sorted(zip(*found, strict=True))]
+    columns = {name: list(zip(*own, strict=True)) for name, own in rows.items()}
     return [
-        sd.RankSet(name, [r[1] for r in own], 120, instances=[r[0] for r in own],
-                   ties=[r[2] for r in own])
-        for name, own in rows.items()
-    ]  # fmt: skip
+        sd.RankSet(name, ranks, 120, instances=users, ties=ties)
+        for name, (users, ranks, ties) in columns.items()
+    ]
 
 
 def test_ranks_of_several_relevant_items_and_their_ties(problem) -> None:
