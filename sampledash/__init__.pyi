@@ -27,8 +27,7 @@ from sampledash.lab.splits import Split, parse_split, split
 from sampledash.metrics import Metric, metric, parse_metric
 from sampledash.protocol import Options
 from sampledash.rank_sets import RankSet
-from sampledash.readers.bundled import example
-from sampledash.readers.files import read_rank_sets, read_sampled_ranks
+from sampledash.readers.files import example, read_rank_sets, read_sampled_ranks
 from sampledash.readers.pasted import parse_rank_text
 from sampledash.report.tables import read_vector_json, vector_json
 from sampledash.sampled_rank_sets import SampledRankSet

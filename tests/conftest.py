@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from sampledash.rank_sets import RankSet
-from sampledash.readers.bundled import example
+from sampledash.readers.files import example
 
 settings.register_profile(
     "fixed",

@@ -27,8 +27,7 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import Upload, carry, pasted, template, upload
 from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Opened, Reading, Summary
-from sampledash.readers.bundled import EXAMPLES, assets_folder, example
-from sampledash.readers.files import open_sources
+from sampledash.readers.files import EXAMPLES, assets_folder, example, open_sources
 from sampledash.readers.frame import Facts, few
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, ReadError

@@ -13,8 +13,7 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile
 from sampledash.dashboard import page, state
 from sampledash.dashboard.page import Problem
 from sampledash.readers.assemble import Opened
-from sampledash.readers.bundled import assets_folder
-from sampledash.readers.files import open_sources
+from sampledash.readers.files import assets_folder, open_sources
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import listed
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 import sampledash as sd
-from sampledash.readers.bundled import assets_folder
+from sampledash.readers.files import assets_folder
 from tests.readers.reading import buffer
 
 

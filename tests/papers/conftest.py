@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from sampledash.papers.krichene import match
-from sampledash.readers.bundled import example
+from sampledash.readers.files import example
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sampledash.readers import bundled
-from sampledash.readers.bundled import EXAMPLES, assets_folder, example
-from sampledash.readers.files import read_rank_sets
+from sampledash.readers.files import EXAMPLES, assets_folder, example, read_rank_sets
 from sampledash.readers.upload_limits import ReadError
 
 

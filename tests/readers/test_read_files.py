@@ -15,8 +15,7 @@ from sampledash import RankSet
 from sampledash.comparison.significance import significance
 from sampledash.readers import tables
 from sampledash.readers.assemble import describe
-from sampledash.readers.bundled import example
-from sampledash.readers.files import read_rank_sets
+from sampledash.readers.files import example, read_rank_sets
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates
 from tests.readers.reading import labels_of, ranks_of, read, summary

@@ -18,7 +18,7 @@ from sampledash.expectation import resize_prior
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet
-from sampledash.readers.bundled import example
+from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma
 from sampledash.sampling import Sampling
 from sampledash.spectral import retained

@@ -17,7 +17,7 @@ from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.state import spelled
 from sampledash.estimation.estimate import full_cutoff
 from sampledash.metrics import Metric
-from sampledash.readers.bundled import example
+from sampledash.readers.files import example
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, gamma
 from sampledash.report.sentences import outside

@@ -22,8 +22,7 @@ from sampledash.estimation.bounds import Range, decided
 from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
-from sampledash.readers.bundled import example
-from sampledash.readers.files import lacks, sampled_sets
+from sampledash.readers.files import example, lacks, sampled_sets
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ZeroBasedRanks
 from sampledash.report.escape import escaped, short_name, system_name

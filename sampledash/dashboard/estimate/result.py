@@ -31,7 +31,7 @@ from sampledash.estimation.rank_distribution import DistributionMethod, fitted, 
 from sampledash.estimation.vectors import gamma_table
 from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet
-from sampledash.readers.bundled import example
+from sampledash.readers.files import example
 from sampledash.readers.printed_table import PrintedTable, read_printed
 from sampledash.report.escape import system_name
 from sampledash.report.sentences import outside

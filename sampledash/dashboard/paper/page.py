@@ -21,7 +21,7 @@ from sampledash.dashboard.paper.pictures import Panel
 from sampledash.metrics import parse_metric
 from sampledash.papers.krichene import METRICS_34, SETTINGS, check_text, match
 from sampledash.papers.steck import check_steck, match_table_2, theorem
-from sampledash.readers.bundled import example
+from sampledash.readers.files import example
 from sampledash.types import Progress
 
 TABLES = (1, 2, 3, 4)

@@ -22,7 +22,7 @@ from sampledash.dashboard.sliding import scatter
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import rank_distribution_at
-from sampledash.readers.bundled import example
+from sampledash.readers.files import example
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99

@@ -12,7 +12,7 @@ from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, Link, M, N, Numbers, order
 from sampledash.dashboard.sliding import Curve
-from sampledash.readers.bundled import EXAMPLES
+from sampledash.readers.files import EXAMPLES
 from sampledash.report.numbers import count, percent
 from sampledash.report.sentences import negatives, ranking
 
