@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampledash.readers import bundled
+from sampledash.readers import files
 from sampledash.readers.files import EXAMPLES, assets_folder, example, read_rank_sets
 from sampledash.readers.upload_limits import ReadError
 
@@ -61,8 +61,8 @@ def test_a_list_is_fresh_and_its_sets_are_shared():
 
 
 def test_missing_assets_are_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(bundled, "__file__", str(tmp_path / "a" / "b" / "bundled.py"))
-    monkeypatch.setattr(bundled.sysconfig, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(files, "__file__", str(tmp_path / "a" / "b" / "files.py"))
+    monkeypatch.setattr(files.sysconfig, "get_path", lambda name: str(tmp_path))
     with pytest.raises(ReadError, match="not installed"):
         assets_folder()
 
