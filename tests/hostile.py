@@ -436,7 +436,7 @@ def read(case: Case, data: bytes, **how: Any) -> Any:
         return parse_rank_text(data.decode(errors="replace"), **{"n": N, **how})
     stream = io.BytesIO(data)
     if case.reader == "weights":
-        from sampledash.dashboard.correct.custom_prior import weights_of_file
+        from sampledash.readers.pasted import weights_of_file
 
         return weights_of_file(data, 3, case.name)
     if case.reader == "sampled":

@@ -1,9 +1,10 @@
-"""Ranks typed or pasted as text, and what a text says of all at once: ``m = 100, n = 3706``."""
+"""Ranks typed or pasted as text, what it says of all at once, such as m = 100, and own priors."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Instances, Opened, Systems
 from sampledash.readers.columns import ROLES, TYPED_RANKS, Source, categories, role_of
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
-from sampledash.readers.tables import text_table
+from sampledash.readers.tables import load_array, text_table
 from sampledash.readers.upload_limits import (
     NUMBERS,
     SYSTEMS,
@@ -21,7 +22,11 @@ from sampledash.readers.upload_limits import (
     ReadError,
     check_lines,
     check_name,
+    check_utf8,
+    kind_of,
+    load,
 )
+from sampledash.types import Floats
 
 _NAME = "pasted text"
 _NAMES = "|".join(
@@ -258,3 +263,99 @@ def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
         kept.append("" if alone else line)
     n, m = _n_and_m(said, where)
     return "\n".join(kept), n, m
+
+
+# --------------------------------------------------------------------------- weights of the ranks
+
+_LONGEST_WEIGHTS = 10_000_000  # characters: a hundred for each of the most ranks
+_MOST_WEIGHTS = 200_000  # numbers: a rank and a weight for each of the most ranks
+_APART = re.compile(r"[,;\s]+")
+_HEADERS = {"rank", "ranks", "r", "weight", "weights", "prior", "p", "probability", "count"}
+
+
+def weights_of_file(source: bytes, n: int, name: str) -> Floats:
+    """Weights of the ranks 1..n from a file: text, or a numpy array of one dimension."""
+    data, _ = load(BytesIO(source), name)
+    kind = kind_of(data, name)
+    if kind == "text":
+        check_utf8(data, name)
+        return weights_of_text(data.decode().removeprefix("\ufeff"), n, name)
+    if kind == "parquet":
+        raise ReadError(f"{name} is a Parquet file: save the weights as CSV")
+    array = load_array(data, name)
+    if array.dtype.names is not None or array.ndim != 1:
+        raise ReadError(f"{name} has shape {array.shape}: save one weight for each rank 1..{n}")
+    return _by_rank(None, array.astype(np.float64), n, name, lambda i: f"{name}, value {i + 1}")
+
+
+def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
+    r"""Weights of the ranks 1..n, the largest of them 1: shape (n,).
+
+    One number for each rank, in order, apart by commas, semicolons, spaces or lines; or a line
+    ``rank,weight`` for each rank that has a weight, the others weighing nothing. A header line is
+    skipped. A :class:`ReadError` names the line, the value and the remedy.
+
+    Examples
+    --------
+    >>> weights_of_text("4, 2, 1", 3), weights_of_text("1,2\n3,0.5", 3)
+    (array([1.  , 0.5 , 0.25]), array([1.  , 0.  , 0.25]))
+    """
+    if len(text) > _LONGEST_WEIGHTS:
+        raise ReadError(f"{name} is longer than {_LONGEST_WEIGHTS} characters: round the weights")
+    split = ([x for x in _APART.split(line) if x] for line in text.splitlines())
+    lines = [(f"{name}, line {i}", cells) for i, cells in enumerate(split, start=1) if cells]
+    header = {cell.lower() for cell in lines[0][1]} if lines else {""}
+    paired = False
+    if header <= _HEADERS:
+        paired = len(lines.pop(0)[1]) == 2
+    cells = [(place, cell) for place, cells in lines for cell in cells]
+    if not 0 < len(cells) <= _MOST_WEIGHTS:
+        holds = f"more than {_MOST_WEIGHTS:,} numbers" if cells else "no number"
+        raise ReadError(f"{name} holds {holds}: give a weight for each rank 1..{n}")
+    values = np.array([_weight(cell, place) for place, cell in cells], dtype=np.float64)
+    odd = next((place for place, cells in lines if len(cells) != 2), None)
+    if not paired and (odd is not None or len(lines) == 1):
+        return _by_rank(None, values, n, name, lambda i: cells[i][0])
+    if odd is not None:
+        raise ReadError(f"{odd}: write two numbers, a rank and its weight, such as 12,0.5")
+    return _by_rank(values[::2], values[1::2], n, name, lambda i: lines[i][0])
+
+
+def _weight(cell: str, place: str) -> float:
+    if not is_numeral(cell):
+        raise ReadError(f"{place}: {not_a_number(cell)}; write weights as 0.5 or 2e-3")
+    return float(cell)
+
+
+def _by_rank(
+    ranks: Floats | None, values: Floats, n: int, name: str, place: Callable[[int], str]
+) -> Floats:
+    """The weights by rank, checked; ``None``: one for each rank 1..n."""
+    if ranks is not None:
+        off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
+        if np.any(off):
+            i = int(np.argmax(off))
+            raise ReadError(
+                f"{place(i)}: {shown(float(ranks[i]))} is not a rank; write a whole number in "
+                f"1..{n}, or change n"
+            )
+        _, first, times = np.unique(ranks, return_index=True, return_counts=True)
+        if np.any(times > 1):
+            again = int(ranks[first[times > 1][0]])
+            raise ReadError(f"{name} gives rank {again} twice: keep one")
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if np.any(bad):
+        i = int(np.argmax(bad))
+        wrong = "is negative" if values[i] < 0 else "is not a number of usual size"
+        raise ReadError(f"{place(i)}: {values[i]:g} {wrong}; weights are 0 or more")
+    if ranks is None and len(values) != n:
+        raise ReadError(
+            f"{name} holds {len(values)} weights, but n = {n} needs {n}, one for each rank: "
+            "complete them, change n, or write a line rank,weight for each rank that has one"
+        )
+    found = np.zeros(n)
+    found[slice(None) if ranks is None else ranks.astype(np.int64) - 1] = values
+    if not found.any():
+        raise ReadError(f"{name} holds only zeros: give weight to the ranks that occur")
+    found /= found.max()  # sums of very large or small ones stay numbers
+    return found

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash.dashboard import sliding
 from sampledash.dashboard.consistency import words as consistency
 from sampledash.dashboard.correct import words as correct
 from sampledash.dashboard.correct.words import Settled
 from sampledash.dashboard.explore import words as explore
-from sampledash.dashboard.start import pictures as start_pictures
 from sampledash.dashboard.start import words as start
 from sampledash.report import numbers as text
 from sampledash.report import sentences
@@ -232,7 +232,7 @@ correct.gamma_meaning(sd.correction("CLS"), 1_000) | …has no γ.
 start.headline("ABC", RIGHT, RIGHT, 5) | With 5 negatives the order is right
 start.headline("ABC", RIGHT, WRONG, 1) | With 1 negative the order is wrong
 start.headline("ABC", RIGHT, FIRST, 10) | With 10 negatives the best of three does not look best
-start.step_title("ABC", RIGHT, FIRST) | ⇅ <b>wrong</b>: B > C > A
+sliding.step_title("ABC", RIGHT, FIRST) | ⇅ <b>wrong</b>: B > C > A
 """
 
 
@@ -245,6 +245,6 @@ def test_what_is_said_of_what():
 
 
 def test_the_first_page_draws_heights_and_keeps_labels_apart():
-    assert start_pictures.heights(FIRST).tolist() == pytest.approx([0.0, 1.0, 0.5])
-    spread = start_pictures.spread(np.array([0.0, 0.02, 1.0]), 0.2)
+    assert sliding.heights(FIRST).tolist() == pytest.approx([0.0, 1.0, 0.5])
+    spread = sliding.spread(np.array([0.0, 0.02, 1.0]), 0.2)
     assert spread.tolist() == pytest.approx([-0.09, 0.11, 1.0])

@@ -5,10 +5,9 @@ import io
 import pytest
 
 from sampledash.dashboard import state
-from sampledash.dashboard.correct.custom_prior import weights_of_text
 from sampledash.metrics import parse_metric
 from sampledash.readers.files import example, read_rank_sets, sampled_sets
-from sampledash.readers.pasted import open_text, parse_rank_text
+from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_text
 from sampledash.readers.printed_table import PrintedRow, read_printed
 from sampledash.readers.upload_limits import (
     PRINTED,

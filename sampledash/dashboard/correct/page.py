@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,15 +12,19 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.correction import Correction
-from sampledash.dashboard import live, page, sliders, state, theme
-from sampledash.dashboard.correct import custom_prior, pictures, result, tabs, words
+from sampledash.dashboard import cache, live, page, sliders, state, theme
+from sampledash.dashboard.correct import pictures, result, tabs, words
 from sampledash.dashboard.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
 from sampledash.dashboard.estimate.words import cutoff_holds_all
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
+from sampledash.dashboard.uploads import LOST, lost, pasted, uploaded
+from sampledash.readers.pasted import weights_of_file, weights_of_text
 from sampledash.report import numbers as text
+from sampledash.report.escape import escaped
 from sampledash.report.numbers import count
 from sampledash.report.tables import vector_csv, vector_json
+from sampledash.types import Floats
 
 LINK: dict[str, Any] = {**DEFAULTS, **tabs.DEFAULTS, "why": False}
 OFFERED: state.Offered = {**result.OFFERED, **tabs.OFFERED}
@@ -41,6 +45,13 @@ LACKING = (
     "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
     "short ones."
 )
+# Own weights of the true ranks.
+WEIGHTS = "weights"  # of the typed text, in the session and the address
+IN_LINK = 1_000  # characters up to which it travels in a link
+PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
+_FILE, _USED = "_weights_file", "_weights_used"
+
+Given = Callable[[int], Floats]  # weights of the ranks 1..n, once n is known
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
@@ -52,18 +63,18 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         prior = _settings()
     given = None
     if prior == OWN:
-        given = custom_prior.choose()
+        given = _prior_choice()
     else:
-        custom_prior.put_in_address("")
+        _put_in_address("")
     # After the page's own choices: only what is known then can be undone.
-    own = {**defaults, **DEFAULTS, custom_prior.KEY: ""}
+    own = {**defaults, **DEFAULTS, WEIGHTS: ""}
     sliders.draw(page_defaults=own)
     _answer(given, defaults)
     live.below(partial(_below, defaults))
 
 
 @st.fragment
-def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> None:
+def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
     """What follows γ and m."""
     headline = st.container(key="headline")
     controls = st.container(key="controls", horizontal=True, vertical_alignment="bottom")
@@ -76,7 +87,7 @@ def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> No
     )
     assert q is not None
     with headline:
-        page.note({**defaults, **DEFAULTS, custom_prior.KEY: ""})
+        page.note({**defaults, **DEFAULTS, WEIGHTS: ""})
         if problem is None:
             st.markdown(f"### {_sentence(q)}")
             _warnings(q)
@@ -91,7 +102,7 @@ def _answer(given: custom_prior.Given | None, defaults: Mapping[str, Any]) -> No
             kept.note()
     if problem is None:
         if q.prior.custom:
-            custom_prior.note(np.frombuffer(q.prior.custom))
+            _prior_note(np.frombuffer(q.prior.custom))
         page.strip(_numbers(q), _numbers(before) if before else ())
         live.follow(q, _follows(q, before, page.is_dark()))
     else:
@@ -103,7 +114,7 @@ def _below(defaults: Mapping[str, Any], q: Question) -> None:
     with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
         _why(q)
     with st.container(horizontal=True):
-        own = {custom_prior.KEY: ""} if custom_prior.KEY in st.query_params else {}
+        own = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
         page.copy_link({**defaults, **LINK, **own})
         fit = q.fit()
         name = "-".join(f"sampledash {q.metric} {q.taken} m {q.sampling.m}".split())
@@ -135,7 +146,7 @@ def _settings() -> str:
         return page.segments("Prior", result.PRIORS, "prior", help=HELP["prior"])
 
 
-def _question(given: custom_prior.Given | None) -> Question:
+def _question(given: Given | None) -> Question:
     """What is asked now; what takes long starts with a click."""
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
@@ -272,3 +283,63 @@ def _why(q: Question) -> None:
         st.latex(step)
     st.markdown(words.AVERAGES if q.prior.name == UNIFORM else words.AVERAGES_BY_PRIOR)
     st.caption(words.FORMULAS)
+
+
+def _prior_choice() -> Given | None:
+    """Draw the field and the uploader; None while nothing is given. What came last counts."""
+    left, right = st.columns([3, 2])
+    typed = pasted(
+        "Weights of the true ranks",
+        key=WEIGHTS,
+        address=WEIGHTS,
+        place=left,
+        height=120,
+        placeholder=PLACEHOLDER,
+        on_change=_took,
+        args=("text",),
+        help="A number for each rank 1..n, or a line rank,weight for each rank that has one. They "
+        "need not sum to 1.",
+    )
+    about = "The same as text, or a numpy array (.npy). It stays in this session."
+    changed: dict[str, Any] = {"on_change": _took, "args": ("file",)}
+    with right:
+        file = st.file_uploader("or a file of them", key="weights_file", help=about, **changed)
+        from_file = st.session_state.get(_USED) == "file" and (file or _FILE in st.session_state)
+        last = uploaded([file] if file else None, _FILE) if from_file else None
+        if last is None and lost("weights_file"):
+            st.caption(LOST)
+    _put_in_address("" if last else typed)
+    if last is None and not typed.strip():
+        return None
+    data, name = (last.contents[0], last.names[0]) if last else (typed, "pasted text")
+
+    def weights(n: int) -> Floats:
+        if isinstance(data, str):
+            return weights_of_text(data, n)
+        return weights_of_file(data, n, name)
+
+    return lambda n: cache.cached(("weights", data, name, n), lambda: weights(n), shared=False)
+
+
+def _took(what: str) -> None:
+    st.session_state[_USED] = what
+    if what == "file" and st.session_state.get("weights_file") is None:  # it was taken away
+        st.session_state.pop(_FILE, None)
+
+
+def _put_in_address(typed: str) -> None:
+    """Short typed weights travel in a link; none do while another prior is chosen."""
+    state.put_in_address(WEIGHTS, typed if typed.strip() and len(typed) <= IN_LINK else "")
+
+
+def _prior_note(weights: Floats) -> None:
+    """Say what was understood, and whether a link carries it."""
+    half = int(np.searchsorted(np.cumsum(weights), weights.sum() / 2)) + 1
+    first = f"rank {half} has" if half == 1 else f"the first {count(half)} have"
+    above = count(int(np.count_nonzero(weights)))
+    said = f"Weights of the ranks 1 to {count(len(weights))}, {above} of them above 0; "
+    said += f"{first} half of their sum or more."
+    if WEIGHTS not in st.query_params:
+        said += f" They do not travel in a link: up to {count(IN_LINK)} typed characters do, files "
+        said += "never."
+    st.caption(escaped(said))

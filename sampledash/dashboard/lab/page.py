@@ -37,7 +37,7 @@ from sampledash.dashboard.lab.result import (
 )
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import UPLOAD, Source
-from sampledash.dashboard.start.pictures import slopes
+from sampledash.dashboard.sliding import slopes
 from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded
 from sampledash.lab.interactions import Interactions, synthetic
 from sampledash.lab.ranking import require_candidates

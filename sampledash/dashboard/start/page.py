@@ -10,7 +10,8 @@ import sampledash as sd
 from sampledash.dashboard import page, state
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, movielens, names
 from sampledash.dashboard.ranks import UPLOAD
-from sampledash.dashboard.start import pictures, words
+from sampledash.dashboard.sliding import ALL, slopes
+from sampledash.dashboard.start import words
 from sampledash.report.sentences import ranking
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
@@ -23,9 +24,9 @@ def made(dark: bool) -> tuple[str, str, go.Figure, str]:
     exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)
     over_m = sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()
     sampled = dict(zip(ms, over_m, strict=True))
-    fig = pictures.slopes(systems, exact, sampled, at=M, dark=dark)
+    fig = slopes(systems, exact, sampled, at=M, dark=dark)
     alt = (
-        f"{METRIC} on {words.ALL}: {ranking(systems, exact)}. "
+        f"{METRIC} on {ALL}: {ranking(systems, exact)}. "
         f"With {M} sampled negatives: {ranking(systems, sampled[M])}."
     )
     n = np.concatenate([rs.n for rs in sets])

@@ -10,7 +10,6 @@ from sampledash.report.numbers import count
 from sampledash.report.sentences import negatives, ranking
 from sampledash.types import Floats
 
-ALL = "all candidates"
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # Page, name, icon, and what is behind the door.
 DOORS = (
@@ -53,13 +52,6 @@ def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> 
     elif best != np.argmax(exact):
         said = f"the best of {size} does not look best"
     return f"With {negatives(m)} {said}"
-
-
-def step_title(systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
-    """The order at one place of the slider, with a sign."""
-    shown = ranking(systems, sampled)
-    right = shown == ranking(systems, exact)
-    return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'}: {shown}"
 
 
 def about(metric: str, fewest: int, most: int, right_from: int) -> str:
