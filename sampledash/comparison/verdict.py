@@ -1,7 +1,7 @@
 """The verdict: is the order that sampling shows the order of the exact metric?
 
-:class:`Pairs` holds it for every metric and pair at one m, with the orders over m it rests on;
-:class:`Findings` is what texts, tables and scripts are made of.
+:class:`Pairs` holds it for every metric and pair at one m, with the orders over m it rests on, as
+pages, texts, tables and scripts tell it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -20,7 +20,6 @@ from sampledash import checks
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.means import exact_means, expected_means, step_of
 from sampledash.comparison.order import (
-    EVERY,
     M_CAP,
     Orders,
     check_sets,
@@ -30,7 +29,8 @@ from sampledash.comparison.order import (
     sign,
     true_pairs,
 )
-from sampledash.correction import Correction, as_correction, parse_correction
+from sampledash.comparison.scatter import variances_of_means
+from sampledash.correction import Correction, as_correction
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
@@ -129,9 +129,12 @@ class Pairs:
     metrics: tuple[Metric, ...]
     sets: tuple[RankSet, ...]
     m: int
+    protocol: Protocol
     orders: Orders
     exact: Floats  # (systems, metrics)
     columns: dict[str, list[Any]]  # the verdict at m: metric by metric, pair by pair
+    source: str  # what the ranks are called: the name of an example or a file
+    python: str  # expression that reads them, with ``import sampledash as sd``
 
     @classmethod
     def of(
@@ -150,7 +153,7 @@ class Pairs:
         found = orders(metrics, sets, m_max, protocol, progress, few)
         exact = exact_means(metrics, sets, protocol)
         columns = verdict_at_m(found, metrics, sets, m, protocol, exact)
-        return cls(tuple(metrics), tuple(sets), m, found, exact, columns)
+        return cls(tuple(metrics), tuple(sets), m, protocol, found, exact, columns, "", "")
 
     @cached_property
     def systems(self) -> list[str]:
@@ -170,8 +173,13 @@ class Pairs:
     @property
     def looked_at(self) -> tuple[int, ...] | None:
         """The m looked at where each takes a fit of its own, else None."""
-        fits = needs_fit(parse_correction(self.columns["correction"][0]))
+        fits = needs_fit(self.protocol.correction)
         return tuple(self.orders.m_values.tolist()) if fits else None
+
+    @property
+    def every_m(self) -> bool:
+        """Whether the order was evaluated at every m up to the largest."""
+        return len(self.orders.m_values) == self.m_max
 
     @cached_property
     def ends(self) -> list[tuple[int, int]]:
@@ -230,6 +238,18 @@ class Pairs:
         at = np.searchsorted(self.orders.m_values, self.m)
         return np.asarray(self.orders.means[min(int(at), len(self.orders.means) - 1)])
 
+    @cached_property
+    def std(self) -> Floats:
+        """Standard deviation of the mean of one run: (systems, metrics); NaN where not known."""
+        return self.std_of(self.sets)
+
+    def std_of(self, sets: Sequence[RankSet]) -> Floats:
+        """The same of some systems."""
+        try:
+            return np.sqrt(variances_of_means(self.metrics, sets, self.m, self.protocol))
+        except ValueError:  # several tied relevant items in one instance
+            return np.full((len(sets), len(self.metrics)), np.nan)
+
     def rows(self, x: int, pairs: Iterable[int]) -> list[dict[str, Any]]:
         """The verdict on metric x and some pairs, with the numbers of the pairs."""
         return [
@@ -268,6 +288,13 @@ class Pairs:
     def verdict(self) -> pd.DataFrame:
         """The whole verdict, to take away."""
         return as_frame(self.columns)
+
+    def means_table(self) -> pd.DataFrame:
+        """Exact mean, expected sampled mean and its scatter: one row per metric and system."""
+        means = {"exact": self.exact, "expected_sampled": self.sampled, "std_of_mean": self.std}
+        table = pd.DataFrame(product(map(str, self.metrics), self.systems))
+        table.columns = pd.Index(["metric", "system"])
+        return table.assign(**{name: values.T.ravel() for name, values in means.items()})
 
 
 def verdict(
@@ -329,58 +356,3 @@ def verdict(
         found = orders(chosen, sets, top, protocol, report, values)
         tables.append(as_frame(verdict_at_m(found, chosen, sets, m, protocol)))
     return pd.concat(tables, ignore_index=True)
-
-
-@dataclass(frozen=True, eq=False)
-class Findings:
-    """One comparison, how it was sampled and all that was computed about it."""
-
-    source: str  # what the ranks are called: the name of an example or a file
-    python: str  # expression that reads them, with ``import sampledash as sd``
-    sets: tuple[RankSet, ...]
-    metrics: tuple[Metric, ...]
-    m: int
-    options: Options
-    m_max: int  # largest m looked at for ``right_from``
-    #: Rows of :func:`sampledash.verdict`: metrics outermost, pairs in the order of ``sets``.
-    verdict: pd.DataFrame
-    exact: Floats  # means on all items: (systems, metrics), read-only, as the next two
-    expected: Floats  # in a sampled run
-    std: Floats  # of the mean of one run; NaN where it is not available
-    m_values: tuple[int, ...] | None = None  # that a correction was evaluated at; None: by default
-
-    @property
-    def protocol(self) -> Protocol:
-        """The options with their defaults."""
-        return Protocol.of(self.options)
-
-    @property
-    def systems(self) -> list[str]:
-        """Names in the order of the data."""
-        return [ranks.system for ranks in self.sets]
-
-    @property
-    def every_m(self) -> bool:
-        """Whether the order was evaluated at every m up to ``m_max``."""
-        name = self.protocol.correction.name
-        if name == "uncorrected":
-            return True
-        if self.m_values is None:
-            return name == "rank-estimate" or self.m_max <= EVERY
-        return len({m for m in self.m_values if 1 <= m <= self.m_max}) == self.m_max
-
-    def rows(self, metric: int) -> pd.DataFrame:
-        """The verdict on one metric, by its place: one row per pair."""
-        size = len(self.verdict) // len(self.metrics)
-        return self.verdict.iloc[metric * size : (metric + 1) * size]
-
-    def means_table(self) -> pd.DataFrame:
-        """Exact mean, expected sampled mean and its scatter: one row per metric and system."""
-        return pd.DataFrame(
-            [
-                (str(metric), name, self.exact[i, x], self.expected[i, x], self.std[i, x])
-                for x, metric in enumerate(self.metrics)
-                for i, name in enumerate(self.systems)
-            ],
-            columns=["metric", "system", "exact", "expected_sampled", "std_of_mean"],
-        )

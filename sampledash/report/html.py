@@ -9,7 +9,7 @@ from typing import Protocol
 import pandas as pd
 
 import sampledash
-from sampledash.comparison.verdict import Findings
+from sampledash.comparison.verdict import Pairs
 from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet
 from sampledash.report.escape import html_text, one_line
@@ -42,7 +42,7 @@ class Picture(Protocol):
 
 
 def html_report(
-    findings: Findings,
+    findings: Pairs,
     figures: Sequence[tuple[str, Picture]] = (),
     tables: Mapping[str, pd.DataFrame] | None = None,
     *,
@@ -127,7 +127,7 @@ def _document(title: str, parts: Sequence[str]) -> str:
     )
 
 
-def _headline(findings: Findings) -> str:
+def _headline(findings: Pairs) -> str:
     """How many comparisons are right, wrong, undecided and tied."""
     states = findings.verdict["state"]
     found = {state: int((states == state).sum()) for state in _STATES}
@@ -172,7 +172,7 @@ def _table(table: pd.DataFrame) -> str:
     )
 
 
-def _settings(findings: Findings) -> pd.DataFrame:
+def _settings(findings: Pairs) -> pd.DataFrame:
     protocol, sets = findings.protocol, findings.sets
     scheme = protocol.scheme.replace("-", " ")
     if protocol.scheme == "popularity":

@@ -14,7 +14,7 @@ import pandas as pd
 
 import sampledash
 from sampledash.comparison.order import TIED
-from sampledash.comparison.verdict import CONFIDENT, Findings
+from sampledash.comparison.verdict import CONFIDENT, Pairs
 from sampledash.report.escape import one_line, tex
 from sampledash.report.numbers import count, gamma, listed, rounded, span, tex_count, tex_number
 from sampledash.types import Floats
@@ -81,7 +81,7 @@ _WEIGHTED = {
 _NAMED, _VALUES, _TIED, _PAIRS, _METRICS, _LONGEST = 4, 6, 3, 3, 5, 60
 
 
-def paragraph(findings: Findings, *, latex: bool = False) -> str:
+def paragraph(findings: Pairs, *, latex: bool = False) -> str:
     r"""Write four or five sentences for a paper's evaluation section.
 
     They give the setting with the values of the full ranking, what the sampled metric would be in
@@ -119,7 +119,7 @@ def paragraph(findings: Findings, *, latex: bool = False) -> str:
 class _Writer:
     """The parts of the frame, as plain text or in LaTeX."""
 
-    f: Findings
+    f: Pairs
     latex: bool
 
     def name(self, text: str) -> str:
@@ -238,7 +238,7 @@ class _Writer:
     def expected(self) -> str:
         f, kept = self.f, self.kept()
         if self.listing:
-            said = self.values(f.expected, "would in expectation be", "would be")
+            said = self.values(f.sampled, "would in expectation be", "would be")
             return f"{said}; this would {kept}" if kept else said
         if not kept:
             differ = bool((f.verdict["sampled"].abs() > TIED).any())
@@ -452,12 +452,12 @@ def all_of(number: int, noun: str) -> str:
     return f"both {noun}" if number == 2 else f"all {count(number)} {noun}"
 
 
-def uses_movielens(findings: Findings) -> bool:
+def uses_movielens(findings: Pairs) -> bool:
     """Whether the ranks are those of MovieLens that come with sampledash."""
     return re.search(r"\bexample\(\s*['\"]movielens", findings.python) is not None
 
 
-def bibtex(findings: Findings) -> str:
+def bibtex(findings: Pairs) -> str:
     """Entries for what the paragraph cites, with its keys, and for sampledash in its version."""
     keys = [PAPER, *([MOVIELENS] if uses_movielens(findings) else [])]
     software = BIBTEX[SOFTWARE] % sampledash.__version__

@@ -10,13 +10,13 @@ import numpy as np
 
 import sampledash
 from sampledash.comparison.order import EVERY
-from sampledash.comparison.verdict import Findings
+from sampledash.comparison.verdict import Pairs
 from sampledash.correction import Correction
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 
 
-def python_script(findings: Findings) -> str:
+def python_script(findings: Pairs) -> str:
     """Write a Python script that prints the numbers of these findings.
 
     Exact means, expected sampled means with their standard deviation in one run, and the verdict. A
@@ -98,7 +98,7 @@ def _correction(recipe: Correction) -> str:
     return f"sd.correction({recipe.name!r}, {more}prior={recipe.prior.tolist()!r})"
 
 
-def _verdict(findings: Findings) -> list[str]:
+def _verdict(findings: Pairs) -> list[str]:
     """The call of sampledash.verdict, on one line where there is room."""
     given = f"metrics, sets, m, [correction], m_max={findings.m_max}"
     ladder = _ladder(findings)
@@ -107,13 +107,13 @@ def _verdict(findings: Findings) -> list[str]:
     return ["verdict = sd.verdict(", f"    {given},", *ladder, "    **options,", ")"]
 
 
-def _ladder(findings: Findings) -> list[str]:
+def _ladder(findings: Pairs) -> list[str]:
     """Argument for the values of m that were evaluated, where they are not the default."""
-    values, name = sorted(set(findings.m_values or ())), findings.protocol.correction.name
+    values, name = findings.orders.m_values, findings.protocol.correction.name
     default = findings.every_m and (findings.m_max <= EVERY or name == "rank-estimate")
-    if not values or default or name == "uncorrected":
+    if default or name == "uncorrected":
         return []
-    runs = np.split(np.array(values), np.flatnonzero(np.diff(values) > 1) + 1)
+    runs = np.split(values, np.flatnonzero(np.diff(values) > 1) + 1)
     parts = []
     for run in runs:
         if len(run) > 2:

@@ -120,7 +120,7 @@ def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
 
 def headline(found: Pairs, x: int, name: Callable[[str], str] = str) -> str:
     """The verdict on the metric at place x; ``name`` writes a system's name."""
-    metric = metric_name(str(found.metrics[x]), found.columns["correction"][0])
+    metric = metric_name(str(found.metrics[x]), str(found.protocol.correction))
     few = len(found.systems) <= MOST_NAMED
     pairs = range(found.pairs) if few else [found.worst_pair(x)]
     rows = [

@@ -3,10 +3,11 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 
 import sampledash as sd
-from sampledash.comparison.order import largest_m
-from sampledash.comparison.verdict import Findings
+from sampledash.comparison.order import EVERY, Orders, largest_m
+from sampledash.comparison.verdict import Pairs, needs_fit
 from sampledash.dashboard import theme
 from sampledash.metrics import as_metric
 from sampledash.protocol import Protocol
@@ -31,9 +32,18 @@ def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None
     for name, each in means.items():
         if name not in given:
             given[name] = np.array([[each(metric, ranks) for metric in metrics] for ranks in sets])
-    values = None if values is None else tuple(values)
-    facts = source, python, tuple(sets), metrics, m, options, m_max, verdict
-    return Findings(*facts, m_values=values, **given)
+    if values is None:
+        few = needs_fit(protocol.correction) and m_max > EVERY
+        values = [1, m_max] if few else range(1, m_max + 1)
+    orders = Orders(
+        np.array(values), np.broadcast_to(given["expected"], (len(values), *given["exact"].shape))
+    )
+    columns = {name: verdict[name].astype(object).tolist() for name in verdict}
+    columns["right_from"] = [None if x is pd.NA else x for x in columns["right_from"]]
+    facts = metrics, tuple(sets), m, protocol, orders, given["exact"], columns, source, python
+    found = Pairs(*facts)
+    vars(found)["std"] = given["std"]
+    return found
 
 
 @cache

@@ -56,7 +56,7 @@ def check(found, folder, *, alone=False):
     lines = printed.splitlines()
     means = [line for line in lines if re.match(r"  ['\"].*: exact ", line)]
     assert means == expected
-    how |= {"m_max": found.m_max, "m_values": found.m_values}
+    how |= {"m_max": found.m_max, "m_values": found.looked_at}
     table = sd.verdict(found.metrics, found.sets, found.m, [protocol.correction], **how)
     assert lines[-len(table) - 1 :] == table.to_string(index=False).splitlines()
     for row in found.verdict.itertuples():

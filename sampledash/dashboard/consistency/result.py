@@ -19,7 +19,7 @@ from sampledash.comparison.run_distribution import Run, law_of_mean
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
-from sampledash.comparison.verdict import Findings, Pairs, needs_fit, verdict_at_m, where_to_look
+from sampledash.comparison.verdict import Pairs, needs_fit, verdict_at_m, where_to_look
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.cache import remembered
@@ -132,32 +132,11 @@ class Result(Pairs):
         """The systems of the curves: all, or the marked pair and those of the worst pairs."""
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
-    def std(self, sets: Sequence[RankSet]) -> Floats:
-        """Standard deviation of every mean of one run: (systems, metrics); NaN where not known."""
-        q = self.question
-        try:
-            return cache.scatter(q.metrics, sets, q.m, q.protocol, shared=q.source.bundled)
-        except ValueError:  # several tied relevant items in one instance
-            return np.full((len(sets), len(q.metrics)), np.nan)
-
-    @cached_property
-    def findings(self) -> Findings:
-        """The same as texts, tables and scripts want it."""
-        q = self.question
-        return Findings(
-            source=q.source.name,
-            python=q.source.python,
-            sets=q.sets,
-            metrics=q.metrics,
-            m=q.m,
-            options=q.options,
-            m_max=self.m_max,
-            verdict=self.verdict,
-            exact=self.exact,
-            expected=self.sampled,
-            std=self.std(q.sets),
-            m_values=tuple(self.orders.m_values.tolist()) if q.fits else None,
-        )
+    def std_of(self, sets: Sequence[RankSet]) -> Floats:
+        """Standard deviations of the means of some systems, from the cache."""
+        key = "std_of", self.question.key, self.m, cache.digests(sets)
+        found = super().std_of
+        return cache.cached(key, lambda: cache.frozen(found(sets)), shared=self.question.shared)
 
     def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
         """Where the order changes: one row per metric, pair and correction by its name."""
@@ -177,7 +156,8 @@ def compute(question: Question, progress: Progress | None = None) -> Result:
     """Compute, or take from the cache, what is shown. Only the verdict depends on m."""
     orders, exact = question.orders(progress), question.exact()
     q = question
-    return Result(q.metrics, q.sets, q.m, orders, exact, q.verdict_at(q.m), q)
+    told = q.verdict_at(q.m), q.source.name, q.source.python
+    return Result(q.metrics, q.sets, q.m, q.protocol, orders, exact, *told, q)
 
 
 @dataclass(frozen=True)
@@ -311,7 +291,7 @@ class Focus:
             "mean_of_runs": values.mean(axis=1),
             "std_of_runs": values.std(axis=1, ddof=ddof),
             "expected_sampled": r.sampled[self.systems],
-            "std_of_mean": r.std(self.sets),
+            "std_of_mean": r.std_of(self.sets),
         }
         names = product(map(str, r.metrics), (r.systems[i] for i in self.systems))
         table = pd.DataFrame(names, columns=["metric", "system"])

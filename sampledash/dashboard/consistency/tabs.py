@@ -317,7 +317,7 @@ def _draw_on(runs: Runs) -> None:
 def _seen_runs(focus: Focus, values: Floats) -> None:
     """The runs (systems, runs, metrics) beside their exact law."""
     r, x, metric, made = focus.result, focus.x, str(focus.metric), values.shape[1]
-    stds, laws = np.nan_to_num(r.std(focus.sets)[:, x]).tolist(), []
+    stds, laws = np.nan_to_num(r.std_of(focus.sets)[:, x]).tolist(), []
     for system, std in zip(focus.systems, stds, strict=True):
         exact = focus.law_of_mean(system) or (None, None)
         laws.append(pictures.Law(float(r.sampled[system, x]), std, *exact))
@@ -371,7 +371,7 @@ def _means(focus: Focus) -> None:
     """Tables 1-3: printed as the papers print them, the metric in focus first."""
     r, size = focus.result, len(focus.result.systems)
     with st.spinner("The scatter of one run", show_time=True):
-        table = r.findings.means_table()
+        table = r.means_table()
     order = [focus.x, *(y for y in range(len(r.metrics)) if y != focus.x)]
     most = max(1, page.MOST_ROWS // size)  # no metric is cut in two
     rows = pd.concat([table.iloc[y * size : (y + 1) * size] for y in order[:most]])
@@ -504,7 +504,7 @@ def report(focus: Focus) -> str:
     tables: dict[str, pd.DataFrame] = {
         # There is one correction, and the settings name it.
         "Verdict": r.verdict.drop(columns="correction"),
-        "Means": r.findings.means_table(),
+        "Means": r.means_table(),
         "Where the order changes": r.flips(r.few_pairs(focus.pair), orders),
     }
     if sum(map(len, r.question.sets)) <= MOST_TESTED:
@@ -516,12 +516,12 @@ def report(focus: Focus) -> str:
             pass
     more = len(r.systems) - len(systems)
     legend = pictures.legend([r.systems[i] for i in systems], more=more)
-    return html_report(r.findings, drawn, tables, legend=legend)
+    return html_report(r, drawn, tables, legend=legend)
 
 
 @st.dialog("For your paper", width="large")
 def _dialog(focus: Focus) -> None:
-    facts = focus.result.findings
+    facts = focus.result
     text, latex, cite, script = st.tabs(["Paragraph", "LaTeX", "BibTeX", "Python"])
     with text:
         st.code(paragraph(facts), language=None, wrap_lines=True)
