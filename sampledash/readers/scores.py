@@ -17,6 +17,7 @@ import pandas as pd
 from sampledash.checks import shown
 from sampledash.rank_sets import RankSet
 from sampledash.readers.columns import bare, role_of
+from sampledash.readers.frame import several
 from sampledash.readers.tables import delimiter_of
 from sampledash.readers.trec import ITEMS
 from sampledash.readers.upload_limits import ReadError, check_utf8, kind_of, stem_of
@@ -33,6 +34,7 @@ class LeftOut(NamedTuple):
 
     instances: int  # that it scores
     bare: int  # of them without a relevant item that is scored
+    full: int  # and those where each candidate is one
     relevant: int  # items
     unscored: int  # of them
 
@@ -80,7 +82,13 @@ def left_out(name: str, found: Mapping[str, LeftOut]) -> list[str]:
     if not found:
         raise ReadError(f"{name} holds no candidates: write a row for each, with its score")
     said = []
-    for system, (instances, without, relevant, unscored) in found.items():
+    for system, (instances, without, full, relevant, unscored) in found.items():
+        if full:
+            raise ReadError(
+                f"{name}: in {several(full, 'instance')} every item that system {system!r} scores "
+                "is relevant, so that there is nothing to rank among: add candidates, or leave "
+                "these out"
+            )
         if without == instances:
             raise ReadError(
                 f"{name}: no item that system {system!r} scores is relevant: mark some by 1, or "
@@ -231,13 +239,11 @@ def ranks_of_scores(
         own = table.iloc[rows]
         user, users = pd.factorize(own["instance"])
         mine = hit[rows]
-        facts[str(system)] = LeftOut(
-            len(users),
-            len(users) - len(np.unique(user[mine])),
-            asked.get(system, 0),
-            asked.get(system, 0) - int(mine.sum()),
-        )
-        if not mine.any():
+        size, wanted = (np.bincount(each, minlength=len(users)) for each in (user, user[mine]))
+        bare, full = int(np.sum(wanted == 0)), int(np.sum(wanted == size))
+        total = asked.get(system, 0)
+        facts[str(system)] = LeftOut(len(users), bare, full, total, total - int(mine.sum()))
+        if full or not mine.any():
             continue
         order = np.lexsort((score[rows], user))
         rank, ties, n = _counted(user[order], score[rows][order])

@@ -346,22 +346,27 @@ def _slice(scores: Table, slices: int) -> Any:
 
 def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, LeftOut]:
     """What is left out of each system."""
-    own, size = _ranked(every), every["instance"].nunique(where=_real(every["score"]))
-    parts = [every.group_by("system").agg(size=size)]
-    parts.append(own.group_by("system").agg(size=own["instance"].nunique(), items=own.count()))
+    score = every["score"]
+    real, wanted = _real(score), every["relevant"] & score.notnull() & _real(score)
+    keys = ["system", "instance"]
+    lists = every.group_by(keys).agg(n=every.count(where=real), items=every.count(where=wanted))
+    n, items = lists["n"], lists["items"]
+    counts = {"size": lists.count(where=n > 0), "items": items.sum()}
+    counts["bare"] = lists.count(where=(n > 0) & (items == 0))
+    counts["full"] = lists.count(where=(n > 0) & (items == n))
+    found = lists.group_by("system").agg(**counts).to_pyarrow().to_pylist()
     if relevant is None:
         marked = scores.filter(_is(scores["relevant"], YES))
-        parts.append(marked.group_by("system").agg(items=marked.count()))
+        asked = marked.group_by("system").agg(items=marked.count()).to_pyarrow().to_pylist()
+        total = {one["system"]: one["items"] for one in asked}
     else:
-        total = int(relevant.distinct().count().to_pyarrow().as_py())
-    found = [{x["system"]: x for x in part.to_pyarrow().to_pylist()} for part in parts]
-    facts = {}
-    for system in sorted(found[0]):
-        size, none = found[0][system]["size"], {"size": 0, "items": 0}
-        ranked = found[1].get(system, none)
-        asked = total if relevant is not None else found[2].get(system, none)["items"]
-        facts[system] = LeftOut(size, size - ranked["size"], asked, asked - ranked["items"])
-    return facts
+        every_pair = int(relevant.distinct().count().to_pyarrow().as_py())
+        total = dict.fromkeys([one["system"] for one in found], every_pair)
+    return {
+        system: LeftOut(one["size"], one["bare"], one["full"], asked, asked - one["items"])
+        for system, one in sorted((one["system"], one) for one in found)
+        for asked in [total.get(system, 0)]
+    }
 
 
 def ranks_table(table: Table, name: str) -> Table:

@@ -231,6 +231,12 @@ WRONG = {
         lambda t: t.assign(score=t["score"].where(t["system"] != "B", -INF)),
         "no item that system 'B' scores is relevant",
     ),
+    "full": (
+        lambda t: t.assign(
+            **{x: t[x].mask(t["user_id"] == "u7", 1) for x in ("relevant", "score")}
+        ),
+        "in 1 instance every item that system 'A' scores is relevant",
+    ),
     "mark": (lambda t: t.assign(relevant=2), "relevant is neither 1 nor 0 in"),
 }
 
