@@ -100,7 +100,10 @@ def _told(name: str) -> Iterator[None]:
     except (ReadError, MemoryError, OSError, KeyboardInterrupt):
         raise
     except Exception as error:
-        raise ReadError(f"{name}: the engine stopped: {_first_line(error)}") from None
+        raise ReadError(
+            f"{name}: the engine stopped: {_first_line(error)}; write the table again if it is "
+            "damaged, or give the engine more memory"
+        ) from None
 
 
 def parts_of(path: Path) -> list[Path]:
