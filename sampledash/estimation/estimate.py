@@ -26,7 +26,7 @@ from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.rank_distribution import (
     DISTRIBUTIONS,
     DistributionMethod,
-    Model,
+    Learner,
     RankDistribution,
     fitted,
     require_valid,
@@ -187,7 +187,7 @@ def points(
     if isinstance(plan, Correction):
         return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
     prior = METHODS[plan]
-    found = Model(outcomes, prior).distribution() if learn is None else learn(prior)
+    found = Learner(outcomes, prior).distribution() if learn is None else learn(prior)
     if plan in DISTRIBUTIONS:
         return found.expected(metric)
     of_runs = [
@@ -313,19 +313,19 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Derivatives of the estimate in the shares that occur, as :meth:`Model.slopes`."""
+    """Derivatives of the estimate in the shares that occur, as :meth:`Learner.slopes`."""
     plan = as_method(method)
     if isinstance(plan, Correction):
         return _corrected(plan, metric, outcomes)
     cut = metric.cut(outcomes.n - 1)
-    prior = Model(outcomes, METHODS[plan], cut if cut and cut < outcomes.n else None)
+    prior = Learner(outcomes, METHODS[plan], cut if cut and cut < outcomes.n else None)
     target = metric.of_one(prior.support.above, outcomes.n - 1)
     if plan in DISTRIBUTIONS:
         return prior.slopes(target)
     return _through_vectors(prior, target, vectors.default_gamma(plan))
 
 
-def _through_vectors(prior: Model, target: Floats, gamma: float | None) -> Floats:
+def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
     """Derivatives of a learned vector's mean: those of the shares, and through its prior."""
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass

@@ -315,7 +315,7 @@ def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
 def _fitted(
     sets: tuple[SampledRankSet, ...], method: DistributionMethod, iterations: int | None
 ) -> RankDistribution:
-    return Model(pooled(sets), method).distribution(iterations)
+    return Learner(pooled(sets), method).distribution(iterations)
 
 
 def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistribution, ...]:
@@ -334,17 +334,17 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
 def side_by_side(whole: Outcomes, each: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
     """Estimate as :func:`fitted_side_by_side` does, from all outcomes and those of each system."""
-    common, found = Model(whole, "monotone-mle").weights(), []
+    common, found = Learner(whole, "monotone-mle").weights(), []
     for one in each:  # in the population and with the numbers of negatives of all
         own = dict(zip(one.m, one.counts, strict=True))
         counts = tuple(own.get(m, np.zeros(m + 1)) for m in whole.m)
-        model = Model(replace(whole, counts=counts), "monotone-mle")
+        model = Learner(replace(whole, counts=counts), "monotone-mle")
         found.append(model.distribution(_OWN_ITERATIONS, common))
     return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Learner:
     """What a method makes of the shares of outcomes; nodes have a panel that ends at ``cut``."""
 
     outcomes: Outcomes

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from sampledash.lab.models import Factors, Part, Progress, Scores, within
+from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
 #: Numbers that a block of rows gathers: 4 to 8 MiB, and some hundredths of a second.
@@ -116,7 +116,7 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
                 raise ValueError(f"reg = {loss.ridge:g} is too small to solve for: give a larger")
         value -= float(np.vdot(right.astype(np.float64), solved[block]))
         done += int(lengths[block].sum())
-        yield Progress(done / rows.nnz)
+        yield TrainingProgress(done / rows.nnz)
     return solved, value
 
 
@@ -160,7 +160,7 @@ def weighted_als(
         factors[own], found = yield from within(part, step / steps, (step + 1) / steps, value)
         ridges = loss.ridges(np.diff(sides[other].indptr), sides[own].shape[0])
         value = found + float(ridges @ np.square(fixed, dtype=np.float64).sum(axis=1))
-    yield Progress(1.0, value)
+    yield TrainingProgress(1.0, value)
     return Factors(*factors)
 
 
@@ -171,7 +171,7 @@ def _product(matrix: Any, dense: Scores) -> Part[Scores]:
     cuts = np.unique([*np.searchsorted(matrix.indptr, steps), matrix.shape[0]]).tolist()
     for start, stop in itertools.pairwise([0, *cuts]):
         found[start:stop] = matrix[start:stop] @ dense
-        yield Progress(stop / matrix.shape[0])
+        yield TrainingProgress(stop / matrix.shape[0])
     return found
 
 
@@ -200,7 +200,7 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int = 0) -> Part[Facto
     right, sigma, turn = np.linalg.svd(found, full_matrices=False)
     lowered = np.maximum(sigma[:d].astype(np.float64) - ridge * np.sqrt(n_users * n_items), 0)
     total = float(np.square(values.data, dtype=np.float64).sum())
-    yield Progress(1.0, total - float(lowered @ lowered))
+    yield TrainingProgress(1.0, total - float(lowered @ lowered))
     balance = (n_users / n_items) ** 0.25  # so that both ridges are equal
     root = np.sqrt(lowered)
     users = (left @ turn.T)[:, :d] * (root * balance)
@@ -252,7 +252,7 @@ class LogisticLoss:
             slope[relevant] = rest
             by_user[block] = slope @ items
             by_item += slope.T @ users[block]
-            yield Progress(min(1.0, (start + step) / n_users))
+            yield TrainingProgress(min(1.0, (start + step) / n_users))
         ridge = WeightedLoss(1.0, self.missing, self.ridge, per_pair=True)
         sides = (users, by_user, n_items), (items, by_item, n_users)
         for axis, (factors, slopes, others) in enumerate(sides):
@@ -285,7 +285,7 @@ def least_by_gradient(
         if float(change @ direction) > 0:
             pairs.append((direction, change))
         x, (value, gradient) = x + direction, trial
-    yield Progress(1.0, value)
+    yield TrainingProgress(1.0, value)
     return x
 
 

@@ -16,7 +16,7 @@ Scores = NDArray[Any]
 T = TypeVar("T")
 
 
-class Progress(NamedTuple):
+class TrainingProgress(NamedTuple):
     """How far a training is: the share done, 0 to 1, and the loss where one is minimised."""
 
     share: float
@@ -32,7 +32,7 @@ class Model(Protocol):
 
 #: Work under way: it can be left at any step, a few hundredths of a second each, and returns
 #: its result at the end.
-Part = Generator[Progress, None, T]
+Part = Generator[TrainingProgress, None, T]
 Training = Part[Model]
 
 
@@ -52,7 +52,7 @@ def within(part: Part[T], low: float, high: float, loss: float | None = None) ->
             share, own = next(part)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
-        yield Progress(low + (high - low) * share, loss if own is None else own)
+        yield TrainingProgress(low + (high - low) * share, loss if own is None else own)
 
 
 @dataclass(frozen=True, eq=False)

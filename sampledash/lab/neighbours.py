@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from sampledash.lab.models import ItemWeights, Part, Progress, Scores, within
+from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
 #: Pairs of interactions that a block of co-occurrence counts goes through: some hundredths of
@@ -104,7 +104,7 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
             kept.append(block if np.isfinite(k) else block.astype(np.float32))
             size += 8 * block.nnz
             _check_size(n, size, "limit the neighbours, as with k=100, or ")
-        yield Progress(share)
+        yield TrainingProgress(share)
     length = np.sqrt(np.where(squares > 0, squares, 1))
     if not dense:
         whole = [vstack(kept, format="csr")]
@@ -158,7 +158,7 @@ def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
     whole = np.empty((n, n), np.float64 if 8 * n * n <= LARGEST / 4 else np.float32)
     for rows, block, share in cooccurrence(taken):
         whole[rows] = block.toarray()
-        yield Progress(0.4 * share)
+        yield TrainingProgress(0.4 * share)
     whole[np.arange(n), np.arange(n)] += ridge
     yield from within(_invert(whole), 0.4, 0.95)
     scale = -1 / whole.diagonal()
@@ -167,7 +167,7 @@ def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
         weights = (whole[:, columns] * scale[columns]).astype(np.float32)
         weights[np.arange(n)[columns], np.arange(weights.shape[1])] = 0
         blocks.append(weights)
-        yield Progress(0.95 + 0.05 * columns.stop / n)
+        yield TrainingProgress(0.95 + 0.05 * columns.stop / n)
     return ItemWeights(taken, blocks)
 
 
@@ -181,5 +181,5 @@ def _invert(matrix: Scores) -> Part[None]:
         column[block], row[:, block] = 0, 0
         for top in range(0, n, STRIPE):
             matrix[top : top + STRIPE] -= column[top : top + STRIPE] @ row
-            yield Progress((start + (stop - start) * top / n) / n)
+            yield TrainingProgress((start + (stop - start) * top / n) / n)
         matrix[:, block], matrix[block], matrix[block, block] = -column @ pivot, row, pivot

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, issparse
 
 from sampledash import checks
 from sampledash.lab.interactions import Interactions
-from sampledash.lab.models import Part, Progress, finish
+from sampledash.lab.models import Part, TrainingProgress, finish
 from sampledash.lab.splits import Split
 from sampledash.rank_sets import RankSet, draw_shared_ties
 from sampledash.types import Ints
@@ -228,7 +228,7 @@ def _count(
             ties[first:last] -= np.bincount(row[theirs == threshold[row]], minlength=last - first)
             if masked:  # and so taken off twice
                 n[first:last] += np.bincount(row[theirs == -np.inf], minlength=last - first)
-        yield Progress(stop / users)
+        yield TrainingProgress(stop / users)
     if len(user) > np.count_nonzero(np.diff(ends)):  # of some several
         rank, ties = draw_shared_ties(user, rank, ties)
     return _Counted(user, rank, ties, n)

@@ -17,7 +17,7 @@ from sampledash.lab.interactions import LARGEST_RATING, Interactions
 from sampledash.readers import columns as cells_of
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import Holds, Place, Source, first
+from sampledash.readers.columns import Holds, Layout, Place, first
 from sampledash.readers.frame import Facts, few, several
 from sampledash.readers.trec import ITEMS, TIMES
 from sampledash.readers.upload_limits import ReadError
@@ -122,7 +122,7 @@ class OpenedInteractions:
 
 
 def read_interactions(
-    source: limits.Source,
+    source: limits.PathOrBuffer,
     *,
     name: str | None = None,
     user: str | None = None,
@@ -180,7 +180,7 @@ def read_interactions(
 
 
 def open_interactions(
-    source: limits.Source,
+    source: limits.PathOrBuffer,
     *,
     name: str | None = None,
     user: str | None = None,
@@ -231,7 +231,7 @@ def open_interactions(
 
 def _source_of(
     name: str, kind: str, headers: Sequence[str], *, chosen: Chosen, **text: Any
-) -> Source:
+) -> Layout:
     """Find the columns that mean something: the chosen ones, else the first by usual names."""
     known = [cells_of.bare(header) for header in headers]
     roles: list[Any] = [None] * len(headers)
@@ -261,14 +261,14 @@ def _source_of(
                 f"{name} has no column of {role}s: found {_listed(headers)}; name one {role}_id, "
                 f"or say which it is (in Python: {role}=...)"
             )
-    return Source(name, kind, tuple(headers), tuple(roles), **text)
+    return Layout(name, kind, tuple(headers), tuple(roles), **text)
 
 
 def _listed(headers: Sequence[str]) -> str:
     return few([checks.shown(header) for header in headers if header], 8)
 
 
-def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Source, pd.DataFrame, list[str]]:
+def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame, list[str]]:
     """Parse separated text, with a header line or as MovieLens writes it, without."""
     limits.check_utf8(data, name)
     limits.check_lines(data, name)

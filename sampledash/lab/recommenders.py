@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sampledash import checks
 from sampledash.lab.factors import WeightedLoss, dense_svd, logistic, weighted_als
 from sampledash.lab.interactions import Interactions
-from sampledash.lab.models import Chance, Factors, OneList, Part, Progress, Training
+from sampledash.lab.models import Chance, Factors, OneList, Part, Training, TrainingProgress
 from sampledash.lab.neighbours import ease, item_cosine
 from sampledash.types import Floats
 
@@ -64,7 +64,7 @@ class Knob:
 
 
 @dataclass(frozen=True)
-class Kind:
+class Family:
     """A family of recommenders: what it is, where it is from, its knobs, and how it is trained."""
 
     name: str
@@ -90,9 +90,9 @@ class Recommender:
         return " ".join([self.name, *(f"{knob.name}={knob.write(x)}" for knob, x in knobs)])
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Family:
         """What it is."""
-        return KINDS[self.name]
+        return FAMILIES[self.name]
 
     @property
     def knobs(self) -> Mapping[str, float]:
@@ -111,7 +111,7 @@ class Recommender:
 
         Yields
         ------
-        :class:`~sampledash.lab.models.Progress`, some ten times a second or more often.
+        :class:`~sampledash.lab.models.TrainingProgress`, some ten times a second or more often.
 
         Returns
         -------
@@ -144,11 +144,11 @@ def recommender(name: str, **knobs: float) -> Recommender:
     >>> str(recommender("itemCF", k=10))
     'itemCF q=1 k=10'
     """
-    known = {kind.lower(): kind for kind in KINDS}
+    known = {kind.lower(): kind for kind in FAMILIES}
     plain = str(name).strip().lower()
     if plain not in known:
-        raise ValueError(f"unknown recommender {name!r}: known are {', '.join(KINDS)}")
-    kind = KINDS[known[plain]]
+        raise ValueError(f"unknown recommender {name!r}: known are {', '.join(FAMILIES)}")
+    kind = FAMILIES[known[plain]]
     names = [knob.name for knob in kind.knobs]
     for knob in knobs:
         if knob not in names:
@@ -253,7 +253,7 @@ def _svd(data: Interactions, seed: int, d: float, rm: float, reg: float) -> Trai
 
 def _one_list(of: Callable[[Interactions], Floats]) -> Callable[[Interactions, int], Training]:
     def train(data: Interactions, seed: int) -> Training:
-        yield Progress(1.0)
+        yield TrainingProgress(1.0)
         return OneList(of(data))
 
     return train
@@ -275,7 +275,7 @@ def _top(data: Interactions) -> Floats:
 
 
 def _chance(data: Interactions, seed: int) -> Training:
-    yield Progress(1.0)
+    yield TrainingProgress(1.0)
     return Chance(data.n_items, seed)
 
 
@@ -301,10 +301,10 @@ def _sweeps(default: int) -> Knob:
 
 
 #: Every kind of recommender by its name.
-KINDS = {
+FAMILIES = {
     kind.name: kind
     for kind in (
-        Kind(
+        Family(
             "iALS",
             "matrix factorisation of who took what, every pair counted",
             f"{KRICHENE}: recommender X",
@@ -316,7 +316,7 @@ KINDS = {
                 _sweeps(5),
             ),
         ),
-        Kind(
+        Family(
             "itemCF",
             "what a user took votes for items often taken along with it",
             f"{KRICHENE}, eq. 27-30: recommenders Y (q=3 k=all) and Z (q=1 k=10)",
@@ -328,7 +328,7 @@ KINDS = {
                 ),
             ),
         ),
-        Kind(
+        Family(
             "AllRank-Regression",
             "matrix factorisation of ratings, the missing ones imputed and given a small weight",
             f"{STECK}, eq. 13",
@@ -336,7 +336,7 @@ KINDS = {
             (_D50, _wm(0.05), _rm(2), _reg(0.05), _sweeps(6)),
             rated=True,
         ),
-        Kind(
+        Family(
             "AllRank-Binary-Logistic",
             "logistic factorisation: the highest rating against everything else",
             f"{STECK}, eq. 10",
@@ -348,14 +348,14 @@ KINDS = {
                 Knob("steps", 20, "steps of L-BFGS", 1, 1000, whole=True),
             ),
         ),
-        Kind(
+        Family(
             "AllRank-Binary-Regression",
             "least squares: the highest rating against everything else",
             f"{STECK}, eq. 11",
             _binary,
             (_D50, _wm(0.01), _reg(0.03), _sweeps(15)),
         ),
-        Kind(
+        Family(
             "dense-SVD",
             "matrix factorisation of ratings, the missing ones imputed at full weight",
             f"{STECK}, eq. 13 with w_m = 1",
@@ -363,7 +363,7 @@ KINDS = {
             (_D50, _rm(2), _reg(0.03)),
             rated=True,
         ),
-        Kind(
+        Family(
             "observed-only",
             "matrix factorisation of ratings that ignores what is missing",
             f"{STECK}, eq. 13 with w_m = 0",
@@ -371,33 +371,33 @@ KINDS = {
             (_D50, _rm(0), _reg(0.06), _sweeps(12)),
             rated=True,
         ),
-        Kind(
+        Family(
             "bestsellers-mean",
             "the same list for all: by mean rating",
             f"{STECK}, bestseller list 1",
             _one_list(_mean),
             rated=True,
         ),
-        Kind(
+        Family(
             "bestsellers-count",
             "the same list for all: by number of interactions",
             f"{STECK}, bestseller list 2",
             _one_list(_count),
         ),
-        Kind(
+        Family(
             "bestsellers-top",
             "the same list for all: by number of highest ratings",
             f"{STECK}, bestseller list 3",
             _one_list(_top),
         ),
-        Kind(
+        Family(
             "EASE",
             "linear item weights that rebuild each history without its own item",
             "Steck, WWW 2019, eq. 8",
             lambda data, seed, reg: ease(data.matrix, ridge=reg),
             (_reg(500),),
         ),
-        Kind("random", "uniform random scores: the floor", "", _chance),
+        Family("random", "uniform random scores: the floor", "", _chance),
     )
 }
 

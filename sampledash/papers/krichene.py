@@ -66,7 +66,7 @@ TIES_OF_Z = (
 SCALED_AND_TIED = f"{RANK_ESTIMATE}; and {TIES_OF_Z}"
 
 
-class Setting(NamedTuple):
+class Reproduction(NamedTuple):
     """What reproduces a table, and how it is printed.
 
     ``scheme`` drew the ``m`` negatives of each of the ``runs``; corrections were fitted to sampling
@@ -81,10 +81,10 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    1: Setting("paper-abc", "with-replacement", 99, 1000, 3),
-    2: Setting("paper-abc", "with-replacement", 99, 1000, 3),
-    3: Setting(MOVIELENS, "without-replacement", 100, 100, 2),
-    4: Setting(MOVIELENS, "without-replacement", 100, 100, 0),
+    1: Reproduction("paper-abc", "with-replacement", 99, 1000, 3),
+    2: Reproduction("paper-abc", "with-replacement", 99, 1000, 3),
+    3: Reproduction(MOVIELENS, "without-replacement", 100, 100, 2),
+    4: Reproduction(MOVIELENS, "without-replacement", 100, 100, 0),
 }
 
 

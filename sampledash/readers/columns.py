@@ -46,7 +46,7 @@ def is_true_rank(header: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Source:
+class Layout:
     """A file as messages speak of it: its name, its headers, and the role of each, or None.
 
     ``kind`` is what it is, for the reader. ``data`` is the text, kept to find line numbers; None
@@ -98,7 +98,7 @@ class Source:
 
 def source_of(
     name: str, kind: str, headers: Sequence[str], line: int | None = None, **text: Any
-) -> Source:
+) -> Layout:
     """Give every header its role; refuse repeated names, and numbers in place of names."""
     headers = [header.strip() for header in headers]
     where = name if line is None else f"{name}, line {line}"
@@ -129,7 +129,7 @@ def source_of(
             f"{where}: the first line holds the number {number} where column names belong; add a "
             f"header line such as system,instance,rank,n_candidates, or system,{SAMPLED}"
         )
-    return Source(name, kind, tuple(headers), tuple(roles), **text)
+    return Layout(name, kind, tuple(headers), tuple(roles), **text)
 
 
 def stream(data: bytes) -> io.TextIOWrapper:

@@ -29,11 +29,11 @@ from sampledash.readers.trec import (
     trec_kind,
 )
 from sampledash.readers.upload_limits import (
-    Kind,
+    FileKind,
     MissingCandidates,
     MissingNegatives,
+    PathOrBuffer,
     ReadError,
-    Source,
     kind_of,
     load,
 )
@@ -43,10 +43,10 @@ from sampledash.sampling import Scheme
 
 
 def open_sources(
-    source: Source | Sequence[Source],
+    source: PathOrBuffer | Sequence[PathOrBuffer],
     *,
     name: str | Sequence[str] | None = None,
-    qrels: Source | None = None,
+    qrels: PathOrBuffer | None = None,
 ) -> Opened:
     """Parse files without deciding yet what they leave open; arguments as in `read_rank_sets`."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
@@ -62,7 +62,7 @@ def open_sources(
         raise ReadError("source is empty: give at least one file")
     limits.FILES.check(len(given), "source")
     read: list[Ranks | Trec] = []
-    files: list[tuple[bytes, str, Kind, TrecKind | None, ListKind | None]] = []
+    files: list[tuple[bytes, str, FileKind, TrecKind | None, ListKind | None]] = []
     size, rows, most = 0, 0, limits.ROWS.most
     for number, (each, label) in enumerate(given):
         if isinstance(each, str | Path) and Path(each).is_dir():
@@ -145,13 +145,13 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
 
 
 def read_rank_sets(
-    source: Source | Sequence[Source],
+    source: PathOrBuffer | Sequence[PathOrBuffer],
     *,
     name: str | Sequence[str] | None = None,
     n: int | None = None,
     zero_based: bool = False,
     instances: Instances = "same",
-    qrels: Source | None = None,
+    qrels: PathOrBuffer | None = None,
     runs: Runs = "averaged",
     censored: Censored = "refuse",
     systems: Systems | None = None,
@@ -250,7 +250,7 @@ def read_rank_sets(
 
 
 def read_sampled_ranks(
-    source: Source | Sequence[Source],
+    source: PathOrBuffer | Sequence[PathOrBuffer],
     *,
     n: int | None = None,
     m: int | None = None,

@@ -20,7 +20,7 @@ from sampledash.readers.columns import (
     ROLES,
     SAMPLED,
     TYPED_RANKS,
-    Source,
+    Layout,
     beyond,
     categories,
     first,
@@ -60,7 +60,7 @@ class Ranks:
     file ``column`` is the one that the rank stands in.
     """
 
-    source: Source
+    source: Layout
     frame: pd.DataFrame
     facts: Facts
     shifts: bool = True  # ranks may be written from 0; those we counted ourselves are not
@@ -142,7 +142,7 @@ class Ranks:
         return self
 
 
-def ranks_of(source: Source, cells: pd.DataFrame) -> Ranks:
+def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
     """Read a table as long if it has a rank column, otherwise as wide."""
     if "rank" in source.roles:
         return _long(source, cells)
@@ -155,7 +155,7 @@ def ranks_of(source: Source, cells: pd.DataFrame) -> Ranks:
     return _wide(source, cells)
 
 
-def _no_rank(source: Source, why: str) -> ReadError:
+def _no_rank(source: Layout, why: str) -> ReadError:
     headers = [header if len(header) <= 40 else header[:37] + "..." for header in source.headers]
     return ReadError(
         f"{source.name} has no rank column: found {few(map(repr, headers), 12)}; {why}. Name it "
@@ -164,7 +164,7 @@ def _no_rank(source: Source, why: str) -> ReadError:
     )
 
 
-def _column(source: Source, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
+def _column(source: Layout, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
     """A column, by default the first with its role, read and checked; None if there is none."""
     i = source.find(role) if i is None else i
     if i is None:
@@ -173,7 +173,7 @@ def _column(source: Source, cells: pd.DataFrame, role: str, i: int | None = None
     return ROLES[role].read(cells[i], partial(source.place, column=i), what)
 
 
-def _long(source: Source, cells: pd.DataFrame) -> Ranks:
+def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
     i = source.find("instance")
     if i is not None and not pd.api.types.is_numeric_dtype(cells[i].dtype):
         limits.TEXTS.check(len(cells), f"{source.name}, column {source.headers[i]!r}")
@@ -211,7 +211,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
     )
 
 
-def _repetition(source: Source, cells: pd.DataFrame) -> pd.Categorical | None:
+def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
     """The repetition of each row, by one or several columns; None if all are the same."""
     found: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
@@ -236,7 +236,7 @@ def _pairs(one: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categori
 
 
 def _facts(
-    source: Source, cells: pd.DataFrame, unused: list[int], systems: Iterable[int] = ()
+    source: Layout, cells: pd.DataFrame, unused: list[int], systems: Iterable[int] = ()
 ) -> Facts:
     headers = source.headers
     pairs = list(zip(headers, source.roles, strict=True))
@@ -251,7 +251,7 @@ def _facts(
     return Facts(source.name, source.kind, tuple(used), ignored, tuple(notes))
 
 
-def _wide(source: Source, cells: pd.DataFrame) -> Ranks:
+def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     columns = [
         i
         for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True))

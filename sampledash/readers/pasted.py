@@ -12,7 +12,7 @@ import pandas as pd
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Instances, Opened, Systems
-from sampledash.readers.columns import ROLES, TYPED_RANKS, Source, categories, role_of
+from sampledash.readers.columns import ROLES, TYPED_RANKS, Layout, categories, role_of
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import load_array, text_table
 from sampledash.readers.upload_limits import (
@@ -221,7 +221,7 @@ def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
         found["beyond"] = beyond
     index = np.concatenate([np.arange(size) for size in sizes])
     return Ranks(
-        Source(_NAME, TYPED_RANKS, tuple(names)),
+        Layout(_NAME, TYPED_RANKS, tuple(names)),
         pd.DataFrame(found, index=index),
         Facts(_NAME, TYPED_RANKS),
     )

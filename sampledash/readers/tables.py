@@ -24,7 +24,7 @@ from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     ROLES,
     Holds,
-    Source,
+    Layout,
     compact,
     labels,
     plain_integers,
@@ -33,7 +33,7 @@ from sampledash.readers.columns import (
     stream,
     texts,
 )
-from sampledash.readers.upload_limits import Kind, ReadError, check_utf8, stem_of
+from sampledash.readers.upload_limits import FileKind, ReadError, check_utf8, stem_of
 
 SMALL = 2**20  # bytes; below, pyarrow gains nothing
 _BLOCK = 4 * 2**20  # bytes parsed at a time
@@ -54,7 +54,7 @@ _THOUSANDS = re.compile(rb'[;\n]"?([1-9]\d{0,2}(?:\.000)+)"?(?=[;\r\n]|$)')
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
 
 
-def read_table(data: bytes, name: str, kind: Kind) -> tuple[Source, pd.DataFrame]:
+def read_table(data: bytes, name: str, kind: FileKind) -> tuple[Layout, pd.DataFrame]:
     """Parse CSV, TSV, semicolon-separated text, Parquet or a numpy array.
 
     The columns of the frame are called 0, 1, 2 ...; one that means nothing to us may lack.
@@ -63,7 +63,7 @@ def read_table(data: bytes, name: str, kind: Kind) -> tuple[Source, pd.DataFrame
     return read[kind](data, name)
 
 
-def text_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
+def text_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     """Parse separated text. The header decides the separator: comma, semicolon or tab."""
     check_utf8(data, name)
     delimiter = delimiter_of(data)
@@ -107,7 +107,7 @@ def delimiter_of(data: bytes) -> str:
 
 
 def rows_of_text(
-    source: Source,
+    source: Layout,
     holds: Mapping[Any, Holds],
     exact: Container[str | None],
     second: tuple[int, list[str]],
@@ -214,7 +214,7 @@ def _filled(into: NDArray[Any], most: int, start: int, piece: NDArray[Any]) -> N
 
 
 def careful_frame(
-    source: Source,
+    source: Layout,
     second: tuple[int, list[str]],
     rest: Iterator[tuple[int, list[str]]],
     exact: Container[str | None],
@@ -245,7 +245,7 @@ def careful_frame(
         ) from error
 
 
-def check_width(source: Source, record: tuple[int, list[str]]) -> None:
+def check_width(source: Layout, record: tuple[int, list[str]]) -> None:
     """Refuse a record with more cells than there are columns."""
     line, cells = record
     if len(cells) > len(source.headers):
@@ -259,9 +259,9 @@ def check_width(source: Source, record: tuple[int, list[str]]) -> None:
 def parquet_table(
     data: bytes,
     name: str,
-    source_of: Callable[[str, str, Sequence[str]], Source] = source_of,
+    source_of: Callable[[str, str, Sequence[str]], Layout] = source_of,
     label_roles: Container[str | None] = _LABELS,
-) -> tuple[Source, pd.DataFrame]:
+) -> tuple[Layout, pd.DataFrame]:
     """Parse Parquet: only the columns that mean something, and only of types that can.
 
     Columns of numbers are numbers, blank where they are null; those of labels are numbers or
@@ -282,9 +282,9 @@ def parquet_table(
 def _parquet_columns(
     data: bytes,
     name: str,
-    source_of: Callable[[str, str, Sequence[str]], Source],
+    source_of: Callable[[str, str, Sequence[str]], Layout],
     label_roles: Container[str | None],
-) -> tuple[Source, pd.DataFrame]:
+) -> tuple[Layout, pd.DataFrame]:
     head = parquet.read_metadata(io.BytesIO(data))
     rows = head.num_rows
     limits.ROWS.check(rows, name)
@@ -361,7 +361,7 @@ def _series(column: Any, *, label: bool) -> pd.Series[Any]:
     return pd.Series(compact([piece.to_numpy() for piece in column.chunks]), copy=False)
 
 
-def _array_table(data: bytes, name: str) -> tuple[Source, pd.DataFrame]:
+def _array_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     """Parse a .npy file.
 
     Named fields are columns. A 1-D array is one system named after the file, a 2-D one has an

@@ -27,7 +27,7 @@ from sampledash.rank_sets import draw_shared_ties
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     Holds,
-    Source,
+    Layout,
     bare,
     categories,
     first,
@@ -48,7 +48,7 @@ from sampledash.readers.tables import (
 )
 from sampledash.readers.upload_limits import (
     CensoredItems,
-    Kind,
+    FileKind,
     MissingCandidates,
     ReadError,
     check_utf8,
@@ -239,7 +239,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
         "lacks": items["place"].eq(0).groupby([items["tag"], items["query"]]).transform("sum"),
     }
     facts = _facts(run, qrels, ordered, absent, queries)
-    return Ranks(Source(run.name), pd.DataFrame(frame), facts, shifts=False)
+    return Ranks(Layout(run.name), pd.DataFrame(frame), facts, shifts=False)
 
 
 def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
@@ -420,7 +420,7 @@ _OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}  # no l
 ListKind = Literal["items", "list", "list or ranks"]
 
 
-def list_kind(data: bytes, kind: Kind) -> ListKind | None:
+def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
     """Whether a file is a list or test items, by its header."""
     if kind == "array":
         return None
@@ -446,7 +446,7 @@ def list_kind(data: bytes, kind: Kind) -> ListKind | None:
     return "list"
 
 
-def read_list(data: bytes, name: str, kind: Kind, own: Literal["items", "list"]) -> Trec:
+def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "list"]) -> Trec:
     """Parse a list or test items; a cell that lacks or is none, and what repeats, are refused."""
     source_of = partial(_columns_of_list, own=own)
     if kind == "parquet":
@@ -517,7 +517,7 @@ _LISTED: dict[str, tuple[str, Callable[..., Any], str]] = {
 
 def _columns_of_list(
     name: str, kind: str, headers: Sequence[str], *, own: Literal["items", "list"], **text: Any
-) -> Source:
+) -> Layout:
     """Roles of the columns, each once: the first that is called so."""
     headers, roles = [header.strip() for header in headers], []
     score = next((x for x in _SCORES if x in map(bare, headers)), None)
@@ -531,4 +531,4 @@ def _columns_of_list(
         roles.append(role if role in wanted and role not in roles else None)
     if "score" in roles and "rank" in roles:  # the score decides
         roles[roles.index("rank")] = None
-    return Source(name, kind, tuple(headers), tuple(roles), **text)
+    return Layout(name, kind, tuple(headers), tuple(roles), **text)

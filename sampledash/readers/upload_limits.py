@@ -19,11 +19,11 @@ from typing import Any, BinaryIO, Literal
 from sampledash.checks import LARGEST_N, shown
 from sampledash.sampled_rank_sets import MOST_PLACES
 
-Source = str | Path | BinaryIO
-Kind = Literal["text", "parquet", "array"]
+PathOrBuffer = str | Path | BinaryIO
+FileKind = Literal["text", "parquet", "array"]
 
 _GZIP = b"\x1f\x8b"
-_BINARY: dict[bytes, Kind] = {b"PAR1": "parquet", b"\x93NUMPY": "array"}
+_BINARY: dict[bytes, FileKind] = {b"PAR1": "parquet", b"\x93NUMPY": "array"}
 _RATIO = 100  # ranks pack about 3 to 20 times; a bomb a thousand times
 _MOST_MEMBERS = 100_000  # packers that write blocks make one of 64 KiB or more
 _PLAIN = 16 * 2**20  # so much may be as regular as it likes
@@ -192,7 +192,7 @@ def check_name(text: str, where: str) -> None:
         )
 
 
-def load(source: Source, name: str | None = None, limit: Limit = BYTES) -> tuple[bytes, str]:
+def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) -> tuple[bytes, str]:
     """Return the bytes, unpacked, and the name, without folders, that messages use."""
     if isinstance(source, str | Path):
         path = Path(source)
@@ -263,7 +263,7 @@ def stem_of(name: str) -> str:
     return stem if dot and stem else last
 
 
-def kind_of(data: bytes, name: str) -> Kind:
+def kind_of(data: bytes, name: str) -> FileKind:
     """What this is by its content, whatever its name says."""
     if not data[:4096].strip() and not data.strip():
         raise ReadError(f"{name} is empty: give a header line and one line for each row")

@@ -34,7 +34,7 @@ _POLICY = (
 )
 
 
-class Picture(Protocol):
+class Drawable(Protocol):
     """A Plotly figure, as far as the report needs one."""
 
     def to_html(self, *args: object, **options: object) -> str:
@@ -43,7 +43,7 @@ class Picture(Protocol):
 
 def html_report(
     findings: Pairs,
-    figures: Sequence[tuple[str, Picture]] = (),
+    figures: Sequence[tuple[str, Drawable]] = (),
     tables: Mapping[str, pd.DataFrame] | None = None,
     *,
     legend: str = "",
@@ -138,7 +138,7 @@ def _headline(findings: Pairs) -> str:
     return f"At m = {count(findings.m)}, of {count(len(states))} {kind}: {', '.join(told)}."
 
 
-def _figures(figures: Sequence[tuple[str, Picture]], legend: str) -> list[str]:
+def _figures(figures: Sequence[tuple[str, Drawable]], legend: str) -> list[str]:
     if not figures:
         return []
     parts = ["<h2>Pictures</h2>", *([f'<div class="picture">{legend}</div>'] if legend else [])]

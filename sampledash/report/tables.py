@@ -22,11 +22,11 @@ from sampledash.report import escape
 from sampledash.report.numbers import rounded
 from sampledash.sampling import Sampling
 
-Kind = Literal["text", "count", "share", "points", "chance", "p", "number"]
+CellKind = Literal["text", "count", "share", "points", "chance", "p", "number"]
 
 _TEXTS = ["metric", "correction", "system", "better", "worse", "first", "second", "state", "paired"]
 # Columns of sampledash's own tables: header in print, and what the numbers are.
-_COLUMNS: dict[str, tuple[str, Kind]] = {
+_COLUMNS: dict[str, tuple[str, CellKind]] = {
     **{name: (name.capitalize(), "text") for name in _TEXTS},
     "exact": ("Exact", "share"),
     "sampled": ("Sampled", "share"),
@@ -158,7 +158,7 @@ def printed(table: pd.DataFrame) -> list[Column]:
     return made
 
 
-def _kind(values: Sequence[Any]) -> Kind:
+def _kind(values: Sequence[Any]) -> CellKind:
     known = [value for value in values if not _missing(value)]
     if not known or any(isinstance(v, bool) or not isinstance(v, Real) for v in known):
         return "text"
@@ -169,7 +169,7 @@ def _kind(values: Sequence[Any]) -> Kind:
     return "count" if all(float(value).is_integer() for value in known) else "number"
 
 
-def _cell(value: Any, kind: Kind) -> str:
+def _cell(value: Any, kind: CellKind) -> str:
     if _missing(value):
         return ""
     if isinstance(value, (bool, np.bool_)):

@@ -12,7 +12,7 @@ import numpy as np
 
 import sampledash as sd
 from sampledash.estimation.estimate import point
-from sampledash.estimation.rank_distribution import Model, side_by_side
+from sampledash.estimation.rank_distribution import Learner, side_by_side
 from sampledash.estimation.vectors import PRIORS, solver
 from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from sampledash.types import Floats
@@ -68,13 +68,13 @@ def values_of(method: str, samples: list[Outcomes]) -> Floats:
         both = side_by_side(pooled, samples)
         return np.stack([found.mass @ target for found in both])
     if method in DISTRIBUTIONS:
-        return np.stack([Model(s, method).distribution().mass @ target for s in samples])
+        return np.stack([Learner(s, method).distribution().mass @ target for s in samples])
     if method in SHARED:
         name = method.split(",")[0].removeprefix("shared ")
-        prior = Model(pooled, PRIORS[name]).distribution()
+        prior = Learner(pooled, PRIORS[name]).distribution()
         vectors = learned(name, prior, target, m, 0.1, samples[0].total)
         return np.einsum("srt,rtc->src", counts, vectors)
-    found = [Model(s, PRIORS[method]).distribution() for s in samples]
+    found = [Learner(s, PRIORS[method]).distribution() for s in samples]
     return np.stack(
         [
             np.einsum("rt,rtc->rc", own, learned(method, prior, target, m, 0.01, s.total))
@@ -156,7 +156,7 @@ def iterated(n: int, m: int, size: int) -> Any:
     exact = float(sd.parse_metric("AUC")(ranks, n).mean())
 
     def work(progress: Any) -> float:
-        return abs(float(Model(srs.outcomes, "mle").distribution().expected("AUC")) - exact)
+        return abs(float(Learner(srs.outcomes, "mle").distribution().expected("AUC")) - exact)
 
     return work
 

@@ -204,7 +204,7 @@ def test_rows_with_bars_and_chances_over_m():
 def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
     # 400 hits or misses with chance 0.3: the law from scipy.
     values, mass = np.arange(401) / 400, binom.pmf(np.arange(401), 400, 0.3)
-    law = consistency.Law(0.3, float(np.sqrt(0.21 / 400)), values, mass)
+    law = consistency.MeanLaw(0.3, float(np.sqrt(0.21 / 400)), values, mass)
     runs = binom.rvs(400, 0.3, size=500, random_state=1) / 400
     edges = consistency.bin_edges(runs, law)
     assert edges[0] < runs.min() <= runs.max() < edges[-1]
@@ -213,7 +213,7 @@ def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
     counted = [mass[(values > a) & (values < b)].sum() for a, b in pairwise(edges)]
     assert np.allclose(law.between(edges), counted)
     # A normal law, and one without scatter.
-    law, still = consistency.Law(0.5, 0.01), consistency.Law(0.4, 0.0)
+    law, still = consistency.MeanLaw(0.5, 0.01), consistency.MeanLaw(0.4, 0.0)
     edges = consistency.bin_edges(np.array([0.49, 0.52]), law)
     assert np.allclose(law.between(edges), np.diff(norm.cdf(edges, 0.5, 0.01)))
     edges = consistency.bin_edges(np.full(3, 0.4), still)

@@ -14,7 +14,7 @@ from sampledash.lab.factors import (
     logistic,
     weighted_als,
 )
-from sampledash.lab.models import Progress, finish
+from sampledash.lab.models import TrainingProgress, finish
 
 LOSSES = [
     WeightedLoss(1.2, 0.2, 3.0, per_pair=False),  # iALS
@@ -129,7 +129,7 @@ def test_l_bfgs_finds_the_minimum_of_a_quadratic():
     matrix, right = root.T @ root + np.eye(12), rng.normal(size=12)
 
     def evaluate(x):
-        yield Progress(1.0)
+        yield TrainingProgress(1.0)
         return float(x @ matrix @ x / 2 - right @ x), matrix @ x - right
 
     found = finish(least_by_gradient(evaluate, rng.normal(size=12), steps=100))

@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 from sampledash.lab.experiments import EXPERIMENTS
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.models import finish
-from sampledash.lab.recommenders import KINDS, parse_recommender, recommender
+from sampledash.lab.recommenders import FAMILIES, parse_recommender, recommender
 from tests.readers.reading import refused
 
 #: User, item, rating; item 4 has none.
@@ -18,7 +18,7 @@ SMALL = Interactions(list("abcd"), list("vwxyz"), *ROWS.T)
 IMPLICIT = Interactions(list("abcd"), list("vwxyz"), *ROWS.T[:2])
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_text_parses_back(name):
     plain = parse_recommender(name)
     assert plain == recommender(name.upper())
@@ -68,10 +68,10 @@ def test_what_is_no_recommender_is_refused(text, facts):
     refused(lambda: parse_recommender(text), facts, ValueError)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_every_kind_scores_everything_and_again_the_same(name):
     small = {"d": 2, "sweeps": 3, "steps": 3}
-    kind = KINDS[name]
+    kind = FAMILIES[name]
     mine = recommender(name, **{k.name: small[k.name] for k in kind.knobs if k.name in small})
     if kind.rated:
         refused(lambda: mine.train(IMPLICIT), f"{name} learns from ratings … itemCF", ValueError)

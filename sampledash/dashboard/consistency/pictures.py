@@ -523,7 +523,7 @@ def chance_over_m(
 
 
 @dataclass(frozen=True)
-class Law:
+class MeanLaw:
     """The law of a mean: its values and probabilities, or a normal law where they are None."""
 
     mean: float
@@ -544,7 +544,7 @@ def histogram(
     metric: str,
     systems: Sequence[str],
     runs: Sequence[Floats],
-    laws: Sequence[Law],
+    laws: Sequence[MeanLaw],
     places: Sequence[int],
     *,
     dark: bool = False,
@@ -588,7 +588,7 @@ def histogram(
     )
 
 
-def bin_edges(values: Floats, law: Law) -> Floats:
+def bin_edges(values: Floats, law: MeanLaw) -> Floats:
     """Edges of the bars: between lattice points where the law has few, else of even width."""
     low = min(float(values.min(initial=law.mean)), law.mean - 4 * law.std)
     high = max(float(values.max(initial=law.mean)), law.mean + 4 * law.std)

@@ -320,7 +320,7 @@ def _seen_runs(focus: Focus, values: Floats) -> None:
     stds, laws = np.nan_to_num(r.std_of(focus.sets)[:, x]).tolist(), []
     for system, std in zip(focus.systems, stds, strict=True):
         exact = focus.law_of_mean(system) or (None, None)
-        laws.append(pictures.Law(float(r.sampled[system, x]), std, *exact))
+        laws.append(pictures.MeanLaw(float(r.sampled[system, x]), std, *exact))
     table, seen = focus.runs(values), focus.seen(values)
     if not focus.tied:
         share = float(focus.rows(_first(seen, metric))["share_of_runs"].iloc[0])

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from sampledash.correction import Correction
 from sampledash.dashboard import theme
-from sampledash.dashboard.correct.result import Curve
+from sampledash.dashboard.correct.result import Tradeoff
 from sampledash.dashboard.correct.words import root
 from sampledash.dashboard.grid import rank_grid
 from sampledash.metrics import Metric
@@ -132,7 +132,7 @@ def risks(
 def tradeoff(
     symbol: str,
     x: Floats,
-    series: Sequence[Curve],
+    series: Sequence[Tradeoff],
     *,
     marks: Mapping[str, float],
     dark: bool = False,

@@ -225,7 +225,7 @@ def check(
     )
 
 
-class Curve(NamedTuple):
+class Tradeoff(NamedTuple):
     """Bias and scatter of the mean of one correction along an axis, as shares (not squared)."""
 
     recipe: Correction
@@ -234,7 +234,7 @@ class Curve(NamedTuple):
     scatter: Floats
 
 
-def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Curve]]]:
+def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
     """What is drawn against γ, m, n and |D|: the values of each axis, and its curves."""
     s, plain = q.sampling, Correction()
     without = s.scheme == "without-replacement"
@@ -262,11 +262,11 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Cur
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 
-    def curve(symbol: str, line: list[Point]) -> Curve:
+    def curve(symbol: str, line: list[Point]) -> Tradeoff:
         bias2, variance = np.array([risks[point] for point in line]).T
         instances = INSTANCES if symbol == "|D|" else q.instances
         label = "BV" if line is weighed else str(line[0][0])
-        return Curve(line[0][0], label, np.sqrt(bias2), np.sqrt(variance / instances))
+        return Tradeoff(line[0][0], label, np.sqrt(bias2), np.sqrt(variance / instances))
 
     return {
         symbol: (np.asarray(x, dtype=np.float64), [curve(symbol, line) for line in lines])

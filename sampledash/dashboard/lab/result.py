@@ -13,7 +13,7 @@ import pandas as pd
 
 from sampledash.comparison.means import exact_means, mean
 from sampledash.lab.experiments import EXPERIMENTS, Point, Sweep, ranked, sweep
-from sampledash.lab.models import Progress
+from sampledash.lab.models import TrainingProgress
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender
 from sampledash.lab.splits import Split
 from sampledash.metrics import metric
@@ -102,7 +102,7 @@ class Task(NamedTuple):
 
     name: str
     key: Hashable
-    steps: Generator[Progress | Sweep, None, Any]
+    steps: Generator[TrainingProgress | Sweep, None, Any]
 
 
 @dataclass(frozen=True, eq=False)

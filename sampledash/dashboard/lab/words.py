@@ -9,7 +9,7 @@ import pandas as pd
 
 from sampledash.dashboard.lab.result import TOP
 from sampledash.lab.interactions import Interactions
-from sampledash.lab.recommenders import KINDS, parse_recommender
+from sampledash.lab.recommenders import FAMILIES, parse_recommender
 from sampledash.lab.splits import Split
 from sampledash.readers.frame import several
 from sampledash.report.escape import escaped
@@ -98,7 +98,7 @@ def split(how: str, parts: Split, least: float | None = None) -> str:
 
 def knobs(text: str) -> str:
     """What a recommender is and what its knobs do."""
-    kind = KINDS[parse_recommender(text).name]
+    kind = FAMILIES[parse_recommender(text).name]
     said = [f"{kind.about[0].upper()}{kind.about[1:]}. {kind.source}".strip()]
     said += [f"{knob.name}: {knob.about}" for knob in kind.knobs]
     return escaped(". ".join(part.rstrip(".") for part in said)) + "."
