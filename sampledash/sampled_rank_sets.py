@@ -55,6 +55,16 @@ class Outcomes:
         """A value of each outcome, apart for each m."""
         return np.split(values, np.cumsum([m + 1 for m in self.m])[:-1], axis=-1)
 
+    def require_possible(self, chance: Floats) -> None:
+        """Refuse what was observed although no true rank gives it a ``chance``, (outcomes,)."""
+        for m, counts, here in zip(self.m, self.counts, self.by_m(chance), strict=True):
+            bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (here <= 0)
+            if np.any(bad):
+                raise ValueError(
+                    f"sampled_rank {int(np.argmax(bad)) + 1} cannot occur with n = {self.n} and "
+                    f"m = {m}, {self.scheme}: check n, m and the scheme"
+                )
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class SampledRankSet(ByDigest):
@@ -143,6 +153,12 @@ class SampledRankSet(ByDigest):
                 f"sampled_rank {where} is {rank[i]}, but with m = {drawn[i]} negatives it is at "
                 f"most {drawn[i] + 1}: if these are true ranks, they need no estimate, use a "
                 "RankSet; else give the m that was used"
+            )
+        if np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
+            i = int(np.argmax(odd))  # the one other item is above or not, whenever it is drawn
+            raise ValueError(
+                f"sampled_rank {where} is {rank[i]}, which cannot occur with n = 2 and m = "
+                f"{drawn[i]}: it is 1 or {drawn[i] + 1}; check n and m"
             )
         if scheme == "without-replacement" and np.any(drawn > size - 1):
             i = int(np.argmax(drawn > size - 1))

@@ -205,6 +205,7 @@ def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> Chi
     """Fit the rank distribution with the smallest misfit."""
     cells, extremes = Cells.of(observed), metric.worst_and_best(observed.n)
     table, lengths = _grid_rows(observed.samplings, metric, shape)
+    observed.require_possible(table[:, : cells.outcomes].max(axis=0))
     if shape is None:
         return _of_instances(cells, table, lengths, extremes)
     return _of_distribution(cells, table, extremes)

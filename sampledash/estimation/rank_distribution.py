@@ -369,7 +369,7 @@ class Learner:
             rows = _step_rows(self.support, o.m)
         else:
             rows = np.concatenate([self.support.law(m) for m in o.m], axis=1)
-        _require_possible(o, rows.max(axis=0))
+        o.require_possible(rows.max(axis=0))
         return rows
 
     def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
@@ -432,17 +432,6 @@ class Learner:
         result = np.zeros(len(shares))
         result[used] = at * places[used] * misfit
         return result
-
-
-def _require_possible(outcomes: Outcomes, chance: Floats) -> None:
-    """Refuse what was observed although no true rank gives it a ``chance``, (outcomes,)."""
-    for m, counts, here in zip(outcomes.m, outcomes.counts, outcomes.by_m(chance), strict=True):
-        bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (here <= 0)
-        if np.any(bad):
-            raise ValueError(
-                f"sampled_rank {int(np.argmax(bad)) + 1} cannot occur with n = {outcomes.n} and "
-                f"m = {m}, {outcomes.scheme}: check n, m and the scheme"
-            )
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
