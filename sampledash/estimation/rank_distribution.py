@@ -129,12 +129,15 @@ def support_of(
     return Support(n, scheme, ends, starts, above, ranks)
 
 
+@lru_cache(maxsize=8)
 def step_ends(n: int) -> Ints:
     """Where a non-increasing distribution may step down: after these many ranks, about 500."""
-    if n <= _FINE + _STEPS:
-        return np.arange(1, n + 1)
-    beyond = np.geomspace(_FINE, n, _STEPS + 1).round().astype(np.int64)
-    return np.union1d(np.arange(1, _FINE + 1), beyond)
+    ends = np.arange(1, n + 1)
+    if n > _FINE + _STEPS:
+        beyond = np.geomspace(_FINE, n, _STEPS + 1).round().astype(np.int64)
+        ends = np.union1d(ends[:_FINE], beyond)
+    ends.setflags(write=False)
+    return ends
 
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
