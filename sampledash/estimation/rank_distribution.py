@@ -132,10 +132,11 @@ def support_of(
 @lru_cache(maxsize=8)
 def step_ends(n: int) -> Ints:
     """Where a non-increasing distribution may step down: after these many ranks, about 500."""
-    ends = np.arange(1, n + 1)
-    if n > _FINE + _STEPS:
+    every = n <= _FINE + _STEPS
+    ends = np.arange(1, (n if every else _FINE) + 1)
+    if not every:
         beyond = np.geomspace(_FINE, n, _STEPS + 1).round().astype(np.int64)
-        ends = np.union1d(ends[:_FINE], beyond)
+        ends = np.union1d(ends, beyond)
     ends.setflags(write=False)
     return ends
 
