@@ -154,7 +154,7 @@ class SampledRankSet(ByDigest):
                 f"most {drawn[i] + 1}: if these are true ranks, they need no estimate, use a "
                 "RankSet; else give the m that was used"
             )
-        if np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
+        if size.min() == 2 and np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
             i = int(np.argmax(odd))  # the one other item is above or not, whenever it is drawn
             raise ValueError(
                 f"sampled_rank {where} is {rank[i]}, which cannot occur with n = 2 and m = "
