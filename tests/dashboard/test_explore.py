@@ -64,6 +64,26 @@ def test_shows_the_numbers_of_the_core_and_of_the_paper():
     assert len(at.button_group) == 2  # chips and range: one row for all metrics
 
 
+def test_the_top_of_the_ranks_is_drawn_evenly_also_where_the_rank_is_not_there():
+    at = paper_page("AP", view="top 100", rank="5000", tab="Family")
+    ranks, y = panel(at, "AP")["sampled"]
+    assert (ranks[0], ranks[-1]) == (1, 100)
+    # Recommender A of the paper at its rank 100, as above.
+    np.testing.assert_allclose(y[-1] / 100, TABLE["AP"][1], rtol=0, atol=1e-13)
+    names = [note["text"] for note in at.specs[0]["layout"]["annotations"]]
+    assert {"sampled", "exact"} <= set(names)
+    family = at.specs[1]
+    sizes = [trace["name"] for trace in family["data"]]
+    assert "type" not in family["layout"]["xaxis"]
+    texts = [note["text"] for note in family["layout"]["annotations"]]
+    assert texts == sizes
+    for trace in family["data"][:-1]:
+        m = int(trace["name"].removeprefix("m = ").replace(",", ""))
+        mean = float(sd.expected("AP", 50, sd.Sampling(10_000, m, "with-replacement")))
+        at_fifty = array(trace["x"]).tolist().index(50)
+        np.testing.assert_allclose(array(trace["y"])[at_fifty] / 100, mean, rtol=1e-12)
+
+
 def test_topk_takes_k_as_a_share_of_the_list_and_atop_is_auc():
     # k = 10 of 10,000 is the first 0.1 %: of 1 + 99 places the first one, no draw above.
     shown = paper_page("TOPK").numbers
