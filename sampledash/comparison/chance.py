@@ -25,10 +25,9 @@ import pandas as pd
 from scipy.special import ndtr
 
 from sampledash import checks
-from sampledash.comparison.means import expected_means
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import TOP, Complex, Law, Run, exact_laws, waves_of
-from sampledash.comparison.scatter import moments_of_systems, variances_of_means
+from sampledash.comparison.scatter import moments_of_means, moments_of_systems
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
@@ -80,9 +79,10 @@ def probability_of_order(
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
+    for ranks in sets:
+        protocol.check(ranks, m)
     pairs = true_order(metric, sets, protocol)
-    means = expected_means([metric], sets, [m], protocol)[0]
-    chances = pair_chances([metric], sets, m, [pairs], means, protocol)[0]
+    chances = pair_chances([metric], sets, m, [pairs], protocol)[0]
     return pair_table(sets, pairs, probability=chances)
 
 
@@ -91,12 +91,12 @@ def pair_chances(
     sets: Sequence[RankSet],
     m: int,
     pairs: Sequence[Sequence[tuple[int, int, int]]],
-    means: Floats,
     protocol: Protocol,
+    moments: tuple[Floats, Floats] | None = None,
 ) -> list[list[float]]:
     """Chance of each (better, worse, truth) of each metric; NaN where truth is 0.
 
-    ``means`` holds the expected means at m, shape (systems, metrics).
+    ``moments`` are those of the means (:func:`moments_of_means`), if they are known.
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
@@ -109,11 +109,13 @@ def pair_chances(
         ]
     exact = [exact_laws(each, i) for i, each in enumerate(runs)]
     unknown = [x for x in range(len(metrics)) if any(laws[x] is None for laws in exact)]
-    deviations = np.zeros(means.shape)
-    if unknown:
+    means, variances = moments or np.full((2, len(sets), len(metrics)), np.nan)
+    if unknown and moments is None:
         chosen = [metrics[x] for x in unknown]
         known = known and [each[:, unknown] for each in known]
-        deviations[:, unknown] = np.sqrt(variances_of_means(chosen, sets, m, protocol, known))
+        both = moments_of_means(chosen, sets, m, protocol, known)
+        means[:, unknown], variances[:, unknown] = both
+    deviations = np.sqrt(variances)
     chances = []
     for x in range(len(metrics)):
         i, j, truth = np.array(pairs[x]).T

@@ -32,9 +32,9 @@ import pandas as pd
 
 from sampledash import checks
 from sampledash.comparison.chance import normal_chances, pair_chances
-from sampledash.comparison.means import exact_means, expected_means, step_of
+from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, pair_table, true_pairs
-from sampledash.comparison.scatter import variances_of_means
+from sampledash.comparison.scatter import moments_of_means
 from sampledash.comparison.significance import Interval, interval_of_mean
 from sampledash.comparison.user_resampling import instance_values, paired_groups
 from sampledash.correction import Correction, as_correction
@@ -153,11 +153,10 @@ def designs(
     for step, recipe in enumerate(recipes):
         one = Protocol.of({**options, "correction": recipe})
         m = min(budget, max(x.max_negatives for x in sets)) if one.without else budget
-        means = expected_means([metric], sets, [m], one)[0]
-        error = np.sqrt(variances_of_means([metric], sets, m, one)[:, 0])
-        chances = pair_chances([metric], sets, m, [pairs], means, one)[0] if pairs else []
+        means, variances = moments = moments_of_means([metric], sets, m, one)
+        chances = pair_chances([metric], sets, m, [pairs], one, moments)[0] if pairs else []
         spent = np.full(len(sets), float(m))
-        tell(str(recipe), sizes, spent, means[:, 0] - exact, error, chances)
+        tell(str(recipe), sizes, spent, means[:, 0] - exact, np.sqrt(variances[:, 0]), chances)
         step_of(progress, step, len(recipes) + 1)(1.0)
 
     sample = _Sample(metric, sets, protocol)

@@ -16,7 +16,7 @@ from sampledash.comparison.chance import common_step, normal_chances, pair_chanc
 from sampledash.comparison.means import expected_means, step_of
 from sampledash.comparison.order import TIED, check_sets, largest_m, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Run
-from sampledash.comparison.scatter import variances_of_means
+from sampledash.comparison.scatter import moments_of_means
 from sampledash.comparison.user_resampling import sampled_values, spread_if_redrawn
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
@@ -126,12 +126,13 @@ def instances_needed(
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     probability = checks.real("probability", probability, low=0, high=1, above=True)
     pairs = true_order(metric, sets, protocol)
-    means = expected_means([metric], sets, [m], protocol)[0, :, 0]
     sizes = [ranks.n_instances for ranks in sets]
     if redraw == "both":
         values = sampled_values(metric, sets, m, protocol)
+        means = np.array([each.average for each in values])
     else:
-        scatter = variances_of_means([metric], sets, m, protocol)[:, 0] * sizes
+        means, scatter = (x[:, 0] for x in moments_of_means([metric], sets, m, protocol))
+        scatter = scatter * sizes
     units = [Run(metric, ranks, m, protocol).hit_unit for ranks in sets]
     needed: list[int | None] = []
     for done, (i, j, truth) in enumerate(pairs):
@@ -195,20 +196,13 @@ class _Search:
         """One run of each system; what is asked of it holds at any m."""
         return [Run(self.metric, ranks, 1, self.protocol) for ranks in self.sets]
 
-    def _means(self, m: int, systems: Sequence[int]) -> Floats:
-        if self.every is not None:
-            return self.every[m - 1, systems]
-        sets = [self.sets[x] for x in systems]
-        return expected_means([self.metric], sets, [m], self.protocol)[0, :, 0]
-
     def _evaluate(self, m: int, pairs: Iterable[tuple[int, int]]) -> None:
         """Keep the means and variances at m of all systems of some pairs."""
         missing = sorted({x for pair in pairs for x in pair if (x, m) not in self.knots})
         if missing:
             sets = [self.sets[x] for x in missing]
-            variances = variances_of_means([self.metric], sets, m, self.protocol)[:, 0]
-            means = self._means(m, missing)
-            for x, mean, variance in zip(missing, means.tolist(), variances.tolist(), strict=True):
+            both = moments_of_means([self.metric], sets, m, self.protocol)
+            for x, mean, variance in zip(missing, *(y[:, 0].tolist() for y in both), strict=True):
                 self.knots[x, m] = mean, variance
 
     def _gap(self, i: int, j: int, m: int) -> tuple[float, float]:
@@ -228,8 +222,8 @@ class _Search:
 
     def shown(self, i: int, j: int, m: int) -> bool:
         """Whether a run at m shows that i is better with the probability asked for."""
-        both, means = [self.sets[i], self.sets[j]], self._means(m, [i, j])[:, None]
-        chance = pair_chances([self.metric], both, m, [[(0, 1, 1)]], means, self.protocol)[0][0]
+        both = [self.sets[i], self.sets[j]]
+        ((chance,),) = pair_chances([self.metric], both, m, [[(0, 1, 1)]], self.protocol)
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:

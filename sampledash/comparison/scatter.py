@@ -46,13 +46,20 @@ def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[
 
 
 def variances_of_means(
+    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, protocol: Protocol
+) -> Floats:
+    """Variance of the mean of each system and metric in one run, shape (systems, metrics)."""
+    return moments_of_means(metrics, sets, m, protocol)[1]
+
+
+def moments_of_means(
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m: int,
     protocol: Protocol,
     moments: Sequence[Floats] | None = None,
-) -> Floats:
-    """Variance of the mean of each system and metric in one run, shape (systems, metrics).
+) -> tuple[Floats, Floats]:
+    """Expected mean of each system and metric and its variance: (systems, metrics) each.
 
     ``moments``: :func:`moments_of_systems` of all their atoms, if they are known.
     """
@@ -62,13 +69,14 @@ def variances_of_means(
     if moments is None:
         everyone = [merged(atoms, m, protocol.scheme) for atoms in everyone]
         moments = moments_of_systems(metrics, everyone, m, protocol)
-    total = np.empty((len(sets), len(metrics)))
+    means, total = np.empty((2, len(sets), len(metrics)))
     several = [x for x, metric in enumerate(metrics) if metric.sums_items]
     for i, (ranks, atoms) in enumerate(zip(sets, everyone, strict=True)):
         share = protocol.shares(atoms)
         for x, metric in enumerate(metrics):
-            weight = (metric.scales(atoms.relevant) * share) ** 2 * atoms.count
-            total[i, x] = moments[i][1][x] @ weight
+            weight = metric.scales(atoms.relevant) * share
+            means[i, x] = moments[i][0][x] @ (weight * atoms.count)
+            total[i, x] = moments[i][1][x] @ (weight**2 * atoms.count)
         if ranks.max_relevant > 1 and several:
             chosen = [metrics[x] for x in several]
             first = first_items(ranks)
@@ -77,7 +85,7 @@ def variances_of_means(
             total[i, several] += 2 * np.sum(
                 weights * pair_covariances(chosen, ranks, m, protocol), axis=0
             )
-    return np.maximum(total, 0.0)
+    return means, np.maximum(total, 0.0)
 
 
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:

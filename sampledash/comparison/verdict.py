@@ -76,7 +76,7 @@ def verdict_at_m(
     if exact is None:
         exact = exact_means(metrics, sets, protocol)
     pairs = [true_pairs(exact[:, x]) for x in range(len(metrics))]
-    chances = pair_chances(metrics, sets, m, pairs, sampled, protocol)
+    chances = pair_chances(metrics, sets, m, pairs, protocol)
     names = np.array([ranks.system for ranks in sets], dtype=object)
     i, j, truth = np.array(pairs).transpose(2, 0, 1)  # (metrics, pairs) each
     x = np.arange(len(metrics))[:, None]

@@ -24,7 +24,7 @@ import pandas as pd
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import right_from, true_order
-from sampledash.comparison.scatter import variances_of_means
+from sampledash.comparison.scatter import moments_of_means, variances_of_means
 from sampledash.correction import correction
 from sampledash.expectation import expected, posterior
 from sampledash.metrics import parse_metric
@@ -129,8 +129,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
         protocol, std = Protocol.of(options), np.full(len(cell), np.nan)
         if table == 4:
             pairs = [true_order(metric, sets, protocol) for metric in metrics]
-            means = expected_means(metrics, sets, [m], protocol)[0]
-            chance = np.ravel(pair_chances(metrics, sets, m, pairs, means, protocol), order="F")
+            chance = np.ravel(pair_chances(metrics, sets, m, pairs, protocol), order="F")
             ours, error = runs * chance, np.sqrt(runs * chance * (1 - chance))
         else:
             at = [systems.index(x) for x in cell["row"]], [names.index(x) for x in cell["metric"]]
@@ -141,8 +140,8 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
                     error = np.sqrt(variances_of_means(metrics, sets, beyond, protocol))[at]
                 ours, error = scale * exact_means(metrics, sets, protocol)[at], scale * error
             else:
-                ours = scale * expected_means(metrics, sets, [m], protocol)[0][at]
-                std = scale * np.sqrt(variances_of_means(metrics, sets, m, protocol))[at]
+                means, variances = moments_of_means(metrics, sets, m, protocol)
+                ours, std = scale * means[at], scale * np.sqrt(variances)[at]
                 error = cell["printed_std"].to_numpy() / np.sqrt(runs)
         difference, allowed = ours - cell["printed"], half + ERRORS * error + 1e-9
         # A standard deviation from so many runs of a nearly normal mean has an error of its own.

@@ -17,7 +17,6 @@ import numpy as np
 
 import sampledash as sd
 from sampledash.comparison.chance import pair_chances
-from sampledash.comparison.means import expected_means
 from sampledash.comparison.order import true_order
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.user_resampling import probability_if_redrawn
@@ -132,9 +131,8 @@ def cells(case: Case, correction: str | None, runs: int = RUNS) -> Iterator[Cell
     """All metrics of one case; those that the exact metric ties are left out."""
     protocol = Protocol.of(case.options(correction))
     sets, metrics = case.sets(), [sd.parse_metric(text) for text in METRICS]
-    means = expected_means(metrics, sets, [case.m], protocol)[0]
     pairs = [true_order(metric, sets, protocol) for metric in metrics]
-    chances = pair_chances(metrics, sets, case.m, pairs, means, protocol)
+    chances = pair_chances(metrics, sets, case.m, pairs, protocol)
     rng = np.random.default_rng([7, case.size, case.seed])
     drawn = [np.concatenate(list(batches(metrics, rs, case.m, runs, rng, protocol))) for rs in sets]
     seeded = any(rs.max_relevant > 1 for rs in sets) and len(sets[0]) * SEEDED <= 4_000_000
