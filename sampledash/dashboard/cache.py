@@ -21,11 +21,10 @@ import streamlit as st
 
 from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
-from sampledash.comparison.scatter import variances_of_means
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet
-from sampledash.types import Floats, Progress
+from sampledash.types import Progress
 
 T = TypeVar("T")
 A = TypeVar("A", bound=np.ndarray[Any, Any])
@@ -202,18 +201,6 @@ def orders(
     values = None if m_values is None else tuple(m_values)
     key = "orders", tuple(metrics), digests(sets), m_max, protocol, values
     return cached(key, make, shared=shared, large=True)
-
-
-def scatter(
-    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, protocol: Protocol, *, shared: bool
-) -> Floats:
-    """Standard deviation of every mean at one m: shape (systems, metrics)."""
-
-    def make() -> Floats:
-        return frozen(np.sqrt(variances_of_means(metrics, sets, m, protocol)))
-
-    key = "scatter", tuple(metrics), digests(sets), m, protocol
-    return cached(key, make, shared=shared)
 
 
 def digests(sets: Sequence[RankSet]) -> tuple[str, ...]:

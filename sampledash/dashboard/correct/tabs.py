@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from sampledash.comparison.means import expected_means, mean
+from sampledash.comparison.means import mean
 from sampledash.comparison.order import Orders, largest_m
+from sampledash.comparison.scatter import moments_of_means
 from sampledash.correction import Correction
 from sampledash.dashboard import cache, page
 from sampledash.dashboard.consistency import pictures as over_m
@@ -115,10 +118,11 @@ def movielens(q: Question) -> None:
     notes: list[str] = []
     for one in (Correction(), recipe):
         protocol = result.movielens_protocol(one)
-        means = expected_means([metric], sets, [m], protocol)[0, :, 0]
-        stds = cache.scatter((metric,), sets, m, protocol, shared=True)[:, 0]
+        make = partial(moments_of_means, [metric], sets, m, protocol)
+        key = "moments", MOVIELENS, metric, m, protocol
+        means, variances = (each[:, 0] for each in cache.cached(key, make, shared=True))
         table[str(one)] = [
-            f"{100 * a:.2f} ± {100 * b:.2f}" for a, b in zip(means, stds, strict=True)
+            f"{100 * a:.2f} ± {100 * b:.2f}" for a, b in zip(means, variances**0.5, strict=True)
         ]
         beyond = {each.system: [value] for each, value in zip(sets, means.tolist(), strict=True)}
         notes += outside(beyond, str(one))
