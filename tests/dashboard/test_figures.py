@@ -8,10 +8,11 @@ import pytest
 from scipy.stats import binom, norm
 
 import sampledash as sd
-from sampledash.dashboard import grid, theme
+from sampledash.dashboard import theme
 from sampledash.dashboard.consistency import pictures as consistency
 from sampledash.dashboard.correct import pictures as correct
 from sampledash.dashboard.explore import pictures as explore
+from sampledash.dashboard.explore import result as grid
 from sampledash.rank_sets import rank_distribution_at
 
 N, M = 10_000, 100

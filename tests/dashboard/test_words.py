@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard import sliding
+from sampledash.dashboard import sliding, start
 from sampledash.dashboard.consistency import words as consistency
 from sampledash.dashboard.correct import words as correct
 from sampledash.dashboard.correct.words import Settled
 from sampledash.dashboard.explore import words as explore
-from sampledash.dashboard.start import words as start
 from sampledash.report import numbers as text
 from sampledash.report import sentences
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from sampledash.comparison.order import true_order
 from sampledash.correction import Correction, Fit, correction
-from sampledash.dashboard import cache, grid, state
-from sampledash.dashboard.explore.result import LIVE, MOST
+from sampledash.dashboard import cache, state
+from sampledash.dashboard.explore.result import LIVE, MOST, jumps, rank_grid
 from sampledash.expectation import resize_prior
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
@@ -168,7 +168,7 @@ class Question:
 
     def at(self, sampling: Sampling) -> Question:
         """The same with another sampling of as many candidates."""
-        ranks = grid.rank_grid(sampling.n, keep=grid.jumps(sampling, self.metric))
+        ranks = rank_grid(sampling.n, keep=jumps(sampling, self.metric))
         return replace(self, sampling=sampling, ranks=ranks)
 
     def expected(self, recipe: Correction) -> Floats:
@@ -220,7 +220,7 @@ def check(
         weight,
         SIZES[chosen["instances"]],
         Prior(chosen["prior"], b"" if custom is None else custom(sampling.n).tobytes()),
-        grid.rank_grid(sampling.n, keep=grid.jumps(sampling, metric)),
+        rank_grid(sampling.n, keep=jumps(sampling, metric)),
         note,
     )
 

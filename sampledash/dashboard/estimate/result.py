@@ -15,7 +15,7 @@ from sampledash.comparison.means import expected_mean, mean
 from sampledash.correction import Correction, correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.estimate import words
-from sampledash.dashboard.grid import rank_grid
+from sampledash.dashboard.explore.result import rank_grid
 from sampledash.estimation.bounds import (
     Range,
     ahead,

@@ -13,8 +13,14 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.dashboard import live, page, sliders, state, theme
 from sampledash.dashboard.explore import pictures, words
 from sampledash.dashboard.explore import result as results
-from sampledash.dashboard.explore.result import LARGEST_POSTERIOR, LIVE, MOST, Question, Result
-from sampledash.dashboard.grid import rank_grid
+from sampledash.dashboard.explore.result import (
+    LARGEST_POSTERIOR,
+    LIVE,
+    MOST,
+    Question,
+    Result,
+    rank_grid,
+)
 from sampledash.report.numbers import count, decimal, percent
 from sampledash.sampling import Sampling
 

@@ -1,5 +1,5 @@
 """Start: in ten seconds, what sampling does to a comparison."""
 
-from sampledash.dashboard.start import page
+from sampledash.dashboard import start
 
-page.show()
+start.show()

@@ -17,7 +17,7 @@ from sampledash.dashboard.correct import pictures as correct
 from sampledash.dashboard.correct.result import MOVIELENS, Prior, expected
 from sampledash.dashboard.explore import pictures as explore
 from sampledash.dashboard.explore.result import curves as expected_curves
-from sampledash.dashboard.grid import rank_grid
+from sampledash.dashboard.explore.result import rank_grid
 from sampledash.dashboard.sliding import scatter
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Protocol

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.grid import rank_grid
+from sampledash.dashboard.explore.result import rank_grid
 from sampledash.dashboard.learn.lesson import N, Numbers
 from sampledash.dashboard.sliding import Curve
 

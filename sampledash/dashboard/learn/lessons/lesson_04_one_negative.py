@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.grid import rank_grid
+from sampledash.dashboard.explore.result import rank_grid
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, N, Numbers, movielens, order
 from sampledash.dashboard.learn.lessons.lesson_03_softness import sampled
 from sampledash.dashboard.sliding import Curve

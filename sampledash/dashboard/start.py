@@ -1,0 +1,104 @@
+"""The first page: its sentence, its picture, its doors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+import sampledash as sd
+from sampledash.dashboard import page, state
+from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, movielens, names
+from sampledash.dashboard.ranks import UPLOAD
+from sampledash.dashboard.sliding import ALL, slopes
+from sampledash.report.numbers import count
+from sampledash.report.sentences import negatives, ranking
+from sampledash.types import Floats
+
+LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+# Page, name, icon, and what is behind the door.
+DOORS = (
+    (
+        "explore",
+        "Explore",
+        ":material/show_chart:",
+        "What does sampling do to a metric? Move n, m, k and watch it change.",
+    ),
+    (
+        "consistency",
+        "Check my ranks",
+        ":material/rule:",
+        "Is my comparison right? Upload ranks; get the verdict for every pair.",
+    ),
+    (
+        "correct",
+        "Correct",
+        ":material/build:",
+        "Only sampled ranks left? See what can be repaired, and what cannot.",
+    ),
+)
+
+LAB = "Only ratings or clicks? Upload them, train recommenders, and see whether a sample misleads"
+
+
+def number(value: int) -> str:
+    """A small number as a word."""
+    return _NUMBERS[value] if value < len(_NUMBERS) else count(value)
+
+
+def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> str:
+    """What sampling does to the order, as a headline."""
+    best, size = np.argmax(sampled), number(len(systems))
+    said = "the order is wrong"
+    if ranking(systems, sampled) == ranking(systems, exact):
+        said = "the order is right"
+    elif best == np.argmin(exact):
+        said = f"the worst of {size} looks best"
+    elif best != np.argmax(exact):
+        said = f"the best of {size} does not look best"
+    return f"With {negatives(m)} {said}"
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def made(dark: bool) -> tuple[str, str, go.Figure, str]:
+    """The headline, what is drawn, the slope chart and what it shows: the same for everybody."""
+    sets, systems, means, _, settled = data = movielens()
+    exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)
+    over_m = sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()
+    sampled = dict(zip(ms, over_m, strict=True))
+    fig = slopes(systems, exact, sampled, at=M, dark=dark)
+    alt = (
+        f"{METRIC} on {ALL}: {ranking(systems, exact)}. "
+        f"With {M} sampled negatives: {ranking(systems, sampled[M])}."
+    )
+    n = np.concatenate([rs.n for rs in sets])
+    about = (
+        f"{METRIC} of three recommenders on MovieLens 1M, {count(n.min())} to {count(n.max())} "
+        "candidate movies a user; each side on its own scale. "
+        f"**Move m: the order is right from m\u00a0=\u00a0{count(settled[-1])}.**"
+    )
+    return headline(systems, exact, sampled[M], M), about, fig, alt
+
+
+def show() -> None:
+    """Draw the page."""
+    headline, about, fig, alt = made(page.is_dark())
+    with st.container(key="start"):
+        st.markdown(f"### {headline}")
+    st.markdown(about)
+    page.moving(fig, key="start_slopes", alt=alt)
+    for place, (door, name, icon, behind) in zip(st.columns(3), DOORS, strict=True):
+        with place.container(border=True, height="stretch", key=f"door_{door}"):
+            st.page_link(_file(door), label=f"**{name}**", icon=icon)
+            st.caption(behind)
+    lab = {"v": state.VERSION, "interactions": UPLOAD}
+    st.page_link(_file("lab"), label=LAB, icon=":material/science:", query_params=lab)
+    short = f"Learn it in {number(len(names()))} short lessons, one question each"
+    st.page_link(_file("learn"), label=short, icon=":material/school:")
+
+
+def _file(page: str) -> str:
+    return f"sampledash/dashboard/pages/{page}.py"
