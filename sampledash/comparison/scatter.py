@@ -42,14 +42,7 @@ def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[
     that expectation is from the exact metric.
     """
     m, protocol = checks.integer("m", m, low=1), Protocol.of(options)
-    return float(np.sqrt(variances_of_means([as_metric(metric)], [ranks], m, protocol)[0, 0]))
-
-
-def variances_of_means(
-    metrics: Sequence[Metric], sets: Sequence[RankSet], m: int, protocol: Protocol
-) -> Floats:
-    """Variance of the mean of each system and metric in one run, shape (systems, metrics)."""
-    return moments_of_means(metrics, sets, m, protocol)[1]
+    return float(np.sqrt(moments_of_means([as_metric(metric)], [ranks], m, protocol)[1][0, 0]))
 
 
 def moments_of_means(

@@ -29,7 +29,7 @@ from sampledash.comparison.order import (
     sign,
     true_pairs,
 )
-from sampledash.comparison.scatter import variances_of_means
+from sampledash.comparison.scatter import moments_of_means
 from sampledash.correction import Correction, as_correction
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
@@ -246,7 +246,7 @@ class Pairs:
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
         """The same of some systems."""
         try:
-            return np.sqrt(variances_of_means(self.metrics, sets, self.m, self.protocol))
+            return np.sqrt(moments_of_means(self.metrics, sets, self.m, self.protocol)[1])
         except ValueError:  # several tied relevant items in one instance
             return np.full((len(sets), len(self.metrics)), np.nan)
 

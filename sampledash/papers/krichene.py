@@ -24,7 +24,7 @@ import pandas as pd
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import right_from, true_order
-from sampledash.comparison.scatter import moments_of_means, variances_of_means
+from sampledash.comparison.scatter import moments_of_means
 from sampledash.correction import correction
 from sampledash.expectation import expected, posterior
 from sampledash.metrics import parse_metric
@@ -137,7 +137,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
                 # Beyond all negatives only the order of the ties is left to chance.
                 beyond, error = max(ranks.max_negatives for ranks in sets) + 1, np.zeros(len(cell))
                 if any(ranks.has_ties for ranks in sets):
-                    error = np.sqrt(variances_of_means(metrics, sets, beyond, protocol))[at]
+                    error = np.sqrt(moments_of_means(metrics, sets, beyond, protocol)[1])[at]
                 ours, error = scale * exact_means(metrics, sets, protocol)[at], scale * error
             else:
                 means, variances = moments_of_means(metrics, sets, m, protocol)
