@@ -41,6 +41,20 @@ class Frame:
     styles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
+def frame(
+    pictures: Mapping[str, go.Figure],
+    sentence: str | Sequence[str],
+    numbers: Iterable[tuple[str, str, str]],
+    styles: Mapping[str, Mapping[str, str]] | None = None,
+) -> Frame:
+    """A frame with the headline of the page, in parts if it has a badge, and its strip."""
+    texts: dict[str, Sequence[str | Sequence[str]]] = {
+        ".st-key-headline [data-heading-text]": [sentence],
+        ".st-key-strip [data-testid=stMetricValue]": [value for _, value, _ in numbers],
+    }
+    return Frame(pictures, texts, styles or {})
+
+
 @dataclass(frozen=True)
 class Follows:
     """What follows the sliders of one number.

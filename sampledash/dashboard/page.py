@@ -105,25 +105,31 @@ class Problem(ValueError):
 def answer(
     key: str,
     check: Callable[[], Q],
-    compute: Callable[[Q], R],
+    compute: Callable[[Q, Progress], R],
+    doing: Callable[[Q], str],
     explain: Callable[[ValueError], Problem] = Problem.of,
     first: Callable[[], Q] | None = None,
 ) -> tuple[R | None, Problem | None]:
     """Answer what is asked; or answer the last good question again and say what is wrong now.
 
     ``check`` makes the question of the choices, ``compute`` answers it, from the cache where it
-    can; both may raise a ValueError, of which ``explain`` makes a problem. ``first`` makes the
-    question to fall back to where none was good yet.
+    can; both may raise a ValueError, of which ``explain`` makes a problem. ``doing`` names the
+    work; ``first`` makes the question to fall back to where none was good yet.
     """
+
+    def work(question: Q) -> R:
+        with progress(doing(question)) as report:
+            return compute(question, report)
+
     good = f"_good_{key}"
     try:
         question = check()
-        found = compute(question)
+        found = work(question)
     except ValueError as error:
         last = st.session_state.get(good)
         if last is None and first is not None:
             last = first()
-        return None if last is None else compute(last), explain(error)
+        return None if last is None else work(last), explain(error)
     st.session_state[good] = question
     return found, None
 
@@ -313,17 +319,34 @@ def segments(
 
 def metric_chips() -> None:
     """Draw the one row of metric chips that serves all pictures of a page."""
-    st.pills(
-        "Metrics",
-        list(state.CHIPS),
-        selection_mode="multi",
-        default=state.DEFAULTS["metrics"],
-        key="metrics",
-        bind="query-params",
-        help="What is measured. One choice for all pictures of the page. TOPK and ATOP are Steck's "
-        "(KDD 2010): TOPK's cutoff is a share of the list, here k of n, and shrinks with a sample.",
-        wrap=True,
+    about = (
+        "What is measured. One choice for all pictures of the page. TOPK and ATOP are Steck's "
+        "(KDD 2010): TOPK's cutoff is a share of the list, here k of n, and shrinks with a sample."
     )
+    chips("Metrics", state.CHIPS, "metrics", state.DEFAULTS["metrics"], about)
+
+
+def chips(
+    label: str,
+    offered: Iterable[T],
+    key: str,
+    default: list[T],
+    help: str,
+    *,
+    wrap: bool | None = True,
+) -> list[T]:
+    """Draw a choice of any number of things, bound to the address."""
+    how: dict[str, Any] = {"key": key, "bind": "query-params", "help": help, "wrap": wrap}
+    return st.pills(label, list(offered), selection_mode="multi", default=default, **how)
+
+
+def whole_number(
+    label: str, key: str, default: int, low: int = 0, most: int | None = None, **look: Any
+) -> int:
+    """Draw a field for a whole number, bound to the address; emptied, it is the default."""
+    how: dict[str, Any] = {"step": 1, "key": key, "bind": "query-params", **look}
+    typed = st.number_input(label, low, most, default, **how)
+    return default if typed is None else int(typed)
 
 
 def note(page_defaults: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -365,6 +365,14 @@ def rank_axis(
         "ticktext": [short_count(t) for t in ticks],
         "hoverformat": ",",
     }
+
+
+def log_axis(
+    ends: Sequence[float], ticks: Sequence[float], write: Callable[[Any], str], **more: Any
+) -> dict[str, Any]:
+    """Logarithmic axis between ``ends``, in powers of ten, with these ticks as they are written."""
+    texts = {"tickvals": list(ticks), "ticktext": list(map(write, ticks))}
+    return {"type": "log", "range": list(map(float, ends)), **texts, **more}
 
 
 def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 from itertools import combinations, pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom, norm
 
@@ -193,7 +194,9 @@ def test_rows_with_bars_and_chances_over_m():
     assert np.isnan(bar.x[1])
     assert list(fig.layout.yaxis.ticktext) == pairs
     # Differences away from zero have another colour.
-    fig = consistency.differences(["a", "b"], [0.01, 0.02], [-0.01, 0.01], [0.03, 0.03])
+    rows = {"better": ["a", "b"], "worse": ["c", "c"], "difference": [0.01, 0.02]}
+    rows |= {"interval": [(-0.01, 0.03), (0.01, 0.03)]}
+    fig = consistency.differences(pd.DataFrame(rows))
     assert len(set(fig.data[1].marker.color)) == 2
     series = {pairs[0]: np.array([0, 0.5, 1.0]), pairs[1]: np.array([0, 0.2, 0.9])}
     fig = consistency.chance_over_m(np.array([1, 10, 100]), series, at=10, target=0.95)

@@ -21,7 +21,7 @@ from sampledash.dashboard.consistency.result import SEED
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import Source
 from sampledash.metrics import Metric
-from sampledash.report.escape import escaped, plain, system_name
+from sampledash.report.escape import escaped, system_name
 from sampledash.report.html import exact_report
 from sampledash.report.numbers import count, listed, percent, points
 from sampledash.report.script import exact_script
@@ -113,7 +113,8 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
         st.button(f"Take k = {count(k)}", key="take_k", on_click=take, type="primary")
     if str(metric) in tested:
         rows = known.tests[known.tests["metric"] == str(metric)].head(page.MOST_ROWS)
-        page.picture(_picture(rows), key="consistency_cut", alt=sentence(known, metric, k))
+        fig = pictures.differences(rows, dark=page.is_dark())
+        page.picture(fig, key="consistency_cut", alt=sentence(known, metric, k))
     printed: dict[str, Any] = {
         "Metric": known.means["metric"],
         "System": known.means["system"].map(system_name),
@@ -139,9 +140,3 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
         whole = partial(exact_report, *about_it, tables, k)
         page.download("HTML report", whole, "sampledash-report.html", "text/html")
         page.download("Script", script, "sampledash_exact.py", "text/x-python")
-
-
-def _picture(rows: pd.DataFrame) -> Any:
-    labels = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
-    low, high = zip(*rows["interval"], strict=True)
-    return pictures.differences(labels, rows["difference"].tolist(), low, high, dark=page.is_dark())

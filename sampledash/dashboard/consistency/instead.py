@@ -249,7 +249,8 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
         off = 100 * now.get(name, 0.0) or low / 10
         look = {"color": color, "size": 9}
         data.append(theme.dots([budget], [off], look, name="", hoverinfo="skip"))
-    ticks = [10.0**e for e in range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(top))) + 1)]
+    up = np.log10([low, top]).tolist()
+    ticks = [10.0**e for e in range(int(np.floor(up[0])), int(np.ceil(up[1])) + 1)]
     return theme.figure(
         data,
         dark=dark,
@@ -258,18 +259,8 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
         annotations=notes,
         shapes=[theme.upright(budget, c.ink)],
         revision=f"designs-{focus.metric}",
-        xaxis={
-            "title": {"text": "scores per instance (log scale)"},
-            "type": "log",
-            "range": ends,
-            "tickvals": budgets,
-            "ticktext": list(map(short_count, budgets)),
-        },
-        yaxis={
-            "title": {"text": "off by (log scale)"},
-            "type": "log",
-            "range": [float(np.log10(low)), float(np.log10(top))],
-            "tickvals": ticks,
-            "ticktext": [f"{tick:g} %" for tick in ticks],
-        },
+        xaxis=theme.log_axis(
+            ends, budgets, short_count, title={"text": "scores per instance (log scale)"}
+        ),
+        yaxis=theme.log_axis(up, ticks, "{:g} %".format, title={"text": "off by (log scale)"}),
     )

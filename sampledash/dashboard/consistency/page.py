@@ -152,14 +152,17 @@ def _below(focus: Focus) -> None:
 
 def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
     """The verdict on ranks by the choices as they stand; ``key``: who asks, as of the last good."""
-    return page.answer(key, partial(_check, source), _compute, partial(_explain, source))
+    return page.answer(
+        key,
+        partial(_check, source),
+        compute,
+        lambda question: words.looking(question.protocol.correction),
+        partial(_explain, source),
+    )
 
 
 def _settings(source: Source | None) -> None:
-    """What is done to each sampled rank, further cutoffs, and what only some data leave open.
-
-    The button says what is set.
-    """
+    """What is done to each sampled rank, further cutoffs, and what only some data leave open."""
     correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
     said = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]
     with st.popover(", ".join(said), icon=":material/tune:", key="settings"):
@@ -172,15 +175,8 @@ def _settings(source: Source | None) -> None:
         )
         if chosen == "BV":
             sliders.gamma()
-        st.pills(
-            "Also at k =",
-            list(CUTOFFS),
-            selection_mode="multi",
-            default=DEFAULTS["also_k"],
-            key="also_k",
-            bind="query-params",
-            help="Several cutoffs at once, for metrics with @k.",
-        )
+        about = "Several cutoffs at once, for metrics with @k."
+        page.chips("Also at k =", CUTOFFS, "also_k", DEFAULTS["also_k"], about, wrap=None)
         if source is not None and _several(source.sets):
             page.segments(
                 "Mean over",
@@ -267,32 +263,16 @@ def _explain(source: Source, error: ValueError) -> Problem:
     return Problem(state.spelled(error), (f"Take m = {count(most)}", take))
 
 
-def _compute(question: Question) -> Result:
-    with page.progress(words.looking(question.protocol.correction)) as report:
-        return compute(question, report)
-
-
 # ------------------------------------------------------------------------------------- the focus
 
 
 def _focus(result: Result) -> Focus:
-    """Which metric the numbers are about and which pair the curves mark.
-
-    Both follow the worst case until the reader chooses.
-    """
+    """The metric of the numbers and the marked pair: the worst case until the reader chooses."""
     metrics, x = [str(metric) for metric in result.metrics], result.worst_metric
     _follow(("shown",), metrics, (metrics[x],), bound=True)
     if len(metrics) > 1:
-        picked = st.segmented_control(
-            "Curve, numbers and tabs for",
-            metrics,
-            default=metrics[x],
-            required=True,
-            key="shown",
-            bind="query-params",
-            wrap=True,
-            help="A tile of the map chooses it too.",
-        )
+        label, about = "Curve, numbers and tabs for", "A tile of the map chooses it too."
+        picked = page.segments(label, metrics, "shown", default=metrics[x], help=about)
         x = metrics.index(picked) if picked in metrics else x
     pair = _pair(result, x)
     said = "" if pair == result.worst_pair(x) else result.label(pair)
@@ -339,10 +319,7 @@ def _put_pair(result: Result, pair: int) -> None:
 def _follow(
     keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...], *, bound: bool = False
 ) -> None:
-    """Keep a choice on the worst case, unless the reader has put it elsewhere.
-
-    ``bound``: on its first run the address may know better.
-    """
+    """Keep a choice on the worst case, unless the reader, or at first the address, says else."""
     followed: dict[tuple[str, ...], Any] = st.session_state.setdefault("_consistency_worst", {})
     now = tuple(st.session_state.get(key) for key in keys)
     first = bound and None in now
@@ -435,19 +412,13 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
         x, now = there.worst_metric, replace(focus, result=there)
         word, icon, _ = _verdict(there)
         numbers = _numbers(Focus(there, x, there.worst_pair(x)) if worst else now)
-        return live.Frame(
-            {
-                TILES: pictures.tile_map(now, pairs, dark=dark),
-                CURVE: _drawn(now, before, view, dark, systems=systems),
-            },
-            {
-                ".st-key-headline [data-heading-text]": [
-                    [icon, f" {word}", f" {headline(there, x, short_name)}"]
-                ],
-                ".st-key-strip [data-testid=stMetricValue]": [said for _, said, _ in numbers],
-            },
-            {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)},
-        )
+        drawn = {
+            TILES: pictures.tile_map(now, pairs, dark=dark),
+            CURVE: _drawn(now, before, view, dark, systems=systems),
+        }
+        sentence = icon, f" {word}", f" {headline(there, x, short_name)}"
+        badge = {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)}
+        return live.frame(drawn, sentence, numbers, badge)
 
     was = before and (before.result.question.key, before.result.m, before.x, before.pair)
     drawn = focus.x, focus.pair, view, tuple(pairs), tuple(systems), worst, was, dark

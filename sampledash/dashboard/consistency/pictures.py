@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from sampledash.comparison.order import TIED
@@ -32,6 +34,7 @@ _QUARTERS = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [f"{q} %" for q in ra
 DIFFERENCE = "Difference"
 VIEWS = (DIFFERENCE, "Values", "Order")  # of the metric in focus over m
 CURVE = 380  # pixels
+_M_AXIS = "m, negatives (log scale)"
 # What a verdict looks like.
 _STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
 
@@ -93,7 +96,6 @@ def curves(
     marked, ``at``, and of the pair in question the ``wrong`` stretches of m, first and last, and
     the ``flips``, drawn as ticks.
     """
-    c = theme.look(dark)
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     last, dashed = int(m_values[-1]), theme.exact_line(dark, 1.2)
     data = [
@@ -105,38 +107,48 @@ def curves(
         for system, value in zip(systems, truth, strict=True)
         if not np.isnan(value)
     ]
-    shapes = [theme.upright(at, c.ink), *_wrong(wrong, dark)]
+    up = theme.percent_axis(max(float(y.max()), float(np.nanmax(truth))))
+    name = f"curve-{metric}-{last}"
+    return _over(last, data, at, wrong, flips, metric, up, name, dark=dark, height=height)
+
+
+def _over(
+    last: int,
+    data: list[dict[str, Any]],
+    at: int,
+    wrong: Sequence[tuple[int, int]],
+    flips: Sequence[int],
+    title: str,
+    up: dict[str, Any],
+    revision: str,
+    *,
+    dark: bool,
+    height: int = CURVE,
+    names: Sequence[dict[str, Any]] = (),
+    shapes: Sequence[dict[str, Any]] = (),
+) -> theme.Picture:
+    """A picture over m: the present one, stretches shaded and flips above, of many the last."""
+    c = theme.look(dark)
+    pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
+    shaded = [theme.box(max(low - 0.5, 0.9), end + 0.5, 0, 1, **pale) for low, end in wrong]
+    place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
+    ticks, marks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
+    for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
+        # A number needs room before the next; its tick does not.
+        text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
+        marks.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
         data,
         dark=dark,
         height=height,
-        title=metric,
-        shapes=shapes,
-        annotations=_ticks(flips, dark),
-        revision=f"curve-{metric}-{last}",
-        xaxis=theme.rank_axis(last, log=True, title="m, negatives (log scale)", most=5),
-        yaxis=theme.percent_axis(max(float(y.max()), float(np.nanmax(truth)))),
+        title=title,
+        shapes=[theme.upright(at, c.ink), *shapes, *shaded],
+        annotations=[*names, *marks],
+        revision=revision,
+        xaxis=theme.rank_axis(last, title=_M_AXIS, most=5),
+        yaxis=up,
         margin=theme.margin(54),
     )
-
-
-def _wrong(every: Sequence[tuple[int, int]], dark: bool) -> list[dict[str, Any]]:
-    """Stretches of m, shaded."""
-    pale = {"fillcolor": theme.faded(theme.look(dark).vermillion, 0.10), "yref": "paper"}
-    return [theme.box(max(low - 0.5, 0.9), end + 0.5, 0, 1, **pale) for low, end in every]
-
-
-def _ticks(flips: Sequence[int], dark: bool) -> list[dict[str, Any]]:
-    """Flips above the plot; of many the last."""
-    ticks, names = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
-    for i, m in enumerate(ticks):
-        # A number needs room before the next; its tick does not.
-        roomy = i + 1 == len(ticks) or ticks[i + 1] > 2.5 * m
-        text = f"{count(m)}<br>▾" if roomy else "▾"
-        look = {"color": theme.look(dark).vermillion, "size": 12}
-        place = {"yref": "paper", "yanchor": "bottom", "font": look}
-        names.append(theme.note(float(np.log10(m)), 1, text, **place))
-    return names
 
 
 def curve(
@@ -223,23 +235,11 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
         theme.note(0, y, text, yanchor=at, **edge | {"font": {"size": 13, "color": hue}})
         for y, text, at, hue in sides
     ]
-    return theme.figure(
-        data,
-        dark=dark,
-        height=CURVE,
-        title=f"{r.metrics[x]}: {better} − {worse}",
-        shapes=[theme.upright(r.m, c.ink), theme.level(0, c.ink), *_wrong(wrong, dark)],
-        annotations=[*names, *_ticks(flips, dark)],
-        revision=f"difference-{focus.metric}-{last}",
-        xaxis=theme.rank_axis(last, log=True, title="m, negatives (log scale)", most=5),
-        yaxis={
-            "title": {"text": "percentage points"},
-            "range": [low, high],
-            "tickformat": ",.2~f",
-            "nticks": 6,
-        },
-        margin=theme.margin(54),
-    )
+    up: dict[str, Any] = {"title": {"text": "percentage points"}, "range": [low, high]}
+    up |= {"tickformat": ",.2~f", "nticks": 6}
+    title, name = f"{focus.metric}: {better} − {worse}", f"difference-{focus.metric}-{last}"
+    look: dict[str, Any] = {"names": names, "shapes": [theme.level(0, c.ink)], "dark": dark}
+    return _over(last, data, r.m, wrong, flips, title, up, name, **look)
 
 
 def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
@@ -247,30 +247,17 @@ def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
     r = focus.result
     grid, means, flips, wrong = _over_m(focus, x)
     places = 1 + np.sum(means[:, None, :] > means[:, systems, None] + TIED, axis=2)
-    last, c = int(grid[-1]), theme.look(dark)
-    data = []
+    last, data = int(grid[-1]), []
     for place, i in enumerate(systems):
         line = theme.system_line(place, dark) | {"shape": "hv", "width": 5}
         tell = theme.hover(r.systems[i], "", 0)
         data.append(theme.curve(grid, places[:, place], line, r.systems[i], hovertemplate=tell))
     most = int(places.max())
-    return theme.figure(
-        data,
-        dark=dark,
-        height=CURVE,
-        title=f"{r.metrics[x]}: order",
-        shapes=[theme.upright(r.m, c.ink), *_wrong(wrong, dark)],
-        annotations=_ticks(flips, dark),
-        revision=f"order-{focus.metric}-{last}",
-        xaxis=theme.rank_axis(last, log=True, title="m, negatives (log scale)", most=5),
-        yaxis={
-            "title": {"text": "place"},
-            "range": [most + 0.5, 0.5],
-            "tickvals": list(range(1, most + 1, -(-most // 10))),
-            "ticktext": [str(at) for at in range(1, most + 1, -(-most // 10))],
-        },
-        margin=theme.margin(54),
-    )
+    ticks = list(range(1, most + 1, -(-most // 10)))
+    up: dict[str, Any] = {"title": {"text": "place"}, "range": [most + 0.5, 0.5]}
+    up |= {"tickvals": ticks, "ticktext": list(map(str, ticks))}
+    title, name = f"{r.metrics[x]}: order", f"order-{focus.metric}-{last}"
+    return _over(last, data, r.m, wrong, flips, title, up, name, dark=dark)
 
 
 def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
@@ -428,19 +415,17 @@ def chances(
     return _rows(pairs, bars, chance, c.blue, "own negatives", told, axis, dark, **look)
 
 
-def differences(
-    pairs: Sequence[str],
-    difference: Sequence[float],
-    low: Sequence[float],
-    high: Sequence[float],
-    *,
-    dark: bool = False,
-) -> go.Figure:
-    """Exact difference of each pair with its interval over the instances; zero is marked."""
-    c = theme.look(dark)
-    away = (np.asarray(low) > 0) | (np.asarray(high) < 0)
+def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
+    """Exact difference of each pair with its interval over the instances; zero is marked.
+
+    ``rows`` are some of what ``comparison.significance`` gives.
+    """
+    c, difference = theme.look(dark), rows["difference"].tolist()
+    pairs = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
+    low, high = np.array(rows["interval"].tolist()).T
+    away = (low > 0) | (high < 0)
     color = [c.green if sure else c.orange for sure in away]
-    bars = _ranges(low, high, color, 3, "interval")
+    bars = _ranges(low.tolist(), high.tolist(), color, 3, "interval")
     told = [f"{100 * d:.2f} points" for d in difference]
     title = "difference on all items, better − worse (percentage points)"
     axis = {"title": {"text": title}, "tickformat": ",.2f", "nticks": 6}
@@ -453,17 +438,14 @@ def _ranges(
 ) -> dict[str, Any]:
     """A bar from low to high on each row."""
     first, last = theme.in_percent(low), theme.in_percent(high)
-    return theme.bars(
-        last - first,
-        list(range(len(first))),
-        name,
-        orientation="h",
-        base=first,
-        width=width / _ROW,
-        marker={"color": color, "line": {"width": 0}},
-        customdata=np.column_stack([first, last]),
-        hovertemplate=name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>",
-    )
+    told = name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"
+    at: dict[str, Any] = {
+        "orientation": "h",
+        "base": first,
+        "customdata": np.column_stack([first, last]),
+    }
+    at |= {"width": width / _ROW, "marker": {"color": color, "line": {"width": 0}}}
+    return theme.bars(last - first, list(range(len(first))), name, hovertemplate=told, **at)
 
 
 def _rows(
@@ -517,7 +499,7 @@ def chance_over_m(
         revision=f"chance-{m_values[-1]}",
         margin=theme.margin(34),
         legend=theme.LEGEND_ABOVE,
-        xaxis=theme.rank_axis(int(m_values[-1]), title="m, negatives (log scale)", most=5),
+        xaxis=theme.rank_axis(int(m_values[-1]), title=_M_AXIS, most=5),
         yaxis=theme.percent_axis(title="of runs") | _QUARTERS,
     )
 

@@ -141,11 +141,10 @@ def _over_instances(focus: Focus) -> None:
     )
     st.markdown(words.tied(focus) or said)
     head = rows.head(page.MOST_ROWS)
-    labels = (head["better"].map(plain) + " − " + head["worse"].map(plain)).tolist()
-    sizes, (lows, highs) = head["difference"].tolist(), zip(*head["interval"], strict=True)
-    told = zip(labels, map(points, sizes), strict=True)
-    fig = pictures.differences(labels, sizes, lows, highs, dark=page.is_dark())
-    page.picture(fig, key="consistency_differences", alt="; ".join(map(": ".join, told)))
+    fig = pictures.differences(head, dark=page.is_dark())
+    told = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
+    alt = "; ".join(f"{plain(one)} − {plain(other)}: {size}" for one, other, size in told)
+    page.picture(fig, key="consistency_differences", alt=alt)
     bare = words.bare_points
     printed = {
         "Pair": list(map(" − ".join, zip(better, worse, strict=True))),
@@ -257,16 +256,8 @@ def _repeat_it(focus: Focus) -> None:
         runs = st.session_state[_RUNS] = None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = page.segments("Runs", REPEATS, "repeats", default=DEFAULTS["repeats"])
-        seed = st.number_input(
-            "Seed",
-            min_value=0,
-            value=DEFAULTS["seed"],
-            step=1,
-            key="seed",
-            bind="query-params",
-            width=120,
-            help="The same seed draws the same negatives.",
-        )
+        about = "The same seed draws the same negatives."
+        seed = page.whole_number("Seed", "seed", DEFAULTS["seed"], width=120, help=about)
         repeats = REPEATS[label]
         if runs is not None and runs.going:
             st.button("Stop", icon=":material/stop:", key="repeat_stop", on_click=runs.stop)
@@ -277,7 +268,7 @@ def _repeat_it(focus: Focus) -> None:
                 type="primary",
                 key="repeat_start",
                 on_click=_start,
-                args=(focus, repeats, int(seed or 0)),
+                args=(focus, repeats, seed),
             )
     if runs is None:
         st.info(

@@ -24,7 +24,7 @@ from sampledash.report import numbers as text
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count
 from sampledash.report.tables import vector_csv, vector_json
-from sampledash.types import Floats
+from sampledash.types import Floats, Progress
 
 LINK: dict[str, Any] = {**DEFAULTS, **tabs.DEFAULTS, "why": False}
 OFFERED: state.Offered = {**result.OFFERED, **tabs.OFFERED}
@@ -83,7 +83,11 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
         sliders.m()
     picture = st.container(key="picture")
     q, problem = page.answer(
-        "correct", partial(_question, given), _fitted, first=lambda: check(state.DEFAULTS, DEFAULTS)
+        "correct",
+        partial(_question, given),
+        _fitted,
+        lambda _: "Fitting the corrections",
+        first=lambda: check(state.DEFAULTS, DEFAULTS),
     )
     assert q is not None
     with headline:
@@ -95,7 +99,7 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
             problem.show()
     with controls:
         kept = page.pinned(q, f"{q.metric} by {q.taken}")
-    before = kept and _fitted(kept.question)
+    before = kept and kept.question
     with picture:
         _picture(q, before, dim=problem is not None)
         if kept:
@@ -140,8 +144,7 @@ def _settings() -> str:
     prior, size = (state.value(key, DEFAULTS) for key in ("prior", "instances"))
     about = f"|D| = {size}, {prior}"
     with st.popover(about, icon=":material/tune:", key="settings"):
-        several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
-        st.pills("Corrections", list(result.RECIPES), **several, **_linked("drawn"))
+        page.chips("Corrections", result.RECIPES, "drawn", DEFAULTS["drawn"], HELP["drawn"])
         st.select_slider("|D|, instances", list(result.SIZES), **_linked("instances", "value"))
         return page.segments("Prior", result.PRIORS, "prior", help=HELP["prior"])
 
@@ -163,13 +166,12 @@ def _question(given: Given | None) -> Question:
     return q
 
 
-def _fitted(q: Question) -> Question:
+def _fitted(q: Question, report: Progress) -> Question:
     """The same, its corrections fitted."""
     recipes = dict.fromkeys((Correction(), *q.drawn))
-    with page.progress("Fitting the corrections") as report:
-        for done, recipe in enumerate(recipes):
-            report(done / len(recipes))
-            q.expected(recipe)
+    for done, recipe in enumerate(recipes):
+        report(done / len(recipes))
+        q.expected(recipe)
     return q
 
 
@@ -226,14 +228,10 @@ def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Foll
     most = min(LIVE, s.n - 1) if s.scheme == "without-replacement" else LIVE
 
     def frames(asked: Mapping[str, Question]) -> dict[str, live.Frame]:
-        found = {}
-        for said, one in asked.items():
-            texts = {
-                ".st-key-headline [data-heading-text]": [_sentence(one)],
-                ".st-key-strip [data-testid=stMetricValue]": [x for _, x, _ in _numbers(one)],
-            }
-            found[said] = live.Frame(_drawn(one, dark, before), texts)
-        return found
+        return {
+            said: live.frame(_drawn(one, dark, before), _sentence(one), _numbers(one))
+            for said, one in asked.items()
+        }
 
     def of_gamma() -> dict[str, live.Frame]:
         return frames({text.gamma(g): q.weighed(g) for g in sliders.LADDERS["gamma"] if g})

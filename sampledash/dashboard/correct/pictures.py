@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -156,8 +157,8 @@ def tradeoff(
                 colors.append(color)
     finite = np.concatenate([y[np.isfinite(y)] for y in lines]) if lines else np.array([1.0])
     low, top = float(finite.min()) / 1.5, float(finite.max()) * 1.8
-    ends = np.log10([x.min(), x.max()])
-    across = [float(ends[0]) - 0.03, float(ends[1]) + 0.03]
+    left, right = np.log10([x.min(), x.max()]).tolist()
+    across = [left - 0.03, right + 0.03]
     if symbol == "γ":
         across.reverse()
     room: dict[str, Any] = {"height": height - 75, "log": True, "clear": list(marks.values())}
@@ -170,7 +171,9 @@ def tradeoff(
             side = "left" if share < 0.15 else "right" if share > 0.85 else "center"
             above = {"yref": "paper", "yanchor": "bottom", "xshift": 0, "xanchor": side}
             annotations.append(theme.name_at(at, 1, text, c.muted, log=True) | above)
-    written = gamma if symbol == "γ" else short_count
+    written, form = (gamma, ".3~g") if symbol == "γ" else (short_count, ",")
+    title = {"title": {"text": f"{symbol} (log scale)"}, "hoverformat": form}
+    up = np.log10([low, top]).tolist()
     return theme.figure(
         data,
         dark=dark,
@@ -179,20 +182,13 @@ def tradeoff(
         shapes=shapes,
         revision=f"tradeoff-{symbol}",
         margin=theme.margin(24),
-        xaxis={
-            "title": {"text": f"{symbol} (log scale)"},
-            "type": "log",
-            "range": across,
-            "hoverformat": ".3~g" if symbol == "γ" else ",",
-            **_decades(x.min(), x.max(), 7, written),
-        },
-        yaxis={
-            "type": "log",
-            "range": [float(np.log10(low)), float(np.log10(top))],
-            "hoverformat": ".3g",
-            **_decades(low, top, 5, lambda y: f"{y:,g} %".replace("e+0", "e")),
-        },
+        xaxis=theme.log_axis(across, _decades(left, right, 7), written, **title),
+        yaxis=theme.log_axis(up, _decades(up[0], up[1], 5), _tick, hoverformat=".3g"),
     )
+
+
+def _tick(percent: float) -> str:
+    return f"{percent:,g} %".replace("e+0", "e")
 
 
 def spectrum(
@@ -226,13 +222,9 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Lowest and highest value shown, at most ``about`` beyond 0 and the first curve.
+    """Ends of the axis, at most ``about`` beyond 0 and the first curve."""
 
-    What is below 0, or above the first curve, gets room in steps of 1, 2, 5, 10: the axis stays
-    while the curves move.
-    """
-
-    def room(beyond: float) -> float:
+    def room(beyond: float) -> float:  # in steps: the axis stays while the curves move
         beyond = max(beyond, about / 20)
         decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
         return float(next(x for x in (decade, 2 * decade, 5 * decade, 10 * decade) if x >= beyond))
@@ -253,9 +245,7 @@ def _percent(low: float, top: float) -> dict[str, Any]:
     return axis
 
 
-def _decades(low: float, top: float, most: int, write: Callable[[float], str]) -> dict[str, Any]:
-    """Powers of ten as ticks, about ``most`` of them."""
-    first, last = np.ceil(np.log10(low) - 1e-9), np.floor(np.log10(top) + 1e-9)
-    exponents = np.arange(int(first), int(last) + 1)
-    ticks = [10.0 ** int(e) for e in exponents[:: max(1, -(-len(exponents) // most))]]
-    return {"tickvals": ticks, "ticktext": [write(x) for x in ticks]}
+def _decades(low: float, top: float, most: int) -> list[float]:
+    """Powers of ten, about ``most`` of them, between two exponents."""
+    exponents = range(math.ceil(low - 1e-9), math.floor(top + 1e-9) + 1)
+    return [10.0**e for e in exponents[:: max(1, -(-len(exponents) // most))]]

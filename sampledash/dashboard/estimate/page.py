@@ -203,7 +203,8 @@ def _typed() -> tuple[str, Callable[[], Opened]]:
 def _one_run() -> Given:
     """Negatives drawn for the bundled ranks."""
     left, right = st.columns([1, 5], vertical_alignment="bottom")
-    seed = left.number_input("Seed", 0, value=1, step=1, **_linked("draw_seed"))
+    with left:
+        seed = page.whole_number("Seed", "draw_seed", 1, help=HELP["draw_seed"])
     true = tuple(example(DATA))
 
     def read() -> tuple[Sets, tuple[RankSet, ...]]:
@@ -438,8 +439,9 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     metric_choice()
     left, right = st.columns([4, 1])
     text = left.text_area("The printed table", example_, 150, **_linked("printed")) or ""
-    how = _linked("table_instances")
-    right.number_input("Instances, if known", 0, value=0, step=1, **how)
+    how, about = "Instances, if known", HELP["table_instances"]
+    with right:
+        instances = page.whole_number(how, "table_instances", 0, help=about)
     table, wrong = None, Problem(NO_TABLE, asking=True)
     try:
         table = result.read_table(text) if text.strip() else None
@@ -458,7 +460,6 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         if table is None:
             raise wrong
         sampling = Sampling(settings.n, table.m or settings.m, settings.scheme)
-        instances = int(state.value("table_instances", choices))
         return result.TableQuestion(table, metric, sampling, instances)
 
     doing = "What this table leaves open"
@@ -496,12 +497,7 @@ def _answered(
     explain: Callable[[ValueError], Problem] = Problem.of,
 ) -> result.Result[Any] | None:
     """Draw the sentence and the picture; return what was asked for, if there is nothing wrong."""
-
-    def work(question: Any) -> result.Result[Any]:
-        with page.progress(doing) as report:
-            return compute(question, report)
-
-    found, problem = page.answer(key, check, work, explain)
+    found, problem = page.answer(key, check, compute, lambda _: doing, explain)
     with headline:
         if problem is not None:
             problem.show()

@@ -52,7 +52,9 @@ def _answer() -> None:
     headline = st.container(key="headline")
     picture = st.container(key="picture")
     controls = _controls()
-    result, problem = page.answer("explore", _check, _compute, first=_first)
+    result, problem = page.answer(
+        "explore", _check, results.compute, lambda q: f"m = {count(q.sampling.m)}", first=_first
+    )
     assert result is not None  # there is a first one
     q = result.question
     with headline:
@@ -96,7 +98,10 @@ def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follow
 
     def frames(asked: Mapping[int, Question]) -> dict[str, live.Frame]:
         found = {x: results.compute(one) for x, one in asked.items()}
-        return {count(x): _frame(one, before, dark) for x, one in found.items()}
+        return {
+            count(x): live.frame({PICTURE: _drawn(y, dark, before)}, _sentence(y), _numbers(y))
+            for x, y in found.items()
+        }
 
     def of_m() -> dict[str, live.Frame]:
         steps = [int(m) for m in sliders.LADDERS["m"] if m <= most]
@@ -112,17 +117,6 @@ def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follow
         live.Follows("m", (any_m, kept, dark), of_m),
         live.Follows("rank", (any_rank, kept, dark), of_rank, lines=False),
     ]
-
-
-def _frame(result: Result, before: Result | None, dark: bool) -> live.Frame:
-    """What follows the hand."""
-    return live.Frame(
-        {PICTURE: _drawn(result, dark, before)},
-        {
-            ".st-key-headline [data-heading-text]": [_sentence(result)],
-            ".st-key-strip [data-testid=stMetricValue]": [x for _, x, _ in _numbers(result)],
-        },
-    )
 
 
 def _chips() -> list[str]:
@@ -185,11 +179,6 @@ def _check() -> Question:
     return Question(metrics, sampling, rank, VIEWS[state.value("view", DEFAULTS)], focus, note)
 
 
-def _compute(q: Question) -> Result:
-    with page.progress(f"m = {count(q.sampling.m)}") as report:
-        return results.compute(q, report)
-
-
 def _sentence(result: Result) -> str:
     q = result.question
     return words.sentence(q.focus, q.rank, q.sampling, *result.at_rank(q.focus)[:2])
@@ -241,13 +230,6 @@ def _again() -> None:
     st.session_state["draws"] = MORE["draws"]
 
 
-def _whole_number(label: str, key: str, low: int, about: str, most: int | None = None) -> int:
-    st.number_input(
-        label, low, most, MORE[key], step=1, key=key, bind="query-params", width=130, help=about
-    )
-    return int(state.value(key, MORE))
-
-
 def _one_draw(result: Result) -> None:
     """The catalogue, the drawn negatives, the sampled rank; and many draws against the law."""
     q = result.question
@@ -258,8 +240,10 @@ def _one_draw(result: Result) -> None:
         st.button("Draw 100", on_click=_more, args=(100,))
         st.button("Start over", on_click=_again, help="A new seed, and one draw.")
         about = "The last one is shown; more keep the earlier."
-        done = _whole_number("Draws", "draws", 1, about, MOST_DRAWS)
-        seed = _whole_number("Seed", "draws_seed", 0, "Another seed draws other negatives.")
+        most, how = MOST_DRAWS, {"width": 130}
+        done = page.whole_number("Draws", "draws", MORE["draws"], 1, most, help=about, **how)
+        about = "Another seed draws other negatives."
+        seed = page.whole_number("Seed", "draws_seed", MORE["draws_seed"], help=about, **how)
     seen = results.sampled_ranks(sampling, rank, seed, done)
     last = int(seen[-1])
     drawn = results.negatives(sampling, rank, last, seed, done)

@@ -77,6 +77,8 @@ CHOICES: state.Offered = {
 }
 _JOB, _MADE, _SHOWN = "_lab_job", "_lab_made", "_lab_shown"
 _NO_COLUMN = "(none)"
+_ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}
+_KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
 _CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
 _OFTEN = 0.1  # seconds between two looks at the bars
 _MOST_LINES = 6  # systems in the picture
@@ -147,16 +149,9 @@ def _split() -> tuple[Split, float | None] | None:
         how = page.segments("Held out", SPLITS, "split", help=words.SPLIT_ABOUT)
         seen = page.segments("Seen items", SEEN, "seen", help=words.SEEN_ABOUT)
         if data.rating is not None:
-            least = st.number_input(
-                "Relevant: rated at least",
-                value=None,
-                key="least_rating",
-                bind="query-params",
-                format="%.6g",
-                placeholder="any",
-                width=180,
-                help=words.LEAST_ABOUT,
-            )
+            bound: dict[str, Any] = {"key": "least_rating", "bind": "query-params", "width": 180}
+            bound |= {"format": "%.6g", "placeholder": "any", "help": words.LEAST_ABOUT}
+            least = st.number_input("Relevant: rated at least", value=None, **bound)
 
     def parts() -> tuple[str, Split]:
         rule = SPLITS[how] + SEEN[seen]
@@ -178,14 +173,9 @@ def _split() -> tuple[Split, float | None] | None:
 
 
 def _interactions() -> Interactions:
-    chosen = page.segments(
-        "Interactions",
-        (SYNTHETIC, UPLOAD),
-        "interactions",
-        help=words.INTERACTIONS_ABOUT,
-    )
-    if chosen == SYNTHETIC:
-        return _synthetic()
+    about, offered = words.INTERACTIONS_ABOUT, (SYNTHETIC, UPLOAD)
+    if page.segments("Interactions", offered, "interactions", help=about) == SYNTHETIC:
+        return cache.once(synthetic)()
     file = st.file_uploader(
         "A row for each interaction: user, item, and if known rating and timestamp",
         key="interactions_file",
@@ -201,20 +191,10 @@ def _interactions() -> Interactions:
     return _read(last)
 
 
-@cache.once
-def _synthetic() -> Interactions:
-    return synthetic()
-
-
 def _read(file: Upload) -> Interactions:
     """Read a file as its preview says, in which what was understood is corrected."""
-    columns = {
-        role: st.session_state.get(f"lab_{role}_{file.ident}")
-        for role in ("user", "item", "rating", "time")
-    }
-    given: dict[str, Any] = {
-        role: "" if name == _NO_COLUMN else name for role, name in columns.items()
-    }
+    columns = {role: st.session_state.get(f"lab_{role}_{file.ident}") for role in _ROLES}
+    given: Any = {role: "" if name == _NO_COLUMN else name for role, name in columns.items()}
 
     def parse() -> OpenedInteractions:
         return open_interactions(BytesIO(file.contents[0]), name=file.names[0], **given)
@@ -222,17 +202,12 @@ def _read(file: Upload) -> Interactions:
     preview = st.expander("What was understood", icon=":material/fact_check:")
     opened: OpenedInteractions | None = None
     try:
-        opened = ranks.once(
-            "_lab_opened", (file.ident, repr(given)), parse, "Reading the interactions"
-        )
+        key, doing = (file.ident, repr(given)), "Reading the interactions"
+        opened = ranks.once("_lab_opened", key, parse, doing)
         with preview:
             choices = _choices(file.ident, opened)
-        read: tuple[Interactions, Facts] = ranks.once(
-            "_lab_read",
-            (file.ident, repr(given), repr(choices)),
-            lambda: opened.read(**choices),
-            "Reading the interactions",
-        )
+        key_, make = (*key, repr(choices)), partial(opened.read, **choices)
+        read: tuple[Interactions, Facts] = ranks.once("_lab_read", key_, make, doing)
         with preview:
             for doubt in read[1].doubts:
                 st.warning(escaped(doubt), icon=":material/help:")
@@ -251,24 +226,12 @@ def _columns(ident: str, opened: OpenedInteractions | None) -> None:
     names = list(known.get(ident, ()))
     roles = {} if opened is None else {str(role): name for role, name in opened.chosen.items()}
     with st.container(horizontal=True):
-        for role, label in (
-            ("user", "Users"),
-            ("item", "Items"),
-            ("rating", "Ratings"),
-            ("time", "Time"),
-        ):
+        for role, label in _ROLES.items():
             spare = [_NO_COLUMN] if role in ("rating", "time") else []
             read = "" if opened is None else roles.get(role, "none")
-            st.selectbox(
-                f"{label} in",
-                [*names, *spare],
-                index=None,
-                placeholder=read or "name it",
-                key=f"lab_{role}_{ident}",
-                accept_new_options=True,
-                persist_state="session",
-                width=140,
-            )
+            how: dict[str, Any] = {"key": f"lab_{role}_{ident}", "placeholder": read or "name it"}
+            how |= {"index": None, "accept_new_options": True, **_KEPT}
+            st.selectbox(f"{label} in", [*names, *spare], **how)
 
 
 def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
@@ -276,32 +239,14 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
-            kept[option] = st.number_input(
-                label,
-                1,
-                value=1,
-                step=1,
-                key=f"lab_{option}_{ident}",
-                persist_state="session",
-                width=140,
-                help="Users and items with fewer interactions are left out, until none has (the "
-                "k-core).",
-            )
-        kept["duplicates"] = st.selectbox(
-            "Of repeats",
-            ("last", "first", "all"),
-            key=f"lab_duplicates_{ident}",
-            persist_state="session",
-            width=140,
-            help="Which of several interactions of one user with one item count.",
-        )
+            how: dict[str, Any] = {"key": f"lab_{option}_{ident}", "help": words.CORE_ABOUT}
+            kept[option] = st.number_input(label, 1, value=1, step=1, **how, **_KEPT)
+        about, key = words.REPEATS_ABOUT, f"lab_duplicates_{ident}"
+        of_repeats = "last", "first", "all"
+        kept["duplicates"] = st.selectbox("Of repeats", of_repeats, key=key, help=about, **_KEPT)
         if opened.interactions.rating is not None:
-            kept["implicit"] = st.toggle(
-                "Ignore ratings",
-                key=f"lab_implicit_{ident}",
-                persist_state="session",
-                help="That an interaction took place is what counts.",
-            )
+            how = {"key": f"lab_implicit_{ident}", "help": words.IMPLICIT_ABOUT}
+            kept["implicit"] = st.toggle("Ignore ratings", persist_state="session", **how)
     return kept
 
 
@@ -310,42 +255,21 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
 
 def _chosen() -> tuple[list[Wanted], int]:
     """The chosen recommenders, one whose text is wrong as it last was right; and the seed."""
-    chosen = st.pills(
-        "Recommenders",
-        list(OFFERED),
-        selection_mode="multi",
-        default=FIRST,
-        key="recommenders",
-        bind="query-params",
-        wrap=True,
-        help="X, Y, Z: Krichene & Rendle, KDD 2020. EASE: Steck, WWW 2019. The others: Table 2 of "
-        "Steck, KDD 2010; those learn from ratings.",
-    )
+    chosen = page.chips("Recommenders", OFFERED, "recommenders", FIRST, words.OFFERED_ABOUT)
     found: list[Wanted] = []
     place = st.container()
     with st.expander("Their knobs, as in the papers", icon=":material/tune:"):
         for chip in (chip for chip in OFFERED if chip in chosen):
-            text = st.text_input(
-                chip,
-                OFFERED[chip],
-                key=KNOBS[chip],
-                bind="query-params",
-                help=words.knobs(OFFERED[chip]),
-            )
+            about = words.knobs(OFFERED[chip])
+            bound: dict[str, Any] = {"key": KNOBS[chip], "bind": "query-params"}
+            text = st.text_input(chip, OFFERED[chip], help=about, **bound)
             with place:
                 good = _kept(f"_good_{KNOBS[chip]}", partial(_parsed, chip, text or ""))
             if good is not None and good.system not in (x.system for x in found):
                 found.append(good)
-        seed = st.number_input(
-            "Seed",
-            0,
-            2**31,
-            0,
-            key="lab_seed",
-            bind="query-params",
-            help="Of first factors and other random choices: the same seed gives the same ranks.",
-        )
-    return found, seed or 0
+        about = "Of first factors and other random choices: the same seed gives the same ranks."
+        seed = page.whole_number("Seed", "lab_seed", 0, most=2**31, help=about)
+    return found, seed
 
 
 def _parsed(chip: str, text: str) -> Wanted:
@@ -388,10 +312,7 @@ def _train(setup: Setup, chosen: list[Wanted]) -> None:
 
 
 def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Callable[[], None]:
-    """Draw how far the work is; returns what goes on with it.
-
-    It does so until a change of mind interrupts, which the next run takes up, or all is done.
-    """
+    """Draw how far the work is; returns what goes on with it until a change of mind interrupts."""
     if job is None:
         return lambda: None
     if setup is not None:
@@ -451,10 +372,7 @@ def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Call
 
 
 def _source(setup: Setup | None, chosen: list[Wanted]) -> tuple[Source | None, str]:
-    """The ranks of what is chosen, as far as it is trained, else those shown last.
-
-    With a sentence where they are not all of what is chosen.
-    """
+    """What is chosen, as far as it is trained, else what was shown last; and what is lacking."""
     by_system = {} if setup is None else {x.system: _made().get(setup.key(x)) for x in chosen}
     sets = tuple(ranks for ranks in by_system.values() if ranks is not None)
     missing = [system for system, ranks in by_system.items() if ranks is None]
@@ -490,11 +408,8 @@ def _slopes(result: Result) -> None:
     """Exact against sampled, of the worst metric."""
     x = result.worst_metric
     some = result.few_systems([result.worst_pair(x), *result.worst_pairs(_MOST_LINES)], _MOST_LINES)
-    names, exact, sampled = (
-        [result.systems[i] for i in some],
-        result.exact[some, x],
-        result.sampled[some, x],
-    )
+    names = [result.systems[i] for i in some]
+    exact, sampled = result.exact[some, x], result.sampled[some, x]
     short = [short_name(name, _LONGEST) for name in names]
     few = max(map(len, short)) <= _SHORT
     look: dict[str, Any] = {} if few else {"size": 12, "reach": 1.1}
@@ -509,11 +424,9 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
     if not metrics:
         return
     means = exact_means(metrics, sets, Protocol.of({})) if result is None else result.exact
-    names = list(map(str, metrics))
-    systems = [each.system for each in sets]
-    printed = pd.DataFrame(means, columns=names).map(percent)
+    whole = pd.DataFrame(means, columns=list(map(str, metrics)))
+    printed, systems = whole.map(percent), [each.system for each in sets]
     printed.insert(0, "On all items", list(map(escaped, systems)))
-    whole = pd.DataFrame(means, columns=names)
     whole.insert(0, "system", systems)
     whole["provenance"] = [each.provenance for each in sets]
     page.table(printed, whole, "lab")

@@ -29,6 +29,13 @@ SEEN_ABOUT = (
     "Steck keeps it in."
 )
 
+OFFERED_ABOUT = (
+    "X, Y, Z: Krichene & Rendle, KDD 2020. EASE: Steck, WWW 2019. The others: Table 2 of Steck, "
+    "KDD 2010; those learn from ratings."
+)
+CORE_ABOUT = "Users and items with fewer interactions are left out, until none has (the k-core)."
+REPEATS_ABOUT = "Which of several interactions of one user with one item count."
+IMPLICIT_ABOUT = "That an interaction took place is what counts."
 LEAST_ABOUT = "Held-out interactions with a lower rating are not ranked. Empty: all are relevant."
 SWEEP_ABOUT = (
     "Values of a knob of AllRank-Regression, the others as in the paper: w_m is the weight of a "

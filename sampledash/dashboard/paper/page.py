@@ -79,16 +79,8 @@ def show() -> None:
         f"and {holds.sum()} of {len(holds)} statements of the text hold."
     )
     st.caption(words.RULE)
-    item = st.pills(
-        "Shown",
-        list(ITEMS),
-        default=DEFAULTS["item"],
-        required=True,
-        key="item",
-        bind="query-params",
-        wrap=True,
-    )
-    _item(item or DEFAULTS["item"])
+    how: dict[str, Any] = {"default": DEFAULTS["item"], "key": "item", "bind": "query-params"}
+    _item(st.pills("Shown", list(ITEMS), required=True, wrap=True, **how) or DEFAULTS["item"])
     page.copy_link(DEFAULTS)
 
 
@@ -148,16 +140,10 @@ def _panels(panels: Sequence[Panel]) -> None:
 def _missing() -> None:
     """The control that violates the theorem's assumption, and what becomes of the measures."""
     st.markdown(words.MISSING)
-    times = st.slider(
-        "The best-ranked relevant item is observed so many times as often as the worst",
-        1,
-        pictures.MOST_TIMES,
-        DEFAULTS["times"],
-        key="times",
-        bind="query-params",
-        format="%d times",
-        help="1: ratings are missing at random, as the theorem assumes.",
-    )
+    label = "The best-ranked relevant item is observed so many times as often as the worst"
+    about = "1: ratings are missing at random, as the theorem assumes."
+    how: dict[str, Any] = {"key": "times", "bind": "query-params", "format": "%d times"}
+    times = st.slider(label, 1, pictures.MOST_TIMES, DEFAULTS["times"], help=about, **how)
     found = missing()
     st.markdown(words.missing(times, found[found["times"] == times]))
     _panels(pictures.missing(times, found, page.is_dark()))
