@@ -439,12 +439,12 @@ def _ranges(
     """A bar from low to high on each row."""
     first, last = theme.in_percent(low), theme.in_percent(high)
     told = name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"
-    at: dict[str, Any] = {
+    at: dict[str, Any] = {"base": first, "customdata": np.column_stack([first, last])}
+    at |= {
         "orientation": "h",
-        "base": first,
-        "customdata": np.column_stack([first, last]),
+        "width": width / _ROW,
+        "marker": {"color": color, "line": {"width": 0}},
     }
-    at |= {"width": width / _ROW, "marker": {"color": color, "line": {"width": 0}}}
     return theme.bars(last - first, list(range(len(first))), name, hovertemplate=told, **at)
 
 

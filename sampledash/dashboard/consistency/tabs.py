@@ -259,17 +259,15 @@ def _repeat_it(focus: Focus) -> None:
         about = "The same seed draws the same negatives."
         seed = page.whole_number("Seed", "seed", DEFAULTS["seed"], width=120, help=about)
         repeats = REPEATS[label]
+
+        def start() -> None:
+            st.session_state[_RUNS] = Runs.of(focus, repeats, seed)
+
         if runs is not None and runs.going:
             st.button("Stop", icon=":material/stop:", key="repeat_stop", on_click=runs.stop)
         else:
-            st.button(
-                f"Repeat it {count(repeats)} times",
-                icon=":material/play_arrow:",
-                type="primary",
-                key="repeat_start",
-                on_click=_start,
-                args=(focus, repeats, seed),
-            )
+            label, icon = f"Repeat it {count(repeats)} times", ":material/play_arrow:"
+            st.button(label, icon=icon, type="primary", key="repeat_start", on_click=start)
     if runs is None:
         st.info(
             f"Draws {negatives(focus.result.m)} for each of the instances again and again, "
@@ -285,10 +283,6 @@ def _repeat_it(focus: Focus) -> None:
         return
     if runs.runs:
         _seen_runs(focus, runs.values())
-
-
-def _start(focus: Focus, repeats: int, seed: int) -> None:
-    st.session_state[_RUNS] = Runs.of(focus, repeats, seed)
 
 
 def _draw_on(runs: Runs) -> None:
