@@ -51,7 +51,7 @@ def traced(title: str) -> tuple[list[str], dict[str, list[str]]]:
         at.file_uploader(key="ranks_file").upload("ranks.csv", FILE)
     else:
         at = Page(title.rpartition(" ")[2].lower())
-        at.select_slider(key="m_ladder").set_value(200)
+        at.number_input(key="m").set_value(200)
     entered: list[str] = []
     chains: dict[str, list[str]] = {}
 

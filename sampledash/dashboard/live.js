@@ -1,25 +1,16 @@
 // Puts the frame of a slider's step into the pictures as Plotly drew them; see live.py.
-// One for the window, however often this is loaded. ``followed``: name of a number -> its version
-// and, once asked for, its frames; ``hand``: the number whose slider is under the hand;
-// ``answered`` and ``drawn``: numbers of the answer and of the one that stands below.
+// One for the window, however often this is loaded. ``told``: what the elements of the page tell,
+// by whom it is of: "answer" and "below" their number, a number its version and, once asked for,
+// its frames; ``hand``: number and step of the slider under the hand.
 const first = !window.sampledashLive;
-const live = window.sampledashLive ??= {
-  followed: new Map(), ask() {}, hand: null, answered: 0, drawn: 0, look() {},
-  resume() {  // a picture drawn anew under the hand is of before
-    const slider = live.hand !== null && document.querySelector(`${sliders(live.hand)} [aria-valuetext]`);
-    if (slider) draw(slider);
-  },
-};
-const sliders = (name) => `.st-key-${name}_ladder`;
-const numberOf = (target) => {
-  for (const name of live.followed.keys())
-    if (target.closest?.(sliders(name))) return name;
-  return null;
-};
+const told = window.sampledashTold ??= new Map();
+const live = window.sampledashLive ??= { hand: null, look() {} };
+const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
+const REST = 120;  // milliseconds without a hand, before anything is asked for
 const write = (node, pieces) => window.sampledashWrite(node, pieces);  // of picture.js
 const styled = new Map();  // elements whose style the hand has changed -> what it was
-const draw = (slider) => {
-  const frame = live.followed.get(live.hand)?.frames?.[slider.getAttribute("aria-valuetext")];
+const draw = ({ name, text }) => {
+  const frame = told.get(name)?.frames?.[text];
   if (!frame) return;
   for (const [key, moving] of Object.entries(frame.pictures)) {
     const at = key.replace(/[^\w-]/g, "-");  // as Streamlit writes it
@@ -34,84 +25,80 @@ const draw = (slider) => {
       Object.assign(node.style, style);
     });
 };
-// What the hand did last is drawn before it counts as lifted; touches: a next one goes on.
-let touches = 0;
-const lift = (touch) => {
-  if (touch !== touches) return;
-  live.resume();
-  live.hand = null;
-  for (const [node, was] of styled) node.style.cssText = was;
-  styled.clear();
+// What is only convenient is asked for while no hand is down and nothing runs. It may come with a
+// change in one message all the same: where each is asked from, that message is the change's.
+let pressed = false;
+const running = () =>
+  document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
+const wish = (wanted, send) => {
+  let due = null;
+  const later = () => {
+    clearTimeout(due);
+    due = setTimeout(() => {
+      if (!wanted()) return;
+      if (pressed || live.hand || running()) later();
+      else send();
+    }, REST);
+  };
+  return later;
 };
-// Frames are asked for while the hand is near and does nothing yet: a run of a fragment that came
-// together with a change would have both in one message.
-const near = (event) => {
-  if (event.buttons || live.hand !== null) return;
-  const name = numberOf(event.target), wanted = live.followed.get(name);
-  if (wanted && !wanted.frames) live.ask({ name, version: wanted.version });
-};
+const late = () => told.get("below")?.number < told.get("answer")?.number;
+const lacking = () => [...told.values()].find(({ of, frames }) =>
+  frames === null && document.querySelector(`.st-key-${of}_slider :is(:hover, :focus)`));
+const seen = new Set();  // parts below the answer that are in sight
 if (first) {
-  for (const kind of ["pointermove", "focusin"]) window.addEventListener(kind, near, true);
-  for (const kind of ["pointerdown", "keydown"])
-    window.addEventListener(kind, (event) => {
-      live.hand = numberOf(event.target);
-      touches += 1;
-    }, true);
-  for (const kind of ["pointerup", "pointercancel", "keyup"])
-    window.addEventListener(kind, () => {
-      const touch = touches;
-      requestAnimationFrame(() => requestAnimationFrame(() => lift(touch)));
-    }, true);
-  let moved = null;
-  new MutationObserver((changes) => {
-    const last = changes.findLast((one) => live.hand !== null && numberOf(one.target) === live.hand);
-    if (!last) return;
-    if (moved === null) requestAnimationFrame(() => { draw(moved); moved = null; });
-    moved = last.target;
-  }).observe(document.body, { subtree: true, attributeFilter: ["aria-valuetext"] });
-}
-// What stands below the answer is late until it is drawn of the same; looked at, it is asked for.
-const sight = live.sight ??= new IntersectionObserver((seen) => {
-  if (seen.some((one) => one.isIntersecting)) live.look();
-});
-const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
-const compare = () => {
-  const below = document.querySelector(BELOW), late = live.drawn < live.answered;
-  sight.disconnect();
-  if (!below) return;
-  below.setAttribute("aria-busy", late);
-  for (const part of below.querySelectorAll(PARTS)) {
-    part.style.opacity = late ? 0.4 : 1;
-    if (late) sight.observe(part);
-  }
-};
-if (first)
+  // A picture that is drawn anew under the hand is of before.
+  live.resume = () => { if (live.hand) draw(live.hand); };
+  let due = null;
+  live.move = (name, text) => {
+    live.hand = { name, text };
+    due ??= requestAnimationFrame(() => { due = null; live.resume(); });
+  };
+  // What the hand did last is drawn before it counts as lifted; a next touch goes on.
+  live.lift = () => {
+    const last = live.hand;
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      if (live.hand !== last) return;
+      live.resume();
+      live.hand = null;
+      for (const [node, was] of styled) node.style.cssText = was;
+      styled.clear();
+    }));
+  };
+  live.near = wish(lacking, () => {
+    const { of, version, ask } = lacking();
+    ask({ of, version });
+  });
+  const look = () => seen.size || document.querySelector(`${BELOW}:is(:hover, :focus-within)`);
+  live.looked = wish(() => late() && look(), () => live.look());
+  live.sight = new IntersectionObserver((parts) => {
+    for (const { target, isIntersecting } of parts)
+      if (isIntersecting) seen.add(target); else seen.delete(target);
+    live.looked();
+  });
+  for (const kind of ["pointerdown", "keydown", "pointerup", "pointercancel", "keyup"])
+    window.addEventListener(kind, () => { pressed = kind.endsWith("down"); }, true);
   for (const kind of ["pointerover", "focusin"])
     window.addEventListener(kind, (event) => {
-      if (live.drawn < live.answered && event.target.closest?.(BELOW)) live.look();
+      if (late() && event.target.closest?.(BELOW)) live.looked();
     }, true);
-export default function ({ data, setStateValue, setTriggerValue }) {
-  if ("drawn" in data) {
-    live.drawn = data.drawn;
-    let asked = 0;
-    live.look = () => {
-      if (asked === live.answered) return;
-      asked = live.answered;
-      setTriggerValue("looked", asked);
-    };
-    compare();
-    return;
+}
+// What stands below the answer is late until it is drawn of the same; looked at, it is asked for.
+const compare = () => {
+  const below = document.querySelector(BELOW);
+  live.sight.disconnect();
+  seen.clear();
+  below?.setAttribute("aria-busy", late());
+  for (const part of below?.querySelectorAll(PARTS) ?? []) {
+    part.style.opacity = late() ? 0.4 : 1;
+    if (late()) live.sight.observe(part);
   }
-  live.answered = data.answered;
+};
+live.hear ??= () => {
   compare();
-  live.followed.clear();
-  for (const { name, version, frames } of data.follows)
-    live.followed.set(name, { version, frames });
-  let asked = null;
-  live.ask = (wanted) => {
-    if (asked === wanted.version) return;
-    asked = wanted.version;
-    setStateValue("asked", wanted);
-  };
-  return () => live.followed.clear();
+  live.near();  // a hand that is there already
+};
+export default function ({ setTriggerValue }) {
+  live.look = () => setTriggerValue("looked", told.get("answer").number);
+  live.hear();
 }

@@ -3,8 +3,9 @@
 What the pictures show at every step of a slider is sent ahead. While it is dragged, a script in
 the browser puts the lines, points, names and numbers of its step into the pictures as Plotly drew
 them, which takes a few milliseconds where drawing them anew takes a hundred. The frames are made
-when a hand comes near the slider. When it is let go the page runs as ever, and holds the value in
-its address. A step without a frame moves nothing.
+when a hand rests near the slider. When it is let go the page runs as ever, and holds the value in
+its address. A step without a frame moves nothing. Frames are a convenience: they are asked for
+where no change can be lost by it (``live.js``).
 
 A change runs the answer alone. What stands below it is drawn anew once it is in sight, or a hand or
 the focus comes to it; until then it is dimmed.
@@ -21,11 +22,21 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from sampledash.dashboard import cache
+from sampledash.dashboard import cache, state
 
 _KEY, _BELOW, _SHOWN = "live", "below", "_shown"
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _COMPONENT = st.components.v2.component("sampledash_live", js=_SCRIPT)
+# What an element of the page tells the script, and by which it asks for frames.
+_TELLING = st.components.v2.component(
+    "sampledash_telling",
+    js="""const told = window.sampledashTold ??= new Map();
+export default function ({ data, setStateValue }) {
+  told.set(data.of, { ...data, ask: (wanted) => setStateValue("asked", wanted) });
+  window.sampledashLive?.hear?.();
+  return () => told.delete(data.of);
+}""",
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,7 @@ class Follows:
     depends
         What the frames depend on besides that number.
     frames
-        Makes them: by what the slider says at their step.
+        By what the slider says at a step the function that makes its frame.
     lines
         Whether lines of many points move too.
     shared
@@ -75,7 +86,7 @@ class Follows:
 
     name: str
     depends: Hashable
-    frames: Callable[[], Mapping[str, Frame]]
+    frames: Mapping[str, Callable[[], Frame]]
     lines: bool = True
     shared: bool = True
 
@@ -86,17 +97,27 @@ class Follows:
     def packed(self) -> dict[str, Any]:
         """The frames as they are sent."""
 
+        def packed(frame: Frame) -> dict[str, Any]:
+            pictures = {key: _moving(x, self.lines) for key, x in frame.pictures.items()}
+            return {"pictures": pictures, "texts": frame.texts, "styles": frame.styles}
+
         def make() -> dict[str, Any]:
-            return {
-                said: {
-                    "pictures": {key: _moving(x, self.lines) for key, x in frame.pictures.items()},
-                    "texts": frame.texts,
-                    "styles": frame.styles,
-                }
-                for said, frame in self.frames().items()
-            }
+            frames = {}
+            for text, draw in self.frames.items():
+                state.give_way()  # a change comes first
+                frames[text] = packed(draw())
+            return frames
 
         return cache.cached((_KEY, self.name, self.depends), make, shared=self.shared)
+
+
+def listen() -> None:
+    """Hear when what stands below the answer is looked at: above all fragments of a page.
+
+    A browser sends what happens at the same moment in one message, for the fragment that comes
+    first. From here a look names no fragment, so that a change that comes along keeps its own.
+    """
+    _COMPONENT(key=_KEY, on_looked_change=lambda: None, height=1)
 
 
 @st.fragment
@@ -106,27 +127,28 @@ def below(draw: Callable[[Any], None]) -> None:
     with st.container(key=_BELOW):
         if shown is not None:
             draw(shown)
-    look: dict[str, Any] = {"on_looked_change": lambda: None, "height": 1}
-    _COMPONENT(key=f"{_BELOW}_looked", data={"drawn": number}, **look)
+    _tell(_BELOW, number=number)
 
 
 def follow(shown: object = None, every: Sequence[Follows] = ()) -> None:
-    """Let pictures follow the sliders, and what stands below the answer what it shows, if any."""
-    number, _ = st.session_state.get(_SHOWN, (0, None))
-    st.session_state[_SHOWN] = number + 1, shown
-    _follow(every)
+    """Let pictures follow the sliders, and what stands below the answer what it shows, if any.
+
+    Called where the sliders are drawn: what the browser asks for may come with their change.
+    """
+    number = st.session_state.get(_SHOWN, (0, None))[0] + 1
+    st.session_state[_SHOWN] = number, shown
+    with st.container(key="follows", gap=None):
+        _tell("answer", number=number)
+        for follows in every:
+            state_of = st.session_state.get(f"tell_{follows.name}") or {}
+            wanted = (state_of.get("asked") or {}).get("version") == follows.version
+            # Frames are an element of their own: sent once, however often the answer is.
+            frames = follows.packed() if wanted else None
+            _tell(follows.name, version=follows.version, frames=frames)
 
 
-@st.fragment
-def _follow(every: Sequence[Follows]) -> None:
-    asked = (st.session_state.get(_KEY) or {}).get("asked") or {}
-    data = []
-    for one in every:
-        wanted = asked.get("version") == one.version
-        frames = one.packed() if wanted else None
-        data.append({"name": one.name, "version": one.version, "frames": frames})
-    sent = {"follows": data, "answered": st.session_state[_SHOWN][0]}
-    _COMPONENT(key=_KEY, data=sent, on_asked_change=lambda: None, height=1)
+def _tell(name: str, **what: Any) -> None:
+    _TELLING(key=f"tell_{name}", data={"of": name, **what}, on_asked_change=lambda: None, height=1)
 
 
 def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:

@@ -134,6 +134,11 @@ def answer(
     return found, None
 
 
+def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
+    """Write the sentence of the page after its badge, dimmed where it is the last good one."""
+    st.markdown(f"### {badge}{f':gray[{sentence}]' if dim else sentence}")
+
+
 def require_agreed(what: Hashable, sentence: str, button: str) -> None:
     """Raise a problem until its button has been pressed: what takes long starts with a click."""
     agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())

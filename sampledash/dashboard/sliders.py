@@ -1,15 +1,15 @@
 """The sliders of the sidebar: n, m, k, γ and how negatives are drawn, in one order on every page.
 
-A number has two faces: a slider on a fixed ladder, to explore, and a field, to be exact. The field
-holds the value and is bound to the address; the slider follows it. Bounds never change (a changed
-bound would reset the widget): what cannot be is told by the page.
+A number has one holder: a field, which is bound to the address. The slider beside it is drawn by
+the browser (``slider.js``), stands where the field's value is and writes into the field. Two
+widgets kept in step would lose changes: a message sent before the browser has heard of the last
+change holds the old value of the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from itertools import pairwise
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -18,6 +18,11 @@ from sampledash.dashboard import state
 from sampledash.report import numbers as text
 
 FIELD = 112  # pixels
+_SLIDER = st.components.v2.component(
+    "sampledash_slider",
+    js=Path(__file__).with_name("slider.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
 _DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
 LADDERS: dict[str, tuple[float, ...]] = {
     "n": (*_DECADES, 10**9),
@@ -67,7 +72,7 @@ def draw(
     state.lock(None if lock_n is None else lock_n[0])
     with st.sidebar:
         if lock_n is None:
-            ladder("n", "n, candidates")
+            ladder("n", "n, candidates", low=state.value("m") + 1 if _distinct() else 2)
         else:
             _locked("n", "n, candidates", lock_n[1])
         _field("k", "k, cutoff", help=HELP["k"])
@@ -101,37 +106,55 @@ def ladder(
     label: str,
     *,
     default: float | None = None,
+    low: float = 0,
+    high: float = float("inf"),
     show: Callable[[float], str] = text.count,
 ) -> None:
-    """Draw a slider on a fixed ladder with a field for the exact value.
+    """Draw a slider on a ladder between bounds, with the field that holds the value.
 
     ``key``: of the value in the session and the address, a key of :data:`LADDERS`; ``default``
-    where it is no shared choice.
+    where it is no shared choice. The bounds are steps too: no end of a slider is an error.
     """
     default = state.DEFAULTS[key] if default is None else default
-    if key in _late():
-        st.session_state[key] = _late().pop(key)
     with st.container(key=f"ladder_{key}", horizontal=True, vertical_alignment="bottom"):
-        # The address may say a value that only its field brings; what is known needs no place held.
-        known = key in st.session_state
-        slider = nullcontext() if known else st.empty()
+        # The field comes first: the address may say a value that only the field brings.
+        place = st.container(key=f"{key}_slider", gap=None)
         about = f"{label}, exact value"
-        look: dict[str, Any] = {"label_visibility": "collapsed", "width": FIELD}
-        if not known:
-            _field(key, about, default, **look)
-        with slider:
-            _slider(key, label, state.value(key, {key: default}), show)
-        if known:
-            _field(key, about, default, **look)
-        _heard()[key] = st.session_state[key]
+        _field(key, about, default, label_visibility="collapsed", width=FIELD)
+        number, steps = state.value(key, {key: default}), steps_between(key, low, high)
+        face = {"name": key, "label": label, "help": HELP[key], "number": number}
+        texts = {"text": show(number), "steps": steps, "texts": [*map(show, steps)]}
+        with place:
+            _SLIDER(key=f"{key}_face", data=face | texts)
 
 
-def m(given: str = "") -> None:
-    """Draw m, or what the data say of it."""
+def steps_between(key: str, low: float, high: float) -> list[float]:
+    """The round numbers of a ladder between two bounds, and the bounds.
+
+    Examples
+    --------
+    >>> steps_between("m", 1, 333)
+    [1, 2, 5, 10, 20, 50, 99, 100, 200, 333]
+    """
+    ladder = LADDERS[key]
+    ends = {low} if min(ladder) < low else set()
+    ends |= {high} if high < max(ladder) else set()
+    inside = (step for step in ladder if low <= step <= high)
+    return sorted({*inside, *ends}, reverse=key == "gamma")
+
+
+def m(given: str = "", *, most: int | None = None) -> None:
+    """Draw m, or what the data say of it; ``most`` where lists differ in length."""
     if given:
         _locked("m", "m, negatives", given)
-    else:
-        ladder("m", "m, negatives")
+        return
+    others = state.candidates() - 1 if most is None else most
+    ladder("m", "m, negatives", high=max(others, 1) if _distinct() else float("inf"))
+
+
+def _distinct() -> bool:
+    """Whether an item is drawn once at most."""
+    return bool(state.value("scheme") == state.DEFAULTS["scheme"])
 
 
 def gamma() -> None:
@@ -154,57 +177,3 @@ def _field(
     if isinstance(default, int):
         how = {"step": 1, "format": "%d"}
     return st.number_input(label, value=default, key=key, bind="query-params", **how, **look)
-
-
-def _slider(key: str, label: str, value: float, show: Callable[[float], str]) -> None:
-    """Draw a slider on the step nearest to the value of its field, which follows it."""
-    twin = key + state.FOLLOWS
-    _heard()[twin] = st.session_state.get(twin)
-    nearest = _nearest(LADDERS[key], float(value))
-    if st.session_state.get(twin) != nearest:
-        st.session_state[twin] = nearest
-    follow: dict[str, Any] = {"on_change": _follow, "args": (key, twin), "help": HELP[key]}
-    st.select_slider(label, LADDERS[key], format_func=show, key=twin, **follow)
-
-
-def _heard() -> dict[str, Any]:
-    """What the browser last said of each slider, and the value of its field in the last run."""
-    held: dict[str, Any] = st.session_state.setdefault("_heard", {})
-    return held
-
-
-def _late() -> dict[str, Any]:
-    """Values of sliders that a run of a fragment brought along.
-
-    It draws no fields, so the browser would not hear of them and send the old value next.
-    """
-    held: dict[str, Any] = st.session_state.setdefault("_late", {})
-    return held
-
-
-def _follow(key: str, twin: str) -> None:
-    """Give a field the value of its slider.
-
-    A browser that has not yet heard of the last change (its field says so) sends what it still
-    shows of every slider: what it said before is nobody's choice.
-    """
-    heard, chosen = _heard(), st.session_state[twin]
-    if st.session_state.get(key) != heard.get(key) and chosen == heard.get(twin):
-        return
-    value = float(chosen) if key == "gamma" else int(chosen)
-    if state.in_fragment():
-        _late()[key] = value
-        return
-    st.session_state[key] = heard[key] = value
-    _late().pop(key, None)
-
-
-def _nearest(steps: Sequence[float], value: float) -> float:
-    """The step that has the value nearest in ratio; zero only for zero."""
-    if value in steps:
-        return value
-    ordered = sorted(s for s in steps if s > 0)
-    for low, high in pairwise(ordered):
-        if value < (low * high) ** 0.5:
-            return low
-    return ordered[-1]

@@ -62,8 +62,7 @@ _NUMBERS: dict[str, type] = {
     **dict.fromkeys(("gamma", "odds", "least_rating"), float),
     **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int),
 }
-FOLLOWS = "_ladder"  # ends the key of a slider whose value is that of a field
-_LOCK, _HISTORY, _LINK, _PAGE = "_lock_n", "_history", "_link_complaints", "_page"
+_LOCK, _HISTORY, _LINK = "_lock_n", "_history", "_link_complaints"
 _STEPS = 50
 
 
@@ -91,10 +90,15 @@ def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
     return defaults[key] if found is None else found
 
 
+def candidates() -> int:
+    """n: of the data, where they decide it, else as the reader has it."""
+    locked = st.session_state.get(_LOCK)
+    return int(value("n")) if locked is None else int(locked)
+
+
 def current() -> Settings:
     """The choices as they stand once the controls are drawn; ValueError for a cutoff below 1."""
-    locked = st.session_state.get(_LOCK)
-    k, n = int(value("k")), int(value("n")) if locked is None else locked
+    k, n = int(value("k")), candidates()
     return Settings(
         n=n,
         m=int(value("m")),
@@ -186,18 +190,6 @@ def put_in_address(key: str, said: str) -> None:
         st.query_params[key] = said
     elif not said and key in st.query_params:
         del st.query_params[key]
-
-
-def entered(page: str) -> None:
-    """Note which page runs; on another one the sliders that follow a field are drawn anew.
-
-    The browser forgets them with the page, the session does not: it would believe that they still
-    show what it told them.
-    """
-    if st.session_state.get(_PAGE) != page:
-        st.session_state[_PAGE] = page
-        for key in [key for key in st.session_state if str(key).endswith(FOLLOWS)]:
-            del st.session_state[key]
 
 
 def stamp(offered: Offered | None = None) -> None:

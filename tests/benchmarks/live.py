@@ -119,7 +119,7 @@ def dragged(tab: Page, name: str) -> str:
     assert rail is not None
     assert thumb is not None
     middle = thumb["y"] + thumb["height"] / 2
-    there = "([name]) => Boolean(window.sampledashLive?.followed.get(name)?.frames)"
+    there = "([name]) => Boolean(window.sampledashTold?.get(name)?.frames)"
     for step in range(600):  # a hand that comes near moves on
         tab.mouse.move(thumb["x"] + thumb["width"] / 2 + step % 2, middle)
         if tab.evaluate(there, [name]):

@@ -72,8 +72,15 @@ class Page(AppTest):
 
     @property
     def headline(self):
+        """The sentence of the page, "" where it is that of an earlier answer."""
         found = next((m.value for m in self.markdown if m.value.startswith("### ")), "")
-        return found[4:].replace("\u00a0", " ")
+        return "" if ":gray[" in found else found[4:].replace("\u00a0", " ")
+
+    @property
+    def last_headline(self):
+        """The sentence of an earlier answer, which stays while something is wrong."""
+        found = next(m.value for m in self.markdown if m.value.startswith("### "))
+        return found[4:].split(":gray[")[1][:-1].replace("\u00a0", " ")
 
     @property
     def numbers(self):
@@ -102,6 +109,13 @@ class Page(AppTest):
     def pictures(self):
         """Its pictures, as the browser is sent them."""
         return [json.loads(x.proto.bytes) for x in self.get("bidi_component") if x.proto.bytes]
+
+    def slider(self, key):
+        """What the slider of a number is told."""
+        told = [json.loads(x.proto.json) for x in self.get("bidi_component") if x.proto.json]
+        return next(
+            x for x in told if isinstance(x, dict) and x.get("name") == key and "steps" in x
+        )
 
     @property
     def specs(self):

@@ -146,9 +146,10 @@ def test_wrong_files_get_one_sentence_and_lose_nothing():
         for fact in facts.split(" … "):
             assert fact in at.complaint
         assert len(at.error) == 1
-        # The pictures of before are still there, dimmed; the sentence gives way to the complaint.
+        # The answer of before is still there, dimmed.
         assert len(at.pictures) >= charts - 1
         assert at.headline == ""
+        assert at.last_headline.startswith("With 100 negatives Recall@10 ranks X > Y > Z")
     assert at.pick("source", "MovieLens 1M: X, Y, Z").numbers == before
 
 

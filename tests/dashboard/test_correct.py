@@ -164,7 +164,8 @@ def refused(at, sentence):
     assert sentence in at.complaint
     assert len(at.error) == 1
     assert not at.headline
-    assert not at.metric
+    assert at.last_headline.startswith("With ")
+    assert at.metric
     assert at.dimmed
     assert "exact" in lines(at.specs[0])
 

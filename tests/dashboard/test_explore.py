@@ -100,14 +100,19 @@ def test_the_sentence_is_short_and_says_both_values():
     )
 
 
-def test_the_ladder_follows_the_field_and_undo_goes_back():
+def test_a_slider_stands_where_its_field_is_and_undo_goes_back():
     at = page()
     at.put("n", 3706)
-    assert at.session_state["n_ladder"] == 5000  # the nearest step
     assert "of 3,705 negatives" in at.headline
-    at.select_slider(key="n_ladder").set_value(1000).run()
-    assert at.session_state["n"] == 1000
-    assert "of 999 negatives" in at.headline
+    assert at.slider("n")["number"] == 3706
+    # An end is no error: of the other sliders too.
+    assert at.slider("m")["steps"][-2:] == [2000, 3705]
+    assert at.slider("rank")["steps"][-1] == 3706
+    assert at.slider("n")["steps"][0] == 101
+    assert not at.put("m", 3705).error
+    assert at.slider("n")["steps"][0] == 3706
+    at.put("m", 333)
+    assert (at.slider("m")["number"], at.slider("m")["text"]) == (333, "333")
     at = page().put("m", 50).put("rank", 7).click("Undo")
     assert (at.session_state["m"], at.session_state["rank"]) == (50, 100)
     at.click("Reset")

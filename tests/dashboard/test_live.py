@@ -96,7 +96,7 @@ def test_what_follows_is_of_the_picture_it_moves(view):
         focus = Focus(result, 0, result.worst_pair(0))
         follows = consistency._follows(focus, None, view, dark=False)
         drawn.add(follows.depends)
-        frame = follows.frames()["100"]
+        frame = follows.frames["100"]()
         own = pictures.tile_map(focus, focus.tile_pairs, dark=False).as_written()["layout"]
         moved = frame.pictures[consistency.TILES].as_written()["layout"]
         assert moved["yaxis"]["ticktext"] == own["yaxis"]["ticktext"]

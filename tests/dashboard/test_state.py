@@ -27,7 +27,7 @@ def test_the_negatives_of_a_draw_give_its_sampled_rank(scheme, rank, seen):
         assert len(np.unique(found)) == 99
 
 
-def test_ladders_hold_the_promised_steps_and_sliders_stand_at_the_nearest():
+def test_ladders_hold_the_promised_steps_and_their_order():
     for key in ("n", "m"):
         assert {50, 100, 200, 1000} <= set(sliders.LADDERS[key])
     assert 99 in sliders.LADDERS["m"]
@@ -35,8 +35,15 @@ def test_ladders_hold_the_promised_steps_and_sliders_stand_at_the_nearest():
     assert gamma[0] == 1
     assert gamma[-2:] == (1e-6, 0)
     assert list(gamma) == sorted(gamma, reverse=True)
-    steps = {10_000: 10_000, 3706: 5000, 1: 10, 10**12: 10**9, -3: 10}
-    assert {value: sliders._nearest(sliders.LADDERS["n"], value) for value in steps} == steps
+
+
+def test_bounds_are_steps_so_that_no_end_of_a_slider_is_an_error():
+    assert sliders.steps_between("m", 0, 998)[-3:] == [200, 500, 998]
+    assert sliders.steps_between("m", 0, 10**6)[-1] == 10_000
+    assert sliders.steps_between("n", 101, float("inf"))[:2] == [101, 200]
+    assert sliders.steps_between("n", 2, float("inf"))[0] == 10
+    assert sliders.steps_between("n", 10_001, float("inf"))[0] == 10_001
+    assert sliders.steps_between("rank", 0, 150) == [1, 2, 3, 5, 10, 20, 50, 100, 150]
 
 
 def test_a_change_of_a_key_that_another_page_brought_can_be_undone(monkeypatch):
@@ -67,20 +74,3 @@ def test_only_a_change_is_written_into_the_address(monkeypatch):
         state.put_in_address("sampled", typed)
     assert written == [("sampled", "A: 1, 2"), ("sampled", "A: 1, 3")]
     assert state.st.query_params == {"metric": "AP"}
-
-
-def test_what_a_browser_still_shows_is_nobodys_choice(monkeypatch):
-    # The server has put m on 500; the browser, which has not heard of it, sends the next step of
-    # the one slider, and what the field and the other slider still show.
-    heard = {"m": 500, "m_ladder": 500, "m_narrow_ladder": 1_000}
-    session = {"m": 970, "m_ladder": 200, "m_narrow_ladder": 1_000, "_heard": heard}
-    monkeypatch.setattr(sliders.st, "session_state", session)
-    sliders._follow("m", "m_narrow_ladder")
-    assert session["m"] == 970
-    sliders._follow("m", "m_ladder")
-    assert session["m"] == 200
-    # Once it has heard, going back to what was chosen before is a choice.
-    heard["m"] = session["m"] = 50
-    session["m_narrow_ladder"] = 1_000
-    sliders._follow("m", "m_narrow_ladder")
-    assert session["m"] == 1_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -204,7 +205,10 @@ def follows(focus: Focus, dark: bool) -> live.Follows:
     q = focus.result.question
     depends = q.key, focus.x, focus.pair, *focus.systems, dark
 
-    def at(priced: Priced, budget: int) -> live.Frame:
+    budgets = ladder(focus)
+
+    def at(budget: int) -> live.Frame:
+        priced = compute(focus, budgets)
         printed, _ = table(focus, priced, budget)
         return live.Frame(
             {PICTURE: picture(focus, priced, budget, dark=dark)},
@@ -214,11 +218,7 @@ def follows(focus: Focus, dark: bool) -> live.Follows:
             },
         )
 
-    def frames() -> dict[str, live.Frame]:
-        budgets = ladder(focus)
-        priced = compute(focus, budgets)
-        return {count(budget): at(priced, budget) for budget in budgets}
-
+    frames = {count(budget): partial(at, budget) for budget in budgets}
     return live.Follows("budget", depends, frames, lines=False, shared=q.shared)
 
 

@@ -68,6 +68,7 @@ def show() -> None:
     if source is not None and ends is not None:
         _cut(source, problem)
         return
+    live.listen()
     _answer(source, problem)
     live.below(_below)
 
@@ -89,7 +90,9 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
     """The verdict and all that follows m."""
     top = st.container(key="headline")
     with st.container(key="controls"):
-        sliders.m()
+        longest = source and max(int(ranks.n.max()) for ranks in source.sets) - 1
+        sliders.m(most=longest)
+        beside = st.container(key="beside_controls")
     result = None
     if source is not None:
         result, wrong = answered(source, "consistency")
@@ -97,10 +100,11 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
     dim = problem is not None
     with top:
         page.note(DEFAULTS)
-        if problem is not None:
+        if result is not None:
+            say_verdict(result, dim=dim)
+    if problem is not None:
+        with beside:
             problem.show()
-        elif result is not None:
-            say_verdict(result)
     if result is None:
         live.follow()
         return
@@ -116,18 +120,14 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
     tile_map, curve = st.container(key="picture").columns([5, 7])
     with tile_map:
         _tiles(focus, dim)
-        if not dim:
-            page.strip(_numbers(focus), _numbers(before) if before else ())
+        page.strip(_numbers(focus), _numbers(before) if before else ())
     with curve:
         _curve(focus, before, view, dim)
         if kept:
             kept.note()
-    if dim:
-        live.follow()
-        return
     # With a correction, a fit at every step would take too long.
-    dark, fits = page.is_dark(), result.question.fits
-    own = [] if fits else [_follows(focus, before, view, dark)]
+    dark, still = page.is_dark(), dim or result.question.fits
+    own = [] if still else [_follows(focus, before, view, dark)]
     live.follow(focus, [*own, instead.follows(focus, dark)])
 
 
@@ -334,11 +334,12 @@ def _follow(
 # ------------------------------------------------------------------------- sentence and pictures
 
 
-def say_verdict(result: Result) -> None:
+def say_verdict(result: Result, *, dim: bool = False) -> None:
     """The verdict on the worst case."""
     q, x = result.question, result.worst_metric
     word, icon, color = _verdict(result)
-    st.markdown(f"### :{color}-badge[:material/{icon}: {word}] {headline(result, x, system_name)}")
+    badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
+    page.say(headline(result, x, system_name), badge, dim=dim)
     values = len(quick_ladder(result.m_max)) if q.fits else 0
     notes = [words.beware(result), words.looked_at(values, result.m_max, result.capped)]
     if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
@@ -405,7 +406,7 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems = result.drawn(focus.pair)
     worst = focus.x == result.worst_metric
-    steps = [int(m) for m in sliders.LADDERS["m"] if m <= result.m_max]
+    steps = map(int, sliders.steps_between("m", 1, result.m_max))
 
     def at(m: int) -> live.Frame:
         there = compute(replace(q, m=m))
@@ -423,9 +424,8 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
     was = before and (before.result.question.key, before.result.m, before.x, before.pair)
     drawn = focus.x, focus.pair, view, tuple(pairs), tuple(systems), worst, was, dark
     depends = q.key, result.m_max, *drawn
-    return live.Follows(
-        "m", depends, lambda: {count(m): at(m) for m in steps}, lines=False, shared=q.shared
-    )
+    frames = {count(m): partial(at, m) for m in steps}
+    return live.Follows("m", depends, frames, lines=False, shared=q.shared)
 
 
 def _verdict(result: Result) -> tuple[str, str, str]:

@@ -436,7 +436,7 @@ def _distribution(focus: Focus) -> None:
 def _instead(focus: Focus) -> None:
     """Every design at one price, and the loop of who takes it."""
     said = st.container(key=instead.SAID)
-    budget = _budget(min(focus.result.m, instead.most_of(focus)))
+    budget = _budget(focus.result.m, instead.most_of(focus))
     try:
         sentence = instead.sentence(focus, instead.compute(focus, [budget]), budget)
         said.markdown(escaped(sentence))  # it stands while the other prices are looked at
@@ -457,14 +457,15 @@ def _instead(focus: Focus) -> None:
         st.code(instead.snippet(focus, budget), language="python")
 
 
-def _budget(m: int) -> int:
+def _budget(m: int, most: int) -> int:
     """Draw the price: that of the m of the page, until the reader sets another."""
+    m = min(m, most)
     now, was = st.session_state.get("budget"), st.session_state.get("_budget_of")
     linked = now is None and "budget" in st.query_params
     if now == was and not linked and (now, m) != (None, DEFAULTS["budget"]):
         st.session_state["budget"] = m
     st.session_state["_budget_of"] = m
-    sliders.ladder("budget", "Scores per instance", default=DEFAULTS["budget"])
+    sliders.ladder("budget", "Scores per instance", default=DEFAULTS["budget"], high=most)
     return int(state.value("budget", DEFAULTS))
 
 

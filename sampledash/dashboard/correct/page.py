@@ -69,6 +69,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     # After the page's own choices: only what is known then can be undone.
     own = {**defaults, **DEFAULTS, WEIGHTS: ""}
     sliders.draw(page_defaults=own)
+    live.listen()
     _answer(given, defaults)
     live.below(partial(_below, defaults))
 
@@ -81,6 +82,7 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
     with controls:
         sliders.gamma()
         sliders.m()
+    beside = st.container(key="beside_controls")
     picture = st.container(key="picture")
     q, problem = page.answer(
         "correct",
@@ -92,10 +94,11 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
     assert q is not None
     with headline:
         page.note({**defaults, **DEFAULTS, WEIGHTS: ""})
+        page.say(_sentence(q), dim=problem is not None)
         if problem is None:
-            st.markdown(f"### {_sentence(q)}")
             _warnings(q)
-        else:
+    if problem is not None:
+        with beside:
             problem.show()
     with controls:
         kept = page.pinned(q, f"{q.metric} by {q.taken}")
@@ -104,13 +107,10 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
         _picture(q, before, dim=problem is not None)
         if kept:
             kept.note()
-    if problem is None:
-        if q.prior.custom:
-            _prior_note(np.frombuffer(q.prior.custom))
-        page.strip(_numbers(q), _numbers(before) if before else ())
-        live.follow(q, _follows(q, before, page.is_dark()))
-    else:
-        live.follow()
+    if q.prior.custom:
+        _prior_note(np.frombuffer(q.prior.custom))
+    page.strip(_numbers(q), _numbers(before) if before else ())
+    live.follow(q, _follows(q, before, page.is_dark()) if problem is None else ())
 
 
 def _below(defaults: Mapping[str, Any], q: Question) -> None:
@@ -227,26 +227,25 @@ def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Foll
     s = q.sampling
     most = min(LIVE, s.n - 1) if s.scheme == "without-replacement" else LIVE
 
-    def frames(asked: Mapping[str, Question]) -> dict[str, live.Frame]:
-        return {
-            said: live.frame(_drawn(one, dark, before), _sentence(one), _numbers(one))
-            for said, one in asked.items()
-        }
+    def frame(question: Question) -> live.Frame:
+        return live.frame(_drawn(question, dark, before), _sentence(question), _numbers(question))
 
-    def of_gamma() -> dict[str, live.Frame]:
-        return frames({text.gamma(g): q.weighed(g) for g in sliders.LADDERS["gamma"] if g})
+    def of_gamma(weight: float) -> live.Frame:
+        return frame(q.weighed(weight))
 
-    def of_m() -> dict[str, live.Frame]:
-        steps = [int(m) for m in sliders.LADDERS["m"] if m <= most]
-        return frames({count(m): q.at(replace(s, m=m)) for m in steps})
+    def of_m(m: int) -> live.Frame:
+        return frame(q.at(replace(s, m=m)))
 
+    gammas = {text.gamma(x): partial(of_gamma, x) for x in sliders.LADDERS["gamma"] if x}
+    steps = map(int, sliders.steps_between("m", 1, most))
+    sizes = {count(m): partial(of_m, m) for m in steps}
     every = []
     if any(x.gamma is not None for x in q.drawn):
         any_gamma = q.weighed(1.0), before, dark
-        every.append(live.Follows("gamma", any_gamma, of_gamma, shared=not q.prior.custom))
+        every.append(live.Follows("gamma", any_gamma, gammas, shared=not q.prior.custom))
     if s.m <= LIVE and not q.note:
         any_m = replace(q, sampling=replace(s, m=1)), before, dark
-        every.append(live.Follows("m", any_m, of_m, shared=not q.prior.custom))
+        every.append(live.Follows("m", any_m, sizes, shared=not q.prior.custom))
     return every
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ def show() -> None:
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
         page.segments("Ranks", VIEWS, "view", help=about)
     sliders.draw(page_defaults=DEFAULTS)
+    live.listen()
     _answer()
     live.below(_below)
 
@@ -51,7 +53,7 @@ def _answer() -> None:
     """All but the sidebar, which a change of m or r leaves alone."""
     headline = st.container(key="headline")
     picture = st.container(key="picture")
-    controls = _controls()
+    controls, beside = _controls(), st.container(key="beside_controls")
     result, problem = page.answer(
         "explore", _check, results.compute, lambda q: f"m = {count(q.sampling.m)}", first=_first
     )
@@ -59,9 +61,9 @@ def _answer() -> None:
     q = result.question
     with headline:
         page.note(DEFAULTS)
-        if problem is None:
-            st.markdown(f"### {_sentence(result)}")
-        else:
+        page.say(_sentence(result), dim=problem is not None)
+    if problem is not None:
+        with beside:
             problem.show()
     with controls:
         kept = page.pinned(q)
@@ -74,11 +76,8 @@ def _answer() -> None:
             st.caption(q.note)
         if kept:
             kept.note()
-    if problem is None:
-        page.strip(_numbers(result), _numbers(before) if before else ())
-        live.follow(result, _follows(q, before, page.is_dark()))
-    else:
-        live.follow()
+    page.strip(_numbers(result), _numbers(before) if before else ())
+    live.follow(result, _follows(q, before, page.is_dark()) if problem is None else ())
 
 
 def _below(result: Result) -> None:
@@ -96,21 +95,17 @@ def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follow
     s = q.sampling
     most = min(LIVE, s.n - 1) if s.scheme == "without-replacement" else LIVE
 
-    def frames(asked: Mapping[int, Question]) -> dict[str, live.Frame]:
-        found = {x: results.compute(one) for x, one in asked.items()}
-        return {
-            count(x): live.frame({PICTURE: _drawn(y, dark, before)}, _sentence(y), _numbers(y))
-            for x, y in found.items()
-        }
+    def frame(question: Question) -> live.Frame:
+        there = results.compute(question)
+        return live.frame({PICTURE: _drawn(there, dark, before)}, _sentence(there), _numbers(there))
 
-    def of_m() -> dict[str, live.Frame]:
-        steps = [int(m) for m in sliders.LADDERS["m"] if m <= most]
-        return frames({m: replace(q, sampling=replace(s, m=m)) for m in steps})
+    def frames(questions: Mapping[int, Question]) -> dict[str, Callable[[], live.Frame]]:
+        return {count(step): partial(frame, x) for step, x in questions.items()}
 
-    def of_rank() -> dict[str, live.Frame]:
-        steps = [int(rank) for rank in sliders.LADDERS["rank"] if rank <= s.n]
-        return frames({rank: replace(q, rank=rank) for rank in steps})
-
+    steps = map(int, sliders.steps_between("m", 1, most))
+    of_m = frames({m: replace(q, sampling=replace(s, m=m)) for m in steps})
+    ranks = map(int, sliders.steps_between("rank", 1, s.n))
+    of_rank = frames({rank: replace(q, rank=rank) for rank in ranks})
     kept = before and before.question
     any_m, any_rank = replace(q, sampling=replace(s, m=1), note=""), replace(q, rank=1, note="")
     return [
@@ -128,7 +123,8 @@ def _controls() -> DeltaGenerator:
     row = st.container(key="controls", horizontal=True, vertical_alignment="bottom")
     with row:
         sliders.m()
-        sliders.ladder("rank", "r, true rank", default=DEFAULTS["rank"])
+        most = max(state.candidates(), 1)
+        sliders.ladder("rank", "r, true rank", default=DEFAULTS["rank"], high=most)
         if len(chips := _chips()) > 1:
             st.selectbox(
                 "In words and numbers",

@@ -1,0 +1,92 @@
+// A slider on round numbers. Its value is that of the field beside it, into which it writes as a
+// hand would: the number has one holder, and no message of the page can take a change back.
+const live = () => window.sampledashLive;
+const STEP = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 3, PageDown: -3 };
+const ECHO = 2000;  // milliseconds in which the server may still say the number of before
+const type = (field, text) => {  // past React's own notes on the element, or it sees no change
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, text);
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+};
+class Slider {
+  constructor(root) {
+    this.rail = Object.assign(document.createElement("input"), { type: "range", min: 0, step: "any" });
+    this.bubble = document.createElement("output");
+    this.head = document.createElement("label");
+    this.more = Object.assign(document.createElement("button"), { type: "button", textContent: "?" });
+    this.help = document.createElement("div");
+    this.help.popover = "auto";
+    this.help.id = `help-${crypto.randomUUID()}`;
+    this.more.setAttribute("popovertarget", this.help.id);
+    const line = document.createElement("div");
+    line.append(this.head, this.more, this.bubble);
+    root.classList.add("sampledash-slider");
+    root.replaceChildren(line, this.rail, this.help);
+    this.held = false;  // under a hand
+    this.sent = null;  // {number, before, at} of the last change
+    this.rail.addEventListener("input", () => this.move(Math.round(this.rail.value)));
+    this.rail.addEventListener("change", () => this.commit());
+    this.rail.addEventListener("keydown", (event) => this.pressed(event));
+    for (const kind of ["keyup", "blur"]) this.rail.addEventListener(kind, () => this.commit());
+    for (const kind of ["pointermove", "focusin", "pointerleave"])
+      root.addEventListener(kind, () => live()?.near(this.name));
+  }
+  get field() { return document.querySelector(`.st-key-${this.name} input`); }
+  // Where a number stands between the steps, in logarithms.
+  place(number) {
+    const { steps } = this, last = steps.length - 1, down = steps[0] > steps[last];
+    const beyond = (step) => down ? step <= number : step >= number;
+    const i = steps.findIndex(beyond);
+    if (i <= 0) return i < 0 ? last : 0;
+    const [a, b] = [steps[i - 1], steps[i]];
+    const scale = a > 0 && b > 0 ? Math.log : (x) => x;
+    return i - 1 + (scale(number) - scale(a)) / (scale(b) - scale(a));
+  }
+  put(number, text) {
+    this.number = number;
+    this.rail.value = this.place(number);
+    this.rail.setAttribute("aria-valuetext", text);
+    this.rail.style.setProperty("--share", `${100 * this.rail.value / (this.rail.max || 1)}%`);
+    this.bubble.textContent = this.held ? text : "";  // else the field says it
+  }
+  show({ name, label, help, steps, texts, number, text }) {
+    Object.assign(this, { name, steps, texts });
+    this.head.textContent = label;
+    this.rail.setAttribute("aria-label", label);
+    this.more.setAttribute("aria-label", `About ${label}`);
+    this.help.textContent = help;
+    this.rail.max = steps.length - 1;
+    const { sent } = this;
+    const echo = sent && number === sent.before && performance.now() - sent.at < ECHO;
+    if (this.held || echo) return;
+    this.sent = null;
+    this.put(number, text);
+  }
+  move(place) {
+    const to = Math.min(Math.max(place, 0), this.steps.length - 1);
+    if (!this.held) this.before = this.number;
+    this.held = true;
+    this.put(this.steps[to], this.texts[to]);
+    live()?.move(this.name, this.texts[to]);
+  }
+  pressed(event) {
+    const here = this.place(this.number), by = STEP[event.key];
+    const next = by > 0 ? Math.floor(here + 1e-9) + by : Math.ceil(here - 1e-9) + by;
+    const to = { Home: 0, End: this.steps.length - 1 }[event.key] ?? (by && next);
+    if (to === undefined) return;
+    event.preventDefault();
+    this.move(to);
+  }
+  commit() {
+    if (!this.held) return;
+    this.held = false;
+    live()?.lift();
+    if (this.number === this.before) return;
+    this.sent = { before: this.before, at: performance.now() };
+    type(this.field, String(this.number));
+  }
+}
+export default function ({ data, parentElement }) {
+  parentElement.slider ??= new Slider(parentElement);
+  parentElement.slider.show(data);
+}

@@ -1,0 +1,226 @@
+"""First touches: is a change lost that comes without a hover before it?
+
+``python -m tests.benchmarks.first_touch [--tries 400] [--only explore]`` opens a fresh page for
+each try and changes a number at once: by a click on the track, a drag, a tap, the first key after
+the focus, or a typed value; as it is, with the processor slowed four times, and behind a line of
+10 Mbit/s with 60 ms. A change counts as lost unless field, thumb, sentence, picture and address
+hold it within three seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from playwright.sync_api import Page, expect, sync_playwright
+
+from sampledash.report.numbers import count, gamma
+from tests.benchmarks.load import served
+from tests.browser.conftest import QUIET, chromium_path
+from tests.browser.reader import headline, rest
+
+LIMIT = 3.0  # seconds
+RATE, DELAY = 10e6 / 8, 0.030  # bytes a second, and seconds one way
+
+
+@dataclass(frozen=True)
+class Place:
+    """A number on a page: the address, its key, the picture that shows it, and its words."""
+
+    address: str
+    key: str
+    picture: str
+    says: str = "{}"  # what of the sentence holds the number as written
+
+
+PLACES = {
+    "explore": Place("explore", "m", "picture", "With {} of"),
+    "rank": Place("explore", "rank", "picture", "rank {} scores"),
+    "consistency": Place("consistency", "m", "picture", "With {} "),
+    "correct": Place("correct", "m", "picture", "{}"),
+    "gamma": Place("correct", "gamma", "picture", "BV {} "),
+    "sampled": Place("correct?what=Sampled+ranks", "m", "given_picture", "users {} negatives"),
+}
+# All that a reader can see of the picture: lines, points and letters.
+SEEN = """(key) => [...document.querySelectorAll(`.st-key-${key} .js-plotly-plot .main-svg`)]
+  .map((svg) => svg.innerHTML).join("")"""
+
+
+def rail(tab: Page, key: str) -> Any:
+    return tab.locator(f".st-key-{key}_slider input[type=range]")
+
+
+def field(tab: Page, key: str) -> Any:
+    return tab.locator(f".st-key-{key} input")
+
+
+def _at(tab: Page, key: str, share: float) -> tuple[float, float]:
+    box = rail(tab, key).bounding_box()
+    return box["x"] + box["width"] * share, box["y"] + box["height"] / 2
+
+
+def click(tab: Page, key: str) -> None:
+    tab.mouse.click(*_at(tab, key, 0.75))
+
+
+def drag(tab: Page, key: str) -> None:
+    place = float(rail(tab, key).input_value()) / float(rail(tab, key).get_attribute("max"))
+    box = rail(tab, key).bounding_box()
+    tab.mouse.move(box["x"] + 8 + (box["width"] - 16) * place, box["y"] + box["height"] / 2)
+    tab.mouse.down()
+    for share in np.linspace(place, 0.8, 8):
+        tab.mouse.move(*_at(tab, key, float(share)))
+    tab.mouse.up()
+
+
+def tap(tab: Page, key: str) -> None:
+    tab.touchscreen.tap(*_at(tab, key, 0.7))
+
+
+def press(tab: Page, key: str) -> None:
+    rail(tab, key).focus()
+    tab.keyboard.press("ArrowRight")
+
+
+def typed(tab: Page, key: str) -> None:
+    field(tab, key).fill({"gamma": "0.03"}.get(key, "37"))
+    tab.keyboard.press("Enter")
+
+
+GESTURES: tuple[Callable[[Page, str], None], ...] = (click, drag, tap, press, typed)
+
+
+def lacking(tab: Page, place: Place, before: str) -> str:
+    """What does not hold the change yet, "" where all does."""
+    number = field(tab, place.key).input_value().replace(",", "")
+    shown = gamma(float(number)) if place.key == "gamma" else count(int(number))
+    said = f"{float(number):g}" if place.key == "gamma" else shown  # as BV 1e-05 is written
+    page = tab.get_by_test_id("stMain").inner_text()
+    holders = {
+        "thumb": rail(tab, place.key).get_attribute("aria-valuetext") == shown,
+        "sentence": place.says.format(said) in page.replace("\xa0", " "),
+        "picture": tab.evaluate(SEEN, place.picture) != before,
+        "address": f"{place.key}={number}" in tab.url,
+    }
+    return ", ".join(name for name, holds in holders.items() if not holds)
+
+
+def opened(context: Any, address: str, place: Place) -> Page:
+    """A fresh page at rest, its picture drawn."""
+    tab = context.new_page()
+    tab.set_default_timeout(60_000)
+    tab.goto(f"{address}/{place.address}")
+    headline(tab).first.wait_for()
+    tab.locator(f".st-key-{place.picture} .js-plotly-plot .main-svg").first.wait_for()
+    rest(tab)
+    return tab
+
+
+def first_touch(
+    tab: Page, place: Place, gesture: Callable[[Page, str], None], limit: float = LIMIT
+) -> tuple[float, str]:
+    """Seconds until all hold the change, and what did not within the limit."""
+    before, number = tab.evaluate(SEEN, place.picture), field(tab, place.key).input_value()
+    gesture(tab, place.key)
+    began = time.monotonic()
+    while True:
+        seconds = time.monotonic() - began
+        same = field(tab, place.key).input_value() == number
+        missing = "field" if same else lacking(tab, place, before)
+        if not missing or seconds > limit:
+            return seconds, missing
+        tab.wait_for_timeout(50)
+
+
+@contextmanager
+def line(address: str) -> Iterator[str]:
+    """The same server behind a line of limited rate, with a delay each way."""
+    target = urlsplit(address)
+    loop, ready, ports = asyncio.new_event_loop(), threading.Event(), list[int]()
+
+    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+
+        async def arrive() -> None:
+            while True:
+                due, data = await queue.get()
+                await asyncio.sleep(max(0.0, due - loop.time()))
+                writer.write(data)
+                await writer.drain()
+                if not data:
+                    return writer.close()
+
+        arriving, free = asyncio.ensure_future(arrive()), loop.time()
+        while data := await reader.read(1 << 14):
+            free = max(free, loop.time()) + len(data) / RATE
+            queue.put_nowait((free + DELAY, data))
+        queue.put_nowait((loop.time() + DELAY, b""))
+        await arriving
+
+    async def joined(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_connection(target.hostname, target.port)
+        ways = carry(reader, back), carry(there, writer)
+        await asyncio.gather(*ways, return_exceptions=True)
+
+    async def serve() -> None:
+        server = await asyncio.start_server(joined, "127.0.0.1", 0)
+        ports.append(server.sockets[0].getsockname()[1])
+        ready.set()
+
+    def run() -> None:
+        loop.run_until_complete(serve())
+        loop.run_forever()
+
+    threading.Thread(target=run, daemon=True).start()
+    ready.wait()
+    yield f"http://127.0.0.1:{ports[0]}"
+    loop.call_soon_threadsafe(loop.stop)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tries", type=int, default=400)
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds a change may take")
+    parser.add_argument("--only", choices=PLACES, help="one number of one page")
+    args = parser.parse_args()
+    places = {name: x for name, x in PLACES.items() if args.only in (None, name)}
+    expect.set_options(timeout=60_000)  # of a page that opens
+    lost, waits = Counter[str](), dict[str, list[float]]()
+    with served() as (address, _), line(address) as slow, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
+        ways = {"as it is": (address, 1), "processor / 4": (address, 4), "10 Mbit/s": (slow, 1)}
+        every = itertools.cycle(itertools.product(GESTURES, places, ways))
+        for gesture, name, way in itertools.islice(every, args.tries):
+            at, slowed = ways[way]
+            look = {"viewport": {"width": 1280, "height": 900}, "has_touch": True}
+            context = chromium.new_context(reduced_motion="reduce", **look)
+            tab = opened(context, at, places[name])
+            if slowed > 1:
+                session = context.new_cdp_session(tab)
+                session.send("Emulation.setCPUThrottlingRate", {"rate": slowed})
+            seconds, missing = first_touch(tab, places[name], gesture, args.limit)
+            waits.setdefault(way, []).append(seconds)
+            if missing:
+                lost[f"{name}, {gesture.__name__}, {way}: {missing}"] += 1
+                print(f"lost: {name}, {gesture.__name__}, {way}: {missing}", flush=True)
+            context.close()
+        chromium.close()
+    for way, seconds in waits.items():
+        p50, p95 = np.quantile(seconds, [0.5, 0.95])
+        print(f"{way:14} {len(seconds):3} changes, p50 {p50:.2f} s, p95 {p95:.2f} s")
+    print(f"{lost.total()} of {args.tries} lost")
+    return int(bool(lost))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
