@@ -19,9 +19,9 @@ def count(value: float) -> str:
     return f"{int(value):,}"
 
 
-def listed(parts: Sequence[str]) -> str:
+def listed(parts: Sequence[str], last: str = "and") -> str:
     """``a``, ``a and b``, ``a, b and c``."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 def span(low: float, high: float) -> str:

@@ -77,16 +77,18 @@ def test_five_metrics_of_three_systems():
     found = hand(exact, sampled, chances, rights, metrics=metrics)
     assert sentences(found)[:4] == [
         "We rank the relevant item of each of 3 test instances among all its 10,000 candidates; on "
-        "this full ranking Z is the best of 3 systems by Recall@10 (30.00 %), AUC (30.00 %) and AP "
-        "(30.00 %), and X by NDCG@10 (30.00 %); by Recall@1 (20.00 %) the systems are equal.",
+        "this full ranking the best of 3 systems is Z by Recall@10 (30.00 %), Z by AUC (30.00 %), "
+        "Z by AP (30.00 %), X by NDCG@10 (30.00 %) and any of 3 tied systems by Recall@1 "
+        "(20.00 %).",
         "With 100 negatives per instance instead, sampled uniformly without replacement (Krichene "
-        "& Rendle, 2020), the expected values would reverse all 3 pairs by Recall@10, 2 of 3 pairs "
-        "by AP, and none by AUC and NDCG@10, pairs that are equal on the full ranking left out.",
-        "All pairs are in the order of the full ranking for every m by AUC and NDCG@10, and from "
-        "m = 970 on by Recall@10; by AP some pairs are not even at m = 3,686, the largest "
-        "evaluated.",
+        "& Rendle, 2020), the expected values would reverse 3 of 3 pairs by Recall@10, reverse 2 "
+        "of 3 pairs by AP, and keep the order by AUC and NDCG@10, pairs that are equal on the full "
+        "ranking left out.",
+        "All pairs are in the order of the full ranking for every m by AUC and NDCG@10, and only "
+        "from m = 970 on by Recall@10, but by AP not even at m = 3,686, the largest evaluated.",
         "At m = 100 a single run would show the true order with a probability of at least 95 % for "
-        "6 of 12 comparisons, between 5 % and 95 % for 3 and at most 5 % for 3.",
+        "6 of 12 comparisons, between 5 % and 95 % for 3 and at most 5 % for 3; the lowest is "
+        "0.10 %, for Y over X by Recall@10.",
     ]
 
 
@@ -100,11 +102,11 @@ def test_two_hundred_systems_are_counted_not_named():
     low, high = int((chance >= 0.95).sum()), int((chance <= 0.05).sum())
     for fact in (
         f"would reverse {turned:,} of 19,900 pairs.",
-        "S199 is the best of 200 systems by Recall@10 (50.00 %).",
+        "the best of 200 systems is S199 by Recall@10 (50.00 %).",
         "4 of 19,900 pairs are not in the order of the full ranking.",
         f"at least 95 % for {low:,} of 19,900 pairs, between 5 % and 95 % for "
-        f"{len(chance) - low - high:,} and at most 5 % for {high:,}; it is lowest for Y over X "
-        "(0.10 %).",
+        f"{len(chance) - low - high:,} and at most 5 % for {high:,}; the lowest is 0.10 %, for Y "
+        "over X.",
     ):
         assert fact in text
     assert len(text) < 1200
@@ -127,11 +129,13 @@ FITTED = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
         (FALLS, {}, "; this would reverse 2 of 3 pairs (X ahead of Y, X ahead of Z)."),
         (FALLS, {}, "All pairs are in the order of the full ranking only from m = 970 on ("),
         (FALLS, {}, "At m = 100 a single run would show the true order with a probability of "
-         "0.10 % for Y over X, 2.00 % for Z over X and 60.00 % for Z over Y; where it is between "
-         "5 % and 95 %, the order in one run is a matter of chance."),
+         "0.10 % for Y over X, 2.00 % for Z over X and 60.00 % for Z over Y; between 5 % "
+         "and 95 % the order in one run is a matter of chance."),
         (RIGHT, {}, "; this would keep the order of the full ranking. All pairs are in the order "
          "of the full ranking for every m ("),
-        (RIGHT, {}, "with a probability of 99.90 % for every pair."),
+        (RIGHT, {}, "with a probability of 99.90 % for Y over X, 99.90 % for Z over X and 99.90 % "
+         "for Z over Y."),
+        (WRONG, {}, "would reverse 3 of 3 pairs (X ahead of Y, X ahead of Z, Y ahead of Z)."),
         (WRONG, {}, "Even at m = 3,686, the largest evaluated, 2 of 3 pairs (Y and X, Z and Y) are "
          "not in the order of the full ranking."),
         # How negatives are drawn, and corrected.
@@ -145,25 +149,28 @@ FITTED = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
         # One pair that is never right, and undecided.
         ((*TWO, 0.4, None), {}, "Even at m = 3,686, the largest evaluated, they are not in the "
          "order of the full ranking. At m = 100 a single run would show the true order with a "
-         "probability of 40.00 %, so the order in one run is a matter of chance."),
+         "probability of 40.00 %; between 5 % and 95 % the order in one run is a matter of "
+         "chance."),
         # Ties in expectation and on the full ranking.
-        (([0.1, 0.2], [0.3, 0.3]), {}, "for both systems; this would tie them."),
+        (([0.1, 0.2], [0.3, 0.3]), {}, "be 30.00 % for X and 30.00 % for Y; this would tie them."),
         ((THREE, [0.4, 0.4, 0.3], THREE), {},
          "; this would reverse 2 of 3 pairs (X ahead of Z, Y ahead of Z) and tie 1."),
         (([0.1, 0.1, 0.3], [0.4, 0.5, 0.3], 0.01), {},
-         "; this would reverse both pairs, pairs that are equal on the full ranking left out."),
-        (([0.1, 0.1], [0.4, 0.5]), {}, "this full ranking Recall@10 is 10.00 % for both systems."),
+         "; this would reverse 2 of 2 pairs (X ahead of Z, Y ahead of Z), pairs that are equal on "
+         "the full ranking left out."),
+        (([0.1, 0.1], [0.4, 0.5]), {}, "this full ranking Recall@10 is 10.00 % for X and 10.00 % "
+         "for Y."),
         (([0.1, 0.1], [0.4, 0.5]), {}, ". As the systems are equal on the full ranking, there is "
          f"no order to compare. {LIMITS}"),
         # Two systems by several metrics.
         (([[2] * 4, [1] * 4], [[3, 1, 1, 2], [2] * 4], [0.5, 1, 0.3, 0.2]), {},
-         "the expected values would reverse their order by AP and NDCG@10, keep it by Recall@10, "
-         "and tie them by AUC."),
+         "the expected values would reverse their order by AP and NDCG@10, tie them by AUC, and "
+         "keep their order by Recall@10."),
         (([[2, 2], [1, 1]], [[3, 3], [2, 2]], 0.9, [1, 12]), {},
-         "; this would keep the order of the full ranking by both metrics. Their order is that of "
-         "the full ranking for every m by Recall@10 and from m = 12 on by AP"),
+         "; this would keep the order of the full ranking by every metric. Their order is that of "
+         "the full ranking for every m by Recall@10, and from m = 12 on by AP"),
         (([[2, 2], [1, 1]], [[1, 1], [2, 2]], 0.01, [None, None]), {},
-         "they are not in the order of the full ranking by either metric."),
+         "they are not in the order of the full ranking by Recall@10 or AP."),
         # Metrics that tie every pair are not counted with the others.
         ((TIED, [[3, 3, 3], [2, 2, 2]], 0.7, [1, 1, None]), {},
          "the order of the full ranking by Recall@10 and AP."),
