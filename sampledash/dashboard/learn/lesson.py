@@ -1,14 +1,14 @@
 """What a lesson is: a text with named numbers, what computes them, and a picture.
 
-A lesson is one file in the folder ``lessons``, whose names give the order. Adding one is adding
-a file. It holds
+A lesson is one module in the folder ``lessons``, whose names give the order. Adding one is adding
+a module. It holds
 
 ``TEXT``
-    Lines of ``name: text``, wrapped lines indented. ``$x`` stands for the number x: a whole one
-    with thousands separated, another in percent, ``$x:points`` and ``$x:2f`` as they say. A
-    ``choice`` and an ``exercise`` have two parts, answer and reply or task and solution, with
-    `` | `` between; a ``link`` is a page, its query and the label. ``right`` names the choice that
-    is.
+    The words, as a rule those of a text file beside the module: lines of ``name: text``, wrapped
+    lines indented. ``$x`` stands for the number x: a whole one with thousands separated, another in
+    percent, ``$x:points`` and ``$x:2f`` as they say. A ``choice`` and an ``exercise`` have two
+    parts, answer and reply or task and solution, with `` | `` between; a ``link`` is a page, its
+    query and the label. ``right`` names the choice that is.
 ``numbers(look)``, ``picture(look, revealed, dark)``
     The numbers, and texts, by name (several lines as a tuple), and the Plotly figure.
 ``LOOKS``, ``OFFER``
@@ -28,6 +28,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 from urllib.parse import parse_qs
@@ -149,6 +150,11 @@ class Lesson:
         nearest = min(wrong, key=lambda choice: abs(choice.number - guess))
         said = f"{count(abs(off))} too {'many' if off > 0 else 'few'}. {nearest.reply}"
         return Choice(count(guess), False, said)
+
+
+def text_of(name: str) -> str:
+    """The text of this name in the folder ``lessons``."""
+    return (Path(lessons.__path__[0]) / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def names() -> list[str]:

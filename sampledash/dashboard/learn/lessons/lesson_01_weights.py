@@ -9,37 +9,10 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.explore.result import rank_grid
-from sampledash.dashboard.learn.lesson import N, Numbers
+from sampledash.dashboard.learn.lesson import N, Numbers, text_of
 from sampledash.dashboard.sliding import Curve
 
-TEXT = r"""
-title: Metrics weigh positions differently
-setup: One relevant item among n = $n candidates.
-question: The relevant item climbs from rank 2 to rank 1. Which metric doubles?
-choice: AP | AP: it is 1/r, so rank 1 is worth twice rank 2.
-choice: NDCG | NDCG: it falls with the logarithm: rank 1 is worth $ratio_NDCG:2f times rank 2.
-choice: Recall@10 | Recall@10: ranks 1 to 10 are worth the same to it, and all others nothing.
-choice: AUC | AUC: every step is worth the same to it, $up_AUC:points, wherever it happens.
-right: $right
-sentence: From rank 2 to 1 AP doubles, $second_AP to $first_AP; NDCG gains $up_NDCG:points,
-    AUC $up_AUC:points, Recall@10 nothing. From rank 101 to 100 AP gains $late_AP:points,
-    NDCG $late_NDCG:points, AUC $late_AUC:points.
-formula: \mathrm{AP}(r) = \tfrac1r,\quad \mathrm{NDCG}(r) = \tfrac{1}{\log_2(r+1)},\qquad
-    \mathrm{Recall}_{10}(r) = \delta(r \le 10),\quad \mathrm{AUC}(r) = \tfrac{n-r}{n-1}
-formula: \frac{\mathrm{AP}(1)}{\mathrm{AP}(2)} = $ratio_AP:0f,\quad
-    \frac{\mathrm{NDCG}(1)}{\mathrm{NDCG}(2)} = $ratio_NDCG:2f,\qquad
-    \frac{\mathrm{AUC}(1)}{\mathrm{AUC}(2)} = $ratio_AUC:4f
-why: Users look at the top of a list. A metric is chosen for how much it cares about the top;
-    sampling is about to change exactly that.
-source: Section 3.1, Figure 1, eq. 7-13
-link: explore | metrics=Recall@k&metrics=NDCG&metrics=AP&metrics=AUC | The four metrics in Explore
-minutes: 5
-misconception: “All metrics measure the same, more or less.” They agree on perfect and on hopeless
-    rankings, and weigh everything between differently.
-misconception: “Recall@10 cares about the order in the top ten.” It does not.
-exercise: An item climbs from rank 11 to rank 10. What do Recall@10, AP and AUC (n = $n) gain?
-    | Recall@10 $tenth_Recall:points, AP $tenth_AP:points, AUC $tenth_AUC:points.
-"""
+TEXT = text_of("lesson_01_weights")
 
 VISITED = (1, 2, 3, 5, 10, 11, 20, 50, 100, 101, 200, 500, 1000)
 TOP = 1_000

@@ -10,40 +10,12 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.explore.result import negatives, sampled_ranks
-from sampledash.dashboard.learn.lesson import WITHOUT, M, N, Numbers
+from sampledash.dashboard.learn.lesson import WITHOUT, M, N, Numbers, text_of
 from sampledash.dashboard.learn.lessons.lesson_03_softness import half_way
 from sampledash.dashboard.sliding import Step, scatter
 from sampledash.report.numbers import count, decimal
 
-TEXT = r"""
-title: A sampled rank is not a rank
-setup: The relevant item has rank $rank among all $n candidates. Now it is ranked among $m
-    negatives drawn at random.
-question: Which sampled rank does the item at rank $rank get, on average?
-choice: about 2 | About $mean:decimal: of the $above items above it, one in $one_in is drawn.
-choice: about 10 | About $mean:decimal: that would take $for_ten items above it; it has $above.
-choice: about $rank | About $mean:decimal: that is its rank among all $n. Only $m of its competitors
-    are drawn, and hardly any of those above it.
-right: about $right
-sentence: True rank $rank gets sampled rank $mean:decimal on average. In $first:chance of the draws
-    it is first, in $top_ten:chance among the first ten.
-formula: p = \frac{r-1}{n-1} = \frac{$above}{$others} = $share:4g
-formula: \tilde r - 1 \sim \mathrm{Hypergeometric}($others,\,$above,\,$m),\qquad
-    E[\tilde r] = 1 + $m\,p = $mean:4g
-why: A metric at a sampled rank is a metric at another rank, much too good. Up to true rank
-    $half_way an item is in the top ten of its sample more often than not.
-source: Section 4.3, eq. 15-16
-link: explore | rank=$rank&tab=One draw | Draw once, then a hundred times, in Explore
-minutes: 8
-misconception: “The sample is fair, so the rank is about right.” The share of items above is right
-    on average; the rank is that share of a much shorter list.
-misconception: “A larger catalogue does not matter.” With m fixed it makes every rank look better.
-exercise: The same item with m = $ten_m negatives: which sampled rank on average? |
-    $ten_mean:decimal.
-exercise: Draw 100 negatives of your own for a rank you choose (Explore, One draw) and compare the
-    average with 1 + m(r − 1)/(n − 1).
-    | The average of 100 draws lies within about two of its standard errors.
-"""
+TEXT = text_of("lesson_02_sampled_rank")
 
 RANK = 100
 SIZES = (1, 2, 5, 10, 100, 1_000, 10_000)

@@ -11,37 +11,12 @@ import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.explore import words as explore
 from sampledash.dashboard.explore.result import jumps, rank_grid
-from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, M, N, Numbers
+from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, M, N, Numbers, text_of
 from sampledash.dashboard.sliding import Curve
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
-TEXT = """
-title: Sharp metrics turn soft
-setup: n = $n. On all items Recall@10 is 100 % up to rank 10, and nothing after it.
-question: With m = $m negatives, what is the expected Recall@10 at rank $far?
-choice: about 0 % | $recall: that is Recall@10 on all items. In the sample the item is far better
-    placed.
-choice: about 10 % | $recall: a tenth is right for an item at a random rank; only $better of the
-    items are as good as rank $far.
-choice: about 50 % | $recall: half is reached only at rank $recall_half.
-choice: about 100 % | $recall: of $m negatives about $drawn_above are above it, so its sampled rank
-    is about $sampled_rank: in the top ten.
-right: $right
-sentence: With $m negatives rank $far scores $metric = $value in expectation, on all items $exact.
-    Half of its best value is reached at rank $half, on all items at rank $exact_half.
-formula: $steps
-why: The sampled metric rewards rank $far nearly as the top. A recommender that avoids bad ranks
-    can beat one that finds good ones, under the name of a top-10 metric.
-source: Section 4.3, Figure 3, eq. 16 and 18
-link: explore | rank=$far&metrics=$chip&view=top 1,000 | $metric at rank $far in Explore
-minutes: 8
-misconception: “Sampling adds noise around the true metric.” It changes the expectation: no number
-    of runs averages that away.
-misconception: “1,000 negatives are enough.” Move m: the curve is still far from the dashed one.
-exercise: At which rank does the expected Recall@10 fall to one half for m = $m and for m = $ten_m
-    (n = $n)? | $recall_half and $ten_half: about n·k/m.
-"""
+TEXT = text_of("lesson_03_softness")
 
 LOOKS = ("Recall@10", "NDCG", "AP", "AUC")
 FAR = 500

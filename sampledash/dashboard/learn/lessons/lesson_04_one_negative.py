@@ -10,40 +10,22 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.explore.result import rank_grid
-from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, N, Numbers, movielens, order
+from sampledash.dashboard.learn.lesson import (
+    METRIC,
+    WITHOUT,
+    M,
+    N,
+    Numbers,
+    movielens,
+    order,
+    text_of,
+)
 from sampledash.dashboard.learn.lessons.lesson_03_softness import sampled
 from sampledash.dashboard.sliding import Curve
 from sampledash.report.numbers import count
 from sampledash.report.sentences import negatives
 
-TEXT = r"""
-title: With one negative everything is AUC
-setup: n = $n, and a single negative: the sampled rank is 1 or 2.
-question: With one negative, which metric still cares most about the top?
-choice: AP | AP did, on all items. With one negative the chance of sampled rank 1 falls evenly with
-    the rank, so every metric is a straight line in it.
-choice: NDCG | NDCG did, on all items. With one negative the chance of sampled rank 1 falls evenly
-    with the rank, so every metric is a straight line in it.
-choice: Recall@10 | It cannot tell 1 from 2: it is $flat for all.
-choice: None of them | The chance of sampled rank 1 falls evenly with the rank, so every metric is a
-    straight line in it, as AUC is.
-right: None of them
-sentence: With one negative AP falls from $top at rank 1 to $last at rank $n in equal steps, as AUC
-    does. By it the three recommenders on MovieLens 1M rank $by_one, as by AUC ($by_auc); by AP on
-    all movies $by_ap.
-formula: E[M(\tilde r)] = \frac{n-r}{n-1}\,\big(M(1) - M(2)\big) + M(2)
-formula: E[\mathrm{AP}\,|\,$rank] = \frac{$below}{$others}\cdot $step:2g + $second:2g = $here:4f
-why: One negative does not estimate your metric badly: it estimates AUC. Few negatives are not far
-    from that, whatever the header of the table says.
-source: Section 4.4.4
-link: consistency | m=1&metrics=AP&metrics=AUC | AP and AUC with one negative in Consistency
-minutes: 6
-misconception: “A top-heavy metric stays top-heavy on a small sample.” It can only tell apart what
-    the sample tells apart: one negative tells better from worse, not good from excellent.
-exercise: Show that the expected NDCG with m = 1 and n = $n is linear in r, and give its values at r
-    = 1 and r = n. | Section 4.4.4 with M(1) = 1 and M(2) = $ndcg:3f: these are the values at the
-    two ends.
-"""
+TEXT = text_of("lesson_04_one_negative")
 
 RANK = 100
 DOWN = (N - 1, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 3, 2, 1)

@@ -10,39 +10,13 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
-from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, Link, M, N, Numbers, order
+from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, Link, M, N, Numbers, order, text_of
 from sampledash.dashboard.sliding import Curve
 from sampledash.readers.files import EXAMPLES
 from sampledash.report.numbers import count, percent
 from sampledash.report.sentences import negatives, ranking
 
-TEXT = r"""
-title: The order flips
-setup: $ranks — five ranks each, n = $n.
-question: Which recommender has the highest expected AP on $m negatives?
-choice: A | A: $ap_A. It is never terrible; that it is never good the sample cannot see.
-choice: B | B: $ap_B. Its two ranks of 40 look excellent in a sample, its three bad ones do not.
-choice: C | C: $ap_C. Its rank $best_C is worth $worth:3g times rank $worst_A on all items, on the
-    sample only $sampled_worth:3g times.
-right: $right
-sentence: With $m negatives the expected $metric is $sampled: $sampled_order; $end.
-formula: E\Big[\tfrac15\sum_x M(\tilde R(x))\Big],\qquad $tex_sampled
-formula: \tfrac15\sum_x M(R(x)),\qquad $tex_exact
-why: A metric is consistent if sampling keeps every order in expectation. AUC is; no top-heavy
-    metric is. Which recommender wins can then be decided by m.
-source: Definition 1, Tables 1-2, Figure 2; with replacement
-link: consistency | source=$source&m=$m&scheme=with replacement&metrics=$chip
-    | $metric of A, B and C in Consistency
-minutes: 10
-misconception: “The numbers are too high, but the order is right.” The bias depends on where a
-    recommender has its ranks, so it differs between recommenders.
-misconception: “More negatives always bring the order closer to the truth.” It can change several
-    times on the way: move m.
-exercise: Compute AP of A, B and C on all items from the ranks above. Which order results?
-    | $exact_ap: $exact_ap_order.
-exercise: Find two recommenders with two ranks each whose order by Recall@10 flips with 100 of 9,999
-    negatives. Check them on the Consistency page. | For example $pair.
-"""
+TEXT = text_of("lesson_05_flips")
 
 LOOKS = ("AP", "NDCG", "Recall@10", "AUC")
 TABLE_M = 99  # negatives in Table 2

@@ -10,40 +10,12 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.cache import frozen
-from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
+from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
 from sampledash.report.numbers import count, points
 from sampledash.report.sentences import ranking
 from sampledash.types import Floats
 
-TEXT = r"""
-title: Steady is not right
-setup: $metric of three recommenders on MovieLens 1M. On all movies $worst is the worst. Each run
-    draws $m new negatives for each of $users users.
-question: In how many of $runs runs with $m negatives does $worst, the worst of the three, come
-    first?
-choice: 0 of $runs | In $seen of $runs: its true place is the last, but every run shows the
-    expectation of the sample.
-choice: $half of $runs | In $seen of $runs: the runs scatter by $std:points only: chance has no say
-    here.
-choice: $runs of $runs | In $seen of $runs: the runs agree, to $std:points, on a wrong order.
-right: $right of $runs
-most: $runs
-sentence: In $seen of $runs runs $worst comes first. It scatters by $std:points around $center; the
-    truth, $exact, is $bias:points away.
-formula: \text{error}^2 = \text{bias}^2 + \text{variance}
-formula: ($bias:bare)^2 + ($std:bare)^2 = ($error:bare)^2\quad\text{points}^2
-why: Repeating with new seeds and reporting a small deviation shows that the sample is large enough
-    for its own expectation. It says nothing about the metric.
-source: Section 6.2, Table 3
-link: consistency | m=$m&metrics=Recall@k&answers=Repeat it
-    | The three recommenders in Consistency
-minutes: 7
-misconception: “Five seeds with a small deviation make it reliable.” Reliable and wrong.
-misconception: “A significance test between the sampled values would reveal it.” It would confirm
-    the wrong order with great confidence.
-exercise: One run scatters by $std:points, the bias is $bias:points. How much of the squared error
-    remains if $runs runs are averaged? | $left:chance of it.
-"""
+TEXT = text_of("lesson_06_steadiness")
 
 RUNS, SEED = 20, 1
 VISITED = (20, 50, 100, 200, 500, 1500)

@@ -10,42 +10,11 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.explore.result import rank_grid
-from sampledash.dashboard.learn.lesson import WITHOUT, M, N, Numbers, movielens
+from sampledash.dashboard.learn.lesson import WITHOUT, M, N, Numbers, movielens, text_of
 from sampledash.dashboard.sliding import Curve
 from sampledash.report.numbers import gamma, percent
 
-TEXT = r"""
-title: Corrections buy less bias with variance
-setup: n = $n, m = $m. A correction is free to choose a value for each sampled rank. γ says how much
-    it minds variance; at γ = 0 only bias counts.
-question: A smaller γ makes the bias smaller. What does that cost?
-choice: Nothing | A draw scatters by $std at γ = $gamma and by $small_std at γ = $small_gamma.
-choice: More scatter | From $std at γ = $gamma to $small_std at γ = $small_gamma for one draw.
-choice: More negatives | m stays $m. The values swing wildly instead, and a draw scatters by
-    $small_std at γ = $small_gamma.
-right: More scatter
-sentence: Corrected with γ = $gamma AP is off by $bias instead of $raw_bias, in root mean square
-    over all ranks; one draw scatters by $std, a mean over $users users by $mean_std.
-formula: \min_{\hat M} \sum_r p(r)\,\big(b_r^2 +
-    \gamma\,\mathrm{Var}[\hat M_{\tilde r}\,|\,r]\big),\qquad
-    b_r = E[\hat M_{\tilde r}\,|\,r] - M(r)
-formula: \gamma = $gamma:\quad \text{bias} = $bias,\qquad
-    \frac{\text{scatter}}{\sqrt{|D|}} = \frac{$std}{\sqrt{$users}} = $mean_std
-why: Averaged over many users the scatter shrinks, the bias does not: with many users take a small
-    γ, about 1/|D|. A correction needs no new experiment, only the sampled ranks.
-source: Section 5.3 and 5.4, Figure 4, eq. 24-25
-link: correct | gamma=$gamma&metric=AP&take=BV&what=A metric | AP with γ = $gamma in Correct
-minutes: 8
-misconception: “An unbiased correction exists.” m + 1 values cannot match n ranks; the bias can be
-    made small, not zero.
-misconception: “At rank 1 it is $short:points too low, so it is useless.” It weighs all $n ranks
-    alike, and rank 1 is one of them; what the sample cannot tell apart no correction restores
-    (lesson 8).
-misconception: “Negative corrected values are an error.” They are how the bias is cancelled; the
-    mean over users is what counts.
-exercise: At γ = $small_gamma the bias is $small_bias and a draw scatters by $small_std. By how much
-    does a mean over $users users scatter? | $small_mean_std.
-"""
+TEXT = text_of("lesson_07_corrections")
 
 GAMMA = 0.01
 GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0001)

@@ -9,40 +9,10 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
+from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
 from sampledash.report.numbers import count, percent
 
-TEXT = r"""
-title: What no correction can know
-setup: One run: $m negatives for each of $users users of MovieLens 1M. Only the sampled ranks are
-    left, and n = $n, the users' mean.
-question: What would best pin down $metric of $name?
-choice: A cleverer correction | Every value from $free agrees with these samples: no method can
-    choose.
-choice: $many times as many users | The range would still be $more: rank distributions that give the
-    same sampled ranks stay apart.
-choice: An assumption, or more negatives | If no rank is more frequent than a better one: $assumed.
-right: An assumption, or more negatives
-sentence: From one run with $m negatives $metric of $name can be anything from $free; with $many
-    times as many users from $more. If no rank is more frequent than a better one: $assumed. The
-    truth is $exact.
-formula: \Big[\min_\pi,\ \max_\pi\Big] \sum_r \pi_r\, M(r),\qquad
-    \textstyle\pi \ge 0,\ \sum_r \pi_r = 1,\ \sum_r \pi_r\, p(\tilde r\,|\,r) \approx
-    \hat p(\tilde r)
-formula: $observed\ \text{observed} < $n\ \text{unknown shares}
-why: An estimate within the range is a choice, not a measurement: say which assumption made it. A
-    pair is decided only if every allowed pair of values agrees.
-source: Eq. 16 and section 5.2: fewer sampled ranks than ranks; ranges at 95 %
-link: correct | what=Sampled ranks&m=$m&metric=Recall@k&draw_seed=$seed
-    | The same run in Correct, sampled ranks
-minutes: 8
-misconception: “With enough users everything can be estimated.” More users tell the law of the
-    sampled rank exactly; many rank distributions share it.
-misconception: “The dot in the middle of the range is most likely.” The range has no middle; an
-    assumption does.
-exercise: With m = 1, which property of the rank distribution do the sampled ranks determine?
-    | Its mean, and so AUC; nothing else.
-"""
+TEXT = text_of("lesson_08_limits")
 
 SEED, MANY = 1, 100
 VISITED = (5, 10, 20, 50, 100, 500)

@@ -10,46 +10,11 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
-from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, order
+from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, order, text_of
 from sampledash.dashboard.sliding import Curve
 from sampledash.report.sentences import negatives
 
-TEXT = r"""
-title: In your own paper
-setup: X, Y and Z on MovieLens 1M. With $m negatives $metric says $shown; on all movies it is $true.
-question: What makes the comparison right?
-choice: Five seeds, mean and deviation | All seeds share the same bias: they agree on the wrong
-    order (lesson 6).
-choice: A significance test | It tests the difference of the sampled values, which is real, and has
-    the wrong sign.
-choice: Ranking all candidates | There is nothing to be wrong then; with negatives it takes
-    $right_from of at most $most.
-right: Ranking all candidates
-sentence: All three pairs are right from m = $right_from on in expectation; one run shows the order
-    of $pair in $sure of cases from m = $needed on, of at most $most possible negatives.
-formula: m \ge $right_from,\quad \frac{m}{n-1} \ge \frac{$right_from}{$most} =
-    $share:0f\,\%
-why: Full ranking costs one score per item and a count of those above. Ranks that are saved once
-    give every metric, and every m, afterwards. Where a score is dear, $stop scores a user, of $full
-    on average, give the exact $metric too: stop when it is decided (lesson 10).
-source: Sections 6.2, 6.3 and 7
-link: consistency | source=Upload a file&answers=What to do instead
-    | Check your own ranks in Consistency, and what to do instead
-minutes: 8
-misconception: “Everybody uses 100 negatives, so mine are comparable.” Only with the same n, m and
-    scheme, and only as the softened metric.
-misconception: “A larger m is always affordable later.” Save the true ranks once: every table
-    follows.
-exercise: Take a paper that prints metrics on sampled negatives. Note n, m, the scheme and whether
-    AUC is printed; paste the table on the Correct page.
-    | What the table allows is shown as a range; pairs whose ranges overlap are undecided.
-point: **Rank all candidates**, and save the true ranks.
-point: If scores are dear: **stop when decided**, of fewer users if need be (lesson 10).
-point: If you must sample: say n, m, the scheme and the seeds.
-point: Check from which m the order is right: here $right_from, not $m.
-point: Report a corrected metric with its γ, and its scatter.
-point: Report AUC too: sampling leaves its expectation alone.
-"""
+TEXT = text_of("lesson_09_your_paper")
 
 SURE = 0.95
 VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)

@@ -11,46 +11,11 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
-from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
+from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
 from sampledash.dashboard.sliding import Curve
 from sampledash.report.numbers import count
 
-TEXT = r"""
-title: Stop when it is decided
-setup: $first ranks one movie for each of $users users on MovieLens 1M. The other movies are scored
-    one by one, in random order. Once $k are above it, $metric of this user is 0 for certain: stop.
-    Else go on to the last.
-question: What share of all scores gives the exact $metric of all users?
-choice: All of them | Only the $hits of users with the movie within $k take all. For the others $k
-    that are above come much earlier: $share in all.
-choice: About a fifth | $mean scores a user instead of $full on average: most users are decided
-    early.
-choice: Hardly any | A user with the movie within $k, $hits of them, takes all scores, for only the
-    last one can tell: $share in all.
-right: About a fifth
-sentence: The exact $metric of $first takes $mean scores a user, of $full, on average. After $m
-    scores of each user $open are open: exactly the $metric that $m negatives would show.
-formula: E[\text{scores}\,|\,r] = \frac{k\,n}{r}\quad(r > k)
-formula: $one_k \cdot $one_n / $one_r = $one_cost:1f
-why: $m negatives for everybody give a number that is wrong. The same money, spent until each of
-    fewer users is decided, gives one that is right, with an honest interval.
-source: Section 7 asks to avoid sampling; stopping is inverse sampling (Haldane, Biometrika 1945)
-link: consistency | answers=What to do instead&metrics=Recall@k
-    | Every design at one price in Consistency
-minutes: 8
-misconception: “Whoever stops early misses something.” Of a metric cut at k nothing is left to miss:
-    no order of the rest changes it.
-misconception: “So does AUC.” Every candidate counts in it, the last like the first: it is never
-    decided, but a few random negatives estimate it without bias.
-exercise: n = $one_n, the relevant item at rank $one_r. How many candidates are looked at on average
-    until Recall@$one_k is decided, and until Recall@1 is?
-    | $one_k · $one_n / $one_r = $one_cost:1f, and $one_n / $one_r = $one_first:1f.
-exercise: Someone has $m scores for each user and stops when decided, until they are spent. How many
-    of the $users users are reached on average? | $users · $m / $mean = $reached.
-point: A metric cut at k: **stop when decided**, exact for about a fifth here.
-point: Less money: fewer users, drawn at random, the same for all systems.
-point: All scores from one matrix product: rank everything.
-"""
+TEXT = text_of("lesson_10_stop_when_decided")
 
 LOOKS = ("One user", "A hit", "All users")
 SEED, CANDIDATES, CUTOFF, ACROSS = 3, 50, 10, 10
