@@ -15,6 +15,7 @@ Harald Steck. Training and Testing of Recommender Systems on Data Missing Not at
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -48,47 +49,7 @@ class Trained(NamedTuple):
 #: Table 2, MovieLens 1M: ATOP on the two halves of what is held out. Its λ tuned for RMSE is 0.06.
 TABLE_2 = tuple(
     Trained(*row)
-    for row in (
-        ("bestseller list 1", "Best by mean", "bestsellers-mean", 0.804, 0.803),
-        ("bestseller list 2", "Best by count", "bestsellers-count", 0.874, 0.873),
-        ("bestseller list 3", "Best by 5 stars", "bestsellers-top", 0.883, 0.880),
-        (
-            "observed ratings only, λ for RMSE",
-            "Observed, λ .06",
-            "observed-only d=50 rm=0 reg=0.06 sweeps=12",
-            0.863,
-            0.861,
-        ),
-        (
-            "observed ratings only, λ for ATOP",
-            "Observed, λ .05",
-            "observed-only d=50 rm=0 reg=0.05 sweeps=12",
-            0.866,
-            0.864,
-        ),
-        (
-            "AllRank-Regression",
-            "AllRank-Regression",
-            "AllRank-Regression d=50 wm=0.05 rm=2 reg=0.05 sweeps=6",
-            0.933,
-            0.933,
-        ),
-        ("'dense' SVD", "Dense SVD", "dense-SVD d=50 rm=2 reg=0.03", 0.915, 0.915),
-        (
-            "AllRank-Binary-Logistic",
-            "Binary-Logistic",
-            "AllRank-Binary-Logistic d=50 wm=0.02 reg=0.02 steps=20",
-            0.923,
-            0.928,
-        ),
-        (
-            "AllRank-Binary-Regression",
-            "Binary-Regression",
-            "AllRank-Binary-Regression d=50 wm=0.01 reg=0.03 sweeps=15",
-            0.919,
-            0.924,
-        ),
-    )
+    for row in pd.read_csv(Path(__file__).with_suffix(".csv")).itertuples(index=False, name=None)
 )
 
 #: A cell of Table 2 matches within its rounding and two of its standard deviations, below 0.005.
