@@ -14,7 +14,6 @@ from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
-_LIFTS = (0.0, -0.001, 0.04, -0.04, 0.12, -0.12, 0.22, -0.22, 0.34, -0.34, 0.46)
 AGREE = 0.005  # of the axis: closer than that two lines are one to the eye
 _FEW = 10  # bars
 
@@ -58,7 +57,8 @@ def expected_curve(
         marker = {"color": fills, "size": 10, "line": {"color": c.paper, "width": 1.5}}
         data.append(theme.dots([at, at], heights, marker, hoverinfo="skip"))
         back = theme.faded(c.page, 0.75)
-        names = _values_at(at, marks, ranks, (y_exact, y_mean), log=log, narrow=narrow, back=back)
+        look = {"log": log, "narrow": narrow, "back": back}
+        names = _values_at(at, marks, int(ranks[-1]), top, **look)
         shapes = [theme.upright(at, c.muted)]
     else:
         i, j = _crossing(y_mean, 0.62 * top), _crossing(y_exact, 0.35 * top)
@@ -96,89 +96,39 @@ def _crossing(values: Floats, level: float) -> int:
 def _values_at(
     at: int,
     marks: Mapping[str, tuple[float, str]],
-    ranks: Ints,
-    curves: tuple[Floats, Floats],
+    last: int,
+    top: float,
     *,
     log: bool,
     narrow: bool,
     back: str,
 ) -> list[dict[str, Any]]:
-    """Name and value beside the marked points, where the lines leave room."""
-    last, top = max(int(ranks[-1]), 2) if log else int(ranks[-1]), float(curves[0].max())
+    """Name and value beside the marked points: above on the right, or below on the left.
 
-    def in_frame(x: Any, y: Any) -> Floats:
-        """Points as shares of the width and height of the plot, shape (points, 2)."""
-        across = np.log(x) / np.log(last) if log else np.asarray(x) / last
-        return np.column_stack([across, np.asarray(y) / top])
-
-    lines = []
-    for curve in curves:  # at even distances: a steep fall counts by its length
-        points = in_frame(ranks, curve)
-        along = theme.length(*points.T)
-        even = np.linspace(0, along[-1], 160)
-        lines.append(np.column_stack([np.interp(even, along, part) for part in points.T]))
-    taken = np.concatenate(lines)
-    high, low = (f(y for y, _ in marks.values()) for f in (max, min))
-    broken = "<br>" if narrow else " "
-    texts = {
-        name: f'<span style="color:{color}">{name}{broken}<b>{percent(y / 100)}</b></span>'
-        for name, (y, color) in marks.items()
-    }
-    size = (0.31, 0.15) if narrow else (0.2, 0.08)
-    bottom, ceiling = -0.02, 1.06
-    if high - low < size[1] * top:  # too close for two labels
-        shown = [(high, "<br>".join(texts.values()), (bottom, ceiling))]
-        size = (size[0], 2 * size[1])
-    else:
-        # The label of the lower value stays below the upper point, so that they read in order.
-        shown = [
-            (y, texts[name], (low / top, ceiling) if y == high else (bottom, high / top))
-            for name, (y, _) in marks.items()
-        ]
-    labels = []
-    for y, text, within in shown:
-        side, lift, corner, covers = _free_place(in_frame(at, y)[0], taken, size, within)
-        label = theme.name_at(at, y + lift * top, text, "", log=log, side=side, shift=9)
-        label |= {"yanchor": "bottom" if lift >= 0 else "top", "align": "left"}
-        label["font"] = {"size": 14}
-        if covers or side == "center":
-            label["bgcolor"] = back
-        labels.append(label)
-        # The next label keeps away from this one: it counts more than any line.
-        box = np.meshgrid(*(np.linspace(c, c + d, 16) for c, d in zip(corner, size, strict=True)))
-        taken = np.vstack([taken, np.column_stack([part.ravel() for part in box])])
-    return labels
-
-
-def _free_place(
-    point: Floats, taken: Floats, size: tuple[float, float], within: tuple[float, float]
-) -> tuple[str, float, Floats, bool]:
-    """Where a label of this size covers least of ``taken``: side, lift, corner, covers any.
-
-    A falling curve leaves room above on its right and below on its left; far from the point a
-    label loses its meaning, so distance costs.
+    There a falling curve leaves room. The higher point has its label on the right and the lower one
+    on the left, except near the ends of the axis, where both labels are on the side that is left.
     """
-    starts = {"right": 0.04, "left": -0.04 - size[0], "center": -size[0] / 2}
-    places = [
-        (side, lift)
-        for side in starts
-        for lift in _LIFTS
-        if side != "center" or abs(lift) >= 0.03  # or it would sit on the point
-    ]
-    corners = point + [
-        (starts[side], lift if lift >= 0 else lift - size[1]) for side, lift in places
-    ]
-    ends = corners + size
-    low, high = within
-    frame = [-corners[:, 0], ends[:, 0] - 1.09, low - corners[:, 1], ends[:, 1] - high]
-    outside = np.maximum(np.max(frame, axis=0), 0.0)
-    # A line along the edge of the box does not touch the letters in it.
-    (x, y), (left, base), (right, up) = taken.T, corners.T[..., None], ends.T[..., None]
-    inside = (x >= left) & (x <= right) & (y >= base + 0.02) & (y <= up - 0.02)
-    covered = inside.sum(axis=1)
-    dislike = [22 * abs(lift) + 1 * (side == "center") for side, lift in places]
-    best = int(np.argmin(covered + 1e4 * outside + dislike))
-    return *places[best], corners[best], bool(covered[best])
+    share = np.log(at) / np.log(max(last, 2)) if log else at / last
+    height = 0.2 if narrow else 0.08  # of a label, as a share of the plot's
+
+    def lift(y: float, right: bool) -> float:
+        """Where the label of a value begins, as a share of the plot's height."""
+        above = y / top + 0.02
+        return above if right and above + height < 1.05 else max(above - 0.04 - height, 0.0)
+
+    higher, lower = sorted(marks, key=lambda name: -marks[name][0])
+    right = {higher: share < 0.7, lower: share < 0.3}
+    lifts = {name: lift(marks[name][0], right[name]) for name in marks}
+    if right[higher] == right[lower]:
+        lifts[lower] = max(min(lifts[lower], lifts[higher] - height), 0.0)
+        lifts[higher] = max(lifts[higher], lifts[lower] + height)
+    labels = []
+    for name, (y, color) in marks.items():
+        text = f"{name}{'<br>' if narrow else ' '}<b>{percent(y / 100)}</b>"
+        side = "right" if right[name] else "left"
+        label = theme.name_at(at, top * lifts[name], text, color, log=log, side=side, shift=9)
+        labels.append(label | {"yanchor": "bottom", "align": "left", "bgcolor": back})
+    return labels
 
 
 def family(
