@@ -19,7 +19,8 @@ from sampledash.comparison.order import TIED
 from sampledash.comparison.verdict import CONFIDENT, Pairs
 from sampledash.readers.files import EXAMPLES
 from sampledash.report.escape import one_line, tex
-from sampledash.report.numbers import count, gamma, listed, rounded, span, tex_count, tex_number
+from sampledash.report.numbers import count, gamma, rounded, tex_count, tex_number
+from sampledash.report.templates import template
 from sampledash.types import Floats
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def paragraph(findings: Pairs, *, latex: bool = False) -> str:
     numbers do not say. Every number is one of the findings. In LaTeX names are escaped and cited by
     the keys of :func:`bibtex`.
     """
-    return " ".join(_template(latex).render(_facts(findings)).split())
+    return " ".join(_template(latex).render(_facts(findings), latex=latex).split())
 
 
 def bibtex(findings: Pairs) -> str:
@@ -56,7 +57,6 @@ def bibtex(findings: Pairs) -> str:
 @cache
 def _template(latex: bool) -> Template:
     """The words, as plain text or for LaTeX."""
-    from jinja2 import Environment, StrictUndefined
 
     def name(text: str) -> str:
         """What a user wrote, on one line and not too long."""
@@ -78,20 +78,10 @@ def _template(latex: bool) -> Template:
     def formula(text: str) -> str:
         return f"${text}$".replace("γ", r"\gamma") if latex else text
 
-    environment = Environment(undefined=StrictUndefined, autoescape=False)
-    environment.globals["latex"] = latex
-    environment.filters |= {
-        "count": count,
-        "count_in_formula": tex_count if latex else count,
-        "formula": formula,
-        "gamma": tex_number if latex else gamma,
-        "listed": listed,
-        "name": name,
-        "percent": percent,
-        "share": share,
-        "span": lambda ends: span(*ends),
-    }
-    return environment.from_string((_HERE / "paragraph.txt.jinja").read_text(encoding="utf-8"))
+    words = {"name": name, "share": share, "percent": percent, "formula": formula}
+    words |= {"count_in_formula": tex_count if latex else count}
+    words |= {"gamma": tex_number if latex else gamma}
+    return template(_HERE / "paragraph.txt.jinja", **words)
 
 
 def _facts(f: Pairs) -> dict[str, Any]:
