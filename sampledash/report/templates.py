@@ -1,8 +1,9 @@
-"""Texts as Jinja templates: files beside the modules that fill them in."""
+"""Texts in files beside the modules that use them: by name, or as Jinja templates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,13 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "tex_number": tex_number,
     "tex_percent": tex_percent,
 }
+
+
+def texts(file: Path) -> Mapping[str, str]:
+    """The texts of a file by name, from blocks ``[name] text`` whose wrapped lines are indented."""
+    blocks = re.split(r"\n(?=\[)", file.read_text(encoding="utf-8").strip())
+    lines = (re.sub(r"\n +", " ", block.removeprefix("[")).split("] ", 1) for block in blocks)
+    return {name: text for name, text in lines}
 
 
 @cache

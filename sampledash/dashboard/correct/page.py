@@ -278,8 +278,10 @@ def _why(q: Question) -> None:
     st.markdown(words.gamma_meaning(q.taken, q.instances))
     for step in words.formula(q.fit(), *q.risk(), prior=result.TEX[q.prior.name]):
         st.latex(step)
-    st.markdown(words.AVERAGES if q.prior.name == UNIFORM else words.AVERAGES_BY_PRIOR)
-    st.caption(words.FORMULAS)
+    st.markdown(
+        words.TEXTS["averages"] if q.prior.name == UNIFORM else words.TEXTS["averages by prior"]
+    )
+    st.caption(words.TEXTS["formulas"])
 
 
 def _prior_choice() -> Given | None:

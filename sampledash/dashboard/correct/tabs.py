@@ -112,7 +112,7 @@ def movielens(q: Question) -> None:
     for place, one in zip(st.columns(2), (Correction(), recipe), strict=True):
         with place:
             movielens_curves(metric, one, m)
-    st.caption(words.REAL_SETTING)
+    st.caption(words.TEXTS["real setting"])
     exact = [mean(metric, x) for x in sets]
     table = {"recommender": [x.system for x in sets], "exact": [f"{100 * x:.2f}" for x in exact]}
     notes: list[str] = []
@@ -187,7 +187,7 @@ def spectrum(q: Question) -> None:
     fig = pictures.spectrum(title, series, most=min(3 * largest, s.n - 1), dark=page.is_dark())
     alt = f"Share kept of the components of degree 1 and up: {', '.join(x for x, _ in series)}."
     page.picture(fig, key="correct_spectrum", alt=alt)
-    st.caption(words.COMPONENTS)
+    st.caption(words.TEXTS["components"])
     if k is not None and k <= s.m:
         uniform = s.n * k / (s.m + 1)
         st.markdown(words.reading(str(q.metric), k, s, full_cutoff(k, s.n, s.m), uniform))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,28 +12,10 @@ from sampledash.correction import Correction, Fit
 from sampledash.dashboard.explore.words import SAME
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, gamma, percent, tex_count, tex_number
+from sampledash.report.templates import texts
 from sampledash.sampling import Sampling
 
-FORMULAS = "Krichene & Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eq. 20-26."
-
-AVERAGES = (
-    "Averages are root mean squares over all n ranks, each weighing the same. A good system has "
-    "its ranks at the top, where the bias is largest: see the large picture and *On real ranks*."
-)
-AVERAGES_BY_PRIOR = (
-    "Averages are root mean squares over the ranks, weighing as the prior says: the nearer it is "
-    "to the ranks of your systems, the nearer they are to the error of your means."
-)
-COMPONENTS = (
-    "Components: the discrete Chebyshev polynomials over the true rank, from a straight line "
-    "(degree 1) to ever finer waves. A sharp cutoff at the top needs high degrees. Kept: what is "
-    "left of a component in the expected corrected metric, ranks weighing the same."
-)
-REAL_SETTING = (
-    "Recommenders X, Y, Z on MovieLens 1M as in Figure 6: drawn without replacement from each "
-    "user's own candidates, fitted with replacement at their mean number. Shaded: some pair is "
-    "not in its true order. Fitted at every m up to 400, then on a ladder with bisection."
-)
+TEXTS = texts(Path(__file__).with_suffix(".txt"))
 
 
 def size(value: float) -> str:

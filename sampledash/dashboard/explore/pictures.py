@@ -57,7 +57,7 @@ def expected_curve(
         marker = {"color": fills, "size": 10, "line": {"color": c.paper, "width": 1.5}}
         data.append(theme.dots([at, at], heights, marker, hoverinfo="skip"))
         back = theme.faded(c.page, 0.75)
-        look = {"log": log, "narrow": narrow, "back": back}
+        look: dict[str, Any] = {"log": log, "narrow": narrow, "back": back}
         names = _values_at(at, marks, int(ranks[-1]), top, **look)
         shapes = [theme.upright(at, c.muted)]
     else:

@@ -146,11 +146,11 @@ def _split() -> tuple[Split, float | None] | None:
     st.caption(cache.cached((words.data, data.digest), lambda: words.data(data), shared=False))
     least = None
     with st.container(horizontal=True):
-        how = page.segments("Held out", SPLITS, "split", help=words.SPLIT_ABOUT)
-        seen = page.segments("Seen items", SEEN, "seen", help=words.SEEN_ABOUT)
+        how = page.segments("Held out", SPLITS, "split", help=words.TEXTS["split"])
+        seen = page.segments("Seen items", SEEN, "seen", help=words.TEXTS["seen"])
         if data.rating is not None:
             bound: dict[str, Any] = {"key": "least_rating", "bind": "query-params", "width": 180}
-            bound |= {"format": "%.6g", "placeholder": "any", "help": words.LEAST_ABOUT}
+            bound |= {"format": "%.6g", "placeholder": "any", "help": words.TEXTS["least"]}
             least = st.number_input("Relevant: rated at least", value=None, **bound)
 
     def parts() -> tuple[str, Split]:
@@ -173,7 +173,7 @@ def _split() -> tuple[Split, float | None] | None:
 
 
 def _interactions() -> Interactions:
-    about, offered = words.INTERACTIONS_ABOUT, (SYNTHETIC, UPLOAD)
+    about, offered = words.TEXTS["interactions"], (SYNTHETIC, UPLOAD)
     if page.segments("Interactions", offered, "interactions", help=about) == SYNTHETIC:
         return cache.once(synthetic)()
     file = st.file_uploader(
@@ -239,13 +239,13 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
-            how: dict[str, Any] = {"key": f"lab_{option}_{ident}", "help": words.CORE_ABOUT}
+            how: dict[str, Any] = {"key": f"lab_{option}_{ident}", "help": words.TEXTS["core"]}
             kept[option] = st.number_input(label, 1, value=1, step=1, **how, **_KEPT)
-        about, key = words.REPEATS_ABOUT, f"lab_duplicates_{ident}"
+        about, key = words.TEXTS["repeats"], f"lab_duplicates_{ident}"
         of_repeats = "last", "first", "all"
         kept["duplicates"] = st.selectbox("Of repeats", of_repeats, key=key, help=about, **_KEPT)
         if opened.interactions.rating is not None:
-            how = {"key": f"lab_implicit_{ident}", "help": words.IMPLICIT_ABOUT}
+            how = {"key": f"lab_implicit_{ident}", "help": words.TEXTS["implicit"]}
             kept["implicit"] = st.toggle("Ignore ratings", persist_state="session", **how)
     return kept
 
@@ -255,7 +255,7 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
 
 def _chosen() -> tuple[list[Wanted], int]:
     """The chosen recommenders, one whose text is wrong as it last was right; and the seed."""
-    chosen = page.chips("Recommenders", OFFERED, "recommenders", FIRST, words.OFFERED_ABOUT)
+    chosen = page.chips("Recommenders", OFFERED, "recommenders", FIRST, words.TEXTS["recommenders"])
     found: list[Wanted] = []
     place = st.container()
     with st.expander("Their knobs, as in the papers", icon=":material/tune:"):
@@ -448,7 +448,7 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
 def _sweeps(setup: Setup) -> None:
     """ATOP, Recall and RMSE over a knob of AllRank-Regression."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        knob = page.segments("Knob", SWEEPS, "sweep", help=words.SWEEP_ABOUT)
+        knob = page.segments("Knob", SWEEPS, "sweep", help=words.TEXTS["sweep"])
         key = setup.key(knob)
         if st.button(
             f"Sweep {knob}",
@@ -459,18 +459,18 @@ def _sweeps(setup: Setup) -> None:
             st.session_state[_JOB] = Job([setup.sweep(knob)], _made())
             st.rerun()
     if setup.parts.test.rating is None:
-        st.info(words.NOT_RATED)
+        st.info(words.TEXTS["not rated"])
         return
     job: Job | None = st.session_state.get(_JOB)
     points = _made().get(key) or (job.points.get(key, ()) if job else ())
     if not points:
-        st.caption(words.SWEEP_BEGIN)
+        st.caption(words.TEXTS["sweep begin"])
         return
     found = swept(knob, points, state.current().k)
     st.markdown(f"**{words.swept(knob, found)}**")
     fig = pictures.swept(knob, found, dark=page.is_dark())
     page.panels(fig, 3, key="lab_sweep", alt=words.swept(knob, found), dim=False)
-    st.caption(words.SWEPT)
+    st.caption(words.TEXTS["swept"])
     page.take(found, f"sweep-{SWEEPS[knob]}")
     if key not in _made():
         return
@@ -478,13 +478,13 @@ def _sweeps(setup: Setup) -> None:
     st.markdown(f"**{words.tops(tops)}**")
     fig = pictures.tops(tops, dark=page.is_dark())
     page.panels(fig, 2, key="lab_tops", alt=words.tops(tops), dim=False)
-    st.caption(words.TOPS)
+    st.caption(words.TEXTS["tops"])
     page.take(tops, f"topk-{SWEEPS[knob]}")
 
 
 def _toy(setup: Setup) -> None:
     """Table 1 of Steck: RMSE cannot tell a constant from an oracle."""
     said, shown = st.columns([5, 7], gap="large", vertical_alignment="center")
-    said.markdown(words.TOY)
+    said.markdown(words.TEXTS["toy"])
     with shown:
-        page.moving(pictures.toys(page.is_dark()), key="lab_toy", alt=words.TOY_ALT)
+        page.moving(pictures.toys(page.is_dark()), key="lab_toy", alt=words.TEXTS["toy alt"])

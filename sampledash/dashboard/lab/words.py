@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,56 +15,9 @@ from sampledash.lab.splits import Split
 from sampledash.readers.frame import several
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, listed, percent
+from sampledash.report.templates import texts
 
-INTERACTIONS_ABOUT = (
-    "Who took or rated what: ratings, clicks, purchases. The small world is drawn from a seed by a "
-    "model of tastes, popularity and series; a tenth of its items have nearly half of all "
-    "interactions, as in MovieLens."
-)
-SPLIT_ABOUT = (
-    "What is held out is ranked; the rest is learned from. Last 5 halved is Steck's (2010): a "
-    "random half is tested, the other would tune. Last 10 %: of all interactions, by time."
-)
-SEEN_ABOUT = (
-    "Whether what a user took in training is among the candidates: Krichene & Rendle leave it out, "
-    "Steck keeps it in."
-)
-
-OFFERED_ABOUT = (
-    "X, Y, Z: Krichene & Rendle, KDD 2020. EASE: Steck, WWW 2019. The others: Table 2 of Steck, "
-    "KDD 2010; those learn from ratings."
-)
-CORE_ABOUT = "Users and items with fewer interactions are left out, until none has (the k-core)."
-REPEATS_ABOUT = "Which of several interactions of one user with one item count."
-IMPLICIT_ABOUT = "That an interaction took place is what counts."
-LEAST_ABOUT = "Held-out interactions with a lower rating are not ranked. Empty: all are relevant."
-SWEEP_ABOUT = (
-    "Values of a knob of AllRank-Regression, the others as in the paper: w_m is the weight of a "
-    "missing rating, r_m the rating that stands for it."
-)
-SWEEP_BEGIN = (
-    "Trains AllRank-Regression with each of ten or so values, and asks: which is best by the ranks "
-    "of what is liked, and which by the error on the ratings there are?"
-)
-SWEPT = (
-    "As Figures 1 and 2 of Steck (KDD 2010), on these interactions: ATOP and Recall of each "
-    "relevant pair among all candidates (those of the highest rating unless chosen above), RMSE "
-    "of every held-out rating."
-)
-TOPS = (
-    "As Figure 3 of Steck: TOPK, the share of the relevant pairs that are in the first k of the "
-    "list. Solid where ATOP is highest; dashed where RMSE is lowest, if that is elsewhere."
-)
-NOT_RATED = "A sweep learns from ratings, and these interactions have none."
-TOY = (
-    "Eight users rate only what they like, with a 5 (Table 1 of Steck, KDD 2010). Dark cells are "
-    "predicted 5 stars, light ones 1. **Whoever predicts 5 for everything has no error on the "
-    "ratings, and neither has who knows every taste: the rank among all movies tells them apart.**"
-)
-TOY_ALT = (
-    "Eight users by eight movies, what is rated and what is predicted; RMSE and ATOP as the tastes "
-    "of more users are known."
-)
+TEXTS = texts(Path(__file__).with_suffix(".txt"))
 
 
 def data(interactions: Interactions) -> str:

@@ -78,7 +78,7 @@ def show() -> None:
         f"### {matched.sum()} of {len(matched)} printed cells match, "
         f"and {holds.sum()} of {len(holds)} statements of the text hold."
     )
-    st.caption(words.RULE)
+    st.caption(words.TEXTS["rule"])
     how: dict[str, Any] = {"default": DEFAULTS["item"], "key": "item", "bind": "query-params"}
     _item(st.pills("Shown", list(ITEMS), required=True, wrap=True, **how) or DEFAULTS["item"])
     page.copy_link(DEFAULTS)
@@ -96,10 +96,10 @@ def _item(item: str) -> None:
     elif item == "Steck, Table 2":
         _trained()
     else:
-        st.markdown(words.STECK)
+        st.markdown(words.TEXTS["steck"])
         _missing()
         _findings(steck(), item)
-        st.caption(words.STECK_LEFT_OUT)
+        st.caption(words.TEXTS["steck left out"])
     if item in words.MADE:
         title, how, code = words.MADE[item]
         with st.expander(title):
@@ -139,7 +139,7 @@ def _panels(panels: Sequence[Panel]) -> None:
 
 def _missing() -> None:
     """The control that violates the theorem's assumption, and what becomes of the measures."""
-    st.markdown(words.MISSING)
+    st.markdown(words.TEXTS["missing"])
     label = "The best-ranked relevant item is observed so many times as often as the worst"
     about = "1: ratings are missing at random, as the theorem assumes."
     how: dict[str, Any] = {"key": "times", "bind": "query-params", "format": "%d times"}
@@ -162,7 +162,7 @@ def _table(number: int) -> None:
     shown = here.pivot(index=down, columns=across, values="said")
     shown = shown.loc[here[down].unique(), here[across].unique()].rename_axis(columns=None)
     st.table(shown.reset_index(names="System" if down == "row" else "Column"), hide_index=True)
-    st.caption(words.CELL[number])
+    st.caption(words.TEXTS[f"Table {number}"])
     for reason, cells in found[~found["matched"]].groupby("reason", sort=False):
         names = "; ".join(map(words.unmatched, cells["cell"], cells["text"], cells["ours"]))
         st.markdown(f"- {names}: **{str(reason) or 'not explained'}**.")
@@ -181,7 +181,7 @@ def _trained() -> None:
         "Recommender": found["recommender"],
     }
     st.table(pd.DataFrame(lines), hide_index=True)
-    st.caption(words.STECK_TABLE)
+    st.caption(words.TEXTS["Steck, Table 2"])
     page.take(found, "steck-table-2")
 
 

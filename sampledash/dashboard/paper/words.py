@@ -3,78 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from sampledash.report.numbers import count, percent
+from sampledash.report.templates import texts
 
-RULE = (
-    "Ours are exact expectations, not runs. A cell matches within its rounding and two standard "
-    "errors of the printed runs, mean and standard deviation both. Krichene & Rendle, KDD 2020."
-)
-CELL = {
-    1: "Printed → ours. Exact metrics of the toy recommenders, n = 10,000.",
-    2: "Printed → ours: mean ± standard deviation of one run. m = 99 with replacement.",
-    3: "Printed → ours, in %: mean ± standard deviation of one run. m = 100 drawn without "
-    "replacement from each user's own candidates; corrections fitted with replacement at "
-    "n = 3,541, the mean; ties of Z redrawn.",
-    4: "Printed → ours: in how many of 100 runs the pair is in its true order. Settings as for "
-    "Table 3.",
-}
-STECK = (
-    "**Training and testing of recommender systems on data missing not at random** (KDD 2010): "
-    "TOPK and ATOP, and what becomes of them on a sample."
-)
-MISSING = (
-    "**Eq. 6-7, watched.** A user has 20 relevant items among 1,000; on average a third of their "
-    "ratings is observed. Ranked among all items, do the observed ones tell about all?"
-)
-STECK_LEFT_OUT = (
-    "Outside the count: his Table 2, an item of its own here, and Table 3, which needs the ratings "
-    "of Netflix."
-)
-STECK_TABLE = (
-    "ATOP of nine trainings on MovieLens 1M: printed for both halves of what is held out, ours on "
-    "one, ties in the middle. 3,648 movies rated with 5 stars, each ranked among all 3,883. A cell "
-    "matches within its rounding and twice the 0.005 that Steck gives for a standard deviation."
-)
+_HERE = Path(__file__).parent
+TEXTS = texts(_HERE / "words.txt")
+#: Item -> title, text, and the code that made what is shown.
 MADE = {
-    "Table 3": (
-        "How X, Y and Z were made",
-        "The last movie of each user is held out. Y's ranks come out the same for every user, Z's "
-        "for all but some hundred, whose neighbourhoods are cut within ties. X starts at random: "
-        "the bundled ranks are one run. Of ratings with one timestamp the last in the file counts, "
-        "so a few users may have another last movie than in the bundled ranks.",
-        """import sampledash as sd
-from sampledash.lab.experiments import EXPERIMENTS
-
-data = sd.read_interactions("ratings.dat")  # of MovieLens 1M
-sets = sd.finish(EXPERIMENTS["krichene"].run(data))
-print([f"{x.system} {sd.mean('Recall@10', x):.4f}" for x in sets])
-""",
-    ),
-    "Steck, Table 2": (
-        "How these ranks were made",
-        "Each user's last five ratings are held out and halved at random. Movies that nobody rated "
-        "are candidates too. Another random half moves ATOP by some 0.004.",
-        """import pandas as pd
-import sampledash as sd
-from sampledash.lab.experiments import EXPERIMENTS
-
-data = sd.read_interactions("ratings.dat")  # of MovieLens 1M
-movies = pd.read_csv(
-    "movies.dat", sep="::", engine="python", header=None, encoding="latin-1"
-)[0].astype(str)
-items = data.items.astype(str).tolist()
-items += sorted(set(movies) - set(items))  # nobody rated these
-data = sd.Interactions(
-    data.users, items, data.user, data.item, data.rating, data.time
-)
-sets = sd.finish(EXPERIMENTS["steck"].run(data))
-print([f"{x.system} {sd.mean('ATOP', x):.4f}" for x in sets])
-""",
-    ),
+    item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / file).read_text(encoding="utf-8"))
+    for item, file in (
+        ("Table 3", "made_table_3.txt"),
+        ("Steck, Table 2", "made_steck_table_2.txt"),
+    )
 }
 # Item -> page, and the settings that it is opened with.
 _TOY = {"source": "Three toy recommenders", "scheme": "with replacement", "m": "99"}
