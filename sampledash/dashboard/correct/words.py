@@ -11,11 +11,12 @@ import numpy as np
 from sampledash.correction import Correction, Fit
 from sampledash.dashboard.explore.words import SAME
 from sampledash.metrics import Metric
-from sampledash.report.numbers import count, gamma, percent, tex_count, tex_number
-from sampledash.report.templates import texts
+from sampledash.report.numbers import count, gamma, percent
+from sampledash.report.templates import template, texts
 from sampledash.sampling import Sampling
 
-TEXTS = texts(Path(__file__).with_suffix(".txt"))
+_HERE = Path(__file__).parent
+TEXTS = texts(_HERE / "words.txt")
 
 
 def size(value: float) -> str:
@@ -128,63 +129,17 @@ def gamma_meaning(recipe: Correction, instances: int) -> str:
 
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
     """How the vector is made, as TeX with the numbers; ``prior`` is that of p(r)."""
-    n, m, recipe = fit.sampling.n, fit.sampling.m, fit.correction
-    name = rf"\mathrm{{{fit.metric.label}}}"
-    weight = rf"p(r) = \tfrac{{1}}{{{tex_count(n)}}}" if recipe.prior is None else f"p(r) {prior}"
-    matrix = (
-        r"A_{r,\tilde r} = \sqrt{p(r)}\; p(\tilde r \mid r),\quad "
-        rf"b_r = \sqrt{{p(r)}}\,{name}(r),\quad "
-        rf"{weight},\quad A \in \mathbb{{R}}^{{{tex_count(n)} "
-        rf"\times {tex_count(m + 1)}}}"
+    steps = template(_HERE / "formula.tex.jinja").render(
+        n=fit.sampling.n,
+        m=fit.sampling.m,
+        metric=fit.metric,
+        correction=fit.correction,
+        values=fit.values,
+        bias2=bias2,
+        variance=variance,
+        prior=prior,
     )
-    if recipe.name == "rank-estimate":
-        second = 1 + (n - 1) // m
-        return [
-            rf"\hat M(\tilde r) = {name}\!\left(\left\lfloor 1 + \frac{{(n-1)(\tilde r - 1)}}{{m}}"
-            r"\right\rfloor\right)",
-            rf"\tilde r = 2:\quad 1 + \frac{{{tex_count(n - 1)}}}{{{tex_count(m)}}} \to "
-            rf"{tex_count(second)},\qquad \hat M(2) = {name}({tex_count(second)}) = "
-            rf"{tex_number(float(fit.values[1]))}",
-            _balance(bias2, variance),
-        ]
-    if recipe.name == "monotone":
-        bound = r" \ge 0" if recipe.nonnegative else ""
-        steps = [
-            r"\hat M = \operatorname*{argmin}_{\hat M} \sum_r p(r) "
-            rf"\left(E[\hat M_{{\tilde r}} \mid r] - {name}(r)\right)^2,"
-            rf"\qquad \hat M_1 \ge \hat M_2 \ge \dots \ge "
-            rf"\hat M_{{{tex_count(m + 1)}}}{bound}",
-            matrix,
-        ]
-    elif recipe.name == "least-squares" or recipe.gamma == 0:
-        steps = [r"\hat M = (A^\top A)^{-1} A^\top b \qquad (\gamma = 0)", matrix]
-    elif recipe.gamma == 1:
-        steps = [
-            rf"\hat M_{{\tilde r}} = \sum_r p(r \mid \tilde r)\, {name}(r) \qquad (\gamma = 1)",
-            r"p(r \mid \tilde r) = "
-            r"\frac{p(\tilde r \mid r)\, p(r)}{\sum_{r'} p(\tilde r \mid r')\, p(r')},"
-            rf"\qquad {weight}",
-        ]
-    else:
-        g = tex_number(float(recipe.gamma or 0))
-        steps = [
-            rf"\hat M = \left((1 - {g})\, A^\top A + {g}\, \mathrm{{diag}}(c)\right)^{{-1}} "
-            r"A^\top b,\qquad c_{\tilde r} = \sum_r p(r)\, p(\tilde r \mid r)",
-            matrix,
-        ]
-    return [*steps, _balance(bias2, variance, recipe.gamma)]
-
-
-def _balance(bias2: float, variance: float, weight: float | None = None) -> str:
-    """The two terms that were weighed."""
-    terms = (
-        rf"\text{{bias}}^2 = {tex_number(bias2)},\qquad "
-        rf"\text{{variance}} = {tex_number(variance)}"
-    )
-    if not weight:
-        return terms
-    total = tex_number(bias2 + weight * variance)
-    return rf"{terms},\qquad \text{{bias}}^2 + \gamma\,\text{{variance}} = {total}"
+    return [step for step in steps.splitlines() if step]
 
 
 def tradeoff(recipe: Correction, instances: int) -> str:
