@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from sampledash.metrics import Metric
-from sampledash.report.numbers import count, decimal, percent, tex_count, tex_number, tex_percent
+from sampledash.report.numbers import count, decimal, percent
+from sampledash.report.templates import template
 from sampledash.sampling import Sampling
 
 SAME = 1e-9  # closer is rounding
@@ -64,31 +67,20 @@ def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
 
 def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> list[str]:
     """The steps from the true rank to the expected sampled metric, as TeX with the numbers."""
-    n, m = sampling.n, sampling.m
     above, below = (float(x) for x in sampling.weights(rank))
-    share = float(sampling.share_above(rank))
-    name = _tex_name(metric)
-    if sampling.scheme == "popularity":
-        p = (
-            r"q = \frac{\omega\,(r-1)}{\omega\,(r-1) + n - r} = "
-            rf"\frac{{{tex_number(above, 6)}}}{{{tex_number(above + below, 6)}}}"
-        )
-    else:
-        p = rf"p = \frac{{r-1}}{{n-1}} = \frac{{{tex_count(rank - 1)}}}{{{tex_count(n - 1)}}}"
-    if sampling.scheme == "without-replacement":
-        law = (
-            r"\tilde r - 1 \sim \mathrm{Hypergeometric}"
-            rf"({tex_count(n - 1)},\, {tex_count(rank - 1)},\, {tex_count(m)})"
-        )
-    else:
-        law = rf"\tilde r - 1 \sim \mathrm{{Binomial}}({tex_count(m)},\, {tex_number(share)})"
-    return [
-        rf"{p} = {tex_number(share)}",
-        rf"{law},\qquad E[\tilde r] = 1 + {tex_count(m)} \cdot {tex_number(share)} = "
-        rf"{tex_number(1 + m * share)}",
-        _expectation(metric, name, sampling, rank) + rf" = {tex_percent(mean)}",
-        rf"{name}(r) = {metric.tex},\qquad {name}({tex_count(rank)}) = {tex_percent(exact)}",
-    ]
+    steps = template(Path(__file__).with_name("formula.tex.jinja")).render(
+        n=sampling.n,
+        m=sampling.m,
+        scheme=sampling.scheme,
+        metric=metric,
+        rank=rank,
+        above=above,
+        below=below,
+        share=float(sampling.share_above(rank)),
+        exact=exact,
+        mean=mean,
+    )
+    return steps.splitlines()
 
 
 def source(metric: Metric) -> str:
@@ -96,34 +88,6 @@ def source(metric: Metric) -> str:
     steck = "Steck, Training and Testing of Recommender Systems, KDD 2010, eq. 1-5; "
     rendle = "Krichene & Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eq. 7-19."
     return (steck if metric.of_others else "") + rendle
-
-
-def _tex_name(metric: Metric) -> str:
-    label = rf"\mathrm{{{metric.label}}}"
-    cutoff = metric.k if metric.share is None else f"{metric.share:g}"
-    return label if cutoff is None else rf"{label}_{{{cutoff}}}"
-
-
-def _expectation(metric: Metric, name: str, sampling: Sampling, rank: int) -> str:
-    """The expectation in the form the paper gives it (eq. 16-19)."""
-    start = rf"E[{name}(\tilde r)] = "
-    uniform = sampling.scheme != "popularity"
-    if metric.linear and uniform:
-        return start + r"\frac{n - r}{n - 1}"
-    if metric.share is not None:
-        share = rf"P\left(\tfrac{{\tilde r - 1}}{{m}} \le {metric.share:g}\right)"
-        return start + rf"{share} = P(\tilde r \le {tex_count(metric.cut(sampling.m) or 1)})"
-    if metric.on_lattice:
-        factor = rf"\tfrac{{1}}{{{metric.k}}}\, " if metric.name == "precision" else ""
-        return start + rf"{factor}P(\tilde r \le {metric.k})"
-    if (
-        metric.name in ("ap", "rr")
-        and metric.k is None
-        and sampling.scheme == "with-replacement"
-        and rank > 1
-    ):
-        return start + r"\frac{1 - (1-p)^{m+1}}{p\,(m+1)}"
-    return start + rf"\sum_{{i=1}}^{{{tex_count(sampling.m + 1)}}} P(\tilde r = i)\, {name}(i)"
 
 
 def one_draw(metric: Metric, above: int, sampling: Sampling) -> str:
