@@ -100,7 +100,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
     )
     ends = [(part["right_from"].max(skipna=False), metric) for metric, part in by_metric.items()]
     wrong = rows[rows["right_from"].isna()]
-    runs = list(rows[["probability", "better", "worse", "metric"]].itertuples(index=False))
+    shown = rows if len(rows) <= _PAIRS else rows.nsmallest(1, "probability")
+    runs = shown[["probability", "better", "worse", "metric"]].itertuples(index=False)
     chances = rows["probability"].to_numpy(dtype=np.float64)
     decided, misled = int((chances >= CONFIDENT).sum()), int((chances <= 1 - CONFIDENT).sum())
     one_metric = len(by_metric) == 1
@@ -125,18 +126,17 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "equal_pairs": len(f.verdict) - len(rows),
         # Metrics that turn pairs come first, and those that keep all of them last.
         "effects": sorted(effects, key=lambda group: (group[0][0] == 0, group[0][1] == 0)),
-        "most_pairs": _PAIRS,
-        "turned": _pairs(rows[rows["turned"]], "worse", "better") if one_metric else [],
+        "turned": _few_pairs(rows[rows["turned"]], "worse", "better") if one_metric else [],
         "m_max": f.m_max,
         "every_m": f.every_m,
         "starts": sorted(_grouped((int(m), metric) for m, metric in ends if m is not pd.NA)),
         "late": [metric for m, metric in ends if m is pd.NA],
         "wrong": len(wrong),
-        "wrong_pairs": _pairs(wrong, "better", "worse") if one_metric else [],
+        "wrong_pairs": _few_pairs(wrong, "better", "worse") if one_metric else [],
         "comparisons": len(rows),
         "kind": "pairs" if one_metric else "comparisons",
-        "runs": runs,
-        "lowest": min(runs, default=None),
+        # Every comparison where there are few, else the one that a run shows least often.
+        "runs": list(runs),
         "low": f"{100 * (1 - CONFIDENT):g}",
         "high": f"{100 * CONFIDENT:g}",
         "decided": decided,
@@ -154,8 +154,10 @@ def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], 
     return table
 
 
-def _pairs(rows: pd.DataFrame, first: str, second: str) -> list[tuple[str, str]]:
-    return list(zip(rows[first], rows[second], strict=True))
+def _few_pairs(rows: pd.DataFrame, first: str, second: str) -> list[tuple[str, str]]:
+    """The names of pairs, if they are few enough to be named."""
+    pairs = zip(rows[first], rows[second], strict=True)
+    return list(pairs) if len(rows) <= _PAIRS else []
 
 
 def _grouped(pairs: Iterable[tuple[Any, str]]) -> list[tuple[Any, list[str]]]:

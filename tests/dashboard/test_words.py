@@ -247,3 +247,20 @@ def test_the_first_page_draws_heights_and_keeps_labels_apart():
     assert sliding.heights(FIRST).tolist() == pytest.approx([0.0, 1.0, 0.5])
     spread = sliding.spread(np.array([0.0, 0.02, 1.0]), 0.2)
     assert spread.tolist() == pytest.approx([-0.09, 0.11, 1.0])
+
+
+def test_a_correction_shows_its_own_formula():
+    # Eq. 20, 22, 23 and 25 of Krichene & Rendle (KDD 2020); uncorrected, the metric itself.
+    own = {
+        "uncorrected": r"= \mathrm{AP}(\tilde r)",
+        "rank estimate": r"\lfloor",
+        "CLS": r"\operatorname*{argmin}",
+        "LS": r"(A^\top A)^{-1} A^\top b",
+        "BV 0.1": r"(1 - 0.1)\, A^\top A + 0.1\, \mathrm{diag}(c)",
+        "BV 1": r"\sum_r p(r \mid \tilde r)\, \mathrm{AP}(r)",
+    }
+    for name in own:
+        first, *_, last = correct.formula(fitted(name, metric="AP"), 0.25, 0.5)
+        assert [text for text in own.values() if text in first] == [own[name]]
+        assert r"\text{bias}^2 = 0.25" in last
+    assert correct.formula(fitted("BV 0.1"), 0.25, 0.5)[-1].endswith("= 0.3")
