@@ -115,6 +115,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "movielens": f.source in _MOVIELENS,
         "has_ties": any(ranks.has_ties for ranks in sets),
         "m_used": f.m,
+        "all_drawn": protocol.without and f.m >= max(ranks.max_negatives for ranks in sets),
         "short": protocol.without and any(np.any(x.counted().negatives < f.m) for x in sets),
         "by_odds": all(ranks.mass_above is None for ranks in sets),
         "by_prior": protocol.correction.by_rank and protocol.correction.name != "rank-estimate",

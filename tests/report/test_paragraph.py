@@ -201,7 +201,9 @@ def test_instances_candidates_ties_and_several_relevant_items():
         "We rank the relevant item of each of 2 to 3 test instances per system among all its 50 to "
         "80 candidates, ties in random order; on this full ranking Recall@10 is"
     ) in text
-    assert "With 100 negatives per instance instead (all of them where there are fewer), " in text
+    assert "With 100 negatives per instance instead (all of them: none has more), " in text
+    some = paragraph(hand([0.1, 0.2], [0.3, 0.2], sets=sets, m=60))
+    assert "With 60 negatives per instance instead (all of them where there are fewer), " in some
     one = hand([0.1, 0.2], [0.3, 0.2], sets=[sd.RankSet(name, [4], 500) for name in "XY"])
     assert "We rank the relevant item of one instance among all its 500 candidates; on" in (
         paragraph(one)
