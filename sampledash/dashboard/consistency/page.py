@@ -90,7 +90,7 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
     """The verdict and all that follows m."""
     top = st.container(key="headline")
     with st.container(key="controls"):
-        longest = source and max(int(ranks.n.max()) for ranks in source.sets) - 1
+        longest = max(int(x.n.max()) for x in source.sets) - 1 if source is not None else None
         sliders.m(most=longest)
         beside = st.container(key="beside_controls")
     result = None
