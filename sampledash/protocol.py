@@ -27,7 +27,16 @@ from sampledash.rank_sets import (
     require_ranks,
     rounded_mean,
 )
-from sampledash.sampling import SCHEMES, Sampling, Scheme, item_weights, modes, pmf, pmf_chunks
+from sampledash.sampling import (
+    DEFAULT_SCHEME,
+    SCHEMES,
+    Sampling,
+    Scheme,
+    item_weights,
+    modes,
+    pmf,
+    pmf_chunks,
+)
 from sampledash.types import Floats
 
 Weighting = Literal["instances", "relevant-items"]
@@ -39,8 +48,8 @@ _CANCELS = 1e3  # largest factor on a difference of two cumulative laws
 class Options(TypedDict, total=False):
     """Keyword options of the comparison functions.
 
-    ``scheme`` is how negatives are drawn, ``"with-replacement"`` unless given; ``odds`` belongs to
-    ``"popularity"``, where a set has no ``mass_above`` of its own; ``correction`` is what is
+    ``scheme`` is how negatives are drawn, ``"without-replacement"`` unless given; ``odds`` belongs
+    to ``"popularity"``, where a set has no ``mass_above`` of its own; ``correction`` is what is
     applied to each sampled rank (``None``: uncorrected); ``fit_scheme`` is the law the correction
     is fitted to (``None``: ``scheme``);
     ``ties`` reads tied items as ``"expected"`` (random order, redrawn in each run),
@@ -74,7 +83,7 @@ class Protocol:
         if unknown:
             known = ", ".join(Options.__annotations__)
             raise TypeError(f"unknown option {min(unknown)!r}; known are {known}")
-        scheme = options.get("scheme", "with-replacement")
+        scheme = options.get("scheme", DEFAULT_SCHEME)
         fit_scheme = options.get("fit_scheme") or scheme
         checks.choice("scheme", scheme, SCHEMES)
         checks.choice("fit_scheme", fit_scheme, SCHEMES)

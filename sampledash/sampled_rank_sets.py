@@ -12,7 +12,7 @@ from scipy.special import chdtrc, gammaln
 
 from sampledash import checks
 from sampledash.rank_sets import ByDigest, digest_of, rounded_mean
-from sampledash.sampling import SCHEMES, Sampling, Scheme
+from sampledash.sampling import DEFAULT_SCHEME, SCHEMES, Sampling, Scheme
 from sampledash.types import Floats, Ints
 
 #: Chance to be flagged as adaptive where m was set beforehand, at most.
@@ -83,7 +83,7 @@ class SampledRankSet(ByDigest):
         Sampled negatives: one number, or one per entry; at most 10^7, and the different ones
         together.
     scheme
-        How they were drawn, ``"with-replacement"`` or ``"without-replacement"``.
+        How they were drawn, ``"without-replacement"`` or ``"with-replacement"``.
     instances
         Label of the user or query of each entry; without labels every entry is its own.
     counts
@@ -120,7 +120,7 @@ class SampledRankSet(ByDigest):
         n: ArrayLike,
         m: ArrayLike,
         *,
-        scheme: Scheme = "with-replacement",
+        scheme: Scheme = DEFAULT_SCHEME,
         instances: ArrayLike | None = None,
         counts: ArrayLike | None = None,
         adaptive: bool | None = None,

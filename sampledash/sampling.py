@@ -30,6 +30,8 @@ from sampledash.types import Flags, Floats, Ints
 
 Scheme = Literal["with-replacement", "without-replacement", "popularity"]
 SCHEMES: tuple[str, ...] = get_args(Scheme)
+#: How negatives are drawn unless a call says otherwise: as evaluations draw them.
+DEFAULT_SCHEME: Scheme = "without-replacement"
 Weighted = tuple[
     Floats, Floats, Floats
 ]  # weights above and below each item, and how much it counts
@@ -56,8 +58,8 @@ class Sampling:
     m
         Sampled negatives; at least 1, without replacement at most n - 1.
     scheme
-        ``"with-replacement"``, ``"without-replacement"`` or ``"popularity"`` (with replacement,
-        not uniform).
+        ``"without-replacement"``, as evaluations draw, ``"with-replacement"``, as the equations
+        of the paper assume, or ``"popularity"`` (with replacement, not uniform).
     odds
         Popularity only: how many times as often an item above the relevant one is drawn as an
         item below it. 1 is uniform.
@@ -75,7 +77,7 @@ class Sampling:
 
     n: int
     m: int
-    scheme: Scheme = "with-replacement"
+    scheme: Scheme = DEFAULT_SCHEME
     odds: float = 1.0
 
     def __post_init__(self) -> None:
@@ -148,7 +150,7 @@ def parse_sampling(text: str) -> Sampling:
     match = re.fullmatch(pattern, str(text))
     if match is None:
         raise ValueError(
-            f"sampling {text!r} is not understood: write 'n = 10000, m = 99, with-replacement'"
+            f"sampling {text!r} is not understood: write 'n = 10000, m = 99, without-replacement'"
         )
     n, m, scheme, odds = match.groups()
     weight = 1.0 if odds is None else checks.written("odds", odds, low=0, above=True)

@@ -13,7 +13,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
 from sampledash.rank_sets import RankCounts, RankSet, Ties, require_ranks
 from sampledash.sampled_rank_sets import SampledRankSet
-from sampledash.sampling import Scheme, draw_above
+from sampledash.sampling import DEFAULT_SCHEME, Scheme, draw_above
 from sampledash.types import Floats
 
 #: A metric, its value of each sampled count above by position, and the weight of each row.
@@ -159,8 +159,8 @@ def sample_ranks(
     m: int,
     rng: np.random.Generator,
     *,
-    scheme: Scheme = "without-replacement",
-    fit_scheme: Scheme = "with-replacement",
+    scheme: Scheme = DEFAULT_SCHEME,
+    fit_scheme: Scheme | None = None,
 ) -> SampledRankSet:
     """One sampled run of an evaluation whose true ranks are known.
 
@@ -175,7 +175,8 @@ def sample_ranks(
     scheme
         How the negatives are drawn: a uniform scheme.
     fit_scheme
-        The scheme the result carries: the law that estimators assume.
+        The scheme that the result carries, whose distribution the estimators assume; ``None``:
+        ``scheme``.
 
     Returns
     -------
@@ -200,5 +201,10 @@ def sample_ranks(
     count = draw_above(scheme, drawn, *protocol.weights(rows, above), rng)
     labels = np.repeat(ranks.instances, ranks.counts.astype(np.int64))
     return SampledRankSet(
-        ranks.system, count + 1, rows.negatives + 1, drawn, scheme=fit_scheme, instances=labels
+        ranks.system,
+        count + 1,
+        rows.negatives + 1,
+        drawn,
+        scheme=fit_scheme or scheme,
+        instances=labels,
     )

@@ -21,7 +21,7 @@ SET_BEFOREHAND: dict[str, tuple[int, Rule]] = {
 
 
 def chance(n: Ints, m: Ints, above: Ints, **more: object) -> float:
-    return SampledRankSet("A", above + 1, n, m, **more).chance_if_set
+    return SampledRankSet("A", above + 1, n, m, scheme="with-replacement", **more).chance_if_set
 
 
 def drawn(rng: np.random.Generator, size: int) -> tuple[Ints, Floats]:
@@ -73,7 +73,8 @@ def test_weights_count_as_instances() -> None:
 def test_what_is_said_overrules_the_test() -> None:
     m, above = adaptive(np.linspace(0, 1, 300) ** 3, np.random.default_rng(45), 20, 320, 1)
     tested, yes, no = (
-        SampledRankSet("A", above + 1, 1000, m, adaptive=said) for said in (None, True, False)
+        SampledRankSet("A", above + 1, 1000, m, scheme="with-replacement", adaptive=said)
+        for said in (None, True, False)
     )
     assert (tested.is_adaptive, yes.is_adaptive, no.is_adaptive) == (True, True, False)
     assert len({tested.digest, yes.digest, no.digest}) == 3

@@ -1,8 +1,10 @@
 """The house: what may import what, and what start-up loads."""
 
 import ast
+import inspect
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -10,6 +12,9 @@ from pathlib import Path
 import pytest
 
 import sampledash as sd
+from sampledash.command_line import options
+from sampledash.dashboard import state
+from sampledash.protocol import Protocol
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sampledash"
@@ -160,3 +165,43 @@ def test_the_public_names_exist_and_tests_carry_their_own_data() -> None:
     outside = "/work" + "/shared"
     for path in (ROOT / "tests").rglob("*.py"):
         assert outside not in path.read_text(), path
+
+
+def public_callables() -> Iterator[tuple[str, Callable[..., object]]]:
+    """Public functions and classes, and the public methods of the classes."""
+    for name in sd.__all__:
+        value = getattr(sd, name)
+        yield name, value
+        for method in vars(value).values() if isinstance(value, type) else ():
+            if inspect.isfunction(method) and not method.__name__.startswith("_"):
+                yield f"{name}.{method.__name__}", method
+
+
+def test_the_scheme_has_one_default_everywhere() -> None:
+    schemes = {}
+    for name, value in public_callables():
+        given = {} if value is sd.Options else inspect.signature(value).parameters
+        for parameter in given.values():
+            if parameter.name == "scheme":
+                schemes[name] = parameter.default
+    assert {"Sampling", "SampledRankSet", "bounds_from_table", "sample_ranks"} <= set(schemes)
+    schemes["options of comparisons"] = Protocol.of({}).scheme
+    schemes["pages"] = state.SCHEMES[state.DEFAULTS["scheme"]]
+    schemes["command line"] = options.OPTIONS["scheme"][1]["default"]
+    assert set(schemes.values()) == {"without-replacement"}, schemes
+
+
+def test_the_default_of_the_scheme_is_written_once() -> None:
+    written = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                of = node.args
+                pairs = [*zip(reversed(of.args), reversed(of.defaults), strict=False)]
+                pairs += zip(of.kwonlyargs, of.kw_defaults, strict=True)
+                written += [
+                    f"{path.name}, {node.name}"
+                    for parameter, default in pairs
+                    if parameter.arg == "scheme" and isinstance(default, ast.Constant)
+                ]
+    assert written == []

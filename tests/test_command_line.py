@@ -257,7 +257,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
     _, told = asked(capsys, "correct", str(file), *words)
     assert told["sentences"][0] in page.headline
-    sampled = sd.read_sampled_ranks(str(file))
+    sampled = sd.read_sampled_ranks(str(file), scheme="with-replacement")
     first = told["estimates"][0]
     assert (first["low"], first["high"]) == sd.bounds("Recall@10", sampled[0])
     printed = "system, HR@1, HR@10\nA, 0.2, 0.6\nB, 0.1, 0.5\nm = 20, n = 200"
@@ -265,7 +265,8 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     file.write_text(printed)
     _, told = asked(capsys, "table", str(file), *words)
     assert told["sentences"][-1] in page.headline
-    low, high = sd.bounds_from_table("Recall@10", {"HR@1": 0.2, "HR@10": 0.6}, 200, 20, 1)
+    given = {"HR@1": 0.2, "HR@10": 0.6}
+    low, high = sd.bounds_from_table("Recall@10", given, 200, 20, 1, scheme="with-replacement")
     assert (told["ranges"][0]["low"], told["ranges"][0]["high"]) == (low, high)
     assert main(["table", MOVIELENS, *words]) == 2
 

@@ -9,10 +9,10 @@ from tests.oracles import POPULARITY, WITH, WITHOUT, dense_bias_variance, dense_
 
 def test_defaults_and_the_note_of_least_squares() -> None:
     s = Protocol.of({})
-    assert (s.scheme, s.odds, s.fit_scheme, s.ties) == (WITH, 1.0, WITH, "expected")
+    assert (s.scheme, s.odds, s.fit_scheme, s.ties) == (WITHOUT, 1.0, WITHOUT, "expected")
     assert str(s.correction) == "uncorrected"
-    assert Protocol.of({"scheme": WITHOUT}).fit_scheme == WITHOUT
-    assert Protocol.of({"scheme": WITHOUT, "fit_scheme": WITH}).fit_scheme == WITH
+    assert Protocol.of({"scheme": WITH}).fit_scheme == WITH
+    assert Protocol.of({"fit_scheme": WITH}).scheme == WITHOUT
     rs, metric = sd.RankSet("N", [5, 40, 60], 5000), sd.parse_metric("AP")
     assert "ill-conditioned" in str(Protocol.of({"correction": "LS"}).note(metric, rs, 100))
     assert Protocol.of({"correction": "BV 0.1"}).note(metric, rs, 100) is None

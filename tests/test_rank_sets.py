@@ -58,7 +58,7 @@ def test_arrays_are_copied_and_read_only(kind, given_) -> None:
                 "m": 11,
                 "instances": None,
                 "counts": [1, 2],
-                "scheme": WITHOUT,
+                "scheme": "with-replacement",
                 "adaptive": False,
             },
         ),
@@ -159,7 +159,7 @@ def test_one_number_for_all_sampled_ranks() -> None:
     assert counts.tolist() == [1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1]
     with pytest.raises(ValueError, match="read-only"):
         counts[0] = 1
-    assert srs.outcomes.samplings == (sd.Sampling(50, 10, "with-replacement"),)
+    assert srs.outcomes.samplings == (sd.Sampling(50, 10, "without-replacement"),)
     assert repr(srs) == "SampledRankSet('X', 4 instances, n = 50, m = 10)"
 
 

@@ -70,7 +70,8 @@ ITEMS = np.arange(30)
 USER = ("u", 4, ITEMS)
 X = {"HR@1": 0.1746, "HR@5": 0.4892, "HR@10": 0.6622, "NDCG@10": 0.3921}
 BOTH, AP, AUC, BV = [A, B], sd.parse_metric("AP"), sd.parse_metric("AUC"), sd.correction("BV")
-WITHOUT, POPULARITY, FALLING = "without-replacement", "popularity", "non-increasing"
+WITH, WITHOUT = "with-replacement", "without-replacement"
+POPULARITY, FALLING = "popularity", "non-increasing"
 RNG, MANY, FIT = np.random.default_rng(0), 10**12 + 1, BV.fit("AP", sd.Sampling(50, 9))
 SEVERAL = sd.RankSet("S", [1, 5], 10, instances=["a", "a"])
 HALVES = sd.RankSet("S", [1], 9, counts=[1.5])
@@ -80,7 +81,9 @@ MIXED = sampled(sampled_ranks=[1, 2, 3, 1, 4, 9], m=[5, 5, 5, 20, 20, 20])
 #: As no recommender ranks whose ranks are the rarer the further down.
 MIDDLE = sd.SampledRankSet("A", 1 + np.random.default_rng(8).binomial(100, 0.5, 500), 1000, 100)
 # Of one n for all, the mean, 2: the last sampled ranks cannot be.
-MIXED_UP = sampled(sampled_ranks=[1] * 40 + [3] * 40 + [2] * 20, n=[2] * 80 + [3] * 20, m=2)
+MIXED_UP = sampled(
+    sampled_ranks=[1] * 40 + [3] * 40 + [2] * 20, n=[2] * 80 + [3] * 20, m=2, scheme=WITH
+)
 FLAT = fitted(sd.SampledRankSet("S", [1, 2], 50, 4), "mle")
 SAID = sampled(adaptive=True)
 # Relevant items of one instance that are tied.
@@ -291,11 +294,12 @@ rank_distribution([]) | sets is empty
 rank_distribution([sampled(), "x"]) | .*give SampledRankSets
 rank_distribution(sampled(), iterations=0) | iterations must be at least
 rank_distribution(sampled(), "mes", iterations=5) | .*no effect on 'mes'
-rank_distribution([sampled(), sampled(scheme=WITHOUT)]) | .*pool sets drawn in the same way
+rank_distribution([sampled(), sampled(scheme=WITH)]) | .*pool sets drawn in the same way
 rank_distribution(sampled(n=10**7 + 1)) | n = 10000001 is too large to write out
 <fitted(MIXED_UP, "mle"/interval("AP", MIXED_UP/bounds("AP", MIXED_UP>)
     | sampled_rank 2 cannot occur with n = 2 and m = 2
-sampled(n=2, m=2) | sampled_rank of system 'X' is 2, which cannot occur with n = 2 and m = 2
+sampled(n=2, m=2, scheme=WITH)
+    | sampled_rank of system 'X' is 2, which cannot occur with n = 2 and m = 2
 <point/interval>("AP", sampled(), "best") | method 'best' is not understood: use mle, mes
 fit_learned("bv", "AP", sampled()) | method must be one of bv-mle
 fit_learned("bv-mle", "AP", sampled(), gamma=0) | gamma must be above 0

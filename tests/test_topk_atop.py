@@ -92,7 +92,7 @@ def test_at_every_m_topk_is_the_recall_of_its_place(scheme, correction) -> None:
 @pytest.mark.parametrize("method", ["mle", "mes", "monotone-mle", "bv-mle", "bv:0.1"])
 def test_estimates_and_bounds_are_those_of_recall(method) -> None:
     t = 1 + np.random.default_rng(8).binomial(50, np.linspace(0, 1, 400) ** 3)
-    srs = sd.SampledRankSet("A", t, 1000, 50)
+    srs = sd.SampledRankSet("A", t, 1000, 50, scheme="with-replacement")
     one, other = (sd.estimate(name, srs, method) for name in ("TOPK@0.02", "Recall@20"))
     assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
     assert sd.bounds("TOPK@0.02", srs) == pytest.approx(sd.bounds("Recall@20", srs))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, NoReturn, get_args
 
 from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
-from sampledash.sampling import SCHEMES
+from sampledash.sampling import DEFAULT_SCHEME, SCHEMES
 
 FILES = ("rank", "count")  # what they write is read again: CSV unless told otherwise
 _FORMS = ("json", "csv", "markdown", "latex")
@@ -43,7 +43,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "n": (("--n",), {"type": int, "help": "candidates, where the file does not say"}),
     "scheme": (
         ("--scheme",),
-        {"choices": SCHEMES, "default": "without-replacement", "help": "how negatives are drawn"},
+        {"choices": SCHEMES, "default": DEFAULT_SCHEME, "help": "how negatives are drawn"},
     ),
     "odds": (("--odds",), {"type": float, "help": "of scheme popularity"}),
     "correction": (("--correction",), {"help": 'such as CLS or "BV 0.1"; default uncorrected'}),

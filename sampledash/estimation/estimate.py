@@ -34,7 +34,7 @@ from sampledash.estimation.rank_distribution import (
 from sampledash.metrics import Metric, as_metric
 from sampledash.rank_sets import RankSet
 from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
-from sampledash.sampling import Scheme
+from sampledash.sampling import DEFAULT_SCHEME, Scheme
 from sampledash.types import Floats
 
 #: The estimators, and the rank distribution that each of them learns.
@@ -380,7 +380,7 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
     return float(1 + (n - 1) * np.exp(log_chance / a))
 
 
-def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = "with-replacement") -> int:
+def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_SCHEME) -> int:
     """Find the full cutoff whose exact Recall equals the expected sampled Recall@k of a system.
 
     Parameters
@@ -392,7 +392,7 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = "with-re
     m
         Negatives. Without replacement, instances with fewer have all theirs drawn.
     scheme
-        ``"with-replacement"`` or ``"without-replacement"``.
+        ``"without-replacement"`` or ``"with-replacement"``.
 
     Returns
     -------

@@ -41,7 +41,8 @@ METRICS_34 = ("Recall@10", "NDCG@10", "AP", "AUC")
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 1", "BV 0.1", "BV 0.01", "BV 0.001")
 #: X, Y and Z with the ties of Z kept: they are redrawn in every run, as the paper did.
 MOVIELENS = "movielens-xyz-ties"
-_WITH: Scheme = "with-replacement"
+#: What the equations of the paper assume.
+WITH: Scheme = "with-replacement"
 _WITHOUT: Scheme = "without-replacement"
 _N = 10_000  # candidates in Figures 1, 3 and 4
 _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
@@ -81,10 +82,10 @@ class Reproduction(NamedTuple):
 
 
 SETTINGS = {
-    1: Reproduction("paper-abc", "with-replacement", 99, 1000, 3),
-    2: Reproduction("paper-abc", "with-replacement", 99, 1000, 3),
-    3: Reproduction(MOVIELENS, "without-replacement", 100, 100, 2),
-    4: Reproduction(MOVIELENS, "without-replacement", 100, 100, 0),
+    1: Reproduction("paper-abc", WITH, 99, 1000, 3),
+    2: Reproduction("paper-abc", WITH, 99, 1000, 3),
+    3: Reproduction(MOVIELENS, _WITHOUT, 100, 100, 2),
+    4: Reproduction(MOVIELENS, _WITHOUT, 100, 100, 0),
 }
 
 
@@ -125,7 +126,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
     columns, parts = found.groupby("column", sort=False), []
     for done, (column, cell) in enumerate(columns, start=1):
         recipe = None if column == "exact" else str(column)
-        options = Options(scheme=setting.scheme, fit_scheme=_WITH, correction=recipe)
+        options = Options(scheme=setting.scheme, fit_scheme=WITH, correction=recipe)
         protocol, std = Protocol.of(options), np.full(len(cell), np.nan)
         if table == 4:
             pairs = [true_order(metric, sets, protocol) for metric in metrics]
@@ -242,24 +243,25 @@ def _sampled() -> Values:
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        for scheme in (_WITH, _WITHOUT):  # by the law, not by the closed form that assumes it
+        for scheme in (WITH, _WITHOUT):  # by the law, not by the closed form that assumes it
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
+    recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
     return {
         "unchanged": (x := max(bias), x < 1e-12),
         "large_bias": (x := _largest_bias(1000), x > 0.1),
-        "jump": (x := -np.diff(expected("Recall@10", ranks, Sampling(_N, 1000))).min(), x < 0.02),
+        "jump": (x := -np.diff(recall).min(), x < 0.02),
     }
 
 
 def _largest_bias(m: int) -> float:
     """Largest difference of expected sampled from exact AP in Figure 3."""
     ranks = np.arange(1, 1001)
-    return _most(expected("AP", ranks, Sampling(_N, m)) - parse_metric("AP")(ranks, _N))
+    return _most(expected("AP", ranks, Sampling(_N, m, WITH)) - parse_metric("AP")(ranks, _N))
 
 
 def _one_negative() -> Values:
     """Section 4.4.4: m = 1."""
-    ranks, one = np.arange(1, _N + 1), Sampling(_N, 1)
+    ranks, one = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
     lines = [expected(name, ranks, one) for name in ("AP", "NDCG", "AUC", "Recall@1")]
     # What is left after the straight line through the ends.
     left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
@@ -272,7 +274,7 @@ def _one_negative() -> Values:
 
 def _corrections() -> Values:
     """Section 5.1 to 5.4; AP, n = 10,000 and m = 100 as in Figure 4."""
-    sampling, ranks = Sampling(_N, 100), np.arange(1, _N + 1)
+    sampling, ranks = Sampling(_N, 100, WITH), np.arange(1, _N + 1)
     fits = {
         gamma: correction("bias-variance", gamma=gamma).fit("AP", sampling)
         for gamma in (1.0, 0.1, 0.01, 0.001)
@@ -325,13 +327,13 @@ def _sizes() -> Values:
 def _least_bias(n: int, m: int) -> float:
     """Least mean squared bias of AP over ranks 1..n, relative to its mean square."""
     exact = parse_metric("AP")(np.arange(1, n + 1), n)
-    bias, _ = correction("least-squares").fit("AP", Sampling(n, m)).risk()
+    bias, _ = correction("least-squares").fit("AP", Sampling(n, m, WITH)).risk()
     return bias / float(np.mean(exact**2))
 
 
 def _toy(abc: Sequence[RankSet]) -> Values:
     """Section 4.2 and Figure 2: recommenders A, B and C."""
-    names, protocol = ("AUC", "AP", "NDCG", "Recall@10"), Protocol.of({})
+    names, protocol = ("AUC", "AP", "NDCG", "Recall@10"), Protocol.of({"scheme": WITH})
     metrics, (auc, ap, ndcg, recall) = [parse_metric(name) for name in names], range(4)
     exact = exact_means(metrics, abc, protocol)
     means = expected_means(metrics, abc, list(range(1, 10_000)), protocol)
@@ -408,7 +410,7 @@ def _experiment(table: pd.DataFrame) -> Values:
     closer = off[fitted].lt(off["uncorrected"], axis=0)
     top, auc = closer.loc[_TOP_HEAVY].to_numpy(), closer.loc[["AUC"]].to_numpy()
     corrected = orders.loc[_TOP_HEAVY, fitted]
-    sampling, estimate = Sampling(3_541, 100), correction("rank-estimate")
+    sampling, estimate = Sampling(3_541, 100, WITH), correction("rank-estimate")
     recall, ndcg = (estimate.fit(name, sampling).values for name in ("Recall@10", "NDCG@10"))
     before, end = (printed[name]["Recall@10", "X"] for name in CORRECTIONS[-2:])
     return {
@@ -430,7 +432,7 @@ def _experiment(table: pd.DataFrame) -> Values:
 
 def _figure_6(by: Mapping[str, RankSet]) -> Values:
     pair = [by["X"], by["Y"]]
-    corrected = Options(scheme=_WITHOUT, fit_scheme=_WITH, correction="BV 0.1")
+    corrected = Options(scheme=_WITHOUT, fit_scheme=WITH, correction="BV 0.1")
     raw = int(right_from("Recall@10", pair, scheme=_WITHOUT).m[0])
     fixed = int(right_from("Recall@10", pair, 200, **corrected).m[0])
     return {

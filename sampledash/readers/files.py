@@ -39,7 +39,7 @@ from sampledash.readers.upload_limits import (
 )
 from sampledash.readers.warehouse import folder
 from sampledash.sampled_rank_sets import SampledRankSet
-from sampledash.sampling import Scheme
+from sampledash.sampling import DEFAULT_SCHEME, Scheme
 
 
 def open_sources(
@@ -254,7 +254,7 @@ def read_sampled_ranks(
     *,
     n: int | None = None,
     m: int | None = None,
-    scheme: Scheme = "with-replacement",
+    scheme: Scheme = DEFAULT_SCHEME,
     name: str | Sequence[str] | None = None,
     zero_based: bool = False,
     runs: Runs = "averaged",
@@ -271,7 +271,7 @@ def read_sampled_ranks(
         Candidates, and sampled negatives, of every instance: for files without the columns
         ``n_candidates`` and ``m``.
     scheme
-        How the negatives were drawn, ``"with-replacement"`` or ``"without-replacement"``.
+        How the negatives were drawn, ``"without-replacement"`` or ``"with-replacement"``.
     zero_based
         Whether the best sampled rank is written as 0.
     adaptive
@@ -304,7 +304,7 @@ def sampled_sets(
     *,
     n: int | None = None,
     m: int | None = None,
-    scheme: Scheme = "with-replacement",
+    scheme: Scheme = DEFAULT_SCHEME,
     zero_based: bool = False,
     runs: Runs = "averaged",
     systems: Systems | None = None,

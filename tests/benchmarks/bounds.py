@@ -69,7 +69,9 @@ class Case:
         if self.mass is None:
             return averaged(self.ranks, self.n, self.m)
         counts = self.mass @ dense_law(self.n, self.m, WITH)
-        return SampledRankSet("", np.arange(1, self.m + 2), self.n, self.m, counts=counts)
+        return SampledRankSet(
+            "", np.arange(1, self.m + 2), self.n, self.m, counts=counts, scheme=WITH
+        )
 
     def width(self, metric: str, shape: str | None) -> float | None:
         """Of bounds on infinitely many instances, at the smallest tolerance that allows them.
@@ -312,7 +314,7 @@ def shaped(quick: bool) -> Iterator[Result]:
 
 def deciding(ranks: Ints, rule: tuple[int, int, int], rng: np.random.Generator) -> SampledRankSet:
     m, above = adaptive((ranks - 1) / (N - 1), rng, *rule)
-    return SampledRankSet("A", above + 1, N, m, adaptive=True)
+    return SampledRankSet("A", above + 1, N, m, adaptive=True, scheme=WITH)
 
 
 def hardest_to_tell(metric, mass, rule, size):
@@ -320,7 +322,13 @@ def hardest_to_tell(metric, mass, rule, size):
     rng = np.random.default_rng(9)
     many = deciding(1 + rng.choice(N, MANY, p=mass), rule, rng)
     srs = SampledRankSet(
-        "A", many.sampled_ranks, N, many.m, counts=np.full(MANY, size / MANY), adaptive=True
+        "A",
+        many.sampled_ranks,
+        N,
+        many.m,
+        counts=np.full(MANY, size / MANY),
+        adaptive=True,
+        scheme=WITH,
     )
     fit = maximum_likelihood(metric, srs)
     samplings = srs.outcomes.samplings

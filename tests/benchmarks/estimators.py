@@ -61,7 +61,7 @@ def values_of(method: str, samples: list[Outcomes]) -> Floats:
     counts = np.stack([s.counts[0] / s.total[:, None] for s in samples])
     pooled = Outcomes(n, WITH, (m,), (sum(s.counts[0] for s in samples),))
     if method in CORRECTIONS:
-        recipe, law = sd.parse_correction(method), sd.Sampling(n, m)
+        recipe, law = sd.parse_correction(method), sd.Sampling(n, m, WITH)
         fits = [recipe.fit(text, law).values for text in METRICS + CUTOFFS]
         return counts @ np.stack(fits, axis=1)
     if method == SIDE_BY_SIDE:

@@ -35,7 +35,7 @@ def test_power_is_that_of_the_binomial_test(share: float, other: float) -> None:
 )
 def test_the_least_width_by_hand(mass: np.ndarray, m: int, size: int, exact: float) -> None:
     counts = mass @ dense_law(400, m, WITH)
-    infinite = SampledRankSet("S", np.arange(1, m + 2), 400, m, counts=counts)
+    infinite = SampledRankSet("S", np.arange(1, m + 2), 400, m, counts=counts, scheme=WITH)
     below, above = hardest(as_metric("Recall@10"), infinite, size, None)
     assert above.end - below.end == pytest.approx(exact, abs=1e-3)
 

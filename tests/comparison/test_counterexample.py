@@ -54,7 +54,7 @@ NONE = [
     ("AP", sd.Sampling(10_000, 9_999, WITHOUT)),
     ("Recall@8", sd.Sampling(50, 7)),  # everything is within the cutoff
     ("HitRate@60", sd.Sampling(50, 10)),
-    ("NDCG", sd.Sampling(2, 5)),  # two ranks only
+    ("NDCG", sd.Sampling(2, 5, "with-replacement")),  # two ranks only
     # too near an affine function to be seen
     ("AUC", sd.Sampling(10_000, 100, POPULARITY, 1 + 1e-11)),
 ]

@@ -112,7 +112,7 @@ def test_any_prior(n: int, m: int, scheme: str) -> None:
 @pytest.mark.parametrize(("n", "m", "steep"), [(200, 30, 0), (200, 30, 2), (20, 30, 0)])
 def test_small_gammas_keep_their_digits(n: int, m: int, steep: int) -> None:
     prior, metrics = [10**9 // r**steep for r in range(1, n + 1)], [("ap", None), ("recall", 10)]
-    sampling, gammas = sd.Sampling(n, m), ("5e-7", "1e-8", "1e-10", "1e-12", "1e-16")
+    sampling, gammas = sd.Sampling(n, m, WITH), ("5e-7", "1e-8", "1e-10", "1e-12", "1e-16")
     for gamma, truth in in_digits(sampling, prior, gammas, metrics):
         # Half of the digits that gamma costs: normal equations lose 1e-16 / gamma.
         error = furthest(gamma, prior if steep else None, sampling, truth, metrics)
@@ -224,6 +224,6 @@ def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
     # n = 2 with replacement: all draws are the one other item, so 2 of 3 is never seen. At rank 1
     # and 2 the metric is then known exactly.
     for gamma in (1.0, 0.1):
-        fit = sd.correction("BV", gamma=gamma).fit("AP", sd.Sampling(2, 2))
+        fit = sd.correction("BV", gamma=gamma).fit("AP", sd.Sampling(2, 2, WITH))
         np.testing.assert_allclose(fit.values, [1.0, 0.75, 0.5], rtol=0, atol=1e-15)
-    assert np.all(np.isfinite(sd.correction("BV").fit("AP", sd.Sampling(3, 1_100)).values))
+    assert np.all(np.isfinite(sd.correction("BV").fit("AP", sd.Sampling(3, 1_100, WITH)).values))

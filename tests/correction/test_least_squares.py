@@ -49,7 +49,7 @@ def test_more_negatives_than_candidates(scheme: str, odds: float, n: int, m: int
 
 def test_the_residual_notices_a_wrong_vector() -> None:
     law, target = dense_law(500, 20, WITH), exact_metric("ap", None, 500)
-    right = sd.correction("CLS").fit("AP", sd.Sampling(500, 20)).values
+    right = sd.correction("CLS").fit("AP", sd.Sampling(500, 20, WITH)).values
     assert kkt_residual(law, target, right) <= 1e-9
     assert kkt_residual(law, target, right * 1.001) > 1e-5
     assert kkt_residual(law, target, right[::-1].copy()) > 1e-2

@@ -42,7 +42,8 @@ def test_large_samples(n: int, m: int) -> None:
 def test_risk_uses_the_prior_of_the_correction() -> None:
     prior, law = 1.0 / np.arange(1, 301), dense_law(300, 20, "with-replacement")
     own, uniform = (
-        sd.correction("BV", prior=p).fit("NDCG", sd.Sampling(300, 20)) for p in (prior, None)
+        sd.correction("BV", prior=p).fit("NDCG", sd.Sampling(300, 20, "with-replacement"))
+        for p in (prior, None)
     )
     assert own.risk() == pytest.approx(summed(own, law, prior), rel=1e-12)
     assert uniform.risk(prior) == pytest.approx(summed(uniform, law, prior), rel=1e-12)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from tests.oracles import UNIFORM, WITHOUT, dense_law
+from tests.oracles import UNIFORM, WITH, WITHOUT, dense_law
 
 
 def chebyshev(n: int, degree: int) -> np.ndarray:
@@ -104,7 +104,7 @@ def test_the_blind_spot_shows_two_distributions_that_agree() -> None:
 @pytest.mark.parametrize(("n", "m"), [(3, 6), (2, 5), (7, 7), (5, 40)])
 def test_there_are_no_degrees_from_n_on(n: int, m: int) -> None:
     # The law is a matrix of n rows, of full rank: n eigenvalues above 0.
-    sampling = sd.Sampling(n, m)
+    sampling = sd.Sampling(n, m, WITH)
     assert np.all(sd.eigenvalues(sampling)[:n] > 1e-12)
     for beyond in (sd.eigenvalues(sampling), sd.retained(sampling, 0), sd.retained(sampling, 0.1)):
         assert beyond[n:].tolist() == [0] * (m + 1 - n)

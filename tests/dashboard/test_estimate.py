@@ -173,7 +173,9 @@ def test_the_printed_table_of_x_y_z_cannot_tell():
         printed = {x: round(sd.expected_mean(y, ranks, 100, **how), 4) for x, y in names.items()}
         found = []
         for column, shape in (("No assumption", None), ("If ranks fall off", "non-increasing")):
-            low, high = bounds_from_table("Recall@10", printed, 3541, 100, 4, shape=shape)
+            low, high = bounds_from_table(
+                "Recall@10", printed, 3541, 100, 4, shape=shape, scheme="with-replacement"
+            )
             assert shown.loc[ranks.system, column] == f"{percent(low)} to {percent(high)}"
             found += [100 * low, 100 * high]
         for value, true in zip(found, known[ranks.system], strict=True):
@@ -323,9 +325,8 @@ def test_the_bounds_that_are_taken_away_say_what_they_follow_from():
         assert set(taken[column]) == {value}
     first = taken[taken["minus"].isna() & (taken["system"] == "A")].set_index("shape")
     for shape, name in ((None, "any"), ("non-increasing", "non-increasing")):
-        low, high = bounds_from_table(
-            "Recall@10", {"HR@1": 0.4, "AUC": 0.8}, 500, 99, 1, shape=shape, instances=300
-        )
+        given, more = {"HR@1": 0.4, "AUC": 0.8}, {"scheme": "with-replacement", "instances": 300}
+        low, high = bounds_from_table("Recall@10", given, 500, 99, 1, shape=shape, **more)
         assert first.loc[name, "low"] == pytest.approx(low)
         assert first.loc[name, "high"] == pytest.approx(high)
 

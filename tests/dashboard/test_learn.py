@@ -149,7 +149,7 @@ def test_lessons_3_and_5_look_at_a_metric(look):
     assert f"{percent(value)}</b>" in title(at, "100")
     at = answered(5, look5=look)
     for place, rs in enumerate(sd.example("paper-abc")):
-        value = sd.expected_mean(look, rs, 99)
+        value = sd.expected_mean(look, rs, 99, scheme="with-replacement")
         for shown in (value, sd.mean(look, rs)):
             assert f"{rs.system} = {shown:.3f}" in at.latex[0].value
         assert f"{rs.system} {percent(value)}" in at.said

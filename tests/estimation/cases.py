@@ -16,7 +16,7 @@ def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
     own, times = np.unique(np.stack([ranks.n, ranks.ranks]), axis=1, return_counts=True)
     above = own[1].astype(float) - 1
     p = pmf("without-replacement", m, above, own[0] - 1 - above)
-    return SampledRankSet(ranks.system, np.arange(1, m + 2), n, m, counts=times @ p)
+    return SampledRankSet(ranks.system, np.arange(1, m + 2), n, m, counts=times @ p, scheme=WITH)
 
 
 def beta_drawn(n, m, scheme=WITH, size=700, a=0.4, seed=9):
@@ -27,13 +27,13 @@ def beta_drawn(n, m, scheme=WITH, size=700, a=0.4, seed=9):
 
 
 def drawn(ranks: Ints, n: int, m: int | Ints, rng: np.random.Generator) -> SampledRankSet:
-    return SampledRankSet("A", 1 + rng.binomial(m, (ranks - 1) / (n - 1)), n, m)
+    return SampledRankSet("A", 1 + rng.binomial(m, (ranks - 1) / (n - 1)), n, m, scheme=WITH)
 
 
 def own_n_drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> SampledRankSet:
     """One run without replacement at each instance's own n, to be modelled with replacement."""
     above = rng.hypergeometric(ranks.ranks - 1, ranks.n - ranks.ranks, m)
-    return SampledRankSet(ranks.system, above + 1, n, m)
+    return SampledRankSet(ranks.system, above + 1, n, m, scheme=WITH)
 
 
 def least_held(runs: int) -> float:

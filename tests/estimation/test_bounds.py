@@ -15,7 +15,16 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampled_rank_sets import SampledRankSet
 from tests.benchmarks.bounds import misses
 from tests.estimation.cases import averaged, brute, extremes, least_held, shaped
-from tests.oracles import METRICS, UNIFORM, WITHOUT, dense_law, exact_metric, item_scale, item_value
+from tests.oracles import (
+    METRICS,
+    UNIFORM,
+    WITH,
+    WITHOUT,
+    dense_law,
+    exact_metric,
+    item_scale,
+    item_value,
+)
 
 N, M = 3541, 100
 FALLING = "non-increasing"
@@ -126,7 +135,7 @@ def test_differences_are_bounded_side_by_side(averages, tables) -> None:
 def test_many_negatives_are_constrained_at_some_places() -> None:
     n, m = 600, 300
     t = 1 + np.random.default_rng(1).binomial(m, np.linspace(0, 1, 500) ** 2)
-    srs = SampledRankSet("A", t, n, m)
+    srs = SampledRankSet("A", t, n, m, scheme=WITH)
     low, high = bounds("NDCG@10", srs, tolerance=0.02)
     least, most = brute("ndcg", 10, srs, None, 0.02)
     assert low <= least + 1e-8

@@ -119,7 +119,7 @@ def test_coverage_for_the_ranks_that_are_hardest_to_tell(side) -> None:
     metric, rng = parse_metric("NDCG@10"), np.random.default_rng(16)
     mass = np.where(np.arange(1, n + 1) <= 50, 6 / n, 0.4 / n)
     expected = size * (mass / mass.sum() @ dense_law(n, m, WITH))
-    even = SampledRankSet("A", np.arange(1, m + 2), n, m, counts=expected)
+    even = SampledRankSet("A", np.arange(1, m + 2), n, m, counts=expected, scheme=WITH)
     hard = hardest(metric, even, size, None)[side]
 
     def draw() -> tuple[SampledRankSet, float]:
@@ -178,7 +178,7 @@ def test_intervals_hold_the_metric_where_the_draw_decides_m(kind, rule, name) ->
     def draw() -> tuple[SampledRankSet, float]:
         ranks = 1 + rng.choice(n, 200, p=mass)
         m, above = adaptive((ranks - 1) / (n - 1), rng, *rule)
-        srs = SampledRankSet("A", above + 1, n, m, adaptive=True)
+        srs = SampledRankSet("A", above + 1, n, m, adaptive=True, scheme=WITH)
         return srs, parse_metric(name)(ranks, n).mean()
 
     holds(10, draw, partial(interval, name))
@@ -189,7 +189,7 @@ def test_more_instances_narrow_to_the_bounds_of_infinitely_many() -> None:
     shares = 1 / np.arange(3, n + 3) @ dense_law(n, m, WITH) / np.sum(1 / np.arange(3, n + 3))
 
     def of(size: float) -> SampledRankSet:
-        return SampledRankSet("A", np.arange(1, m + 2), n, m, counts=size * shares)
+        return SampledRankSet("A", np.arange(1, m + 2), n, m, counts=size * shares, scheme=WITH)
 
     spans = [bounds("Recall@10", of(size)) for size in (300, 3_000, 30_000, 1_000_000_000)]
     assert np.all(np.diff(spans, axis=0) * [1, -1] >= -1e-6)
@@ -202,7 +202,7 @@ def test_entries_of_one_instance_are_worth_less(name) -> None:
     t = 1 + np.random.default_rng(7).binomial(50, np.linspace(0, 1, 600) ** 3)
 
     def of(t, instances=None):
-        return bounds(name, SampledRankSet("A", t, 1000, 50, instances=instances))
+        return bounds(name, SampledRankSet("A", t, 1000, 50, instances=instances, scheme=WITH))
 
     assert of(t, np.arange(600)) == of(t)
     assert np.ptp(of(t, np.arange(600) // 2)) > 1.05 * np.ptp(of(t))
@@ -249,11 +249,11 @@ def test_ranks_among_all_items_are_known(name, sets, exact, shape) -> None:
 def test_samples_of_one_instance_or_one_rank_have_exact_limits() -> None:
     assert bounds("Recall@10", SampledRankSet("A", [3], 1000, 50)) == (0.0, 1.0)
     # 300 instances, all with no negative above: P(none above) is at least 0.025^(1/300), two-sided.
-    best = SampledRankSet("A", [1] * 300, 10_000, 100)
+    best = SampledRankSet("A", [1] * 300, 10_000, 100, scheme=WITH)
     # Of ranks beyond 10 the 11th hides best: it is drawn past with chance (1 - 10/9999)^100.
     share = (1 - 0.025 ** (1 / 300)) / (1 - (1 - 10 / 9999) ** 100)
     assert bounds("Recall@10", best) == (pytest.approx(1 - share, abs=2e-3), 1)
-    worst = SampledRankSet("B", [101] * 300, 10_000, 100)
+    worst = SampledRankSet("B", [101] * 300, 10_000, 100, scheme=WITH)
     assert bounds("AUC", worst)[1] < 0.02
     assert str(compare("Recall@10", best, worst)) == str(compare("AUC", worst, best)) == "A > B"
 
@@ -281,12 +281,12 @@ def test_one_negative_each_is_a_proportion(sets, printed) -> None:
 
 def test_the_mean_rank_knows_instances_and_no_shape() -> None:
     # Half the items above or none: the shares vary little within an instance that has none.
-    srs = SampledRankSet("A", [1] * 500 + [51] * 500, 10_001, 100)
+    srs = SampledRankSet("A", [1] * 500 + [51] * 500, 10_001, 100, scheme=WITH)
     # 0.75 with variance (1/4 · 100/99 · 500)/100 / 1000², plus a quarter of one instance's.
     error = np.sqrt((500 * 50 * 50 / (100 * 99) + 0.25) / 100) / 1000
     assert np.ptp(bounds("AUC", srs)) / 2 == pytest.approx(Z * error, rel=1e-3)
     t = 1 + np.random.default_rng(2).binomial(50, np.linspace(0, 1, 800) ** 3)
-    srs = SampledRankSet("A", t, 1000, 50)
+    srs = SampledRankSet("A", t, 1000, 50, scheme=WITH)
     assert bounds("AUC", srs, shape="non-increasing") == bounds("AUC", srs)
 
 
@@ -309,7 +309,7 @@ def runs(xyz) -> list[SampledRankSet]:
     rng, found = np.random.default_rng(51), []
     for one in xyz:
         m, above = adaptive((one.ranks - 1) / (one.n - 1), rng, 20, 320, 1)
-        found.append(SampledRankSet(one.system, above + 1, 3541, m))
+        found.append(SampledRankSet(one.system, above + 1, 3541, m, scheme=WITH))
     return found
 
 
@@ -327,7 +327,9 @@ def test_the_likelihood_is_right(runs, xyz) -> None:
 )
 def test_what_rests_on_the_law_at_each_m_is_wrong(runs, xyz, method) -> None:
     # Said to be set beforehand it is not refused, and further off than the likelihood ever is.
-    said = SampledRankSet("X", runs[0].sampled_ranks, runs[0].n, runs[0].m, adaptive=False)
+    said = SampledRankSet(
+        "X", runs[0].sampled_ranks, runs[0].n, runs[0].m, adaptive=False, scheme=WITH
+    )
     recall, auc = (point(text, said, method) for text in ("Recall@50", "AUC"))
     relative = abs(recall / sd.mean("Recall@50", xyz[0]) - 1)
     assert relative > 0.08 or abs(auc - sd.mean("AUC", xyz[0])) > 0.005
@@ -339,7 +341,7 @@ def test_the_most_likely_distribution_against_a_general_solver() -> None:
     n, rng = 24, np.random.default_rng(53)
     share = (rng.integers(1, n + 1, 150) - 1) / (n - 1) * rng.random(150)
     m, above = adaptive(share, rng, 3, 12, 1)
-    srs = SampledRankSet("A", above + 1, n, m, adaptive=True)
+    srs = SampledRankSet("A", above + 1, n, m, adaptive=True, scheme=WITH)
     law = binom.pmf(above[:, None], m[:, None], np.arange(n) / (n - 1))
 
     def loss(w):
@@ -362,7 +364,7 @@ def test_how_many_have_which_m_scatters_too(xyz) -> None:
     m, above = adaptive(share, rng, 10, 80, 1)
 
     def of(i, adaptive: bool = True) -> SampledRankSet:
-        return SampledRankSet("Y", above[i] + 1, n, m[i], adaptive=adaptive)
+        return SampledRankSet("Y", above[i] + 1, n, m[i], adaptive=adaptive, scheme=WITH)
 
     values = [point("Recall@50", of(rng.integers(0, n, n)), "mle") for _ in range(100)]
     pool, fixed = of(np.arange(n)), of(np.arange(n), adaptive=False)

@@ -12,7 +12,7 @@ from tests.estimation.cases import beta_drawn
 from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, exact_metric
 
 SIZE = (400, 15)
-OTHER = SampledRankSet("T", [1, 1, 4, 16], *SIZE)
+OTHER = SampledRankSet("T", [1, 1, 4, 16], *SIZE, scheme=WITH)
 LARGE = [("recall", 700), ("ndcg", 2500), ("ap", None)]  # cutoffs between the nodes
 
 

@@ -105,7 +105,8 @@ def test_every_auc_column_of_tied_items(xyz_ties: list[sd.RankSet]) -> None:
     z, rng = by_name(xyz_ties)["Z"], np.random.default_rng(3)
     above, total = z.ranks - 1, z.n - 1
     assert 100 * np.mean(1 - (above + z.ties / 2) / total) == pytest.approx(74.802, abs=0.0006)
-    fits = [sd.parse_correction(x).fit("AUC", sd.Sampling(3541, 100)).values for x in CORRECTIONS]
+    law = sd.Sampling(3541, 100, "with-replacement")
+    fits = [sd.parse_correction(x).fit("AUC", law).values for x in CORRECTIONS]
     fits[1] = np.array([(3541 - (1 + 3540 * s // 101)) / 3540 for s in range(101)])  # as above
     sums = np.concatenate([np.zeros((7, 1)), np.cumsum(fits, axis=1)], axis=1)
     runs = np.empty((60, 7))

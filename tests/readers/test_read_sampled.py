@@ -24,9 +24,9 @@ def test_long_file_with_its_own_n_and_m() -> None:
     assert x.m.tolist() == [5, 5]
     assert x.population == 950
     assert list(x.instances) == ["u1", "u2"]
-    assert x.scheme == "with-replacement"
-    (x,) = sampled(b"system,rank\nX,1\nX,100\n", n=3706, m=99, scheme=WITHOUT)
-    assert (x.population, x.outcomes.m, x.scheme) == (3706, (99,), WITHOUT)
+    assert x.scheme == WITHOUT
+    (x,) = sampled(b"system,rank\nX,1\nX,100\n", n=3706, m=99, scheme="with-replacement")
+    assert (x.population, x.outcomes.m, x.scheme) == (3706, (99,), "with-replacement")
     (x,) = sampled(b"system,sampled_rank,m\nX,1,9\nX,15,99\nX,2,9\n", n=500)
     assert (x.outcomes.m, [c.sum() for c in x.outcomes.counts]) == ((9, 99), [2, 1])
 

@@ -20,6 +20,7 @@ from sampledash.dashboard.explore.result import curves as expected_curves
 from sampledash.dashboard.explore.result import rank_grid
 from sampledash.dashboard.sliding import scatter
 from sampledash.metrics import Metric, parse_metric
+from sampledash.papers.krichene import WITH
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.readers.files import example
@@ -58,7 +59,7 @@ def _exact(_: Metric, dark: bool) -> go.Figure:
 
 
 def _toy(metric: Metric, dark: bool) -> go.Figure:
-    sets, protocol = example(TOY), Protocol.of({"scheme": "with-replacement"})
+    sets, protocol = example(TOY), Protocol.of({"scheme": WITH})
     grid = consistency.m_grid(N - 1, [DRAWN])
     found = cache.orders((metric,), sets, N - 1, protocol, shared=True)
     means = found.means[np.searchsorted(found.m_values, grid), :, 0]
@@ -69,13 +70,13 @@ def _toy(metric: Metric, dark: bool) -> go.Figure:
 
 def _sampled(metric: Metric, dark: bool) -> go.Figure:
     ranks, negatives = rank_grid(N, keep=[10, 11]), (1, 10, 100, 1000)
-    curves = {m: expected_curves((metric,), Sampling(N, m), ranks)[1][0] for m in negatives}
+    curves = {m: expected_curves((metric,), Sampling(N, m, WITH), ranks)[1][0] for m in negatives}
     how: dict[str, Any] = {"at": 100, "dark": dark, "height": _HEIGHT}
     return explore.family(metric, ranks, metric(ranks, N), curves, **how)
 
 
 def _corrected(metric: Metric, dark: bool) -> go.Figure:
-    ranks, sampling = rank_grid(N, keep=[10, 11]), Sampling(N, M)
+    ranks, sampling = rank_grid(N, keep=[10, 11]), Sampling(N, M, WITH)
     names = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
     recipes = [parse_correction(name) for name in names]
     curves = {x: expected(metric, x, sampling, Prior(), ranks) for x in recipes}

@@ -12,6 +12,7 @@ from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, Link, M, N, Numbers, order, text_of
 from sampledash.dashboard.sliding import Curve
+from sampledash.papers.krichene import WITH
 from sampledash.readers.files import EXAMPLES
 from sampledash.report.numbers import count, percent
 from sampledash.report.sentences import negatives, ranking
@@ -29,7 +30,7 @@ def numbers(look: str) -> Numbers:
     exact, sampled = _means(look)
     exact_ap, sampled_ap = _means("AP")
     places = np.array([sets[2].ranks.min(), sets[0].ranks.max()])
-    worth = [ap(places, n), np.asarray(sd.expected(ap, places, sd.Sampling(n, TABLE_M)))]
+    worth = [ap(places, n), np.asarray(sd.expected(ap, places, sd.Sampling(n, TABLE_M, WITH)))]
     true, shown = order(names, exact), order(names, sampled)
     found = sd.counterexample("Recall@10", sd.Sampling(N, M, WITHOUT)) or ()
     each = {
@@ -62,7 +63,8 @@ def numbers(look: str) -> Numbers:
 def _means(metric: str) -> tuple[list[float], list[float]]:
     """Exact and expected sampled means of A, B and C."""
     sets = sd.example("paper-abc")
-    return [sd.mean(metric, x) for x in sets], [sd.expected_mean(metric, x, TABLE_M) for x in sets]
+    sampled = [sd.expected_mean(metric, x, TABLE_M, scheme=WITH) for x in sets]
+    return [sd.mean(metric, x) for x in sets], sampled
 
 
 def _ranks(ranks: np.ndarray) -> str:
@@ -82,7 +84,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     sets, (exact, _) = sd.example("paper-abc"), _means(look)
     names, m_max = [rs.system for rs in sets], int(sets[0].n.max()) - 1
     grid = m_grid(m_max, VISITED)
-    means = sd.curve(look, sets, grid.tolist(), scheme="with-replacement").to_numpy()
+    means = sd.curve(look, sets, grid.tolist(), scheme=WITH).to_numpy()
     curves = [
         Curve(name, means[:, place], theme.system_line(place, dark) | {"width": 3.5})
         for place, name in enumerate(names)
