@@ -19,7 +19,7 @@ page = partial(Page, "correct")
 
 
 def fitted(name, n=10_000, m=100, metric="Recall@10"):
-    return sd.parse_correction(name).fit(metric, sd.Sampling(n, m))
+    return sd.parse_correction(name).fit(metric, sd.Sampling(n, m, "with-replacement"))
 
 
 def lines(spec):
