@@ -413,4 +413,13 @@ def test_served_results_are_a_source_of_the_page(toy, monkeypatch, tmp_path):
     assert "ranks A > B; on all items B > A" in first.headline
     assert first.headline != second.headline
     assert results([str(tmp_path)]) == [str(other), toy]
+    rate, part = tmp_path / "lr=0.1.csv", tmp_path / "part-time.csv"  # files, no partitions
+    for each in (rate, part):
+        each.write_text(TOY)
+    assert results([str(tmp_path)]) == [str(rate), str(other), str(part), toy]
+    lake = tmp_path / "lake"
+    for name in ("system=A", "system=iALS d=16"):
+        (lake / name).mkdir(parents=True)
+        (lake / name / "0.parquet").touch()
+    assert results([str(lake)]) == [str(lake)]
     assert main(["serve", str(tmp_path / "nowhere")]) == 2

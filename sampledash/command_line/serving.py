@@ -42,6 +42,7 @@ def results(given: list[str]) -> list[str]:
         if not path.exists():
             raise ValueError(f"{each}: there is no such file or folder; check the path")
         inside = sorted(x for x in path.iterdir() if x.name[0] not in "._") if path.is_dir() else []
-        parts = any("=" in x.name or x.name.startswith("part-") for x in inside)
+        forms = ("*=*/**/*.parquet", "part-*.parquet")  # a file lr=0.1.csv is no part
+        parts = any(next(path.glob(form), None) is not None for form in forms)
         found += [str(path)] if parts or not inside else map(str, inside)
     return found

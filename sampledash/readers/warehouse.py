@@ -12,17 +12,19 @@ count what is scored better and the same.
 from __future__ import annotations
 
 import io
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
+from uuid import uuid4
 
 from pyarrow import parquet
 
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import ROLES
+from sampledash.readers.columns import ROLES, role_of
 from sampledash.readers.scores import (
     KEYS,
     NO,
@@ -44,6 +46,8 @@ _NAMED = 3  # of items that are scored again
 _AT_ONCE = 12_500_000  # rows that are looked at for repeats
 _HEX = "0123456789abcdef"
 _HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
+_FILE = "sampledash_file"  # the column in which DuckDB says which part a row comes from
+_NULL = "__HIVE_DEFAULT_PARTITION__"  # what the name of a folder says in place of a blank cell
 
 Table = Any  # of Ibis, which is no part of a plain installation
 
@@ -133,10 +137,14 @@ def opened(engine: Any, source: str) -> Table:
             return engine.table(source)
         path = path.absolute()
         files, columns = parts_of(path), None
+        partitions: dict[str, set[str]] = {}
         for file in files:
             part = path.name if file == path else f"{path.name}/{file.relative_to(path)}"
+            values = dict(x.split("=", 1) for x in part.split("/")[1:-1] if "=" in x)
+            for key, value in values.items():
+                partitions.setdefault(key, set()).add(value)
             try:
-                names = parquet.read_schema(file).names
+                names = [*values, *parquet.read_schema(file).names]
             except Exception as error:
                 raise ReadError(
                     f"{part} cannot be read as Parquet: it is damaged, cut off or another kind of "
@@ -149,10 +157,44 @@ def opened(engine: Any, source: str) -> Table:
                 raise ReadError(
                     f"{part}: not every part has the column {other[0]!r}; write all with the same"
                 )
-        if engine.name == "duckdb":  # types that differ are brought together, not cut
-            how = {"hive_partitioning": True, "union_by_name": True}
-            return engine.read_parquet([str(file) for file in files], **how)
-        return engine.read_parquet(str(path))
+        return _partitioned(_parts(engine, files, path), partitions, path.name)
+
+
+def _parts(engine: Any, files: list[Path], path: Path) -> Table:
+    """The table of the given files, also where their names look like patterns of names."""
+    if engine.name == "duckdb":  # types that differ are brought together, not cut
+        names = [re.sub(r"[*?[]", r"[\g<0>]", str(file)) for file in files]
+        options = {"union_by_name": True, "hive_partitioning": False, "filename": _FILE}
+        table = engine.read_parquet(names, **options)
+        return table.mutate(**{_FILE: table[_FILE].substr(len(str(path)))})
+    if engine.name == "pyspark":
+        names = [re.sub(r"[*?[\]{}\\]", r"\\\g<0>", str(file)) for file in files]
+        folder = path if path.is_dir() else path.parent
+        frame = engine._session.read.option("basePath", str(folder)).parquet(*names)
+        frame.createOrReplaceTempView(view := f"parts_{uuid4().hex}")
+        return engine.table(view)
+    return engine.read_parquet(str(path))
+
+
+def _partitioned(table: Table, partitions: Mapping[str, set[str]], name: str) -> Table:
+    """The table with a column for each key of its folders, such as system of ``system=A``.
+
+    A value is all that stands behind the first ``=``, and may be percent-encoded. DuckDB's own
+    reading would take 007 for 7 and know no value with ``=``.
+    """
+    by_file = _FILE in table.columns
+    for key, values in partitions.items():
+        if not by_file and key not in table.columns:
+            raise ReadError(
+                f"{name}: this engine does not read folders such as {key}=...; use DuckDB"
+            )
+        column = table[_FILE].re_extract(rf"/\Q{key}\E=([^/]*)/", 1) if by_file else table[key]
+        # Spark decodes, but each byte as a letter.
+        found = {x if by_file else unquote(x, "latin-1"): unquote(x) for x in values}
+        column = column.nullif(_NULL).substitute({a: b for a, b in found.items() if a != b})
+        whole = (role := ROLES.get(role_of(key) or "")) is not None and role.holds == "whole"
+        table = table.mutate(**{key: column.cast("int64") if whole else column})
+    return table.drop(_FILE) if by_file else table
 
 
 # ------------------------------------------------------------------------------------ expressions
@@ -179,10 +221,13 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
     kept = {role: table[roles[role]] for role in wanted}
     system = ibis.literal(stem_of(name)) if "system" not in roles else table[roles["system"]]
     kept["system"] = _text(system)
-    if marked and kept["relevant"].type().is_numeric():
-        kept["relevant"] = kept["relevant"].fill_null(0)
-    elif marked:
-        kept["relevant"] = _text(kept["relevant"]).strip().lower().fill_null("")
+    if marked:
+        mark = kept["relevant"]
+        mark = mark.cast("int8") if mark.type().is_boolean() else mark
+        # Not strip: Spark would take letters away, the f of \f.
+        text = not mark.type().is_numeric()
+        kept["relevant"] = _text(mark).re_replace(r"\s", "").lower() if text else mark
+        kept["relevant"] = kept["relevant"].fill_null("" if text else 0)
     return table.select(**kept)
 
 
@@ -401,9 +446,10 @@ def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
 
 
 def _refuse_ranks(ranks: Table, name: str) -> None:
-    """Refuse ranks that are missing or not among the candidates, with how many there are."""
+    """Refuse ranks that are missing or not among the candidates, and blank names of systems."""
     most = ranks["n_candidates"] if "n_candidates" in ranks.columns else ranks["rank"]
     good = ((ranks["rank"] >= 1) & (ranks["rank"] <= most)).fill_null(False)
+    refuse_cells(name, 0, int(ranks.count(where=_blank(ranks["system"])).to_pyarrow().as_py()), 0)
     if bad := int(ranks.count(where=~good).to_pyarrow().as_py()):
         raise ReadError(f"{name}: {bad:,} ranks are no number from 1 to n; correct these rows")
 

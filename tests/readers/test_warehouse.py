@@ -1,6 +1,7 @@
 """Ranks and counts of scores by an engine: DuckDB, Spark on two workers, NumPy, and one by one."""
 
 import hashlib
+import json
 import shutil
 import sys
 from collections import Counter
@@ -186,6 +187,8 @@ def test_spark_on_two_workers_counts_as_one_by_one(tmp_path, monkeypatch):
     engine = warehouse.connect(url)
     try:
         agree(engine, tmp_path, 3, marked=False, without_seen=False)
+        folders_are_what_they_are_named(engine, tmp_path)
+        marks_may_be_yes_or_no(engine, tmp_path)
         status = engine._session.sparkContext._jsc.sc().statusTracker()
         assert len(status.getExecutorInfos()) == 1 + 2  # the driver and its workers
     finally:
@@ -292,6 +295,82 @@ def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, capsys
     broken.write_bytes(b"")
     (tmp_path / "none").mkdir()
     refused(["rank", str(tmp_path / "none")], "holds no file *.parquet", tmp_path, capsys)
+
+
+#: Names of folders as writers make them (the last is how Hive writes a blank cell), and systems.
+PARTITIONS = {
+    "system=iALS d=16": "iALS d=16",
+    "system=a%2Fb%20c%3Dd": "a/b c=d",
+    "system=%C3%9Cber": "Über",
+    "system=100%": "100%",
+    "system=007": "007",
+    "system=a+b": "a+b",
+    "system=it's": "it's",
+    "system=__HIVE_DEFAULT_PARTITION__": None,
+}
+
+
+def partitioned(folder, table, names=PARTITIONS):
+    """A table in a folder of each name."""
+    for name in names:
+        (folder / name).mkdir(parents=True)
+        parquet.write_table(pa.table(table), folder / name / "part-0.parquet")
+    return str(folder)
+
+
+def folders_are_what_they_are_named(engine, folder):
+    """Systems by their folders, beside a folder that the name would match if it were a pattern."""
+    parquet.write_table(pa.table({"rank": [7]}), (folder / "r1.parquet"))
+    partitioned(folder / "seed=5" / "r1", {"rank": [7]}, ["system=X"])
+    source = partitioned(folder / "seed=5" / "r[1]*?{b} =", {"rank": [3]})
+    names = [f"{name}/n=9" for name in PARTITIONS]
+    for place in (source, partitioned(folder / "[a]", {"rank": [3]}, names)):
+        found = warehouse.opened(engine, place).to_pandas()
+        assert set(found["rank"]) == {3}
+        assert {x if isinstance(x, str) else None for x in found["system"]} == {
+            *PARTITIONS.values()
+        }
+        assert set(found.columns) <= {"rank", "system", "n"}  # seed is no name inside it
+    assert found["n"].tolist() == [9] * len(PARTITIONS)
+    with pytest.raises(ValueError, match="1 rows lack a system"):
+        warehouse.count_ranks(engine, source)
+
+
+def marks_may_be_yes_or_no(engine, folder):
+    """A column of what is relevant as true and false, in Parquet's own type and in words."""
+    rows = {"instance": ["u"] * 3, "item": [1, 2, 3], "score": [1.0, 2.0, 3.0]}
+    for place, marks in enumerate(([False, True, None], ["false", " True\t", None])):
+        path = str(folder / f"marks {place}.parquet")
+        parquet.write_table(pa.table({**rows, "relevant": marks}), path)
+        ranks, _ = warehouse.rank_scores(engine, path)
+        assert ranks.to_pandas()[["rank", "n_candidates"]].to_numpy().tolist() == [[2, 3]]
+
+
+@needs_ibis
+def test_duckdb_reads_folders_and_marks_as_spark(tmp_path):
+    folders_are_what_they_are_named(warehouse.connect(), tmp_path)
+    marks_may_be_yes_or_no(warehouse.connect(), tmp_path)
+
+
+@needs_ibis
+def test_commands_and_readers_take_a_folder_for_itself(tmp_path, capsys):
+    known = [name for name, system in PARTITIONS.items() if system]
+    other = partitioned(tmp_path / "r1", {"user": ["u"], "rank": [7], "n": [9]}, ["system=X"])
+    source = partitioned(tmp_path / "r[1]", {"user": ["u"], "rank": [3], "n": [9]}, known)
+    systems = sorted(filter(None, PARTITIONS.values()))
+    assert sorted(s.system for s in sd.read_rank_sets(source)) == systems
+    assert [(s.system, *s.ranks) for s in sd.read_rank_sets(other)] == [("X", 7)]
+    assert main(["count", source, "--json"]) == 0
+    counts = json.loads(capsys.readouterr().out)["counts"]
+    assert sorted((row["system"], row["rank"]) for row in counts) == [(x, 3) for x in systems]
+    how = ["--metric", "Recall@5", "--m", "3", "--scheme", "without-replacement", "--json"]
+    assert main(["check", source, *how]) in (0, 1)
+    pairs = json.loads(capsys.readouterr().out)["pairs"]
+    assert {row[side] for row in pairs for side in ("better", "worse")} == {*systems}
+    scores = {"user": ["u"] * 2, "item": [1, 2], "score": [1.0, 2.0], "relevant": [True, False]}
+    assert main(["rank", partitioned(tmp_path / "s?", scores, known)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(line.rpartition(",u,")[0] for line in lines[1:]) == systems
 
 
 @needs_ibis
