@@ -17,9 +17,8 @@ from sampledash.lab.interactions import LARGEST_RATING, Interactions
 from sampledash.readers import columns as cells_of
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import Holds, Layout, Place, first
+from sampledash.readers.columns import ITEMS, TIMES, Holds, Layout, Place, first
 from sampledash.readers.frame import Facts, few, several
-from sampledash.readers.trec import ITEMS, TIMES
 from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Ints
 
@@ -233,6 +232,7 @@ def _source_of(
     name: str, kind: str, headers: Sequence[str], *, chosen: Chosen, **text: Any
 ) -> Layout:
     """Find the columns that mean something: the chosen ones, else the first by usual names."""
+    cells_of.refuse_repeated(headers, name)
     known = [cells_of.bare(header) for header in headers]
     roles: list[Any] = [None] * len(headers)
     for role, meaning in _MEANINGS.items():
@@ -240,6 +240,8 @@ def _source_of(
         if wanted is None:
             usual = (known.index(n) for n in meaning.names.split() if n in known)
             found = next((i for i in usual if roles[i] is None), None)
+            if found is not None:  # rating and Rating, say
+                cells_of.refuse_repeated([x for x in known if x == known[found]], name)
         elif wanted == "":
             found = None
         elif wanted in headers:

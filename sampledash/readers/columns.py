@@ -6,8 +6,9 @@ import csv
 import io
 import itertools
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -26,13 +27,26 @@ SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is ca
 TRUE = ("true_rank", "best_rank", "worst_rank")  # and those that cannot be one
 TYPED_RANKS = "typed ranks"
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_EDGES = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")  # blank, seen or not
+#: What columns of items and of times are called, as :func:`bare` has it.
+ITEMS = (
+    "item itemid iid movieid movie productid product parentasin asin trackid track songid song "
+    "artistid artist bookid book isbn businessid newsid articleid docid sku"
+)
+TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
 _CHEAP = (None, "system", "rank", "n_candidates", "count")
 _SHORT = 2**30  # whole numbers below it have a sum in 32 bits
 
 
 def bare(name: str) -> str:
-    """A header as it is compared: without case, spaces, underscores and hyphens."""
-    return re.sub(r"[\s_\-]", "", name).lower()
+    """A header as it is compared, in plain letters.
+
+    Without case, spaces, underscores, hyphens, quotation marks, square brackets, a number sign (as
+    NumPy puts before a header), and all that is invisible, such as a byte order mark.
+    """
+    letters = unicodedata.normalize("NFKC", name)
+    visible = "".join(x for x in letters if unicodedata.category(x) not in ("Cf", "Cc"))
+    return re.sub(r"[\s_\-\"'`#[\]]", "", visible).lower()
 
 
 def role_of(header: str) -> str | None:
@@ -51,7 +65,8 @@ class Layout:
 
     ``kind`` is what it is, for the reader. ``data`` is the text, kept to find line numbers; None
     where rows have none (Parquet, arrays). The columns of typed ranks are their systems.
-    ``headed``: the first record holds the headers.
+    ``headed``: the first record holds the headers. ``index``: those that the writer of the file
+    says to be an index of its rows.
     """
 
     name: str
@@ -61,6 +76,7 @@ class Layout:
     data: bytes | None = None
     delimiter: str = ","
     headed: bool = True
+    index: Container[str] = ()
 
     def find(self, role: str) -> int | None:
         """Index of the first column with this role: only repetitions can have several."""
@@ -96,18 +112,31 @@ class Layout:
             limits.LABELLED.check(rows, self.name, column=repr(costly))
 
 
+def refuse_repeated(headers: Sequence[str], where: str) -> None:
+    """Refuse two columns of one name: which of them is meant?"""
+    repeated = [header for header, times in Counter(headers).items() if times > 1 and header]
+    if repeated:
+        raise ReadError(f"{where}: the column {repeated[0]!r} appears twice; rename one")
+
+
 def source_of(
     name: str, kind: str, headers: Sequence[str], line: int | None = None, **text: Any
 ) -> Layout:
     """Give every header its role; refuse repeated names, and numbers in place of names."""
-    headers = [header.strip() for header in headers]
+    headers = [_EDGES.sub("", header) for header in headers]
     where = name if line is None else f"{name}, line {line}"
     limits.COLUMNS.check(len(headers), where)
     for header in headers:
         limits.check_name(header, where)
-    repeated = [header for header, times in Counter(headers).items() if times > 1 and header]
-    if repeated:
-        raise ReadError(f"{where}: the column {repeated[0]!r} appears twice; rename one")
+    # As SQL writes them: a.system, a.rank.
+    tails = [header.rpartition(".")[2] for header in headers]
+    qualified = {
+        role_of(tail) for tail, header in zip(tails, headers, strict=True) if tail != header
+    }
+    if len(qualified - {None}) > 1:
+        pairs = zip(tails, headers, strict=True)
+        headers = [tail if role_of(tail) else header for tail, header in pairs]
+    refuse_repeated(headers, where)
     roles = [role_of(header) for header in headers]
     if roles.count("system") > 1:  # beside a column that names systems, a run is a repetition
         runs = [bare(header) == "run" for header in headers]
@@ -303,7 +332,8 @@ def plain_integers(text: Any) -> NDArray[Any] | None:
     return compact([found.to_numpy()]) if same else None
 
 
-Holds = Literal["whole", "real", "few", "many"]  # numbers, text of few kinds, labels
+#: Numbers; text of few kinds; labels; text of a column that means nothing to us, blank or not.
+Holds = Literal["whole", "real", "few", "many", "unknown"]
 
 
 class Role(NamedTuple):

@@ -24,8 +24,13 @@ from sampledash.readers.columns import (
     beyond,
     categories,
     first,
-    parsed,
     places,
+)
+from sampledash.readers.unknown_columns import (
+    holds_no_ranks,
+    holds_numbers,
+    is_index,
+    refuse_merged,
 )
 from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Flags
@@ -186,6 +191,8 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
             limits.SYSTEMS.check(len(read.categories), source.name)
         if read is not None:
             found[role] = read
+    if "system" not in source.roles:
+        refuse_merged(source, cells, found.get("instance"))
     if (flags := beyond(cells[source.roles.index("rank")])) is not None:
         found["beyond"] = flags
     frame = pd.DataFrame(found, copy=False)
@@ -252,17 +259,24 @@ def _facts(
 
 
 def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
-    columns = [
-        i
-        for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True))
-        if role is None and header and i in cells and not np.isnan(parsed(cells[i])).all()
-    ]
+    unknown = [i for i, role in enumerate(source.roles) if role is None and i in cells]
+    numeric = [i for i in unknown if holds_numbers(cells[i])]
+    index = [i for i in numeric if is_index(source, i, cells[i])]
+    columns = [i for i in numeric if i not in index]
     if not columns:
         raise _no_rank(source, "no column holds ranks")
+    if holds_no_ranks(source, cells, columns):
+        raise _no_rank(source, "nothing says that these are ranks")
+    blank = next((i for i in unknown if source.headers[i] and _blank(cells[i]).all()), None)
+    if blank is not None:
+        raise ReadError(
+            f"{source.place(0, blank)}: the column is blank; write ranks, or remove the column"
+        )
     limits.SYSTEMS.check(len(columns), source.name)
     limits.RANKS.check(len(columns) * len(cells), source.name)
     repetition = _repetition(source, cells)
     own = {role: _column(source, cells, role) for role in ("instance", "n_candidates")}
+    refuse_merged(source, cells, own["instance"])
     if own["instance"] is None:  # rows are numbered, anew in each repetition
         codes = np.zeros(len(cells)) if repetition is None else repetition.codes
         number = pd.Series(codes).groupby(codes).cumcount()
@@ -294,6 +308,8 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         source,
         pd.DataFrame(found, index=record),
         _facts(source, cells, unused, columns),
+    ).noted(
+        *(f"{source.headers[i] or '(no name)'} numbers the rows: it is left out." for i in index)
     )
 
 

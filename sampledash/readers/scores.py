@@ -16,10 +16,9 @@ import pandas as pd
 
 from sampledash.checks import shown
 from sampledash.rank_sets import RankSet
-from sampledash.readers.columns import bare, role_of
+from sampledash.readers.columns import ITEMS, bare, records, refuse_repeated, role_of
 from sampledash.readers.frame import several
 from sampledash.readers.tables import delimiter_of
-from sampledash.readers.trec import ITEMS
 from sampledash.readers.upload_limits import ReadError, check_utf8, kind_of, stem_of
 from sampledash.types import Flags, Ints
 
@@ -46,6 +45,10 @@ def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[s
         role = bare(header)
         if role not in ("score", "relevant"):
             role = "item" if role in ITEMS.split() else role_of(header) or ""
+        if role in (*wanted, "system") and role in found:
+            raise ReadError(
+                f"{name}: the columns {found[role]!r} and {header!r} both mean {role}; keep one"
+            )
         found.setdefault(role, header)
     if (lacks := next((role for role in wanted if role not in found), None)) is not None:
         some = ", ".join(map(repr, headers[:8]))
@@ -163,7 +166,9 @@ def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
             table = pd.read_parquet(io.BytesIO(data), dtype_backend="pyarrow")
         else:
             check_utf8(data, name)
-            how: dict[str, Any] = {"sep": delimiter_of(data), "dtype": str}
+            delimiter = delimiter_of(data)
+            refuse_repeated(next(records(data, delimiter), (1, []))[1], name)
+            how: dict[str, Any] = {"sep": delimiter, "dtype": str}
             table = pd.read_csv(io.BytesIO(data), keep_default_na=False, **how)
     except ReadError:
         raise

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pyarrow import compute, parquet, types
 from pyarrow import csv as arrow_csv
 
+from sampledash.checks import is_numeral
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     ROLES,
@@ -44,6 +45,7 @@ _ARROW = {
     "real": pa.float64(),
     "few": pa.dictionary(pa.int32(), pa.string()),
     "many": pa.string(),
+    "unknown": pa.dictionary(pa.int32(), pa.string()),
 }
 # Labels stay as written, and so do fractions: not every pandas rounds them right.
 _EXACT = {role for role, column in ROLES.items() if column.holds != "whole"}
@@ -93,6 +95,9 @@ def text_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     if len(data) >= SMALL and "rank" in source.roles and not any(map(_BROKEN.search, header)):
         columns = enumerate(source.roles)
         holds = {i: None if role is None else ROLES[role].holds for i, role in columns}
+        if "system" not in source.roles:  # which a column of text may name
+            words = (i for i, cell in enumerate(second[1]) if not is_numeral(cell))
+            holds |= {i: "unknown" for i in words if holds[i] is None}
         frame = arrow_frame(data, delimiter, holds, skip=line)
     if frame is None:
         limits.CAREFUL.check(rows, name)
@@ -148,6 +153,7 @@ def arrow_frame(
     """
     wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
     numeric = {name for name, kind in wanted.items() if kind in (pa.int64(), pa.float64())}
+    full = [str(name) for name, kind in holds.items() if kind not in (None, "unknown")]
     # Single bytes are found much faster than pairs.
     if numeric and any(x in data and b"0" + x in data for x in (b"x", b"X")):
         return None  # hexadecimal numbers would be understood
@@ -172,7 +178,7 @@ def arrow_frame(
         # Block by block: the whole of it at once is there sooner, but takes three times the room.
         with arrow_csv.open_csv(pa.BufferReader(data), read, parse, convert, pool) as reader:
             for block in reader:
-                if any(column.null_count for column in block.columns):
+                if any(block[name].null_count for name in full):
                     return None
                 for name, own in text.items():
                     own.append(block[name])
@@ -259,7 +265,7 @@ def check_width(source: Layout, record: tuple[int, list[str]]) -> None:
 def parquet_table(
     data: bytes,
     name: str,
-    source_of: Callable[[str, str, Sequence[str]], Layout] = source_of,
+    source_of: Callable[..., Layout] = source_of,
     label_roles: Container[str | None] = _LABELS,
 ) -> tuple[Layout, pd.DataFrame]:
     """Parse Parquet: only the columns that mean something, and only of types that can.
@@ -282,7 +288,7 @@ def parquet_table(
 def _parquet_columns(
     data: bytes,
     name: str,
-    source_of: Callable[[str, str, Sequence[str]], Layout],
+    source_of: Callable[..., Layout],
     label_roles: Container[str | None],
 ) -> tuple[Layout, pd.DataFrame]:
     head = parquet.read_metadata(io.BytesIO(data))
@@ -292,11 +298,15 @@ def _parquet_columns(
     limits.GROUPS.check(head.num_row_groups, name)
     schema = head.schema.to_arrow_schema()
     fields = [field for field in schema if not _UNNAMED_INDEX.fullmatch(field.name)]
-    source = source_of(name, "Parquet", [field.name for field in fields])
+    index = {
+        x for x in (schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(x, str)
+    }
+    source = source_of(name, "Parquet", [field.name for field in fields], index=index)
     source.check_rows(rows)
     if rows == 0:
         raise ReadError(f"{name} has columns but no rows: add at least one")
-    label = [role in label_roles for role in source.roles]
+    pairs = zip(fields, source.roles, strict=True)  # a date without a role is text
+    label = [role in label_roles or (role is None and _is_dated(f.type)) for f, role in pairs]
     wide = not {"rank", "user"} & set(source.roles)
     wanted: list[int] = []
     for i, role in enumerate(source.roles):
@@ -305,7 +315,8 @@ def _parquet_columns(
             what = "numbers or text" if label[i] else "numbers"
             where = f"{name}, row 1, column {source.headers[i]!r}"
             raise ReadError(f"{where}: it holds values of the type {odd}; save it as {what}")
-        if role is not None or (wide and not odd):
+        words = "system" not in source.roles and _is_text(fields[i].type)
+        if role is not None or (wide and not odd) or words:
             wanted.append(i)
     if wide:
         limits.RANKS.check(rows * len(wanted), name)
@@ -334,20 +345,24 @@ def _odd(kind: Any, *, label: bool) -> str:
     """The type of a column that is nothing to us; else nothing."""
     if types.is_dictionary(kind):
         kind = kind.value_type
-    dated = types.is_date(kind) or types.is_timestamp(kind)
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
     plain = number or _is_text(kind) or types.is_null(kind) or types.is_boolean(kind)
-    return "" if plain or (label and dated) else str(kind).split("<")[0]
+    return "" if plain or (label and _is_dated(kind)) else str(kind).split("<")[0]
+
+
+def _is_dated(kind: Any) -> bool:
+    return bool(types.is_date(kind) or types.is_timestamp(kind))
 
 
 def _is_text(kind: Any) -> bool:
+    kind = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _series(column: Any, *, label: bool) -> pd.Series[Any]:
     """A column as numbers or categories."""
     kind = column.type
-    if types.is_dictionary(kind) and not _is_text(kind.value_type):
+    if types.is_dictionary(kind) and not _is_text(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
     numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
     if types.is_dictionary(kind) or _is_text(kind) or (label and not numeric):

@@ -26,6 +26,8 @@ from sampledash.checks import NUMERAL, is_numeral, shown
 from sampledash.rank_sets import draw_shared_ties
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
+    ITEMS,
+    TIMES,
     Holds,
     Layout,
     bare,
@@ -34,6 +36,7 @@ from sampledash.readers.columns import (
     labels,
     numbers,
     records,
+    refuse_repeated,
     role_of,
     whole,
 )
@@ -407,12 +410,6 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.Da
 
 # --------------------------------------------------------------- lists, as frameworks save them
 
-#: What a column of items is called; compared as :func:`~sampledash.readers.columns.bare`.
-ITEMS = (
-    "item itemid iid movieid movie productid product parentasin asin trackid track songid song "
-    "artistid artist bookid book isbn businessid newsid articleid docid sku"
-)
-TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
 _SCORES = ["score", "rating", "prediction", "relevance"]
 _OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}  # no list has these
 
@@ -520,6 +517,7 @@ def _columns_of_list(
 ) -> Layout:
     """Roles of the columns, each once: the first that is called so."""
     headers, roles = [header.strip() for header in headers], []
+    refuse_repeated(headers, name)
     score = next((x for x in _SCORES if x in map(bare, headers)), None)
     for header in headers:
         role = {"instance": "user", "system": "system", "rank": "rank"}.get(role_of(header) or "")

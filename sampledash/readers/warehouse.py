@@ -23,8 +23,9 @@ from uuid import uuid4
 
 from pyarrow import parquet
 
+from sampledash.checks import NUMERAL
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import ROLES, role_of
+from sampledash.readers.columns import ROLES, bare, role_of
 from sampledash.readers.scores import (
     KEYS,
     NO,
@@ -36,6 +37,7 @@ from sampledash.readers.scores import (
     refuse_twice,
     roles_of,
 )
+from sampledash.readers.unknown_columns import NO_SYSTEMS, merged, seems_system
 from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Progress
 
@@ -454,12 +456,32 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
         raise ReadError(f"{name}: {bad:,} ranks are no number from 1 to n; correct these rows")
 
 
+def _refuse_merged(table: Table, name: str) -> None:
+    """Refuse text that may name systems where no column does: all would be counted as one."""
+    roles = {header: role_of(header) for header in table.columns}
+    labels = [header for header, role in roles.items() if role == "instance"][:1]
+    for header in () if "system" in roles.values() else table.columns:
+        text = table[header]
+        if roles[header] or not text.type().is_string() or bare(header) in NO_SYSTEMS:
+            continue
+        part = table.select(header, *labels)
+        sums = {"names": part[header].nunique(), "rows": part.count()}
+        sums |= {"instances": part[labels[0]].nunique()} if labels else {}
+        numbers = part.count(where=part[header].re_search(rf"^\s*{NUMERAL}\s*$"))
+        facts = part.agg(numbers=numbers, **sums).to_pyarrow().to_pylist()[0]
+        pairs = int(part.distinct().count().to_pyarrow().as_py()) if labels else 0
+        if not facts.pop("numbers") and seems_system(**facts, pairs=pairs):
+            raise merged(name, header)
+
+
 def count_ranks(engine: Any, source: str) -> Table:
     """A table of ranks as a histogram; labels are kept where some have several relevant items."""
     name = Path(source).name
-    ranks = ranks_table(opened(engine, source), name)
+    table = opened(engine, source)
+    ranks = ranks_table(table, name)
     several = False
     with _told(name):
+        _refuse_merged(table, name)
         _refuse_ranks(ranks, name)
         if "instance" in ranks.columns:
             lists = ranks.group_by("system", "instance").agg(items=ranks.count())

@@ -123,6 +123,8 @@ user,item,time\\n1,1,978300760\\n1,2,978300760000\\n1,3,978300760000000 | line 3
 user,item,date\\n1,1,2020-01-01\\n1,2,soon\\n | line 3, column 'date': 'soon' is no date
 user,item,time\\n1,1,3\\n1,2,soon\\n | line 3, column 'time': 'soon' is not a number
 user,item\\n | header line but no rows
+user,item,rating,rating\\n1,2,3,4\\n | i.csv: the column 'rating' appears twice; rename one
+user,item,rating,Rating\\n1,2,3,4\\n | i.csv: the column 'rating' appears twice; rename one
 user,item\\n1,2,3,4\\n | line 2: 4 cells where the header names 2 columns
  | i.csv is empty
 <html></html> | a web page

@@ -402,6 +402,7 @@ def test_parts_are_one_table(tmp_path, capsys):
     ("columns", "said"),
     [
         ({"seed": [1, 2, 1]}, "counts do not keep column 'seed'"),
+        ({"system": [None, "A", "A"]}, "1 rows lack a system"),
         ({"rank": [1, None, 3]}, "1 ranks are no number from 1 to n"),
         ({"rank": [0, 10, 3]}, "2 ranks are no number from 1 to n"),
     ],
@@ -418,3 +419,27 @@ def test_a_missing_extra_is_named(tmp_path, capsys, monkeypatch):
     (tmp_path / "part.parquet").touch()
     with pytest.raises(ValueError, match=r"sampledash\[warehouse\]"):
         sd.read_rank_sets(tmp_path)
+
+
+@needs_ibis
+def test_text_that_may_name_systems_is_not_counted_as_one_system(tmp_path, capsys):
+    users, items = ["u", "u", "v", "v"], ["i", "j", "k", "l"]
+    table = {"rank": [1, 2, 3, 4], "n": [9] * 4}
+    for place, (columns, wrong) in enumerate(
+        (
+            ({"user": users, "modell": ["A", "B"] * 2}, True),
+            ({"user": users, "film": items}, False),  # relevant items of each user
+            ({"user": [*"uvwx"], "genre": ["A", "B"] * 2}, False),  # one of each user
+            ({"modell": ["A", "B"] * 2}, True),
+            ({"bucket": ["0", "1"] * 2}, False),
+        )
+    ):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        parquet.write_table(pa.table({**table, **columns}), folder / "part.parquet")
+        for words in (["count", str(folder)], ["count", str(folder / "part.parquet")]):
+            if wrong:
+                refused(words, "column 'modell': it may name systems", tmp_path, capsys)
+            else:
+                assert main(words) == 0
+                assert len(capsys.readouterr().out.splitlines()) == 1 + 4

@@ -1,0 +1,96 @@
+"""Columns whose names mean nothing to us: an index of the rows, ranks, dates, or system names."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sampledash.readers.columns import ITEMS, TIMES, Layout, bare, parsed
+from sampledash.readers.upload_limits import ReadError
+
+# What programs call the index of the rows, in lower case and without spaces.
+_INDEX = re.compile(
+    r"|(unnamed:|level_|__index_level_|\.\.\.)\d+_*|index|idx|#|id|rows?[_.]?(id|names?|number)?"
+)
+_PERHAPS_INDEX = {"x", "v1", "c0", "column1"}  # R does so; a system may be called X too
+_FEW = 5  # rows: in fewer, ranks may well be 1, 2, 3, ...
+_MANY = 20  # rows: in so many, 1, 2, 3, ... can be no ranks
+# A number with something around it or among its digits, such as 5%, #5, 5th or 1,234.
+_MEANT_AS_NUMBER = re.compile(r"\W*\d[\d\W_]*[^\W\d_]{0,2}[\d\W_]*")
+_DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4}|\d\d?:\d\d)(?!\d)")
+NO_SYSTEMS = {*ITEMS.split(), *TIMES.split()}  # headers of what never names a system
+
+
+def is_text(cells: pd.Series[Any]) -> bool:
+    """Whether cells are filled, none of them with a number."""
+    numeric = pd.api.types.is_numeric_dtype(cells.dtype)
+    return not numeric and bool(cells.notna().any() and np.isnan(parsed(cells)).all())
+
+
+def holds_numbers(cells: pd.Series[Any]) -> bool:
+    """Whether a cell is a number, or text that is meant as one, and no date."""
+    if not is_text(cells):
+        return not np.isnan(parsed(cells)).all()
+    some = map(str, cells.dropna().unique().tolist())
+    return any(_MEANT_AS_NUMBER.fullmatch(x) and not _DATE.match(x) for x in some)
+
+
+def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
+    """Whether a column of numbers is an index of the rows; refused where that is not certain."""
+    header, values = source.headers[i], parsed(cells)
+    steps = np.diff(values)
+    running = values[0] in (0, 1) and bool(np.all(steps == 1))
+    named = _INDEX.fullmatch(header.lower().replace(" ", "")) or header in source.index
+    perhaps = i == 0 and bare(header) in _PERHAPS_INDEX
+    if (named and np.all(steps > 0)) or (perhaps and running and len(values) >= _FEW):
+        return True
+    if named or (running and (perhaps or len(values) >= _MANY)):
+        raise ReadError(
+            f"{source.name}, column {header!r}: an index of the rows is no system; remove the "
+            "column, or name it: instance if it holds users or queries, else as the system"
+        )
+    return False
+
+
+def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> bool:
+    """Whether nothing says that columns of numbers are ranks, as in a file ``date,price``."""
+    if any(source.roles):
+        return False
+    others = [i for i in cells if source.headers[i] and i not in ranks and is_text(cells[i])]
+    dated = any(cells[i].astype(str).str.match(_DATE).any() for i in others)
+    timed = any(bare(header) in TIMES.split() for header in source.headers)
+    return timed or dated or (len(ranks) == 1 and bool(others))
+
+
+def seems_system(names: int, rows: int, instances: int = 0, pairs: int = 0) -> bool:
+    """Whether a column of text may name systems: its values each cover most of the instances.
+
+    ``pairs`` of a value and an instance occur. Without labels of instances, values that repeat may.
+    """
+    if not instances:
+        return 1 < names < rows
+    return pairs > instances and 2 * pairs > names * instances
+
+
+def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
+    """Refuse text of which we cannot tell whether it names systems: all would be read as one."""
+    for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True)):
+        if role is None and i in cells and bare(header) not in NO_SYSTEMS and is_text(cells[i]):
+            code, names = pd.factorize(cells[i])
+            facts = [len(names), len(code) if code.min() >= 0 else 0]
+            if instance is not None:
+                both = instance.codes.astype(np.int64) * (len(names) + 1) + code
+                facts += [len(instance.categories), len(np.unique(both))]
+            if seems_system(*facts):
+                raise merged(source.name, header)
+
+
+def merged(name: str, header: str) -> ReadError:
+    """What is said of a column that may name systems."""
+    return ReadError(
+        f"{name}, column {header!r}: it may name systems, which would be read as one; name it "
+        "system if it does, instance if it holds users or queries, or remove it"
+    )
