@@ -15,11 +15,14 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from sampledash import RankSet, SampledRankSet
+from sampledash import RankSet, SampledRankSet, read_interactions
+from sampledash.readers import warehouse
 from sampledash.readers.files import read_rank_sets, read_sampled_ranks
 from sampledash.readers.pasted import parse_rank_text
 from sampledash.readers.printed_table import read_printed
+from sampledash.readers.upload_limits import stem_of
 from tests import second_reader
+from tests.hostile_tables import add_tables, packed, unpacked
 
 N = 1000
 gz = partial(gzip.compress, mtime=0)
@@ -29,7 +32,8 @@ QRELS = b"q1 0 d1 1\nq2 0 d2 1\nq2 0 d9 1\n"
 @dataclass(frozen=True)
 class Case:
     """A hostile file; ``kind`` and ``number`` name it together, the ending of ``name`` is part of
-    the trap, and ``refused`` says whether only a sentence is right (None: a right result is too).
+    the trap, and ``refused`` says whether only a sentence is right (None: a right result is too;
+    False: only that). ``right`` reads the file as a second reader that is told how it is made.
     """
 
     kind: str
@@ -39,6 +43,7 @@ class Case:
     reader: str = "ranks"
     refused: bool | None = None
     large: bool = False
+    right: Callable[[bytes], pd.DataFrame] | None = None
 
     @property
     def data(self) -> bytes:
@@ -193,6 +198,7 @@ def corpus(seed: int = 0) -> list[Case]:
     _packed(c)
     _encodings(c)
     _many_m(c)
+    add_tables(c, seed)
     _large(c)
     return c.cases
 
@@ -444,10 +450,27 @@ def read(case: Case, data: bytes, **how: Any) -> Any:
         sets = read_sampled_ranks(stream, name=case.name, **{**known, **how})
         assert all(each.outcomes.total > 0 for each in sets)
         return sets
+    if case.reader == "interactions":
+        return read_interactions(stream, name=case.name)
+    if case.reader == "scores":
+        return _ranked(case, data)
     usual: dict[str, Any] = {"n": N if len(data) < 10**6 else 10**9, "instances": "any"}
     if case.reader == "run":
         usual = {"qrels": io.BytesIO(QRELS), "censored": "tied", "n": 10**6}
+    if case.reader == "folder":
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Ibis
+        for place in unpacked(data):
+            return read_rank_sets(place / "all" / case.name, **{**usual, **how})
     return read_rank_sets(stream, name=case.name, **{**usual, **how})
+
+
+def _ranked(case: Case, data: bytes) -> list[RankSet]:
+    """Ranks of scores, by DuckDB."""
+    warnings.simplefilter("ignore", DeprecationWarning)  # of Ibis
+    for place in unpacked(packed("all", {case.name: data})):
+        ranks, _ = warehouse.rank_scores(warehouse.connect(), str(place / "all" / case.name))
+        frame = ranks.to_pandas()
+    return read_rank_sets(io.BytesIO(saved(frame.to_dict("list"))), name=case.name)
 
 
 LEAKS = re.compile(
@@ -459,6 +482,8 @@ LEAKS = re.compile(
 def wrong_sentence(case: Case, error: BaseException) -> str:
     """What is wrong with a complaint; nothing if it is a sentence of ours."""
     said = str(error)
+    if case.refused is False:
+        return f"refused, though it can be read: {said[:300]}"
     if not isinstance(error, ValueError):
         return f"{type(error).__name__}: {said[:200]}"
     if type(error).__module__.split(".")[0] not in ("sampledash", "builtins"):
@@ -474,6 +499,8 @@ def wrong_sentence(case: Case, error: BaseException) -> str:
 def wrong_result(case: Case, data: bytes, found: Any) -> str:
     if case.refused:
         return f"read, though it cannot be: {str(found)[:200]}"
+    if case.right is not None:
+        return compared(case.right(data).to_csv(index=False).encode(), found, stem_of(case.name))
     if case.reader in ("ranks", "sampled") and case.name.endswith(".csv") and len(data) < 10**6:
         return compared(data, found, case.name.removesuffix(".csv")) or ""
     if case.name.endswith((".parquet", ".npy")) and len(data) < 10**6:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from unicodedata import normalize
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 NAMES = {
@@ -69,8 +70,9 @@ def read(data: bytes, name: str) -> dict[str, list[Entry]]:
     records = [r for r in records if len(r) > 1 or (r and r[0].strip())]
     if len(records) < 2:
         raise Refused("no rows")
-    header = [cell.strip() for cell in records[0]]
-    roles = [ROLES.get(re.sub(r"[\s_\-]", "", cell).lower()) for cell in header]
+    header = [cell.strip().strip("\ufeff\u200b\u2060").strip() for cell in records[0]]
+    seen = ["".join(filter(str.isprintable, normalize("NFKC", cell))) for cell in header]
+    roles = [ROLES.get(re.sub(r"[\s_\-\"'`#\[\]]", "", cell).lower()) for cell in seen]
     known = Counter(role for role in roles if role)
     repeated = any(times > 1 for h, times in Counter(header).items() if h)
     if repeated or any(times > 1 for times in known.values()):

@@ -31,6 +31,7 @@ from sampledash.readers.unknown_columns import (
     holds_numbers,
     is_index,
     refuse_merged,
+    refuse_total,
 )
 from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Flags
@@ -150,14 +151,18 @@ class Ranks:
 def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
     """Read a table as long if it has a rank column, otherwise as wide."""
     if "rank" in source.roles:
-        return _long(source, cells)
+        ranks = _long(source, cells)
+        refuse_total(ranks)
+        return ranks
     if "system" in source.roles:
         raise _no_rank(source, "a file with a system column needs one")
     for role in ("ties", "mass_above", "count"):
         if (i := source.find(role)) is not None:
             header = source.headers[i]
             raise _no_rank(source, f"a file with {header!r} needs one, and one row per rank")
-    return _wide(source, cells)
+    ranks = _wide(source, cells)
+    refuse_total(ranks)
+    return ranks
 
 
 def _no_rank(source: Layout, why: str) -> ReadError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,11 @@ _INDEX = re.compile(
 )
 _PERHAPS_INDEX = {"x", "v1", "c0", "column1"}  # R does so; a system may be called X too
 _FEW = 5  # rows: in fewer, ranks may well be 1, 2, 3, ...
-_MANY = 20  # rows: in so many, 1, 2, 3, ... can be no ranks
+_MANY = 10  # rows: in so many, 1, 2, 3, ... can be no ranks
 # A number with something around it or among its digits, such as 5%, #5, 5th or 1,234.
 _MEANT_AS_NUMBER = re.compile(r"\W*\d[\d\W_]*[^\W\d_]{0,2}[\d\W_]*")
 _DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4}|\d\d?:\d\d)(?!\d)")
+_TOTALS = {"total", "totals", "grandtotal", "sum", "mean", "average"}
 NO_SYSTEMS = {*ITEMS.split(), *TIMES.split()}  # headers of what never names a system
 
 
@@ -34,7 +36,7 @@ def holds_numbers(cells: pd.Series[Any]) -> bool:
     """Whether a cell is a number, or text that is meant as one, and no date."""
     if not is_text(cells):
         return not np.isnan(parsed(cells)).all()
-    some = map(str, cells.dropna().unique().tolist())
+    some = (normalize("NFKC", str(x)) for x in cells.dropna().unique().tolist())
     return any(_MEANT_AS_NUMBER.fullmatch(x) and not _DATE.match(x) for x in some)
 
 
@@ -63,6 +65,19 @@ def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> boo
     dated = any(cells[i].astype(str).str.match(_DATE).any() for i in others)
     timed = any(bare(header) in TIMES.split() for header in source.headers)
     return timed or dated or (len(ranks) == 1 and bool(others))
+
+
+def refuse_total(ranks: Any) -> None:
+    """Refuse a last row that by its label is the sum or the mean of those above it."""
+    frame = ranks.frame
+    for role in {"system", "instance"} & {*frame}:
+        label = str(frame[role].iloc[-1])
+        only = role == "instance" or 1 == frame["system"].eq(label).sum() < len(frame)
+        if only and bare(label).rstrip(":") in _TOTALS:
+            raise ReadError(
+                f"{ranks.place(len(frame) - 1, role)}: {label!r} seems to be no {role} but the sum "
+                "or mean of the rows above; remove the row, or name it otherwise"
+            )
 
 
 def seems_system(names: int, rows: int, instances: int = 0, pairs: int = 0) -> bool:
