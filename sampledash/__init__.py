@@ -1,12 +1,11 @@
 """sampledash: explore, check and correct ranking metrics computed on sampled negatives."""
 
 import ast
+import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
-
-# Eager, and by its own name: importing the module of the same name would take its place.
-from sampledash.correction import correction as correction
 
 __version__ = "0.1.0"
 
@@ -31,3 +30,13 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse the module of a public name, which would take the place of the function."""
+        if not (isinstance(value, ModuleType) and name in __all__):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

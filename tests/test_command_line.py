@@ -7,6 +7,7 @@ import os
 import re
 import runpy
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from pyarrow import parquet
 import sampledash as sd
 from sampledash import command_line
 from sampledash.command_line import COMMANDS, main
+from sampledash.command_line.options import masked
 from sampledash.command_line.serving import results
 from sampledash.report.numbers import percent
 from tests.dashboard.driver import Page
@@ -61,7 +63,10 @@ def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
         monkeypatch.setattr(sys, "argv", [])
         monkeypatch.setenv("SAMPLEDASH_RESULTS", "")
         assert main([command, *rest]) == 0
-        assert calls == [("streamlit", "run", str(ROOT / "app.py"), "--server.port", "8501")]
+        # For this machine alone, and nobody edits the program while it runs.
+        options = {"port": 8501, "address": "127.0.0.1", "fileWatcherType": "none"}
+        words = [f"--server.{option}={value}" for option, value in options.items()]
+        assert calls == [("streamlit", "run", str(ROOT / "app.py"), *words)]
         assert json.loads(os.environ["SAMPLEDASH_RESULTS"]) == [MOVIELENS]
         return
     # Recall@10 with 100 negatives orders X, Y, Z wrongly (Krichene & Rendle 2020, Table 3).
@@ -423,3 +428,126 @@ def test_served_results_are_a_source_of_the_page(toy, monkeypatch, tmp_path):
         (lake / name / "0.parquet").touch()
     assert results([str(lake)]) == [str(lake)]
     assert main(["serve", str(tmp_path / "nowhere")]) == 2
+
+
+CHECK = ("check", MOVIELENS, "--metric", "Recall@10", "--m", "100")
+
+
+def test_a_link_is_written_through_and_a_loop_refused(toy, tmp_path, capsys):
+    words = ["check", toy, "--metric", "Recall@10", "--m", "100", "-o"]
+    far = tmp_path / "far"
+    far.mkdir()
+    (far / "old.txt").write_text("old")
+    (far / "old.txt").chmod(0o640)
+    links = {"link": "far/old.txt", "dangling": "far/new.txt"}
+    links |= {"loop": "pool", "pool": "loop", "folder": "far", "input": "toy.csv"}
+    for name, target in links.items():
+        (tmp_path / name).symlink_to(target)
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "dangling"):
+        assert main([*words, str(tmp_path / name)]) == 1
+        assert (tmp_path / name).is_symlink()
+        assert "ranks A > B" in (tmp_path / links[name]).read_text()
+    assert (far / "old.txt").stat().st_mode & 0o777 == 0o640
+    before, capsys_said = sorted(tmp_path.rglob("*")), capsys.readouterr().out
+    assert capsys_said == ""
+    refused = {"loop": "leads back to itself", "folder": "a folder", "input": "what is read"}
+    for name, said in {**refused, "pipe": "it is a pipe"}.items():
+        assert main([*words, str(tmp_path / name)]) == 2
+        message = capsys.readouterr().err
+        assert said in message
+        assert message.count("\n") == 1
+    assert sorted(tmp_path.rglob("*")) == before
+    assert Path(toy).read_text() == TOY
+
+
+def test_what_may_not_be_written_is_left_alone(toy, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "out.txt"
+    out.write_text("old")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != out)  # root may all
+    assert main(["check", toy, "--metric", "AP", "--m", "9", "-o", str(out)]) == 2
+    assert "out.txt cannot be written (permission denied)" in capsys.readouterr().err
+    assert out.read_text() == "old"
+    monkeypatch.undo()
+
+    def refuse(*_, **__):  # as in a folder that may only be read
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "touch", refuse)
+    assert main(["check", toy, "--metric", "AP", "--m", "9", "-o", str(out)]) == 2
+    assert "out.txt cannot be written (permission denied)" in capsys.readouterr().err
+    assert out.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("check / --metric AP --m 9", "check: / holds all folders: give the one that"),
+        ("count /", "count: / holds all folders: give the one that"),
+        ("serve /", "serve: / holds all folders: give the one that"),
+        ("check '' --metric AP --m 9", "FILE is '', an empty path"),
+        ("rank ''", "FILE is '', an empty path"),
+        ("serve ''", "FILE is '', an empty path"),
+        ("check FILE --metric AP --m 9 -o ''", "--output is '', an empty path"),
+        ("rank FILE --seen ''", "--seen is '', an empty path"),
+        ("check LONG --metric AP --m 9", "file name too long; check the path"),
+    ],
+)
+def test_paths_that_name_nothing(words, said, toy, capsys):
+    words = shlex.split(words.replace("FILE", toy).replace("LONG", "a" * 300))
+    assert main(words) == 2
+    message = capsys.readouterr().err
+    assert said in message
+    assert message.count("\n") == 1
+
+
+def test_a_fault_of_the_program_is_no_wrong_order(toy, monkeypatch, capsys):
+    def fail(_):
+        raise RuntimeError("this should not be")
+
+    monkeypatch.setattr(sd.command_line.verdicts, "rank_sets", fail)
+    assert main(["check", toy, "--metric", "AP", "--m", "9"]) == 2
+    assert "this is a fault of the program" in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("url", "secrets"),
+    [
+        ("nosuch://reader:geh%40im@host/db", ("geh%40im", "geh@im")),
+        ("nosuch://host/db?user=a&password=geheim&api_key=K1", ("geheim", "K1")),
+        ("duckdb:///no/such.db?motherduck_token=T0ken", ("T0ken",)),
+        ("duckdb:///no/gehe+im.db?password=gehe%2Bim", ("gehe%2Bim", "gehe+im")),
+    ],
+)
+def test_what_a_url_keeps_secret_is_not_printed(url, secrets, toy, capsys):
+    for words in (
+        ["rank", toy, "--engine", url],
+        ["count", url],
+        ["check", toy, "--metric", "AP", "--m", "9", "--engine", url],  # which has no engine
+    ):
+        assert main(words) == 2
+        message = capsys.readouterr().err
+        assert "***" in message or url not in message
+        assert not any(secret in message for secret in secrets), message
+    # An engine that repeats it in its own words.
+    text = f"connection failed: password {secrets[-1]!r} is wrong"
+    assert secrets[-1] not in masked(text, url)
+
+
+@pytest.mark.parametrize("module", ["numpy", "pandas", "scipy", "pyarrow"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_importing_is_one_line(module, number, tmp_path):
+    # In place of the module stands one that is interrupted, and makes another error of that.
+    (tmp_path / f"{module}.py").write_text(
+        f"import os\ntry:\n    os.kill(os.getpid(), {int(number)})\n    for _ in range(999): pass\n"
+        "except BaseException:\n    raise ImportError('failed to import') from None\n"
+    )
+    how = {"cwd": ROOT, "capture_output": True, "text": True}
+    path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    program = "import sys; from sampledash.__main__ import main; sys.exit(main())"  # the script
+    for start in (["-m", "sampledash"], ["-c", program]):
+        call = [sys.executable, *start, *CHECK]
+        done = subprocess.run(call, env=os.environ | path, **how)
+        assert done.returncode == 128 + number
+        assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+        assert "stopped; nothing is written" in done.stderr

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+import traceback
 from argparse import Namespace
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from sampledash.command_line.options import COMMANDS, FILES, parser
+from sampledash.command_line.options import COMMANDS, FILES, masked, parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,9 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     from sampledash.report.numbers import spell
 
     told = Told()
-    code: int = RIGHT
+    code, failure = RIGHT, BAD_INPUT
     try:
-        _apart(args)
+        _check_paths(args)
         home = f"sampledash.command_line.{COMMANDS[args.command].module}"
         answer = getattr(import_module(home), args.command)(args, told)
         told.end()
@@ -42,18 +43,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except (ValueError, MemoryError) as error:
         why = str(error) or "the memory does not suffice for this file"
-        code = BAD_INPUT
     except KeyboardInterrupt:
-        why, code = "stopped; nothing is written", STOPPED
+        why, failure = "stopped; nothing is written", STOPPED
+    except BrokenPipeError:  # who reads has seen enough
+        return code
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # who reads has seen enough
-            return code
-        why, code = f"{str(error.strerror).lower()}; give --output a file", BAD_INPUT
+        why = (
+            f"{error.filename or 'a file'}: {str(error.strerror or error).lower()}; check the path"
+        )
+    except Exception:  # exit code 1 would mean a wrong order
+        traceback.print_exc()
+        why = "this is a fault of the program: please report it with the lines above"
     told.end()
     options = re.sub(r'in Python: (\w+)="?([\w.-]+)"?', _option, why)
-    print("sampledash", spell(f"{args.command}: {options}"), file=sys.stderr)
-    return code
+    sentence = spell(f"{args.command}: {options}")
+    print("sampledash", masked(sentence, *sys.argv if argv is None else argv), file=sys.stderr)
+    return failure
 
 
 def _option(found: re.Match[str]) -> str:
@@ -62,9 +67,15 @@ def _option(found: re.Match[str]) -> str:
     return f"here: --{found[1].replace('_', '-')}{value}"
 
 
-def _apart(args: Namespace) -> None:
-    """Refuse to write into what is read."""
-    reads = [*args.files, *(getattr(args, name, None) for name in ("relevant", "seen", "qrels"))]
-    for each in filter(None, () if args.output in (None, "-") else reads):
-        if Path(args.output).resolve().is_relative_to(Path(each).resolve()):
+def _check_paths(args: Namespace) -> None:
+    """Refuse a path without a name, and to write into what is read."""
+    read = [("FILE", path) for path in args.files]
+    read += [(f"--{name}", getattr(args, name, None)) for name in ("relevant", "seen", "qrels")]
+    for name, path in (*read, ("--output", args.output)):
+        if path == "":
+            raise ValueError(f"{name} is '', an empty path: is a variable of the script empty?")
+        if name == "--output" or path is None or args.output in (None, "-"):
+            continue
+        # Unlike Path.resolve, realpath raises nothing for a loop of links.
+        if Path(os.path.realpath(args.output)).is_relative_to(os.path.realpath(path)):
             raise ValueError(f"--output {args.output} is in what is read: give another")

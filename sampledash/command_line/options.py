@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any, NamedTuple, NoReturn, get_args
+from urllib.parse import unquote, unquote_plus
 
 from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
@@ -40,6 +42,10 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         {"type": int, "dest": "over", "help": "that the printed means are over: they scatter"},
     ),
     "port": (("--port",), {"type": int, "default": 8501, "help": "of this machine"}),
+    "address": (
+        ("--address",),
+        {"default": "127.0.0.1", "help": "to listen at; 0.0.0.0 is every interface"},
+    ),
     "n": (("--n",), {"type": int, "help": "candidates, where the file does not say"}),
     "scheme": (
         ("--scheme",),
@@ -145,16 +151,33 @@ COMMANDS = {
     "serve": Command(
         "The dashboard in a browser, with these files opened in it, until it is stopped.",
         "sampledash serve assets/movielens_xyz.csv --port 8501",
-        ("shown", "port", "base_path"),
+        ("shown", "port", "address", "base_path"),
         "serving",
     ),
 }
 
 
+_SECRET = "pass|pwd|token|secret|key|credential|signature|auth"
+# In a URL the password before the host and the value of a parameter that is called a secret.
+_SECRETS = re.compile(
+    rf"://[^\s/@:]*:([^\s/@]+)@|[?&;][\w.-]*(?:{_SECRET})[\w.-]*=([^\s&;]+)", re.I
+)
+
+
+def masked(text: str, *words: str) -> str:
+    """Replace in a text the secrets that URLs among the words hold, also where it unquotes them."""
+    found = (match[1] or match[2] for word in words for match in _SECRETS.finditer(word))
+    for secret in sorted(
+        {form for x in found for form in (x, unquote(x), unquote_plus(x))}, key=len
+    ):
+        text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
+    return text
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """One sentence: the usage is what --help says."""
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, f"{self.prog}: {masked(message, message)}; see {self.prog} --help\n")
 
 
 def parser() -> argparse.ArgumentParser:

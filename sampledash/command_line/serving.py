@@ -27,9 +27,11 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
         raise ValueError(f"--port {args.port} is no port: give one from 1 to 65535")
     os.environ["SAMPLEDASH_RESULTS"] = json.dumps(results(args.files))
     os.chdir(app.parent)  # Streamlit takes its settings from the folder it is started in
-    sys.argv = ["streamlit", "run", str(app), "--server.port", str(args.port)]
+    options = {"port": args.port, "address": args.address, "fileWatcherType": "none"}
     if args.base_path:
-        sys.argv += ["--server.baseUrlPath", args.base_path]
+        options["baseUrlPath"] = args.base_path
+    sys.argv = ["streamlit", "run", str(app)]
+    sys.argv += [f"--server.{name}={value}" for name, value in options.items()]
     runpy.run_module("streamlit", run_name="__main__")  # in this process, which is what one stops
     return Answer(text="")
 
@@ -41,6 +43,8 @@ def results(given: list[str]) -> list[str]:
         path = Path(each).absolute()
         if not path.exists():
             raise ValueError(f"{each}: there is no such file or folder; check the path")
+        if path.parent == path:
+            raise ValueError(f"{each} holds all folders: give the one that holds the results")
         inside = sorted(x for x in path.iterdir() if x.name[0] not in "._") if path.is_dir() else []
         forms = ("*=*/**/*.parquet", "part-*.parquet")  # a file lr=0.1.csv is no part
         parts = any(next(path.glob(form), None) is not None for form in forms)

@@ -6,6 +6,7 @@ import argparse
 import io
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ import pandas as pd
 
 from sampledash.command_line.options import FILES
 from sampledash.correction import parse_correction
+from sampledash.leftovers import remove, watch
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Options
 from sampledash.rank_sets import RankSet
@@ -128,18 +130,28 @@ def _aligned(table: pd.DataFrame) -> str:
 
 @contextmanager
 def aside(path: str) -> Iterator[Path]:
-    """A file beside the target that takes its place once it is whole: nobody finds half of one."""
-    target = Path(path)
+    """A file beside the target that takes its place once it is whole: nobody finds half of one.
+
+    The target of a link is replaced, not the link.
+    """
+    target = Path(os.path.realpath(path))
     try:
-        if target.exists() and not target.is_file():  # a device would be replaced
-            raise OSError(0, "it is a folder or a device")
-        part = target.with_name(f".{target.name}.{os.getpid()}")
-        part.touch()
+        if target.is_symlink():  # where links form a loop
+            raise OSError(0, "it is a link that leads back to itself")
+        if os.path.exists(path) and not target.is_file():  # a device would be replaced
+            kind = "a pipe" if Path(path).is_fifo() else "a folder or a device"
+            raise OSError(0, f"it is {kind}")
+        if target.is_file() and not os.access(target, os.W_OK):  # its folder alone may be writable
+            raise PermissionError(0, "permission denied")
+        part = watch(target.with_name(f".{target.name}.{os.getpid()}"))
         try:
+            part.touch()
             yield part
+            if target.is_file():
+                shutil.copymode(target, part)
             os.replace(part, target)
         finally:
-            part.unlink(missing_ok=True)
+            remove(part)
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
         raise ValueError(f"{path} cannot be written ({why}): give another --output") from None
@@ -148,7 +160,15 @@ def aside(path: str) -> Iterator[Path]:
 def save(command: str, answer: Answer, form: str, path: str | None) -> None:
     """To standard output, or to a file."""
     if path in (None, "-"):
-        print(written(command, answer, form), end="", flush=True)
+        try:
+            print(written(command, answer, form), end="", flush=True)
+        except OSError as error:
+            # What is still to be written would fail again when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if isinstance(error, BrokenPipeError):
+                raise
+            why = str(error.strerror).lower()
+            raise ValueError(f"standard output: {why}; give --output a file") from None
         return
     with aside(path) as part:
         if path.endswith(".parquet") and answer.text is None:

@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import io
 import re
+import signal
 import tempfile
+import threading
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +27,7 @@ from uuid import uuid4
 from pyarrow import parquet
 
 from sampledash.checks import NUMERAL
+from sampledash.leftovers import remove, watch
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import ROLES, bare, role_of
 from sampledash.readers.scores import (
@@ -63,8 +67,10 @@ def connect(url: str = DUCKDB) -> Any:
     try:
         engine = _spark(url) if url.startswith("pyspark://") else ibis.connect(url)
         if engine.name == "duckdb":
-            # What does not fit into memory is put there.
-            engine.raw_sql(f"SET temp_directory = '{tempfile.gettempdir()}/sampledash-duckdb'")
+            # What does not fit into memory goes there; processes that share a folder would collide.
+            spill = watch(Path(tempfile.mkdtemp(prefix="sampledash-")))
+            weakref.finalize(engine, remove, spill)
+            engine.raw_sql(f"SET temp_directory = '{spill}'")
     except ImportError as error:
         kind = url.partition("://")[0]
         extra = _SPARK if "spark" in kind else f"pip install 'ibis-framework[{kind}]'"
@@ -87,7 +93,10 @@ def _spark(url: str) -> Any:
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # system=007 is no 7
     }
     settings |= dict(parse_qsl(urlsplit(url).query))
+    interrupt = signal.getsignal(signal.SIGINT)
     session = SparkSession.builder.config(map=settings).getOrCreate()
+    if threading.current_thread() is threading.main_thread():  # Spark puts its handler in place
+        signal.signal(signal.SIGINT, interrupt)
     return ibis.pyspark.connect(session)
 
 
@@ -106,20 +115,27 @@ def _told(name: str) -> Iterator[None]:
     except (ReadError, MemoryError, OSError, KeyboardInterrupt):
         raise
     except Exception as error:
-        raise ReadError(
-            f"{name}: the engine stopped: {_first_line(error)}; write the table again if it is "
-            "damaged, or give the engine more memory"
-        ) from None
+        remedy = "write the table again if it is damaged, or give the engine more memory"
+        if re.search("No space left|File too large|failed to offload", str(error)):
+            remedy = (
+                f"the disk is full: make room where the output and temporary files are written "
+                f"({tempfile.gettempdir()}), or set TMPDIR to a folder with more"
+            )
+        raise ReadError(f"{name}: the engine stopped: {_first_line(error)}; {remedy}") from None
 
 
 def parts_of(path: Path) -> list[Path]:
     """A file, or the Parquet files of a folder, however deep; what begins with _ or . is none."""
     if not path.is_dir():
         return [path]
+    if path.samefile("/"):
+        raise ReadError(f"{path} holds all folders: give the one that holds the table")
     files = (file for file in sorted(path.rglob("*.parquet")) if file.is_file())
     parts = [f for f in files if not any(x[0] in "_." for x in f.relative_to(path).parts)]
     if not parts:
-        raise ReadError(f"'{path.name}' holds no file *.parquet: write the table as Parquet")
+        raise ReadError(
+            f"'{path.resolve().name}' holds no file *.parquet: write the table as Parquet"
+        )
     return parts
 
 
@@ -444,7 +460,8 @@ def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
         if engine.name == "pyspark":  # which would write a folder, on its workers
             parquet.write_table(table.to_pyarrow(), path)
         else:
-            table.to_parquet(path)
+            # No temporary file of DuckDB's own, which stays where the disk is full.
+            table.to_parquet(path, **({"use_tmp_file": False} if engine.name == "duckdb" else {}))
 
 
 def _refuse_ranks(ranks: Table, name: str) -> None:

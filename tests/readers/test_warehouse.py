@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import os
+import resource
 import shutil
+import subprocess
 import sys
 from collections import Counter
 from importlib.util import find_spec
@@ -411,6 +414,69 @@ def test_ranks_that_cannot_be_counted(columns, said, tmp_path, capsys):
     table = {"system": ["A"] * 3, "rank": [1, 2, 3], "n": [9] * 3, **columns}
     parquet.write_table(pa.table(table), tmp_path / "part.parquet")
     refused(["count", str(tmp_path)], said, tmp_path, capsys)
+
+
+def in_a_process(program, folder, **how):
+    """Run a program whose temporary files go to a folder; its exit code and what it complains."""
+    folder.mkdir()
+    call = [sys.executable, *program]
+    done = subprocess.run(
+        call,
+        env=os.environ | {"TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        **how,
+    )
+    assert list(folder.iterdir()) == []
+    return done.returncode, done.stderr
+
+
+@needs_ibis
+def test_a_full_disk_is_named_and_nothing_is_left(tmp_path):
+    source = stored(tmp_path / "scores", drawn(7)[0])
+    before = sorted(tmp_path.rglob("*"))
+    code, said = in_a_process(
+        ["-m", "sampledash", "rank", source, "-o", str(tmp_path / "ranks.parquet")],
+        tmp_path / "temporary",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)),
+    )
+    assert (code, said.count("\n")) == (2, 1)
+    assert "the disk is full: make room" in said
+    assert "memory" not in said
+    (tmp_path / "temporary").rmdir()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+#: Work that does not end, and needs more than its memory, in place of a command.
+ENDLESS = """
+import os, signal, sys, threading
+from sampledash import command_line
+from sampledash.__main__ import main
+from sampledash.readers import warehouse
+
+def work():
+    engine = warehouse.connect("duckdb://?memory_limit=40MB&threads=2")
+    if sys.argv[1] == "full":
+        engine.raw_sql("SET max_temp_directory_size = '1MB'")
+    with warehouse._told("scores"):
+        engine.raw_sql("CREATE TABLE big AS SELECT hash(range) AS y FROM range(6000000)")
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with warehouse._told("scores"):
+        engine.raw_sql("SELECT max(hash(a.y, b.y)) FROM big a, big b").fetchall()
+
+command_line.main = work
+raise SystemExit(main())
+"""
+
+
+@needs_ibis
+def test_an_engine_is_stopped_and_its_temporary_files_go(tmp_path):
+    program = ["-c", ENDLESS, "rank"]
+    code, said = in_a_process(program, tmp_path / "stopped")
+    assert (code, said) == (130, "sampledash rank: stopped; nothing is written.\n")
+    code, said = in_a_process([*program[:2], "full"], tmp_path / "full")
+    assert code == 1  # of Python: here nobody makes a sentence of it
+    assert "the disk is full" in said.splitlines()[-1]
 
 
 def test_a_missing_extra_is_named(tmp_path, capsys, monkeypatch):
