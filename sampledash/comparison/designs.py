@@ -20,20 +20,30 @@ Notes
 -----
 All of it is about the mean over the given instances. Where the budget decides how many instances
 are reached, N is its expected number; the scatter is then the same but for terms in 1/N.
+
+The difference of two means over N drawn instances is ahead, tied or behind as the sum S of their
+differences d is. With the power sums :math:`p_k(t) = \sum_u e^{i k t d_u}`, Newton's identities for
+the elementary symmetric polynomials give the characteristic function of S from draw to draw,
+
+.. math:: \varphi_N = \sum_{k=1}^{N} (-1)^{k-1} p_k \varphi_{N-k}\,
+   \frac{(N-1) \cdots (N-k+1)}{(D-N+1) \cdots (D-N+k)}, \qquad \varphi_0 = 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import comb
 from typing import NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
 
 from sampledash import checks
-from sampledash.comparison.chance import normal_chances, pair_chances
+from sampledash.comparison.chance import inverted, normal_chances, pair_chances
 from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, pair_table, true_pairs
+from sampledash.comparison.run_distribution import Complex, lattice
 from sampledash.comparison.scatter import moments_of_means
 from sampledash.comparison.significance import Interval, interval_of_mean
 from sampledash.comparison.user_resampling import instance_values, paired_groups
@@ -48,6 +58,12 @@ from sampledash.types import Floats, Progress
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
 _NOTHING = 1e-13  # a chance that adds nothing
+_REACH = 8.0  # standard errors beyond which a difference is certain
+_SUBSETS = 20_000  # all are looked at
+_MOST = 2_500  # drawn, or left out: the mean of more is normal
+_SIZES = 30  # of values that may be multiples of one unit
+_WEIGHTLESS = 1e-17
+_STEPS = 64  # frequencies that share a sine and a cosine
 
 
 class Designs(NamedTuple):
@@ -104,10 +120,17 @@ def designs(
     Notes
     -----
     Negatives are drawn for each system on its own. Where fewer instances are evaluated all systems
-    see the same ones, as many as the budget of all together lasts for. The chance of an order is
-    exact for metrics whose items hit or miss, with one relevant item each and equal weights, else
-    by the normal law; for sampled negatives see :func:`~sampledash.probability_of_order`. Metrics
-    that nothing decides, without a cutoff, have no row of stopping.
+    see the same ones, as many as the budget of all together lasts for. A tie does not show the
+    order. The chance of an order is exact where each instance is either tied or decided by one and
+    the same difference (one relevant item that hits or misses), and where there are at most 20,000
+    samples of the same instances. Else it comes from the characteristic function of the exact
+    distribution, by inversion: off by at most 0.001 in 300 random cases of 3 to 14 instances, and
+    on MovieLens. Where more than 2,500 instances are drawn and as many left out it is that of the
+    normal distribution, half a lattice step away from a tie: off by at most 0.003 at this size,
+    less beyond. Systems that rank different instances of unequal weights are compared by the linear
+    approximation of their means. For sampled negatives see
+    :func:`~sampledash.probability_of_order`. Metrics that nothing decides, without a cutoff, have
+    no row of stopping.
 
     Examples
     --------
@@ -190,25 +213,17 @@ class _Sample:
     """Values of the instances, of which a share is drawn: those of paired systems in one order."""
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
-        self.group, self.values, self.counts, self.off = {}, {}, {}, {}
+        self.group, self.values, self.counts, self.off, self.weights = {}, {}, {}, {}, {}
         self.mean = exact_means([metric], sets, protocol)[:, 0]
-        self.hits = metric.on_lattice
         for number, members in enumerate(paired_groups(sets, protocol)):
             for i, at in members:
                 first = first_items(sets[i])[at]
-                weight, count = protocol.instance_weights(first), first.count
-                value = instance_values(metric, sets[i], protocol.ties)[at]
+                weight = protocol.instance_weights(first)
+                self.group[i], self.counts[i] = number, first.count
+                self.values[i] = instance_values(metric, sets[i], protocol.ties)[at]
+                self.weights[i] = weight / np.average(weight, weights=first.count)
                 # A mean of unequal weights is a ratio: to first order a mean of these deviations.
-                off = (value - self.mean[i]) * weight / np.average(weight, weights=count)
-                self.group[i], self.values[i], self.counts[i], self.off[i] = (
-                    number,
-                    value,
-                    count,
-                    off,
-                )
-                self.hits &= bool(np.ptp(weight) == 0 and np.all(count == np.floor(count)))
-        sizes = np.unique(np.concatenate([each[each > 0] for each in self.values.values()]))
-        self.hits &= len(sizes) <= 1
+                self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
         total = float(counts.sum())
@@ -224,16 +239,82 @@ class _Sample:
 
     def chance(self, i: int, j: int, share: float) -> float:
         """P(mean of i > mean of j) over the same instances, or where they do not pair up others."""
-        if self.group[i] != self.group[j]:
-            error = np.hypot(self.error(i, share), self.error(j, share))
-        else:
+        difference = float(self.mean[i] - self.mean[j])
+        if self.group[i] == self.group[j]:
             error = self._error(self.off[i] - self.off[j], self.counts[i], share)
-            if self.hits and error > 0:
-                more = self.values[i] - self.values[j]
-                total, counts = float(self.counts[i].sum()), self.counts[i]
-                up, down = (float(counts[sign * more > 0].sum()) for sign in (1, -1))
-                return _surplus_chance(up, down, total, round(share * total))
-        return float(normal_chances(self.mean[i] - self.mean[j], error))
+            gains = [((self.values[i] - self.values[j]) * self.weights[i], self.counts[i])]
+        else:
+            error = float(np.hypot(self.error(i, share), self.error(j, share)))
+            gains = [(difference + self.off[i], self.counts[i]), (-self.off[j], self.counts[j])]
+        whole = not any(np.any(counts % 1) for _, counts in gains)
+        if whole and abs(difference) < _REACH * error:  # beyond that it is certain
+            return _chance_of_subsets(gains, share, difference, error)
+        return float(normal_chances(difference, error))
+
+
+def _chance_of_subsets(
+    gains: Sequence[tuple[Floats, Floats]], share: float, difference: float, error: float
+) -> float:
+    """P(sum of the means of random subsets > 0), which is ``difference`` on average.
+
+    ``gains``: values, and how many instances have each; a share of these instances is drawn.
+    """
+    means, shift, step = [], 0.0, 0.0
+    for values, counts in gains:
+        values, at = np.unique(np.round(values, 12), return_inverse=True)
+        counts, total = np.bincount(at, counts).astype(np.float64), round(float(counts.sum()))
+        drawn = round(share * total)
+        sizes = np.unique(np.abs(values[values != 0]))
+        if len(gains) == 1 and len(sizes) == 1:
+            up, down = (float(counts[sign * values > 0].sum()) for sign in (1, -1))
+            return _surplus_chance(up, down, total, drawn)
+        if len(gains) == 1 and comb(total, drawn) <= _SUBSETS:
+            chosen = np.array(list(combinations(np.repeat(values, counts.astype(int)), drawn)))
+            return float(np.mean(chosen.mean(axis=1) > TIED))
+        # Of one lattice both ways; where that is finer, ties are rare.
+        if len(gains) == 1 and len(sizes) <= _SIZES and (unit := lattice(sizes[:, None])):
+            step = unit[0] / 2 / drawn
+        values = values / drawn
+        if 2 * drawn > total:  # those left out tell the same
+            values, drawn, shift = -values, total - drawn, shift - float(counts @ values)
+        means.append((values, counts, drawn))
+    if max(drawn for _, _, drawn in means) > _MOST:
+        return float(normal_chances(difference, error, step))
+
+    def transform(frequencies: Floats) -> Complex:
+        product = np.prod([_waves_of_subset(*mean, frequencies) for mean in means], axis=0)
+        return np.vstack([product, np.ones(len(product))])
+
+    work = 10 * sum(len(values) + drawn for values, _, drawn in means)
+    one, other = np.array([0]), np.array([1])
+    chance = inverted(transform, work, one, other, error, np.array([shift]))
+    return float(np.clip(chance[0], 0.0, 1.0))
+
+
+def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
+    """Characteristic function of the sum of some values, drawn without replacement: (f,)."""
+
+    def weights(n: int) -> Floats:
+        """Factors of the power sums for n drawn, as far as they weigh anything."""
+        places = np.arange(1, n + 1)
+        factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
+        return factors[factors * total > _WEIGHTLESS]
+
+    total = float(counts.sum())
+    # exp(i value frequency) is a product: the start of a block of frequencies, a step in it.
+    first = np.exp(1j * np.multiply.outer(frequencies[::_STEPS], values))
+    step = np.exp(1j * np.multiply.outer(values, frequencies[:_STEPS] - frequencies[0]))
+    starts, steps, sums = -counts, np.ones(1), []
+    for _ in weights(drawn):
+        starts, steps = -starts * first, steps * step
+        sums.append((starts @ steps).ravel()[: len(frequencies)])
+    power_sums = np.array(sums)
+    waves: Complex = np.ones((drawn + 1, len(frequencies)), dtype=np.complex128)
+    for n in range(1, drawn + 1):
+        factors = weights(n)
+        before = waves[n - len(factors) : n][::-1]
+        waves[n] = np.einsum("k,kf,kf->f", factors, power_sums[: len(factors)], before)
+    return np.asarray(waves[-1])
 
 
 def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:

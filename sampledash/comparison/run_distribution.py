@@ -122,8 +122,8 @@ class Run:
         if not (self.whole and self._counts_hits):
             return 0.0
         first, _ = unique_rows([self.ranks.counted(self.protocol.ties).relevant])
-        lattice = _lattice([self.weights[i, None] for i in first])
-        return 0.0 if lattice is None else lattice[0] / 2
+        common = lattice([self.weights[i, None] for i in first])
+        return 0.0 if common is None else common[0] / 2
 
     @cached_property
     def half_unit(self) -> float:
@@ -245,10 +245,10 @@ class Run:
         Or have no common measure.
         """
         hits = self.hits if self.few else None
-        lattice = None if hits is None else _lattice([np.diff(part.values) for part in hits])
-        if hits is None or lattice is None:
+        common = None if hits is None else lattice([np.diff(part.values) for part in hits])
+        if hits is None or common is None:
             return None
-        unit, steps = lattice
+        unit, steps = common
         lengths = [(part.law.shape[1] - 1) * int(part.times.sum()) for part in hits]
         if np.dot(steps, lengths) >= _LATTICE:
             return None
@@ -411,7 +411,7 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
     return values[kept], np.asarray(mass[kept] / mass[kept].sum())
 
 
-def _lattice(worths: Sequence[Floats]) -> tuple[float, list[int]] | None:
+def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
     """Largest unit of which every hit is a multiple, and multiples: one for each sequence."""
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):

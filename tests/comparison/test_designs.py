@@ -10,6 +10,7 @@ import pytest
 import sampledash as sd
 from sampledash.comparison.designs import FULL, STOPPED
 
+WITHOUT = {"scheme": "without-replacement"}
 AS_IN_THE_PAPER = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
 #: Root mean squared error of Y in points, as measured beforehand; instances of the last two.
 TABLE = {
@@ -53,30 +54,84 @@ def subsets(sets: list[sd.RankSet], metric: str, size: int) -> np.ndarray:
     return np.array([[values[some].mean() for values in each] for some in chosen])
 
 
-def test_errors_and_chances_over_all_subsets() -> None:
+@pytest.mark.parametrize("metric", ["Recall@5", "AP@5", "NDCG@5", "NDCG", "AUC"])
+def test_errors_and_chances_over_all_subsets(metric: str) -> None:
     a = sd.RankSet("A", [1, 9, 3, 14, 2, 20, 15, 4], 21)
     b = sd.RankSet("B", [1, 2, 13, 3, 8, 19, 18, 5], 21)
-    for metric in ("Recall@5", "AP@5"):
-        for size in (1, 2, 3, 4):
-            found = sd.designs(metric, [a, b], 20 * size // 8, corrections=["uncorrected"])
-            share = (20 * size // 8) / 20
-            if share * 8 != size:  # the budget is a whole number of scores
-                continue
-            rows = found.errors[found.errors["design"] == FULL]
-            means = subsets([a, b], metric, size)
-            assert rows["standard_error"].tolist() == pytest.approx(means.std(axis=0), abs=1e-12)
-            assert rows["instances"].tolist() == [size] * 2
-            if metric == "Recall@5":
-                better, worse = found.orders.loc[
-                    found.orders["design"] == FULL, ["better", "worse"]
-                ].iloc[0]
-                column = {"A": 0, "B": 1}
-                shown = means[:, column[better]] - means[:, column[worse]] > 1e-12
-                chance = found.orders.loc[found.orders["design"] == FULL, "probability"].iloc[0]
-                if sd.mean(metric, a) == sd.mean(metric, b):
-                    assert np.isnan(chance)
-                else:
-                    assert chance == pytest.approx(shown.mean(), abs=1e-12)
+    for size in (2, 4, 6):  # in the last one those left out are fewer
+        found = sd.designs(metric, [a, b], 20 * size // 8, corrections=["uncorrected"], **WITHOUT)
+        rows = found.errors[found.errors["design"] == FULL]
+        means = subsets([a, b], metric, size)
+        assert rows["standard_error"].tolist() == pytest.approx(means.std(axis=0), abs=1e-12)
+        assert rows["instances"].tolist() == [size] * 2
+        row = found.orders[found.orders["design"] == FULL].iloc[0]
+        column = {"A": 0, "B": 1}
+        shown = means[:, column[row["better"]]] - means[:, column[row["worse"]]] > 1e-12
+        if sd.mean(metric, a) == sd.mean(metric, b):
+            assert np.isnan(row["probability"])
+        else:
+            assert row["probability"] == pytest.approx(shown.mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["NDCG@5", "AP@3", "AUC"])
+def test_chances_of_systems_that_rank_other_instances(metric: str) -> None:
+    a = sd.RankSet("A", [1, 2, 3, 14, 2, 20], 21, instances=list("abcdef"))
+    b = sd.RankSet("B", [1, 2, 13, 3, 8, 19], 21, instances=list("uvwxyz"))
+    found = sd.designs(metric, [a, b], 10, corrections=["uncorrected"], **WITHOUT)
+    row = found.orders[found.orders["design"] == FULL].iloc[0]
+    assert row["better"] == "A"
+    first, second = (subsets([ranks], metric, 3)[:, 0] for ranks in (a, b))
+    shown = np.subtract.outer(first, second) > 1e-12
+    assert row["probability"] == pytest.approx(shown.mean(), abs=2e-3)
+
+
+def test_several_relevant_items_that_weigh_unequally() -> None:
+    rng = np.random.default_rng(4)
+    sizes = rng.integers(1, 4, 9)
+    labels, ends = np.repeat(np.arange(9), sizes), np.cumsum(sizes)[:-1]
+    ranks = [np.concatenate([rng.choice(20, x, replace=False) + 1 for x in sizes]) for _ in "AB"]
+    sets = [sd.RankSet(x, r, 24, instances=labels) for x, r in zip("AB", ranks, strict=True)]
+    options = {"weighting": "relevant-items", **WITHOUT}
+    found = sd.designs("NDCG@10", sets, 12, corrections=["uncorrected"], **options)
+    row = found.orders[found.orders["design"] == FULL].iloc[0]
+    values = {
+        x: np.array([sd.metric("ndcg", k=10).of_set(some, 24) for some in np.split(r, ends)])
+        for x, r in zip("AB", ranks, strict=True)
+    }
+    size = round(9 * 12 / np.mean(24 - sizes))
+    chosen = np.array(list(combinations(range(9), size)))
+    gains = ((values[row["better"]] - values[row["worse"]]) * sizes)[chosen].sum(axis=1)
+    assert row["probability"] == pytest.approx(np.mean(gains > 1e-12), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["NDCG@10", "AP@2", "NDCG"])
+def test_chances_of_nine_users_are_those_of_drawn_ones(xyz: list[sd.RankSet], metric: str) -> None:
+    """The normal distribution says .574, .579 and .518 of NDCG@10: ties are a third."""
+    found = sd.designs(metric, xyz, 5, corrections=["uncorrected"], **WITHOUT)
+    orders = found.orders[found.orders["design"] == FULL]
+    values = {ranks.system: sd.parse_metric(metric)(ranks.ranks, ranks.n) for ranks in xyz}
+    rng, runs = np.random.default_rng(0), 40_000
+    drawn = rng.integers(0, 6040, (runs, 9))
+    drawn = drawn[np.diff(np.sort(drawn, axis=1)).min(axis=1) > 0]  # nobody twice
+    for row in orders.to_dict("records"):
+        gains = (values[row["better"]] - values[row["worse"]])[drawn].sum(axis=1)
+        error = 4 * np.sqrt(0.25 / len(drawn))
+        assert row["probability"] == pytest.approx(np.mean(gains > 1e-12), abs=error)
+
+
+def test_chances_of_many_users_whose_means_may_tie() -> None:
+    rng, runs = np.random.default_rng(6), 100_000
+    ranks = np.full((2, 8000), 90)
+    ranks[0, :60], ranks[1, 60:140] = rng.integers(1, 3, 60), rng.integers(1, 3, 80)
+    sets = [sd.RankSet(x, r, 101) for x, r in zip("AB", ranks, strict=True)]
+    found = sd.designs("AP@2", sets, 40, corrections=["uncorrected"], **WITHOUT)
+    row = found.orders[found.orders["design"] == FULL].iloc[0]
+    assert row["better"] == "B"
+    gain = np.where(ranks <= 2, 1 / ranks, 0.0)[1] - np.where(ranks <= 2, 1 / ranks, 0.0)[0]
+    sizes, counts = np.unique(gain, return_counts=True)
+    sums = rng.multivariate_hypergeometric(counts, 3200, runs) @ sizes
+    error = 4 * np.sqrt(0.25 / runs)
+    assert row["probability"] == pytest.approx(np.mean(sums > 1e-9), abs=error)
 
 
 def test_chance_of_hits_is_exact_and_near_the_simulated_one(xyz: list[sd.RankSet]) -> None:
