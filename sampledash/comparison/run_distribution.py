@@ -40,8 +40,8 @@ _SUPPORT = 5_000  # values of a sum kept apart in a convolution
 _JOINED = 500_000  # and before equal ones are joined
 _NOTHING = 1e-18  # probabilities up to this are left out of it
 _CELLS = 1 << 15  # cells of a law whose values are too many to keep apart
-_RUNS = 20_000  # simulated runs where nothing else applies
-_DRAWS = 4_000_000  # that many draws take half a second; with twice as many, fewer runs
+RUNS = 20_000  # simulated runs where nothing else applies
+DRAWS = 4_000_000  # that many draws take half a second; with twice as many, fewer runs
 _LAWS, _WORK = 500, 300_000  # laws, and laws times values: some tenths of a second
 _BLOCK = 1 << 21  # entries of a matrix held at a time
 _STEPS = 64  # frequencies that share a sine and a cosine
@@ -54,6 +54,7 @@ class Hits(NamedTuple):
     law: Floats  # P(0, 1, ... hits) per instance, shape (instances, hits + 1)
     times: Ints  # how often each occurs
     values: Floats  # what 0, 1, ... hits add to the mean, shape (hits + 1,)
+    instances: Ints  # their places, in the order of the first rows
 
 
 class _Counts(NamedTuple):
@@ -206,7 +207,8 @@ class Run:
         share = self.protocol.shares(rows)
         result = []
         for size in np.unique(rows.relevant).tolist():
-            here = starts[rows.relevant[starts] == size]
+            instances = np.flatnonzero(rows.relevant[starts] == size)
+            here = starts[instances]
             items = min(size, last)
             worth = np.where(gap[:items] == 0, 1.0, gap[:items])
             # P(at least 1, 2, ... hits)
@@ -214,7 +216,8 @@ class Run:
             law = -np.diff(np.clip(least, 0.0, 1.0), axis=1, prepend=1.0, append=0.0)
             values = low[:items].sum() + np.r_[0.0, np.cumsum(gap[:items])]
             values *= self.metric.scale(size) * share[here[0]]
-            result.append(Hits(np.maximum(law, 0.0), rows.count[here].astype(np.int64), values))
+            times = rows.count[here].astype(np.int64)
+            result.append(Hits(np.maximum(law, 0.0), times, values, instances))
         return result
 
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
@@ -313,7 +316,16 @@ class Run:
                 yield some[rows], (shares[rows] @ waves).view(np.complex128)
 
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:
-        """Characteristic function of the value of each instance, in an order: (D, f)."""
+        """Characteristic function of the value of each instance, in an order: (D, f).
+
+        Instances of several relevant items must hit or miss, and weigh the same.
+        """
+        if not self.is_sum:
+            found = np.empty((len(order), len(frequencies)), dtype=np.complex128)
+            for part in self.hits or ():
+                values = part.values * self.ranks.n_instances  # not their share of the mean
+                found[part.instances] = part.law @ waves_of(values, frequencies)
+            return found[order]
         atoms, at = self._instances(order)
         found = np.empty((len(atoms), len(frequencies)), dtype=np.complex128)
         for some, block in self.waves(atoms, self.metric.scale(1) * frequencies):
@@ -352,9 +364,9 @@ def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
         elif laws[x] is None and not run.is_sum:
             left.append(x)
     rows = float(np.sum(ranks.counts))
-    if left and (few or rows * _RUNS <= _DRAWS):
+    if left and (few or rows * RUNS <= DRAWS):
         rng = np.random.default_rng([0, stream])
-        number = int(np.clip(2 * _DRAWS / rows, _RUNS // 10, _RUNS))
+        number = int(np.clip(2 * DRAWS / rows, RUNS // 10, RUNS))
         chosen = [runs[x].metric for x in left]
         means = simulation.batches(chosen, ranks, runs[0].m, number, rng, protocol)
         for column, x in zip(np.concatenate(list(means)).T, left, strict=True):
