@@ -42,22 +42,26 @@ class Kind:
     # Value at a position, of the j-th relevant item; factor for |R| of them and cutoff k.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
-    first_only: bool = False
+    # What :class:`Metric` says of them.
+    on_lattice: bool = False
+    linear: bool = False
     of_others: bool = False
+    first_only: bool = False
 
 
 KINDS: dict[str, Kind] = {
     "auc": Kind(
         "AUC", "never", ("auroc", "rocauc"), r"\frac{n-r}{n-1}",
-        "chance that the relevant item is ranked above a random irrelevant one",
+        "chance that the relevant item is ranked above a random irrelevant one", linear=True,
     ),
     "precision": Kind(
         "Precision", "always", ("p", "prec"), r"\frac{1}{k}",
         "share of the first k places that hold relevant items", scale=lambda relevant, k: 1 / k,
+        on_lattice=True,
     ),
     "recall": Kind(
         "Recall", "always", ("r", "rec"), "1",
-        "share of the relevant items found in the first k places",
+        "share of the relevant items found in the first k places", on_lattice=True,
     ),
     "ap": Kind(
         "AP", "optional", ("map", "averageprecision", "meanaverageprecision"), r"\frac{1}{r}",
@@ -78,15 +82,17 @@ KINDS: dict[str, Kind] = {
     "hit_rate": Kind(
         "HitRate", "always", ("hr", "hit", "hits", "hitratio"), "1",
         "whether the first k places hold a relevant item",
-        scale=lambda relevant, k: 1.0, first_only=True,
+        scale=lambda relevant, k: 1.0, on_lattice=True, first_only=True,
     ),
     "topk": Kind(
         "TOPK", "share", (), "1",
-        "share of the relevant items found in the first part of the list", of_others=True,
+        "share of the relevant items found in the first part of the list",
+        on_lattice=True, of_others=True,
     ),
     "atop": Kind(
         "ATOP", "never", (), r"\frac{n-r}{n-1}",
-        "area under the TOPK curve: AUC, where an instance has one relevant item", of_others=True,
+        "area under the TOPK curve: AUC, where an instance has one relevant item",
+        linear=True, of_others=True,
     ),
 }  # fmt: skip
 
@@ -180,10 +186,8 @@ class Metric:
         if self.name not in KINDS:
             raise ValueError(f"unknown metric {self.name!r}: known are {', '.join(KINDS)}")
         kind, set_ = KINDS[self.name], partial(object.__setattr__, self)
-        for column in ("label", "about", "of_others", "first_only"):
+        for column in ("label", "about", "on_lattice", "linear", "of_others", "first_only"):
             set_(column, getattr(kind, column))
-        set_("on_lattice", kind.cutoff in ("always", "share"))
-        set_("linear", kind.cutoff == "never")
         if kind.cutoff == "share":
             if self.k is not None or self.share is None:
                 given = "none" if self.k is None else f"k = {self.k}"
@@ -240,11 +244,11 @@ class Metric:
         if self.first_only and position > 1:
             return np.zeros_like(a)
         place = a + position
+        value = KINDS[self.name].gain(place, position)
+        cut: int | Ints | None = self.k
         if self.share is not None:
             cut = places_within(self.share, np.rint(total).astype(np.int64))
-            return np.where(place <= cut, 1.0, 0.0)
-        value = KINDS[self.name].gain(place, position)
-        return value if self.k is None else np.where(place <= self.k, value, 0.0)
+        return value if cut is None else np.where(place <= cut, value, 0.0)
 
     def of_one(self, above: ArrayLike, others: ArrayLike) -> Floats:
         """Value of a single relevant item that ``above`` of the ``others`` are ranked above."""

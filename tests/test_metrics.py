@@ -6,7 +6,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from tests.oracles import METRICS, by_definition, exact_metric, item_scale, item_value
+from sampledash.metrics import KINDS, Kind, Metric
+from tests.oracles import (
+    METRICS,
+    UNIFORM,
+    WITHOUT,
+    by_definition,
+    exact_metric,
+    item_scale,
+    item_value,
+    samples,
+)
 
 
 @st.composite
@@ -89,3 +99,39 @@ def test_text_reads_back(name: str, k: float | None) -> None:
 def test_spellings_of_the_field(metric: str, texts: list[str]) -> None:
     for text in (metric, *texts):
         assert str(sd.parse_metric(text)) == metric
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+@pytest.mark.parametrize("k", [2, 4, 10])  # 10: beyond the sampled list
+def test_a_graded_gain_that_always_needs_a_cutoff(monkeypatch, k: int, scheme: str) -> None:
+    """What a metric is follows from its own row, not from how its cutoff is written."""
+    gain = lambda position, j: 1 / position**2  # noqa: E731
+    monkeypatch.setitem(KINDS, "graded", Kind("Graded", "always", (), r"r^{-2}", "graded", gain))
+    metric, n, m = Metric("graded", k), 9, 3  # type: ignore[arg-type]
+
+    def value(ranks: tuple[int, ...]) -> float:
+        return sum(1 / r**2 for r in ranks if r <= k) / len(ranks)
+
+    every = range(1, n + 1)
+    drawn = [[(float(p), value(s)) for p, s in samples([r], n, m, scheme)] for r in every]
+    means = [sum(p * v for p, v in each) for each in drawn]
+    squares = [sum(p * v**2 for p, v in each) for each in drawn]
+    assert np.allclose(metric(list(every), n), [value((r,)) for r in every], rtol=0, atol=1e-15)
+    sampling = sd.Sampling(n, m, scheme)
+    assert np.allclose(sd.expected(metric, list(every), sampling), means, rtol=0, atol=1e-14)
+    spread = np.array(squares) - np.square(means)
+    assert np.allclose(sd.variance(metric, list(every), sampling), spread, rtol=0, atol=1e-14)
+    for ranks in ([4], [2, 5], [3, 4, 8]):
+        rows = sd.RankSet("A", ranks, n, instances=[1] * len(ranks))
+        assert sd.mean(metric, rows) == pytest.approx(value(tuple(ranks)), abs=1e-15)
+        mean = sum(float(p) * value(s) for p, s in samples(ranks, n, m, scheme))
+        assert sd.expected_mean(metric, rows, m, scheme=scheme) == pytest.approx(mean, abs=1e-14)
+    # In all of two runs of one instance each: any of the values may be ahead.
+    sets = [sd.RankSet("A", [2], n), sd.RankSet("B", [5], n)]
+    row = sd.probability_of_order(metric, sets, m, scheme=WITHOUT).iloc[0]
+    laws = [[(float(p), value(s)) for p, s in samples([r], n, m, WITHOUT)] for r in (2, 5)]
+    if np.isnan(row.probability):
+        assert value((2,)) == value((5,))
+    else:
+        ahead = sum(p * q for p, v in laws[0] for q, w in laws[1] if v > w + 1e-12)
+        assert row.probability == pytest.approx(ahead, abs=1e-12)
