@@ -133,6 +133,16 @@ def test_the_formula_of_a_correction_holds_its_numbers_and_its_script_gives_it(n
     assert space["fit"].values.tobytes() == made.values.tobytes()
 
 
+def test_a_correction_without_a_formula_does_not_show_that_of_another():
+    fit = sd.correction("uncorrected").fit("NDCG@10", sd.Sampling(500, 20, "without-replacement"))
+    assert correct.formula(fit, 0.04, 0.09)[0] == r"\hat M(\tilde r) = \mathrm{NDCG}(\tilde r)"
+    unknown = sd.correction("LS").fit("NDCG@10", sd.Sampling(500, 20, "without-replacement"))
+    object.__setattr__(unknown.correction, "name", "shrunken")
+    steps = correct.formula(unknown, 0.04, 0.09)
+    assert "shrunken" in steps[0]
+    assert not any("A^" in step for step in steps)
+
+
 # ------------------------------------------------------------------------------- said so
 
 
