@@ -15,45 +15,57 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from sampledash.comparison.order import TIED
 from sampledash.correction import Fit, parse_correction
 from sampledash.metrics import parse_metric
 from sampledash.rank_sets import RankSet
 from sampledash.report import escape
-from sampledash.report.numbers import rounded
+from sampledash.report.numbers import listed, rounded
 from sampledash.sampling import Sampling
 
-CellKind = Literal["text", "count", "share", "points", "chance", "p", "number"]
+CellKind = Literal[
+    "text", "flips", "count", "share", "points", "chance", "p", "number", "digits", "any"
+]
 
-_TEXTS = ["metric", "correction", "system", "better", "worse", "first", "second", "state", "paired"]
-# Columns of sampledash's own tables: header in print, and what the numbers are.
+# Columns of sampledash's own tables by what they hold; "any" where the values tell.
+_HOLD: dict[CellKind, str] = {
+    "text": "metric correction system better worse first second state paired assumption design "
+    "scheme shape minus adaptive provenance cell reason matched objective recommender where quote "
+    "what holds note",
+    "flips": "flips",
+    "count": "right_from rank_up_to sampled_rank ties n_candidates m n instances",
+    "share": "exact sampled expected_sampled std_of_mean mean_of_runs std_of_runs share_of_runs "
+    "estimate low high low_if_falling high_if_falling value mass_above",
+    "points": "interval_low interval_high bias standard_error rmse",
+    "chance": "probability",
+    "p": "p p_holm",
+    "number": "scores std_of_scores scores_of_full_ranking these_low these_high more_low more_high "
+    "all_candidates",
+    "digits": "gamma variance mse largest condition RMSE w_m r_m",
+    "any": "difference rank instance count printed printed_std validation ours our_std allowed",
+}
+# What a program calls them = the header in print, where that is not the same words.
+_WORDS = (
+    "m=m|n=n|p=p|p_holm=p (Holm)|RMSE=RMSE|gamma=γ|mse=Mean squared error|rmse=Off by|"
+    "expected_sampled=Sampled, expected|std_of_mean=Std. of one run|n_candidates=Candidates n|"
+    "share_of_runs=Runs showing it|probability=Shown by one run|right_from=Right from m|"
+    "flips=Order changes at m|interval_low=Interval from|interval_high=Interval to|"
+    "low=At least|high=At most|low_if_falling=At least, if ranks fall off|"
+    "high_if_falling=At most, if ranks fall off|these_low=Scores, these instances, at least|"
+    "these_high=Scores, these instances, at most|more_low=Scores, more like them, at least|"
+    "more_high=Scores, more like them, at most|adaptive=Draws decided m|provenance=Made from|"
+    "w_m=Weight of a missing rating|r_m=Value of a missing rating"
+)
+_HEADERS = dict(pair.split("=") for pair in _WORDS.split("|"))
 _COLUMNS: dict[str, tuple[str, CellKind]] = {
-    **{name: (name.capitalize(), "text") for name in _TEXTS},
-    "exact": ("Exact", "share"),
-    "sampled": ("Sampled", "share"),
-    "expected_sampled": ("Sampled, expected", "share"),
-    "std_of_mean": ("Std. of one run", "share"),
-    "difference": ("Difference", "points"),
-    "interval_low": ("Interval from", "points"),
-    "interval_high": ("Interval to", "points"),
-    "mean_of_runs": ("Mean of runs", "share"),
-    "std_of_runs": ("Std. of runs", "share"),
-    "share_of_runs": ("Runs showing it", "share"),
-    "probability": ("Shown by one run", "chance"),
-    "low": ("At least", "chance"),
-    "high": ("At most", "chance"),
-    "right_from": ("Right from m", "count"),
-    "flips": ("Order changes at m", "text"),
-    "rank_up_to": ("Rank up to", "count"),
-    "m": ("m", "count"),
-    "n": ("n", "count"),
-    "instances": ("Instances", "count"),
-    "p": ("p", "p"),
-    "p_holm": ("p (Holm)", "p"),
+    name: (_HEADERS.get(name, name.replace("std_", "std. ").replace("_", " ").capitalize()), kind)
+    for kind, names in _HOLD.items()
+    for name in names.split()
 }
 _UNIT: dict[str, str] = {"share": " (%)", "points": " (pp)", "chance": " (%)"}
 MISSING_TEX = "--"
 _FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # a spreadsheet runs what begins so
-_SYMBOL = re.compile(r"(?<!\w)[mnkp](?!\w)")
+_SYMBOL = re.compile(r"(?<!\w)[mnkpγ](?!\w)")
 
 
 class Column(NamedTuple):
@@ -145,17 +157,33 @@ def printed(table: pd.DataFrame) -> list[Column]:
     """
     found = columns_of(table)
     names, made = {name for name, _ in found}, []
-    paired = {"better", "worse"} <= names
     for name, values in found:
-        header, kind = _COLUMNS.get(name, (name, _kind(values)))
-        if paired and name in ("exact", "sampled"):  # of a pair: better - worse
-            header, kind = f"{header} difference", "points"
-        if name == "probability" and paired and "state" not in names:
-            header = "Probability"
-        cells = [_cell(value, kind) for value in values]
-        header += _UNIT.get(kind, "")
-        made.append(Column(name, header, name in _COLUMNS, kind != "text", cells))
+        header, kind = _headed(name, names)
+        kind = _kind(values) if kind == "any" else kind
+        lacking = "contradicted" if name.endswith("_if_falling") else ""
+        if name in ("m", "instances") and {"better", "worse"} <= names:
+            lacking = "not reachable"
+        cells = [_cell(value, kind) or lacking for value in values]
+        number = kind not in ("text", "flips")
+        made.append(Column(name, header + _UNIT.get(kind, ""), name in _COLUMNS, number, cells))
     return made
+
+
+def _headed(name: str, names: set[str]) -> tuple[str, CellKind]:
+    """Header of a column beside columns of these names, and what its numbers are."""
+    header, kind = _COLUMNS.get(name, (name, "any"))
+    paired = {"better", "worse"} <= names
+    if paired and name in ("exact", "sampled"):  # of a pair: better - worse
+        return f"{header} difference", "points"
+    if paired and name == "difference":
+        return header, "points"
+    if paired and name == "probability" and "state" not in names:
+        return "Probability", kind
+    if name in ("low", "high") and "probability" in names:
+        return f"Shared negatives, {header.lower()}", "chance"
+    if "second" in names and name.startswith(("low", "high")):  # of a pair: first - second
+        return header, "points"
+    return header, kind
 
 
 def _kind(values: Sequence[Any]) -> CellKind:
@@ -174,6 +202,8 @@ def _cell(value: Any, kind: CellKind) -> str:
         return ""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
+    if kind == "flips":
+        return listed(str(value).split()) if value else "never"
     if kind == "text" or not isinstance(value, (int, float, np.integer, np.floating)):
         return str(value)
     if kind == "count":
@@ -182,7 +212,11 @@ def _cell(value: Any, kind: CellKind) -> str:
         return "<0.0001" if 0 < value < 5e-5 else f"{value:.4f}"
     if kind == "number":
         return f"{value:.2f}"
-    return "".join(rounded(float(value), chance=kind == "chance" and bool(0 < value < 1)))
+    if kind == "digits":
+        return f"{value:.4g}"
+    if kind == "points" and abs(value) <= TIED:
+        return "0.00"
+    return "".join(rounded(float(value), chance=kind == "chance"))
 
 
 def _missing(value: Any) -> bool:
@@ -193,8 +227,9 @@ def as_markdown(table: pd.DataFrame) -> str:
     """Write a table as Markdown (pipes), rounded for print; missing values are an en dash."""
     columns = []
     for column in printed(table):
-        head, *cells = (escape.markdown(text) for text in (column.header, *column.cells))
-        cells = [cell or "–" for cell in cells]
+        # A number holds nothing of a user's; its < would not be read where it is escaped.
+        cells = column.cells if column.number else map(escape.markdown, column.cells)
+        head, cells = escape.markdown(column.header), [cell or "–" for cell in cells]
         width = max(3, *map(len, (head, *cells)))
         rule = "-" * (width - 1) + ":" if column.number else "-" * width
         padded = str.rjust if column.number else str.ljust
@@ -210,7 +245,7 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
     """
     columns = printed(table)
     heads = [(column.ours, escape.tex(column.header)) for column in columns]
-    printed_heads = [_SYMBOL.sub(r"$\g<0>$", head) if ours else head for ours, head in heads]
+    printed_heads = [_SYMBOL.sub(_in_math, head) if ours else head for ours, head in heads]
     cells = [
         [(_tex_number(x) if column.number else escape.tex(x)) or MISSING_TEX for x in column.cells]
         for column in columns
@@ -230,6 +265,10 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
         above = [r"\begin{table}", r"  \centering", *(x % text for x, text in told.items() if text)]
         lines = [*above, *(f"  {line}" for line in lines), r"\end{table}"]
     return "\n".join([r"% \usepackage{booktabs}", *lines]) + "\n"
+
+
+def _in_math(symbol: re.Match[str]) -> str:
+    return f"${symbol[0]}$".replace("γ", r"\gamma")
 
 
 def _tex_number(cell: str) -> str:

@@ -12,7 +12,11 @@ import pytest
 
 import sampledash as sd
 from sampledash.report.html import html_report
+from sampledash.report.numbers import percent
 from sampledash.report.script import python_script
+from sampledash.report.tables import (
+    _HOLD as HOLD,
+)
 from sampledash.report.tables import (
     MISSING_TEX,
     as_csv,
@@ -67,6 +71,45 @@ def test_markdown_is_rounded_for_print():
     assert rows[1] == ["Recall@10", "Z", "X", "1.84", "25.00", "right", "1", ">99.99"]
     assert rows[2] == ["Recall@10", "Z", "Y", "0.58", "<0.01", "undecided", "–", "50.00"]
     assert rows[3] == ["Recall@10", "A", "B", "0.00", ">-0.01", "tied", "–", "–"]
+
+
+def test_no_number_of_a_table_says_too_much_or_too_little():
+    # The page says the same of a chance that rounds to never or to always.
+    table = VERDICT.assign(probability=[0.0, 1.0, 0.5, np.nan])
+    rows = as_markdown(table).splitlines()[2:]
+    assert [row.split("|")[-2].strip() for row in rows] == ["<0.01", ">99.99", "50.00", "–"]
+    assert [percent(p, chance=True).replace(" ", "") for p in (0, 1)] == ["<0.01%", ">99.99%"]
+    assert "&lt;" not in as_markdown(VERDICT)
+    # Flips of X and Y under Recall@10 (DESIGN: tied, right at 10, wrong from 11, right from 970).
+    x, y, _ = sd.example("movielens-xyz")
+    ms = [flip.m for flip in sd.flips("Recall@10", [x, y], scheme="without-replacement")]
+    changes = pd.DataFrame({"first": ["X", "A"], "flips": [" ".join(map(str, ms)), ""]})
+    assert cells(as_markdown(changes))[2:] == [["X", "11 and 970"], ["A", "never"]]
+    assert "11 and 970" in as_latex(changes)
+    assert as_csv(changes) == "first,flips\nX,11 970\nA,\n"
+    # Floats that differ by rounding alone are equal, as everywhere.
+    equal = pd.DataFrame({"better": ["A"], "worse": ["B"], "exact": [-3e-15]})
+    assert cells(as_markdown(equal))[2][2] == "0.00"
+    # Values and their differences are no chances: an end of 0 is 0.
+    ends = pd.DataFrame({"first": ["A"], "second": ["B"], "low": [-0.05], "high": [0.0]})
+    assert cells(as_markdown(ends))[0][2:] == ["At least (pp)", "At most (pp)"]
+    assert cells(as_markdown(ends))[2][2:] == ["-5.00", "0.00"]
+
+
+#: Headers that are symbols, and what begins the names of metrics and of knobs.
+SYMBOLS = {"m", "n", "p", "p (Holm)", "γ", "w_m = 0"}
+
+
+def test_every_header_is_in_words():
+    named = {name: [0.5] for kind in HOLD.values() for name in kind.split()}
+    assert len(named) > 70
+    for text in (as_markdown, as_latex):
+        table = pd.DataFrame(named)
+        assert "_" not in text(table).replace(r"\_", "_")
+    heads = cells(as_markdown(pd.DataFrame(named)))[0]
+    assert all(head[0].isupper() or head.split(" (")[0] in SYMBOLS for head in heads)
+    assert as_csv(pd.DataFrame(named)).splitlines()[0] == ",".join(named)
+    assert r"$\gamma$" in as_latex(pd.DataFrame({"gamma": [0.1]}))
 
 
 def test_latex_is_booktabs_with_math_signs_and_dashes():
