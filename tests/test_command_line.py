@@ -148,6 +148,45 @@ def test_other_forms_hold_the_same_rows(toy, capsys):
         assert row.count(sign) >= 8
 
 
+#: A command on the bundled ranks or on sampled ranks; heads and cells that people read.
+PEOPLE = """
+check XYZ --metric Recall@10 --m 100 | Shown by one run (%) … <0.01
+check XYZ --metric Recall@10 --m 3000 | Shown by one run (%) … >99.99
+check XYZ --metric Recall@10 --m 10000 | With all negatives Recall@10 ranks Z > Y > X, as it does
+check XYZ --metric Recall@20000 --m 9 | The cutoff holds all 3,687 candidates: Recall@20000 is 100
+plan XYZ --metric Recall@10 --m 100 | No number of instances … not reachable … Std. of scores
+correct SRS --metric Recall@10 | Estimate (%) … At least, if ranks fall off (%)
+correct --metric Recall@10 --n 1000 --m 20 | With 20 of 999 negatives: Recall@10 by CLS … Sampled
+correct --metric AP --n 90 --m 9 --correction BV --scheme popularity | by popularity … BV 0.1
+table TABLE --metric Recall@10 --n 1000 --m 20 | At most (%)
+"""
+
+
+def test_what_people_read_has_heads_in_words_and_says_what_it_is(tmp_path, capsys):
+    sampled, printed = tmp_path / "sampled.csv", tmp_path / "printed.txt"
+    sampled.write_text("system,sampled_rank,n_candidates,m\nA,1,900,20\nA,3,900,20\nB,9,900,20\n")
+    printed.write_text("system, HR@1, HR@10\nA, 0.3, 0.6\nB, 0.2, 0.55\n")
+    files = {"XYZ": MOVIELENS, "SRS": str(sampled), "TABLE": str(printed)}
+    for line in PEOPLE.strip().splitlines():
+        call, _, wanted = line.partition(" | ")
+        words = [files.get(word, word) for word in call.split()]
+        words += [] if "--scheme" in words else ["--scheme", "without-replacement"]
+        assert main(words) in (0, 1)
+        out = capsys.readouterr().out
+        for part in wanted.split(" … "):
+            assert part in out, (call, out)
+        _, *tables = out.split("\n\n")
+        heads = [table.splitlines()[0] for table in tables]
+        assert heads
+        assert "_" not in "".join(heads)
+        assert not [
+            h
+            for head in heads
+            for h in head.split("  ")
+            if h.strip()[:1].islower() and h.strip() not in "mn"
+        ]
+
+
 def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
     ties, counts = str(ROOT / "assets" / "movielens_xyz_ties.csv"), str(tmp_path / "counts.csv")
     assert main(["count", ties, "-o", counts]) == 0

@@ -15,6 +15,7 @@ import pandas as pd
 from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
 from sampledash.dashboard.estimate import words
+from sampledash.dashboard.explore.words import drawn
 from sampledash.estimation.bounds import (
     Range,
     ahead,
@@ -28,6 +29,7 @@ from sampledash.metrics import Metric
 from sampledash.readers.files import read_sampled_ranks
 from sampledash.readers.printed_table import PrintedRow, read_printed
 from sampledash.readers.upload_limits import check_utf8, kind_of, load
+from sampledash.report.sentences import cutoff_holds_all
 from sampledash.report.tables import vector_json
 from sampledash.sampling import Sampling
 from sampledash.types import Progress
@@ -46,7 +48,9 @@ def correct(args: argparse.Namespace, progress: Progress) -> Answer:
     recipe = parse_correction(args.correction or "CLS")
     fit = recipe.fit(metrics[0], Sampling(args.n, args.m, args.scheme, odds))
     table = pd.DataFrame({"sampled_rank": np.arange(1, args.m + 2), "value": fit.values})
-    return Answer((), {"values": table}, json.loads(vector_json(fit)))
+    said = f"{drawn(fit.sampling)}: {fit.metric} by {recipe}, to report at each sampled rank."
+    said_too = cutoff_holds_all(fit.metric, args.n, args.m)
+    return Answer([said, *said_too], {"values": table}, json.loads(vector_json(fit)))
 
 
 def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Progress) -> Answer:
@@ -77,6 +81,8 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
         said.append(words.sentence(str(metric), word, systems, values, called, spans[0][:2]))
         against = zip(systems, spans, strict=True)
         said += [words.contradicts(name) for name, span in against if np.isnan(span[2])]
+        least = min(sets, key=lambda one: one.population)
+        said += cutoff_holds_all(metric, least.population, least.outcomes.m[-1])
     tables = {
         "estimates": pd.DataFrame(estimates, columns=["metric", "system", "estimate", *_ENDS])
     }
@@ -141,6 +147,7 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
             sentences.append(words.table_sentence(str(metric), word, top))
         against = zip(found.rows, falling, strict=True)
         sentences += [words.contradicts(one.system) for one, span in against if span is None]
+        sentences += cutoff_holds_all(metric, n, m)
     columns = ["metric", "system", *_ENDS]
     facts = {"n": n, "m": m, "scheme": args.scheme, "instances": args.over}
     return Answer(sentences, {"ranges": pd.DataFrame(rows, columns=columns)}, facts)

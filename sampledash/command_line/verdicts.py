@@ -15,7 +15,7 @@ from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.protocol import Protocol
 from sampledash.report.numbers import count, spell
-from sampledash.report.sentences import headline
+from sampledash.report.sentences import beware, cutoff_holds_all, headline, negatives
 from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Progress
 
@@ -24,7 +24,8 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
     """The verdict on every pair; exit code 1 where an order is wrong or undecided."""
     sets, protocol = rank_sets(args), Protocol.of(options_of(args))
     found = Pairs.of(metrics_of(args), sets, args.m, protocol, progress)
-    said = [headline(found, x) for x in range(len(found.metrics))]
+    places = range(len(found.metrics))
+    said = [*(headline(found, x) for x in places), *beware(found, places)]
     state = CODES[int(found.states.min())]
     code = WRONG if state in ("wrong", "undecided") else RIGHT
     facts = {"m": found.m, "scheme": args.scheme, "m_max": found.m_max, "state": state}
@@ -61,14 +62,21 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
     """Negatives or instances that show the true order, and what stopping when decided costs."""
     sets, options, metrics = rank_sets(args), options_of(args), metrics_of(args)
-    needed, costs, said = [], [], []
+    needed, costs, said, notes = [], [], [], []
     for metric in metrics:
         about, chance = (metric, sets), args.probability
-        negatives = negatives_needed(*about, chance, progress=progress, **options)
+        both = negatives_needed(*about, chance, progress=progress, **options)
         instances = instances_needed(*about, args.m, chance, **options)
-        both = negatives.merge(instances, on=["better", "worse"])
+        both = both.merge(instances, on=["better", "worse"])
         both.insert(0, "metric", str(metric))
         needed.append(both)
+        largest = max(int(ranks.n.max()) for ranks in sets)
+        notes += cutoff_holds_all(metric, largest, args.m)
+        if both["instances"].isna().any():
+            notes.append(
+                f"No number of instances is enough where the order by {metric} that is expected "
+                f"with {negatives(args.m)} is not the true one: more make a run surer of it."
+            )
         try:
             found = [(each, mean_stopping_cost(metric, each)) for each in sets]
         except ValueError as error:  # nothing decides a metric without a cutoff
@@ -89,4 +97,4 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
     if costs:
         tables["stopping"] = pd.DataFrame(costs, columns=columns)
     facts = {"m": args.m, "scheme": args.scheme, "probability": args.probability}
-    return Answer(said, tables, facts)
+    return Answer([*said, *notes], tables, facts)

@@ -43,6 +43,7 @@ SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
 OFFER = (*[SERVED] * bool(RESULTS), *SOURCES, UPLOAD, PASTE)
 DEFAULTS: dict[str, Any] = {"source": OFFER[0], "ranks": "", "result": next(iter(RESULTS), "")}
 OFFERED: state.Offered = {"source": (OFFER, OFFER[0])}
+NOT_KNOWN = "not known yet"  # n of the ranks that are asked for
 TYPED_IN_LINK = 200  # typed ranks up to this many travel in a link
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
 # File in the templates folder -> what it is for.
@@ -261,15 +262,7 @@ def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
     Draws the field for n where it lacks, and the preview.
     """
     if how.get("ask_n"):
-        how["n"] = st.number_input(
-            "n, candidates of every instance",
-            min_value=2,
-            value=how.get("n"),
-            step=1,
-            key=f"n_of_{ident}",
-            placeholder="for example 10000",
-            help="The data do not say how many candidates a ranking held.",
-        )
+        how["n"] = ask_n(ident)
     chosen = {key: how[key] for key in OPTIONS if how.get(key) is not None}
     try:
         reading: Reading = once(_READINGS, (ident, repr(chosen)), lambda: opened.read(**chosen))
@@ -282,6 +275,20 @@ def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
     st.caption(escaped(f"Understood: {reading.summary}."))
     _preview(ident, opened, how, reading)
     return reading
+
+
+def ask_n(ident: str) -> int | None:
+    """Draw the field for n, which these data do not say; None until it is given."""
+    return st.number_input(
+        "n, candidates of every instance",
+        min_value=2,
+        value=None,
+        step=1,
+        key=f"n_of_{ident}",
+        placeholder="for example 10000",
+        help="The data do not say how many candidates a ranking held.",
+        persist_state="session",
+    )
 
 
 def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading the ranks") -> Any:

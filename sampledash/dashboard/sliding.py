@@ -270,6 +270,7 @@ def spread(places: Floats, gap: float) -> Floats:
 
 
 def slopes(
+    metric: str,
     systems: Sequence[str],
     exact: Floats,
     sampled: Mapping[int, Floats],
@@ -311,7 +312,7 @@ def slopes(
             marker = {"size": 15, "color": line["color"]}
             moving.append(scatter("lines+markers", [0, 1], [a, b], line=line, marker=marker))
         moving += side(1.0, values, f"{count(m)} sampled negatives")
-        steps.append(Step(count(m), moving, step_title(systems, exact, values)))
+        steps.append(Step(count(m), moving, step_title(metric, systems, exact, values)))
     hidden = {"visible": False, "fixedrange": True}
     return sliding(
         side(0.0, exact, ALL),
@@ -327,8 +328,8 @@ def slopes(
     )
 
 
-def step_title(systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
-    """The order at one place of the slider, with a sign."""
+def step_title(metric: str, systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
+    """The order by a metric at one place of the slider, with a sign."""
     shown = ranking(systems, sampled)
     right = shown == ranking(systems, exact)
-    return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'}: {shown}"
+    return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'} by {metric}: {shown}"

@@ -69,7 +69,7 @@ def made(dark: bool) -> tuple[str, str, go.Figure, str]:
     exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)
     over_m = sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()
     sampled = dict(zip(ms, over_m, strict=True))
-    fig = slopes(systems, exact, sampled, at=M, dark=dark)
+    fig = slopes(METRIC, systems, exact, sampled, at=M, dark=dark)
     alt = (
         f"{METRIC} on {ALL}: {ranking(systems, exact)}. "
         f"With {M} sampled negatives: {ranking(systems, sampled[M])}."

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampledash.comparison.order import TIED
 from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.estimation.estimate import OVERSHOOT
 from sampledash.estimation.estimate import outside as reason
-from sampledash.report import numbers
-from sampledash.report.numbers import count, in_runs
+from sampledash.metrics import Metric
+from sampledash.report.numbers import count, in_runs, listed, percent
 from sampledash.types import Floats
 
 MOST_NAMED = 3  # systems that a sentence can name one by one
@@ -29,7 +31,7 @@ def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
     >>> ranking(["A", "B", "C"], [0.1, 0.3, 0.1])
     'B > A = C'
     """
-    order = sorted(range(len(systems)), key=lambda i: -means[i])[:MOST_NAMED]
+    order = sorted(range(len(systems)), key=lambda i: -round(means[i], 12))[:MOST_NAMED]
     parts = [systems[order[0]]]
     for before, now in pairwise(order):
         sign = "=" if abs(means[before] - means[now]) <= TIED else ">"
@@ -49,7 +51,7 @@ def metric_name(metric: str, correction: str = "uncorrected") -> str:
 
 def sentence(
     metric: str,
-    m: int,
+    drawn: str,
     systems: Sequence[str],
     exact: Sequence[float] | Floats,
     sampled: Sequence[float] | Floats,
@@ -59,10 +61,11 @@ def sentence(
     """The verdict on one metric and up to three systems, in at most 25 words.
 
     ``exact`` and ``sampled`` are means of the systems; ``verdict`` has a row per pair, in which
-    ``right_from`` is None where there is no such m; ``m_max`` is the largest m looked at.
+    ``right_from`` is None where there is no such m; ``m_max`` is the largest m looked at;
+    ``drawn`` is as :func:`drawn_negatives` says it.
     """
     shown, true = ranking(systems, sampled), ranking(systems, exact)
-    start, end = f"With {negatives(m)} {metric}", settled(verdict, m_max)
+    start, end = f"With {drawn} {metric}", settled(verdict, m_max)
     open_ = [row for row in verdict if row["state"] == "undecided"]
     if shown != true:
         return f"{start} ranks {shown}; on all items {true}. {end}"
@@ -75,7 +78,7 @@ def sentence(
 
 def sentence_of_many(
     metric: str,
-    m: int,
+    drawn: str,
     worst: Mapping[str, Any],
     states: Mapping[str, int],
     right_from: int | None,
@@ -87,7 +90,7 @@ def sentence_of_many(
     ``right_from`` is None where not all pairs are right at the largest m looked at.
     """
     pairs, state = count(sum(states.values())), worst["state"]
-    total, start = f"{count(states[state])} of {pairs} pairs", f"With {negatives(m)} {metric}"
+    total, start = f"{count(states[state])} of {pairs} pairs", f"With {drawn} {metric}"
     settles = f"not right even at {count(m_max)}"
     if right_from is not None:
         settles = f"right from m = {count(right_from)}"
@@ -118,10 +121,19 @@ def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
     return f"Right from m = {count(max(right))}."
 
 
+def drawn_negatives(found: Pairs) -> str:
+    """``100 negatives``, or ``all 3,686 negatives`` where every candidate is ranked."""
+    high = max(ranks.max_negatives for ranks in found.sets)
+    if not found.protocol.without or found.m < high:
+        return negatives(found.m)
+    same = all(np.ptp(ranks.counted().negatives) == 0 for ranks in found.sets)
+    return f"all {count(high)} negatives" if same else "all negatives"
+
+
 def headline(found: Pairs, x: int, name: Callable[[str], str] = str) -> str:
     """The verdict on the metric at place x; ``name`` writes a system's name."""
     metric = metric_name(str(found.metrics[x]), str(found.protocol.correction))
-    few = len(found.systems) <= MOST_NAMED
+    few, drawn = len(found.systems) <= MOST_NAMED, drawn_negatives(found)
     pairs = range(found.pairs) if few else [found.worst_pair(x)]
     rows = [
         {**row, "better": name(row["better"]), "worse": name(row["worse"])}
@@ -130,11 +142,76 @@ def headline(found: Pairs, x: int, name: Callable[[str], str] = str) -> str:
     if few:
         names = [name(system) for system in found.systems]
         means = found.exact[:, x], found.sampled[:, x]
-        return sentence(metric, found.m, names, *means, rows, found.m_max)
+        return sentence(metric, drawn, names, *means, rows, found.m_max)
     states = Counter(CODES[code] for code in found.states[x].tolist())
     last = max(1.0, found.last_right(x))
     right_from = int(last) if np.isfinite(last) else None
-    return sentence_of_many(metric, found.m, rows[0], states, right_from, found.m_max)
+    return sentence_of_many(metric, drawn, rows[0], states, right_from, found.m_max)
+
+
+def other_metrics(found: Pairs, x: int) -> str:
+    """The worst state of every metric but x, such as ``Also wrong: NDCG.``."""
+    worst, said = found.states.min(axis=1), []
+    for code, state in enumerate(CODES):
+        names = [str(y) for y, other in zip(found.metrics, worst, strict=True) if other == code]
+        names = [name for name in names if name != str(found.metrics[x])]
+        if names:
+            start = f"also {state}" if worst[x] == code else state
+            said.append(f"{start.capitalize()}: {listed(names)}.")
+    return " ".join(said)
+
+
+def beware(found: Pairs, places: Iterable[int], name: Callable[[str], str] = str) -> list[str]:
+    """What to know of the data at this m, and of the cutoffs of the metrics at some places."""
+    first, *others = found.sets
+    notes, atoms = list[str](), first.counted()
+    for other in others:
+        if np.array_equal(other.instances, first.instances) and any(other.n != first.n):
+            i = int(np.flatnonzero(other.n != first.n)[0])
+            notes.append(
+                f"{name(first.system)} and {name(other.system)} ranked different candidates: "
+                f"instance {name(str(other.instances[i]))} has n = {count(first.n[i])} and "
+                f"{count(other.n[i])}."
+            )
+            break
+
+    def instances(where: NDArray[np.bool_]) -> float:
+        return float(atoms.count[(atoms.position == 1) & where].sum())
+
+    every, short = count(atoms.instances), instances(atoms.negatives < found.m)
+    if found.protocol.without and short:
+        notes.append(
+            f"{count(short)} of {every} instances have fewer than {negatives(found.m)}: they are "
+            "ranked among all of theirs."
+        )
+    largest = max(int(ranks.n.max()) for ranks in found.sets)
+    for metric in (found.metrics[x] for x in places):
+        k = metric.k or 0
+        held = instances(atoms.negatives + atoms.relevant <= k)
+        some = [f"{count(held)} of {every} instances have no candidate beyond k = {count(k)}."]
+        notes += cutoff_holds_all(metric, largest, found.m) or some[: bool(held)]
+    return notes
+
+
+def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
+    """What follows where a cutoff leaves nothing out, of all candidates or of a sample, if so."""
+    of_all, of_sample = metric.cut(n - 1), metric.cut(m)
+    if of_all is None or of_sample is None:
+        return []
+    best = float(metric(1, n))
+    constant = float(metric(min(n, of_all), n)) == best
+    if of_all >= n:
+        told = f"{percent(best)} at every rank" if constant else replace(metric, k=None)
+        return [
+            f"The cutoff holds all {count(n)} candidates: {metric} is {told}. Take a k below "
+            f"{count(n)}, or a larger n."
+        ]
+    if constant and of_sample > m:
+        return [
+            f"The cutoff holds all {count(m + 1)} items of a sample: the uncorrected {metric} is "
+            f"{percent(best)} whatever is drawn. Take a k up to {count(m)}, or more negatives."
+        ]
+    return []
 
 
 def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str]:
@@ -157,4 +234,4 @@ to 100 % where that lessens its bias, and then so may their mean.']
 
 def first_named(names: Sequence[str]) -> str:
     """A few names in a sentence, three at most."""
-    return numbers.listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
+    return listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])

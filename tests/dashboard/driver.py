@@ -51,6 +51,12 @@ class Page(AppTest):
         self.segmented_control(key=key).set_value(value)
         return self.run()
 
+    def give_n(self, n):
+        """Type n where a page asks for the candidates that the data do not tell."""
+        asked = next(x for x in self.number_input if x.label.startswith("n, candidates of"))
+        asked.set_value(n)
+        return self.run()
+
     def upload(self, name, data):
         source = next(c for c in self.segmented_control if "Upload a file" in c.options)
         source.set_value("Upload a file").run()
@@ -81,6 +87,12 @@ class Page(AppTest):
         """The sentence of an earlier answer, which stays while something is wrong."""
         found = next(m.value for m in self.markdown if m.value.startswith("### "))
         return found[4:].split(":gray[")[1][:-1].replace("\u00a0", " ")
+
+    @property
+    def others(self):
+        """What is said of the metrics that the headline is not about."""
+        signs = "Also ", "Wrong: ", "Undecided: ", "Right: ", "Tied: "
+        return next((m.value for m in self.markdown if m.value.startswith(signs)), "")
 
     @property
     def numbers(self):

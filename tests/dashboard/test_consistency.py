@@ -30,16 +30,37 @@ def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from
     assert at.numbers["All right from m"] == f"{table['m'].max():,}" == "970"
     assert at.numbers["Pairs in true order"] == "0 of 3"
     assert at.numbers["Instances"] == "6,040"
-    # The sentence and the focus follow the worst case until the reader chooses.
-    assert at.segmented_control(key="shown").value == "Recall@10"
-    at.put("m", 1_000)
+    assert at.others == "Also wrong: NDCG and AP."
+
+
+def test_the_sentence_stays_with_its_metric_and_counts_the_others():
+    at, sets = page(), sd.example("movielens-xyz")
+    metrics = ["Recall@10", "NDCG", "AP"]
     # From 970 on Recall@10 is in order, NDCG not before 1,988 (Y and X).
-    assert "NDCG ranks" in at.headline
-    assert at.segmented_control(key="shown").value == "NDCG"
+    for m in (1, 100, 1_000, 1_500, 3_000):
+        at.put("m", m)
+        assert f"{m:,} negative{'s' * (m > 1)} Recall@10" in at.headline
+        assert at.segmented_control(key="shown").value == "Recall@10"
+        rows = sd.verdict(metrics, sets, m, **HOW)
+        worst = {
+            metric: next(x for x in ("wrong", "undecided", "right") if x in set(own["state"]))
+            for metric, own in rows.groupby("metric")
+        }
+        assert f" {worst['Recall@10']}]" in at.headline
+        for metric in metrics[1:]:
+            # What is said of a metric ends at the next stop.
+            told = next(part for part in at.others.split(".") if metric in part)
+            assert told.lower().strip().removeprefix("also ").startswith(worst[metric])
+            assert told.strip().startswith("Also") == (worst[metric] == worst["Recall@10"])
     at.pick("shown", "AP")
-    at.put("m", 100)
-    assert "Recall@10 ranks X > Y > Z" in at.headline
-    assert at.segmented_control(key="shown").value == "AP"
+    assert "AP ranks" in at.headline
+    assert "AP" not in at.others
+    assert at.put("m", 100).segmented_control(key="shown").value == "AP"
+    assert at.link["shown"] == ["AP"]
+    # A metric that is taken away leaves the sentence to the first.
+    at.pills(key="metrics").set_value(["Recall@k", "NDCG"]).run()
+    assert "With 100 negatives Recall@10" in at.headline
+    assert "shown" not in at.link
 
 
 def test_order_becomes_right_when_m_moves():
@@ -52,6 +73,7 @@ def test_order_becomes_right_when_m_moves():
     ):
         at.put("m", m)
         assert said in at.headline
+        assert at.others == ""
         # Users with fewer negatives use all they have.
         short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < m))
         assert (f"{short:,} of 6,040 instances have fewer than {m:,}" in at.captions) == (short > 0)
@@ -74,13 +96,12 @@ def test_several_metrics_and_cutoffs_share_the_page():
     at = page(metrics=["Recall@k", "AUC"], also_k=["1", "50"])
     titles = at.segmented_control(key="shown").options
     assert titles == ["Recall@1", "Recall@10", "Recall@50", "AUC"]
-    # The worst case is in the sentence, whatever the numbers are about.
-    worst = at.headline
     for metric, right_from in (("AUC", "1"), ("Recall@1", "1,877")):
         at.pick("shown", metric)
         # Table 4: AUC is right at every m. Flips of Recall@1: 111, 50, and 15 and 1877.
         assert at.numbers["All right from m"] == right_from
-        assert at.headline == worst
+        assert f"With 100 negatives {metric} ranks" in at.headline
+        assert f"Right from m = {right_from}." in at.headline
 
 
 @pytest.mark.parametrize(("choice", "gamma"), [("rank estimate", None), ("CLS", None), ("BV", 0.1)])
@@ -159,6 +180,35 @@ def test_too_many_negatives_have_a_click():
     assert at.session_state["m"] == 9999
     assert not at.error
     assert "as it does on all items" in at.headline
+
+
+def test_what_m_and_k_leave_out_is_said():
+    at = page(metrics=["Recall@k"], m="10000", k="10")
+    sets = sd.example("movielens-xyz")
+    assert max(int(ranks.n.max()) for ranks in sets) == 3687
+    assert "With all negatives Recall@10 ranks Z > Y > X, as it does on all items." in at.headline
+    assert "6,040 of 6,040 instances have fewer than 10,000 negatives" in at.captions
+    at.put("m", 100).put("k", 20_000)
+    told = "The cutoff holds all 3,687 candidates: Recall@20000 is 100.00 % at every rank."
+    assert told in at.captions
+    assert sd.mean("Recall@20000", sets[0]) == pytest.approx(1)
+    at.put("k", 3_500).put("m", 3_600)
+    some = int(np.sum(sets[0].n <= 3_500))
+    assert f"{some:,} of 6,040 instances have no candidate beyond k = 3,500." in at.captions
+    at.put("m", 100)
+    assert "The cutoff holds all 101 items of a sample: the uncorrected Recall@3500" in at.captions
+    # With one n for all it is said how many there are.
+    assert "With all 9,999 negatives AP" in page(source=ABC, m="9999", metrics=["AP"]).headline
+
+
+def test_n_of_a_file_that_does_not_say_it_is_not_that_of_other_data():
+    at = page()
+    assert at.text_input(key="n_locked").value == "1,393 to 3,687, from the data"
+    at.upload("bare.csv", b"system,rank\nA,3\nA,9\nB,1\nB,40\n")
+    assert "bare.csv does not say" in at.info[0].value.replace("\\", "")
+    assert at.text_input(key="n_locked").value == "not known yet"
+    at.give_n(900)
+    assert at.text_input(key="n_locked").value == "900, from the data"
 
 
 def test_the_marked_pair_travels_in_the_link_and_reset_puts_every_choice_back():

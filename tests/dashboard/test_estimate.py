@@ -124,10 +124,31 @@ def test_an_own_file_says_n_and_m_itself():
     assert estimates_of(at).loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
 
 
+def test_n_is_asked_for_where_sampled_ranks_do_not_say_it():
+    x = drawn()[0]
+    rows = "".join(f"X,{t}\n" for t in x.sampled_ranks)
+    at = ranks_page(n="500").upload("bare.csv", f"system,sampled_rank\n{rows}".encode())
+    # The n of another page, or of its address, is not that of these data.
+    assert "bare.csv does not say n, the number of candidates" in at.info[0].value.replace("\\", "")
+    assert at.headline == ""
+    assert not at.table
+    assert at.text_input(key="n_locked").value == "not known yet"
+    at.give_n(3541)
+    assert at.text_input(key="n_locked").value == "3,541, as given"
+    ours = sd.SampledRankSet("X", x.sampled_ranks, 3541, 100, scheme="without-replacement")
+    value = sd.estimate("Recall@10", ours, "monotone-mle").value
+    assert estimates_of(at).loc["shape-constrained MLE", "X"] == percent(value)
+    # Table 3: Recall@10 of X is 7.60; n in place of each user's own costs less than sampling does.
+    assert abs(100 * value - 7.60) < 2
+    at = pasted("n = 3541\nX: 1, 1, 7")
+    assert at.text_input(key="n_locked").value == "3,541, from the data"
+    assert not at.info
+
+
 HEAD = "system,sampled_rank"
 WRONG = {
     "true.csv": (
-        f"{HEAD}\nX,3\nX,2500",
+        f"{HEAD},n_candidates\nX,3,9000\nX,2500,9000",
         "true.csv|line 3|2,500|m + 1 = 101|true ranks|Consistency",
     ),
     "other.csv": ("system,true_rank\nA,1\nA,7", "sampled_rank"),
@@ -152,7 +173,7 @@ def test_wrong_files_get_one_sentence_and_keep_the_picture():
 def test_a_sample_that_contradicts_the_assumption_is_told():
     # Nobody in the first quarter: no falling density shows that.
     data = b"system,sampled_rank,count\nX,60,900\nX,70,900\nY,62,900\nY,75,900\n"
-    at = ranks_page().upload("late.csv", data)
+    at = ranks_page().upload("late.csv", data).give_n(10_000)
     assert at.numbers["If ranks fall off"] == "contradicted"
     # No estimate may assume what the samples contradict.
     told = "These numbers contradict what side by side assumes: shown is the MLE."
@@ -224,7 +245,7 @@ def test_unlike_systems_are_not_estimated_side_by_side():
     # Side by side A is drawn towards B and out of the range that its own samples allow.
     evenly = "".join(f"B,{t},300\n" for t in range(1, 102))
     data = f"system,sampled_rank,count\nA,1,5000\nA,2,1\n{evenly}"
-    at = ranks_page().upload("unlike.csv", data.encode())
+    at = ranks_page().upload("unlike.csv", data.encode()).give_n(10_000)
     assert "side by side, a system would lie outside its range: shown is the MLE." in at.captions
     shown = estimates_of(at)
     # The dots are those of the method named, not of the one that was asked for.
@@ -235,7 +256,7 @@ def test_unlike_systems_are_not_estimated_side_by_side():
 
 def test_what_was_read_is_said_and_one_system_has_no_pairs():
     # A column that is neither system nor rank is taken for a system: to be seen.
-    at = ranks_page().upload("odd.csv", b"foo,bar\nA,1\nB,2\nC,7\n")
+    at = ranks_page().upload("odd.csv", b"foo,bar\nA,1\nB,2\nC,7\n").give_n(10_000)
     assert "Read: 3 sampled ranks of 1 system, bar." in at.captions
     left = at.numbers["Left open"]
     assert f"From 3 sampled ranks of bar little follows: {left} are left open" in at.captions
@@ -413,6 +434,7 @@ def test_true_ranks_are_drawn_as_estimated_and_as_they_are():
 def test_sampled_ranks_from_0_are_asked_about():
     rows = "\n".join(f"A,{t}\nB,{t + 2}" for t in (0, 3, 5, 1))
     at = ranks_page().upload("zero.csv", f"system,sampled_rank\n{rows}\n".encode())
+    at.give_n(10_000)
     assert "count from 0" in at.complaint
     at.click("The ranks count from 0: add 1")
     assert not at.error

@@ -189,3 +189,15 @@ def test_the_curves_are_taken_away_as_numbers(monkeypatch):
         name = chip.replace("@k", "@10")
         shown = [at_100[head.index(f"{name} {part}")] for part in ("exact", "expected")]
         np.testing.assert_allclose(shown, (exact, expected), rtol=1e-9, atol=0.0005)
+
+
+def test_a_cutoff_that_leaves_nothing_out_is_said():
+    at = page(k="20000", metrics=["Recall@k", "NDCG@k"])
+    told = "The cutoff holds all 10,000 candidates: Recall@20000 is 100.00 % at every rank."
+    assert told in at.captions
+    assert "The cutoff holds all 10,000 candidates: NDCG@20000 is NDCG." in at.captions
+    exact = float(sd.metric("Recall", k=20_000)(100, 10_000))
+    assert at.numbers["Recall@20000, exact"] == percent(exact) == "100.00 %"
+    assert "cutoff" not in at.put("k", 10).captions
+    # Ten places are all that nine negatives and the item take.
+    assert "The cutoff holds all 10 items of a sample" in at.put("m", 9).captions

@@ -14,7 +14,7 @@ from sampledash.lab.ranking import rank
 from sampledash.lab.reading import read_interactions
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender
 from sampledash.lab.splits import split
-from sampledash.report.numbers import percent
+from sampledash.report.numbers import percent, points
 from tests.dashboard.driver import Page, array
 
 HOW = {"scheme": "without-replacement"}
@@ -85,8 +85,15 @@ def test_halted_or_not_the_numbers_are_those_of_the_core(lab, xyz, monkeypatch):
     for ranks in xyz:
         for metric in ("Recall@5", "NDCG"):
             assert cells(lab)[metric][ranks.system] == percent(sd.mean(metric, ranks))
-    # The worse of the two metrics is told.
-    metric = next(x for x in ("Recall@5", "NDCG") if f" {x} " in lab.headline)
+    # The first chip is told, until the reader chooses; the picture names the metric too.
+    first = lab.headline
+    for metric in ("NDCG", "Recall@5"):
+        lab.pick("shown", metric)
+        assert f"With 9 negatives {metric}" in lab.headline
+        (title,) = (x["layout"]["title"]["text"] for x in lab.specs if x.get("frames"))
+        assert f" by {metric}: " in title
+        assert f"{metric} on all items" in lab.pictures[0]["alt"]
+    assert lab.headline == first
     exact = [sd.mean(metric, ranks) for ranks in xyz]
     sampled = [sd.expected_mean(metric, ranks, 9, **HOW) for ranks in xyz]
     assert f"With 9 negatives {metric}" in lab.headline
@@ -95,6 +102,16 @@ def test_halted_or_not_the_numbers_are_those_of_the_core(lab, xyz, monkeypatch):
     assert right or f"on all items {order(xyz, exact)}" in lab.headline
     wrong = (sd.verdict([metric], xyz, 9, **HOW)["state"] == "wrong").any()
     assert (":red-badge" in lab.headline) == wrong
+    # Whether there is an order at all, over users: of the worst pair, as the core tests it.
+    rows = sd.verdict([metric], xyz, 9, **HOW)
+    tests = sd.significance(metric, xyz, np.random.default_rng(1))
+    said = next(x.value for x in lab.markdown if "to order" in x.value).replace("\u00a0", " ")
+    row = next(x for x in tests.itertuples() if f"{x.better} is ahead of {x.worse} by" in said)
+    worst = rows[(rows["better"] == row.better) & (rows["worse"] == row.worse)]["state"].item()
+    assert worst == next(x for x in ("wrong", "undecided", "right") if x in set(rows["state"]))
+    assert f"by {points(row.difference)}" in said
+    assert f"p = {row.p_holm:.4f} after Holm over 3 pairs" in said
+    assert said.startswith("**Nothing to order") == (row.p_holm > 0.05)
     # Consistency takes the same ranks, and says the same of them.
     said = lab.headline
     lab.press("to_consistency")

@@ -15,6 +15,8 @@ from sampledash.dashboard.explore import page
 from sampledash.dashboard.ranks import Source
 from sampledash.report.numbers import percent
 
+HEADLINE = ".st-key-headline [data-heading-text]"
+
 
 @pytest.mark.parametrize("m", [1, 99, 2000])
 def test_frames_of_m_on_explore_hold_what_the_core_says(m):
@@ -76,6 +78,30 @@ def test_frames_on_correct_hold_what_the_core_says(slider, said):
 def test_frames_are_of_one_question():
     one, other = (live.Follows("m", depends, dict).version for depends in (("n", 10), ("n", 11)))
     assert one != other
+
+
+def test_frames_of_m_keep_the_metric_of_the_sentence_and_say_what_the_others_are():
+    source = Source(tuple(sd.example("movielens-xyz")), "bundled", True)
+    asked = tuple(map(sd.parse_metric, ("Recall@10", "NDCG", "AP")))
+    result = compute(Question(source, asked, 100, {"scheme": "without-replacement"}))
+    for x in (0, 2):
+        frames = consistency._follows(
+            Focus(result, x, 0), None, pictures.DIFFERENCE, dark=False
+        ).frames()
+        for m in (1, 100, 1_000, 2_000):
+            texts = frames[f"{m:,}"].texts
+            (said,), (others,) = (texts[at] for at in (HEADLINE, f".st-key-{consistency.OTHERS} p"))
+            assert f"{m:,} negative{'s' * (m > 1)} {asked[x]}" in said[2]
+            rows = sd.verdict(asked, source.sets, m, scheme="without-replacement")
+            worst = {
+                metric: next(s for s in ("wrong", "undecided", "right") if s in set(own["state"]))
+                for metric, own in rows.groupby("metric", sort=False)
+            }
+            assert said[1] == f" {worst[str(asked[x])]}"
+            for y, metric in enumerate(map(str, asked)):
+                told = [part.lower() for part in others.split(".") if metric in part]
+                assert len(told) == (x != y)
+                assert x == y or worst[metric] in told[0]
 
 
 def many(systems):

@@ -70,7 +70,7 @@ def many(state, *, ahead=False, right_from=970, metric="Recall@10 (BV 0.1)", m_m
     states = {"wrong": 14, "undecided": 3, "right": 173}
     worst = {"better": "s7", "worse": "s3", "state": state, "probability": 0.6012}
     worst["sampled"] = 0.01 if ahead else -0.01
-    return sentences.sentence_of_many(metric, 100, worst, states, right_from, m_max)
+    return sentences.sentence_of_many(metric, "100 negatives", worst, states, right_from, m_max)
 
 
 @pytest.mark.parametrize("correction", ["uncorrected", "rank estimate", "CLS", "BV 0.001"])
@@ -79,7 +79,7 @@ def test_no_verdict_has_more_than_25_words(correction):
     for state, m in itertools.product(("wrong", "undecided", "right"), (970, None)):
         for sampled in ([1, 2, 3], [3, 2, 1]):
             given = (list("XYZ"), [1, 2, 3], sampled, rows(*[(state, m)] * 3), 20_000)
-            said = sentences.sentence(metric, 100, *given)
+            said = sentences.sentence(metric, "100 negatives", *given)
             assert len(said.split()) <= 25, said
         for ahead in (True, False):
             said = many(state, ahead=ahead, right_from=m, metric=metric, m_max=20_000)
@@ -166,11 +166,11 @@ UNDECIDED = rows(("right", 1), ("undecided", 5), ("undecided", 7))
 NAMES = {"start": start}
 #: A call and what it says.
 TABLE = r"""
-sentences.ranking(["A", "B", "C"], [0.2, 0.2 + 1e-13, 0.5]) | C > B = A
+sentences.ranking(["A", "B", "C"], [0.2, 0.2 + 1e-13, 0.5]) | C > A = B
 sentences.ranking(list("ABCDEF"), [6, 5, 4, 3, 2, 1]) | A > B > C > …
-sentences.sentence("Recall@10", 100, *SWAPPED, rows(("wrong", 970)), 3686)
+sentences.sentence("Recall@10", "100 negatives", *SWAPPED, rows(("wrong", 970)), 3686)
     | With 100 negatives Recall@10 ranks X > Y; on all items Y > X. Right from m = 970.
-sentences.sentence("NDCG", 1, list("XYZ"), [1, 2, 3], [4, 5, 6], UNDECIDED, 99)
+sentences.sentence("NDCG", "1 negative", list("XYZ"), [1, 2, 3], [4, 5, 6], UNDECIDED, 99)
     | With 1 negative NDCG rightly ranks Z > Y > X; one run shows Y > X in 80.31 %.
 many("wrong") | With 100 negatives Recall@10 (BV 0.1) ranks s3 above s7; on all items s7 wins. …
 many("wrong") | …. 14 of 190 pairs wrong, right from m = 970.
@@ -186,10 +186,10 @@ consistency.looked_at(0, 20_000, capped=True) | …the data go further…
 consistency.tile("wrong", None, 3_686) | …not by 3,686</span>
 consistency.tile("wrong", 970, 3_686, narrow=True) | …970</span>
 consistency.tile("tied", None, 9) | = tied
-consistency.one_run("Y", "X", 100, 0.3142, 0.2, 0.48)
+consistency.one_run("Y", "X", "100 negatives", 0.3142, 0.2, 0.48)
     | …**31.42 %**; with shared negatives between 20.00 % and 48.00 %…
-consistency.one_run("Y", "X", 100, 0.3142, NAN, NAN) | …**31.42 %**.
-consistency.one_run("Y", "X", 100, 0.3, 0.3, 0.3) | …also with shared negatives.
+consistency.one_run("Y", "X", "100 negatives", 0.3142, NAN, NAN) | …**31.42 %**.
+consistency.one_run("Y", "X", "100 negatives", 0.3, 0.3, 0.3) | …also with shared negatives.
 consistency.anything_to_order("Y", "X", 0.01, (0.005, 0.02), 0.01, 3) | …something to order…
 consistency.anything_to_order("Y", "X", 0.001, (-0.005, 0.02), 0.3, 3)
     | …Nothing to order beyond chance…−0.50 to 2.00 points…
@@ -241,7 +241,7 @@ correct.gamma_meaning(sd.correction("CLS"), 1_000) | …has no γ.
 start.headline("ABC", RIGHT, RIGHT, 5) | With 5 negatives the order is right
 start.headline("ABC", RIGHT, WRONG, 1) | With 1 negative the order is wrong
 start.headline("ABC", RIGHT, FIRST, 10) | With 10 negatives the best of three does not look best
-sliding.step_title("ABC", RIGHT, FIRST) | ⇅ <b>wrong</b>: B > C > A
+sliding.step_title("AP", "ABC", RIGHT, FIRST) | ⇅ <b>wrong</b> by AP: B > C > A
 """
 
 

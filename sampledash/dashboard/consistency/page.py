@@ -34,7 +34,7 @@ from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.rank_sets import RankSet
 from sampledash.report.escape import escaped, short_name, system_name
 from sampledash.report.numbers import count, in_runs, percent, span
-from sampledash.report.sentences import headline
+from sampledash.report.sentences import beware, headline, other_metrics
 from sampledash.sampling import Sampling
 
 WEIGHTINGS: dict[str, Weighting] = {"instances": "instances", "relevant items": "relevant-items"}
@@ -49,7 +49,7 @@ DEFAULTS: dict[str, Any] = {
     "shown": None,
     "curve": pictures.DIFFERENCE,
 }
-TILES, CURVE = "consistency_tiles", "consistency_curve"
+TILES, CURVE, OTHERS = "consistency_tiles", "consistency_curve", "other_metrics"
 MOST_RANKS = 12  # of a system that are written out
 
 
@@ -63,7 +63,7 @@ def show() -> None:
         page.metric_chips()
         if ends is None:
             _settings(source)
-    lock = None if source is None else locked_n(source)
+    lock = locked_n(source, known=problem is None)
     sliders.draw(lock_n=lock, sampled=ends is None, page_defaults=DEFAULTS)
     if source is not None and ends is not None:
         _cut(source, problem)
@@ -100,8 +100,6 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
     dim = problem is not None
     with top:
         page.note(DEFAULTS)
-        if result is not None:
-            say_verdict(result, dim=dim)
     if problem is not None:
         with beside:
             problem.show()
@@ -116,6 +114,8 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         focus = _focus(result)
         view = page.segments("Shown over m", pictures.VIEWS, "curve")
         kept = page.pinned(result.question, str(result.question.protocol.correction))
+    with top:
+        say_verdict(result, focus.x, dim=dim)
     before = kept and _before(focus, compute(kept.question))
     tile_map, curve = st.container(key="picture").columns([5, 7])
     with tile_map:
@@ -136,7 +136,8 @@ def _below(focus: Focus) -> None:
     result = focus.result
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
-        page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "pair": ""})
+        first = {"shown": str(result.metrics[0])}
+        page.copy_link({**DEFAULTS, **tabs.DEFAULTS, **first, "pair": ""})
         icon = ":material/download:"
         fold = st.popover("Download verdict", icon=icon, key="verdict_fold", on_change="rerun")
         if fold.open:
@@ -200,10 +201,16 @@ def _several(sets: Sequence[RankSet]) -> bool:
     return any(each.max_relevant > 1 for each in sets)
 
 
-def locked_n(source: Source) -> tuple[int, str]:
-    """n as the data have it, and how to say so in a narrow field."""
+def locked_n(source: Source | None, *, known: bool = True) -> tuple[int, str]:
+    """n as the data have it, and how to say so in a narrow field.
+
+    ``known``: whether these are the data that are asked for, not the last good ones.
+    """
+    if source is None:
+        return state.DEFAULTS["n"], ranks.NOT_KNOWN
     n = np.concatenate([each.n for each in source.sets])
-    return int(n.max()), f"{span(n.min(), n.max())}, from the data"
+    said = f"{span(n.min(), n.max())}, from the data" if known else ranks.NOT_KNOWN
+    return int(n.max()), said
 
 
 def _metrics() -> tuple[Metric, ...]:
@@ -266,14 +273,20 @@ def _explain(source: Source, error: ValueError) -> Problem:
 # ------------------------------------------------------------------------------------- the focus
 
 
+def chosen_metric(result: Result, label: str, about: str) -> int:
+    """The metric that the sentence is about, by its place: the first until the reader chooses."""
+    metrics = list(map(str, result.metrics))
+    if st.session_state.get("shown", metrics[0]) not in metrics:
+        del st.session_state["shown"]
+    if len(metrics) == 1:
+        return 0
+    return metrics.index(page.segments(label, metrics, "shown", help=about))
+
+
 def _focus(result: Result) -> Focus:
-    """The metric of the numbers and the marked pair: the worst case until the reader chooses."""
-    metrics, x = [str(metric) for metric in result.metrics], result.worst_metric
-    _follow(("shown",), metrics, (metrics[x],), bound=True)
-    if len(metrics) > 1:
-        label, about = "Curve, numbers and tabs for", "A tile of the map chooses it too."
-        picked = page.segments(label, metrics, "shown", default=metrics[x], help=about)
-        x = metrics.index(picked) if picked in metrics else x
+    """The metric in the sentence, and the marked pair: the worst one until the reader chooses."""
+    about = "A tile of the map chooses it too."
+    x = chosen_metric(result, "Sentence, curve, numbers and tabs for", about)
     pair = _pair(result, x)
     said = "" if pair == result.worst_pair(x) else result.label(pair)
     st.session_state["pair"] = said
@@ -316,17 +329,12 @@ def _put_pair(result: Result, pair: int) -> None:
     st.session_state.update(zip(keys, values, strict=True))
 
 
-def _follow(
-    keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...], *, bound: bool = False
-) -> None:
-    """Keep a choice on the worst case, unless the reader, or at first the address, says else."""
+def _follow(keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...]) -> None:
+    """Keep a choice on the worst case, unless the reader says else."""
     followed: dict[tuple[str, ...], Any] = st.session_state.setdefault("_consistency_worst", {})
     now = tuple(st.session_state.get(key) for key in keys)
-    first = bound and None in now
-    for key in keys if first else ():
-        st.session_state.pop(key, None)  # put to nothing by Reset: the default is the worst
     free = now == followed.get(keys) or any(x not in options for x in now)
-    if free and now != worst and not first:
+    if free and now != worst:
         st.session_state.update(zip(keys, worst, strict=True))
     followed[keys] = worst
 
@@ -334,14 +342,18 @@ def _follow(
 # ------------------------------------------------------------------------- sentence and pictures
 
 
-def say_verdict(result: Result, *, dim: bool = False) -> None:
-    """The verdict on the worst case."""
-    q, x = result.question, result.worst_metric
-    word, icon, color = _verdict(result)
+def say_verdict(result: Result, x: int, *, dim: bool = False) -> None:
+    """The verdict on the metric at place x, and what to know of it and of the other metrics."""
+    q = result.question
+    word, icon, color = _verdict(result, x)
     badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
     page.say(headline(result, x, system_name), badge, dim=dim)
     values = len(quick_ladder(result.m_max)) if q.fits else 0
-    notes = [words.beware(result), words.looked_at(values, result.m_max, result.capped)]
+    if others := other_metrics(result, x):
+        with st.container(key=OTHERS):
+            st.markdown(others)
+    notes = beware(result, [x], system_name)
+    notes.append(words.looked_at(values, result.m_max, result.capped))
     if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
         notes.append(f"{q.metrics[x]}: {note}")
     for note in filter(None, notes):
@@ -374,7 +386,7 @@ def _before(focus: Focus, was: Result) -> Focus:
     """What was pinned, at the metric and the pair in focus if it has them."""
     names, label = list(map(str, was.metrics)), focus.result.label(focus.pair)
     name = str(focus.metric)
-    x = names.index(name) if name in names else was.worst_metric
+    x = names.index(name) if name in names else 0
     same = (pair for pair in range(was.pairs) if was.label(pair) == label)
     return Focus(was, x, next(same, was.worst_pair(x)))
 
@@ -400,37 +412,35 @@ def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
 def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.Follows:
     """What follows the slider of m: verdict, tile map, the mark in the curve, and numbers.
 
-    The tiles, the curve and its pair stay as drawn, even if others become the worst; the numbers
-    are those of the worst metric where they are so now.
+    The tiles, the curve and its pair stay as drawn, even if others become the worst.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
-    systems = result.drawn(focus.pair)
-    worst = focus.x == result.worst_metric
+    systems, x = result.drawn(focus.pair), focus.x
     steps = map(int, sliders.steps_between("m", 1, result.m_max))
 
     def at(m: int) -> live.Frame:
-        there = compute(replace(q, m=m))
-        x, now = there.worst_metric, replace(focus, result=there)
-        word, icon, _ = _verdict(there)
-        numbers = _numbers(Focus(there, x, there.worst_pair(x)) if worst else now)
+        now = replace(focus, result=compute(replace(q, m=m)))
+        word, icon, _ = _verdict(now.result, x)
         drawn = {
             TILES: pictures.tile_map(now, pairs, dark=dark),
             CURVE: _drawn(now, before, view, dark, systems=systems),
         }
-        sentence = icon, f" {word}", f" {headline(there, x, short_name)}"
+        sentence = icon, f" {word}", f" {headline(now.result, x, short_name)}"
         badge = {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)}
-        return live.frame(drawn, sentence, numbers, badge)
+        frame = live.frame(drawn, sentence, _numbers(now), badge)
+        others = {f".st-key-{OTHERS} p": [other_metrics(now.result, x)]}
+        return replace(frame, texts={**frame.texts, **others})
 
     was = before and (before.result.question.key, before.result.m, before.x, before.pair)
-    drawn = focus.x, focus.pair, view, tuple(pairs), tuple(systems), worst, was, dark
+    drawn = x, focus.pair, view, tuple(pairs), tuple(systems), was, dark
     depends = q.key, result.m_max, *drawn
     frames = {count(m): partial(at, m) for m in steps}
     return live.Follows("m", depends, frames, lines=False, shared=q.shared)
 
 
-def _verdict(result: Result) -> tuple[str, str, str]:
-    """The state of the worst case, with its icon and colour."""
-    word = CODES[result.states[result.worst_metric].min()]
+def _verdict(result: Result, x: int) -> tuple[str, str, str]:
+    """The worst state of a metric, with its icon and colour."""
+    word = CODES[result.states[x].min()]
     icon, color, _ = words.STATES[word]
     return word, icon, color
 

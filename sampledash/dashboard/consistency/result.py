@@ -226,16 +226,25 @@ class Focus:
         names = (frozenset(self.result.names(pair)) for pair in self.pairs)
         return table.iloc[[found.index(pair) for pair in names]]
 
+    def tests(self, progress: Progress | None = None) -> pd.DataFrame:
+        """Difference, interval, p and Holm's p of every pair, whatever m is."""
+        sets, protocol = self.sets, self.result.question.protocol
+        how: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
+
+        def make() -> pd.DataFrame:
+            rng = np.random.default_rng(SEED)
+            return significance(self.metric, sets, rng, progress=progress, **how)
+
+        key = "tests", self.metric, cache.digests(sets), *how.values()
+        return cache.cached(key, make, shared=self.shared)
+
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Difference, interval, p, Holm's p and the chance when all is redrawn, of every pair."""
-        q, sets, rng = self.result.question, self.sets, np.random.default_rng(SEED)
-        ties, weighting = q.protocol.ties, q.protocol.weighting
-        found = significance(
-            self.metric, sets, rng, progress=progress, ties=ties, weighting=weighting
-        )
-        again = probability_if_redrawn(self.metric, sets, q.m, **q.options)
-        return found.merge(again, on=["better", "worse"]).assign(metric=str(self.metric))
+        """The tests, and the chance of the order when all is redrawn, of every pair."""
+        q = self.result.question
+        again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
+        both = self.tests(progress).merge(again, on=["better", "worse"])
+        return both.assign(metric=str(self.metric))
 
     @remembered
     def bounds(self, pair: int) -> tuple[float, float]:

@@ -25,7 +25,7 @@ from sampledash.report.html import html_report
 from sampledash.report.numbers import count, in_runs, percent, points
 from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import python_script
-from sampledash.report.sentences import negatives, outside
+from sampledash.report.sentences import drawn_negatives, outside
 from sampledash.types import Floats
 
 NAMES = ("How sure", "Repeat it", "Numbers", "What to do instead")
@@ -79,7 +79,7 @@ def _one_run(focus: Focus) -> None:
     chances = [float(r.chances[x, pair]) for pair in pairs]
     low, high = zip(*(bounds.get(pair, (_NAN, _NAN)) for pair in pairs), strict=True)
     here, names = pairs.index(focus.pair), focus.ordered(focus.pair, system_name)
-    said = words.one_run(*names, r.m, chances[here], low[here], high[here])
+    said = words.one_run(*names, drawn_negatives(r), chances[here], low[here], high[here])
     with picture:
         st.markdown(words.tied(focus) or said)
         labels, dark = [plain(focus.label(pair)) for pair in pairs], page.is_dark()
@@ -134,12 +134,7 @@ def _over_instances(focus: Focus) -> None:
         table = focus.significance(progress=report)
     rows = focus.rows(table)
     better, worse = (rows[end].map(system_name).tolist() for end in ("better", "worse"))
-    first = rows.iloc[0]
-    size, p = float(first["difference"]), float(first["p_holm"])
-    said = words.anything_to_order(
-        better[0], worse[0], size, first["interval"], p, pairs=len(table)
-    )
-    st.markdown(words.tied(focus) or said)
+    st.markdown(words.over_instances(focus, table))
     head = rows.head(page.MOST_ROWS)
     fig = pictures.differences(head, dark=page.is_dark())
     told = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
@@ -270,7 +265,7 @@ def _repeat_it(focus: Focus) -> None:
             st.button(label, icon=icon, type="primary", key="repeat_start", on_click=start)
     if runs is None:
         st.info(
-            f"Draws {negatives(focus.result.m)} for each of the instances again and again, "
+            f"Draws {drawn_negatives(focus.result)} for each of the instances again and again, "
             "as if the evaluation were repeated, and sets what comes out beside its exact law.",
             icon=":material/casino:",
         )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from sampledash.comparison.verdict import needs_fit
 from sampledash.correction import Correction
-from sampledash.dashboard.consistency.result import Focus, Result
+from sampledash.dashboard.consistency.result import Focus
 from sampledash.report.escape import system_name
 from sampledash.report.numbers import count, in_runs, listed, percent, points, tex_count
 from sampledash.report.sentences import negatives
@@ -151,10 +151,10 @@ def formula(metric: str, m: int, size: float) -> list[str]:
     ]
 
 
-def one_run(better: str, worse: str, m: int, chance: float, low: float, high: float) -> str:
-    """What one evaluation says about a pair."""
+def one_run(better: str, worse: str, drawn: str, chance: float, low: float, high: float) -> str:
+    """What one evaluation with so many negatives says about a pair."""
     said = (
-        f"One evaluation with {negatives(m)} shows {better} ahead of {worse} with a chance "
+        f"One evaluation with {drawn} shows {better} ahead of {worse} with a chance "
         f"of **{in_runs(chance)}**"
     )
     if not math.isfinite(low):
@@ -184,6 +184,13 @@ def anything_to_order(
     some = "There is something to order"
     start = some if p <= 0.05 else "Nothing to order beyond chance over instances"
     return f"**{start}**: {size}; {after}."
+
+
+def over_instances(focus: Focus, tests: pd.DataFrame) -> str:
+    """The same of the marked pair, from the tests of all."""
+    first, names = focus.rows(tests).iloc[0], focus.ordered(focus.pair, system_name)
+    size, interval, p = first["difference"], first["interval"], first["p_holm"]
+    return tied(focus) or anything_to_order(*names, size, interval, p, len(tests))
 
 
 def bare_points(value: float) -> str:
@@ -262,28 +269,6 @@ def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
     right = r.rights[x, focus.pair]
     late = int(right) if np.isfinite(right) else None
     return flips(name(r.systems[i]), name(r.systems[j]), r.orders.flips(i, j, x), late)
-
-
-def beware(result: Result) -> str:
-    """What the reader may not expect in the data at this m."""
-    first, *others = result.question.sets
-    for other in others:
-        if np.array_equal(other.instances, first.instances) and any(other.n != first.n):
-            i = int(np.flatnonzero(other.n != first.n)[0])
-            return (
-                f"{system_name(first.system)} and {system_name(other.system)} ranked different "
-                f"candidates: instance {system_name(str(other.instances[i]))} has "
-                f"n = {count(first.n[i])} and {count(other.n[i])}."
-            )
-    atoms = first.counted()
-    short = (atoms.position == 1) & (atoms.negatives < result.m)
-    many = float(atoms.count[short].sum())
-    if not result.question.protocol.without or not many:
-        return ""
-    return (
-        f"{count(many)} of {count(atoms.instances)} instances have fewer than "
-        f"{negatives(result.m)}: they are ranked among all of theirs."
-    )
 
 
 def some_systems(focus: Focus) -> str:

@@ -15,7 +15,6 @@ from sampledash.correction import Correction
 from sampledash.dashboard import cache, live, page, sliders, state, theme
 from sampledash.dashboard.correct import pictures, result, tabs, words
 from sampledash.dashboard.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
-from sampledash.dashboard.estimate.words import cutoff_holds_all
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import LOST, lost, pasted, uploaded
@@ -23,6 +22,7 @@ from sampledash.readers.pasted import weights_of_file, weights_of_text
 from sampledash.report import numbers as text
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count
+from sampledash.report.sentences import cutoff_holds_all
 from sampledash.report.tables import vector_csv, vector_json
 from sampledash.types import Floats, Progress
 
@@ -183,7 +183,7 @@ def _sentence(q: Question) -> str:
 
 
 def _warnings(q: Question) -> None:
-    if cutoff := cutoff_holds_all(q.metric, q.sampling.n, q.sampling.m):
+    for cutoff in cutoff_holds_all(q.metric, q.sampling.n, q.sampling.m):
         st.warning(cutoff, icon=":material/warning:")
     if note := q.fit().note:
         st.warning(text.spell(note), icon=":material/warning:")

@@ -17,6 +17,7 @@ from sampledash.dashboard.correct.page import metric_choice
 from sampledash.dashboard.estimate import pictures, result, words
 from sampledash.dashboard.estimate.result import DATA
 from sampledash.dashboard.page import Problem
+from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
 from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.estimation.bounds import Range, decided
 from sampledash.metrics import Metric
@@ -92,10 +93,10 @@ _SHIFT = "_sampled_from_0"
 
 
 class Given(NamedTuple):
-    """What was given, before the sidebar says what it does not say of n, m and the scheme."""
+    """What was given, before the page says what it does not say of m and the scheme."""
 
     ident: str  # the same only for the same content
-    n: tuple[int, str] | None  # as the data have it
+    n: tuple[int, str] | None  # as the data have it, or as it was given where they do not
     m: str  # as they have it, if they do
     read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]  # and the true ranks, where known
 
@@ -114,7 +115,7 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         metric_choice()
     right.selectbox("Estimate by", result.METHODS, **_linked("estimator"))
     n, m = (None, "") if isinstance(given, Problem) else (given.n, given.m)
-    sliders.draw(lock_n=n, page_defaults=own)
+    sliders.draw(lock_n=n or (state.DEFAULTS["n"], NOT_KNOWN), page_defaults=own)
     with st.container(key="controls_given", horizontal=True):
         if state.value("estimator", CHOICES) == "BV":
             sliders.gamma()
@@ -180,7 +181,10 @@ def _choose(row: DeltaGenerator) -> Given:
     else:
         ident, parse = _typed()
     opened = cache.cached(("opened", ident), parse, shared=False, large=True)
-    return Given(ident, *_of_data(opened), partial(_read, ident, opened))
+    n, m = _of_data(opened)
+    own = ask_n(ident) if n is None and opened.tables else None
+    n = n if own is None else (own, f"{count(own)}, as given")
+    return Given(ident, n, m, partial(_read, ident, opened, own))
 
 
 def _typed() -> tuple[str, Callable[[], Opened]]:
@@ -241,13 +245,13 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
     return n, m
 
 
-def _read(ident: str, opened: Opened) -> tuple[Sets, tuple[RankSet, ...]]:
-    """The sampled ranks, with the n, m and scheme of the sidebar where the data say none."""
-    settings, (lacks_n, lacks_m) = state.current(), lacks(opened)
+def _read(ident: str, opened: Opened, n: int | None) -> tuple[Sets, tuple[RankSet, ...]]:
+    """The sampled ranks, with the n that was given where the data say none; and no true ranks."""
+    settings, (_, lacks_m) = state.current(), lacks(opened)
     if lacks_m:
         _require_few(settings.m)
     how: dict[str, Any] = {
-        "n": settings.n if lacks_n else None,
+        "n": n,
         "m": settings.m if lacks_m else None,
         "scheme": settings.scheme,
         "zero_based": st.session_state.get(_SHIFT) == ident,

@@ -34,7 +34,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.files import example
 from sampledash.readers.printed_table import PrintedTable, read_printed
 from sampledash.report.escape import system_name
-from sampledash.report.sentences import outside
+from sampledash.report.sentences import cutoff_holds_all, outside
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints, Progress
@@ -241,7 +241,7 @@ def _to_know(q: Question) -> Iterator[str]:
     sizes = {one.system: one.population for one in q.sets}
     least = min(q.sets, key=lambda one: one.population)
     m = least.outcomes.m[-1]
-    if said := words.cutoff_holds_all(q.metric, least.population, m):
+    for said in cutoff_holds_all(q.metric, least.population, m):
         yield f"{least.system}: {said}" if len(set(sizes.values())) > 1 else said
     drawn = {one.system: round(float(np.average(one.m, weights=one.counts))) for one in q.sets}
     yield from words.unlike(str(q.metric), sizes, drawn)
@@ -261,7 +261,7 @@ def estimates(found: Result[Question]) -> pd.DataFrame:
         rows.append(
             {"metric": str(q.metric), "system": row.name, **_drawn(q.sets[i]), **values}
             | {"exact": row.exact, "low": row.free[0], "high": row.free[1]}
-            | {"low if falling": low, "high if falling": high, "outside 0 to 100 %": beyond}
+            | {"low_if_falling": low, "high_if_falling": high, "outside 0 to 100 %": beyond}
         )
     return pd.DataFrame(rows)
 
@@ -350,7 +350,7 @@ def compute_table(q: TableQuestion, report: Progress) -> Result[TableQuestion]:
     """What a printed table tells."""
     metric, s = q.metric, q.sampling
     rows, pairs = _ranges(q, [one.system for one in q.table.rows], report)
-    notes = [*q.table.notes, *filter(None, [words.cutoff_holds_all(metric, s.n, s.m)])]
+    notes = [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
     notes += [words.contradicts(row.name) for row in rows if row.falling is None]
     sure, likely = ahead([row.free for row in rows]), ahead([row.falling for row in rows])
     best = likely if sure is None else sure

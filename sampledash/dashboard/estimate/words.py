@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import pandas as pd
 
-from sampledash.metrics import Metric
 from sampledash.report.escape import short_name
 from sampledash.report.numbers import count, gamma, percent
 from sampledash.report.sentences import MOST_NAMED, first_named, ranking
@@ -106,27 +104,6 @@ def understood(systems: Sequence[str], entries: int) -> str:
     names = first_named(systems)
     ranks, many = "s" * (entries != 1), "s" * (len(systems) != 1)
     return f"Read: {count(entries)} sampled rank{ranks} of {len(systems)} system{many}, {names}."
-
-
-def cutoff_holds_all(metric: Metric, n: int, m: int) -> str:
-    """What follows where the cutoff leaves nothing out, of all candidates or of a sample."""
-    of_all, of_sample = metric.cut(n - 1), metric.cut(m)
-    if of_all is None or of_sample is None:
-        return ""
-    best = float(metric(1, n))
-    constant = float(metric(min(n, of_all), n)) == best
-    if of_all >= n:
-        told = f"{percent(best)} at every rank" if constant else replace(metric, k=None)
-        return (
-            f"The cutoff holds all {count(n)} candidates: {metric} is {told}. Take a k below "
-            f"{count(n)}, or a larger n."
-        )
-    if constant and of_sample > m:
-        return (
-            f"The cutoff holds all {count(m + 1)} items of a sample: the uncorrected {metric} is "
-            f"{percent(best)} whatever is drawn. Take a k up to {count(m)}, or more negatives."
-        )
-    return ""
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from sampledash.dashboard.explore.result import (
     rank_grid,
 )
 from sampledash.report.numbers import count, decimal, percent
+from sampledash.report.sentences import cutoff_holds_all
 from sampledash.sampling import Sampling
 
 VIEWS: dict[str, int | None] = {"all ranks": None, "top 1,000": 1_000, "top 100": 100}
@@ -72,8 +74,9 @@ def _answer() -> None:
         told = (words.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics)
         fig, alt = _drawn(result, page.is_dark(), before), " ".join(told)
         page.panels(fig, len(q.metrics), key=PICTURE, alt=alt, dim=problem is not None)
-        if q.note:
-            st.caption(q.note)
+        cutoffs = (cutoff_holds_all(x, q.sampling.n, q.sampling.m) for x in q.metrics)
+        for note in filter(None, (q.note, *chain(*cutoffs))):
+            st.caption(note)
         if kept:
             kept.note()
     page.strip(_numbers(result), _numbers(before) if before else ())

@@ -19,7 +19,8 @@ import streamlit as st
 from sampledash.comparison.means import exact_means
 from sampledash.dashboard import cache, page, ranks, sliders, state
 from sampledash.dashboard.consistency import page as consistency
-from sampledash.dashboard.consistency.result import Result
+from sampledash.dashboard.consistency.result import Focus, Result
+from sampledash.dashboard.consistency.words import over_instances
 from sampledash.dashboard.lab import pictures, words
 from sampledash.dashboard.lab.result import (
     FIRST,
@@ -394,27 +395,35 @@ def _found(source: Source) -> None:
     page.metric_chips()
     sliders.m()
     result, problem = consistency.answered(source, "lab")
-    with place:
-        if problem is not None:
+    if problem is not None:
+        with place:
             problem.show()
-        elif result is not None:
-            consistency.say_verdict(result)
     if result is not None:
-        _slopes(result)
+        x = consistency.chosen_metric(result, "Sentence and picture for", words.TEXTS["metric"])
+        _slopes(result, x)
+        if problem is None:
+            with place:
+                consistency.say_verdict(result, x)
+                focus = Focus(result, x, result.worst_pair(x))
+                with page.progress("Resampling the users") as report:
+                    tests = focus.tests(report)
+                st.markdown(over_instances(focus, tests))
     _exact(source.sets, result)
 
 
-def _slopes(result: Result) -> None:
-    """Exact against sampled, of the worst metric."""
-    x = result.worst_metric
+def _slopes(result: Result, x: int) -> None:
+    """Exact against sampled, of one metric."""
     some = result.few_systems([result.worst_pair(x), *result.worst_pairs(_MOST_LINES)], _MOST_LINES)
     names = [result.systems[i] for i in some]
     exact, sampled = result.exact[some, x], result.sampled[some, x]
     short = [short_name(name, _LONGEST) for name in names]
     few = max(map(len, short)) <= _SHORT
     look: dict[str, Any] = {} if few else {"size": 12, "reach": 1.1}
-    fig = slopes(short, exact, {result.m: sampled}, at=result.m, dark=page.is_dark(), **look)
-    alt = f"On all items {ranking(names, exact)}; sampled {ranking(names, sampled)}."
+    metric = str(result.metrics[x])
+    fig = slopes(
+        metric, short, exact, {result.m: sampled}, at=result.m, dark=page.is_dark(), **look
+    )
+    alt = f"{metric} on all items: {ranking(names, exact)}; sampled {ranking(names, sampled)}."
     page.picture(fig, key="lab_slopes", alt=alt)
 
 
