@@ -20,7 +20,6 @@ from sampledash.estimation.bounds import (
     Range,
     ahead,
     bounds_from_table,
-    decided,
     unless_contradicted,
 )
 from sampledash.estimation.estimate import compare, interval, point
@@ -77,7 +76,7 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
         both = zip(ends, apart, strict=True)
         pairs += [(str(metric), sets[i].system, sets[j].system, *span) for (i, j), span in both]
         systems = [one.system for one in sets]
-        word = _word([span[:2] for span in apart], [span[2:] for span in apart])
+        word = words.told_apart([span[:2] for span in apart], [span[2:] for span in apart])
         said.append(words.sentence(str(metric), word, systems, values, called, spans[0][:2]))
         against = zip(systems, spans, strict=True)
         said += [words.contradicts(name) for name, span in against if np.isnan(span[2])]
@@ -105,13 +104,6 @@ def _spans(make: Callable[[Shape | None], Range]) -> tuple[float, float, float, 
     whole, nowhere = make(None), (np.nan, np.nan)
     shaped = unless_contradicted("non-increasing", lambda: make("non-increasing"))
     return (*whole, *(nowhere if shaped is None else shaped))
-
-
-def _word(free: Sequence[Any], falling: Sequence[Any]) -> str:
-    """Whether every pair is told apart, and by what."""
-    if decided(free) == len(free):
-        return "decided"
-    return "if falling" if decided(falling) == len(falling) else "cannot tell"
 
 
 def table(args: argparse.Namespace, progress: Progress) -> Answer:

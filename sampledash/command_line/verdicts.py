@@ -70,13 +70,10 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
         both = both.merge(instances, on=["better", "worse"])
         both.insert(0, "metric", str(metric))
         needed.append(both)
-        largest = max(int(ranks.n.max()) for ranks in sets)
-        notes += cutoff_holds_all(metric, largest, args.m)
+        notes += cutoff_holds_all(metric, max(int(ranks.n.max()) for ranks in sets), args.m)
         if both["instances"].isna().any():
-            notes.append(
-                f"No number of instances is enough where the order by {metric} that is expected "
-                f"with {negatives(args.m)} is not the true one: more make a run surer of it."
-            )
+            why = f"the order by {metric} expected with {negatives(args.m)} is not the true one"
+            notes.append(f"No number of instances is enough where {why}: more make it surer.")
         try:
             found = [(each, mean_stopping_cost(metric, each)) for each in sets]
         except ValueError as error:  # nothing decides a metric without a cutoff

@@ -31,7 +31,7 @@ def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
     >>> ranking(["A", "B", "C"], [0.1, 0.3, 0.1])
     'B > A = C'
     """
-    order = sorted(range(len(systems)), key=lambda i: -round(means[i], 12))[:MOST_NAMED]
+    order = sorted(range(len(systems)), key=lambda i: -round(float(means[i]), 12))[:MOST_NAMED]
     parts = [systems[order[0]]]
     for before, now in pairwise(order):
         sign = "=" if abs(means[before] - means[now]) <= TIED else ">"
@@ -153,8 +153,7 @@ def other_metrics(found: Pairs, x: int) -> str:
     """The worst state of every metric but x, such as ``Also wrong: NDCG.``."""
     worst, said = found.states.min(axis=1), []
     for code, state in enumerate(CODES):
-        names = [str(y) for y, other in zip(found.metrics, worst, strict=True) if other == code]
-        names = [name for name in names if name != str(found.metrics[x])]
+        names = [str(found.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]
         if names:
             start = f"also {state}" if worst[x] == code else state
             said.append(f"{start.capitalize()}: {listed(names)}.")

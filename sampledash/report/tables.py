@@ -173,10 +173,8 @@ def _headed(name: str, names: set[str]) -> tuple[str, CellKind]:
     """Header of a column beside columns of these names, and what its numbers are."""
     header, kind = _COLUMNS.get(name, (name, "any"))
     paired = {"better", "worse"} <= names
-    if paired and name in ("exact", "sampled"):  # of a pair: better - worse
-        return f"{header} difference", "points"
-    if paired and name == "difference":
-        return header, "points"
+    if paired and name in ("exact", "sampled", "difference"):  # of a pair: better - worse
+        return f"{header} difference" if name != "difference" else header, "points"
     if paired and name == "probability" and "state" not in names:
         return "Probability", kind
     if name in ("low", "high") and "probability" in names:
@@ -214,7 +212,7 @@ def _cell(value: Any, kind: CellKind) -> str:
         return f"{value:.2f}"
     if kind == "digits":
         return f"{value:.4g}"
-    if kind == "points" and abs(value) <= TIED:
+    if kind == "points" and abs(float(value)) <= TIED:
         return "0.00"
     return "".join(rounded(float(value), chance=kind == "chance"))
 

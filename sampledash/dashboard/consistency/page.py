@@ -63,7 +63,9 @@ def show() -> None:
         page.metric_chips()
         if ends is None:
             _settings(source)
-    lock = locked_n(source, known=problem is None)
+    lock = (state.DEFAULTS["n"], "") if source is None else locked_n(source)
+    if problem is not None:  # shown are the last good data, if any
+        lock = lock[0], ranks.NOT_KNOWN
     sliders.draw(lock_n=lock, sampled=ends is None, page_defaults=DEFAULTS)
     if source is not None and ends is not None:
         _cut(source, problem)
@@ -201,16 +203,10 @@ def _several(sets: Sequence[RankSet]) -> bool:
     return any(each.max_relevant > 1 for each in sets)
 
 
-def locked_n(source: Source | None, *, known: bool = True) -> tuple[int, str]:
-    """n as the data have it, and how to say so in a narrow field.
-
-    ``known``: whether these are the data that are asked for, not the last good ones.
-    """
-    if source is None:
-        return state.DEFAULTS["n"], ranks.NOT_KNOWN
+def locked_n(source: Source) -> tuple[int, str]:
+    """n as the data have it, and how to say so in a narrow field."""
     n = np.concatenate([each.n for each in source.sets])
-    said = f"{span(n.min(), n.max())}, from the data" if known else ranks.NOT_KNOWN
-    return int(n.max()), said
+    return int(n.max()), f"{span(n.min(), n.max())}, from the data"
 
 
 def _metrics() -> tuple[Metric, ...]:
@@ -273,20 +269,20 @@ def _explain(source: Source, error: ValueError) -> Problem:
 # ------------------------------------------------------------------------------------- the focus
 
 
-def chosen_metric(result: Result, label: str, about: str) -> int:
+def chosen_metric(result: Result, label: str) -> int:
     """The metric that the sentence is about, by its place: the first until the reader chooses."""
     metrics = list(map(str, result.metrics))
     if st.session_state.get("shown", metrics[0]) not in metrics:
         del st.session_state["shown"]
     if len(metrics) == 1:
         return 0
+    about = "The first chip of the metrics, until another is chosen here or by a tile of a map."
     return metrics.index(page.segments(label, metrics, "shown", help=about))
 
 
 def _focus(result: Result) -> Focus:
     """The metric in the sentence, and the marked pair: the worst one until the reader chooses."""
-    about = "A tile of the map chooses it too."
-    x = chosen_metric(result, "Sentence, curve, numbers and tabs for", about)
+    x = chosen_metric(result, "Sentence, curve, numbers and tabs for")
     pair = _pair(result, x)
     said = "" if pair == result.worst_pair(x) else result.label(pair)
     st.session_state["pair"] = said

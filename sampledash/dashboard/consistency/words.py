@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -191,6 +192,14 @@ def over_instances(focus: Focus, tests: pd.DataFrame) -> str:
     first, names = focus.rows(tests).iloc[0], focus.ordered(focus.pair, system_name)
     size, interval, p = first["difference"], first["interval"], first["p_holm"]
     return tied(focus) or anything_to_order(*names, size, interval, p, len(tests))
+
+
+def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
+    """The same of the pair that other instances turn round most easily, and how many they may."""
+    p = focus.rows(tests)["p_holm"].to_numpy()
+    weak, pair = int((p > 0.05).sum()), focus.pairs[int(p.argmax())]
+    start = f"Other instances may turn round {weak} of {len(p)} pairs. " if weak < len(p) else ""
+    return start * bool(weak) + over_instances(replace(focus, pair=pair), tests)
 
 
 def bare_points(value: float) -> str:

@@ -20,7 +20,6 @@ from sampledash.estimation.bounds import (
     Range,
     ahead,
     bounds_from_table,
-    decided,
     difference,
     stopping_range,
     unless_contradicted,
@@ -198,11 +197,7 @@ def compute(q: Question, report: Progress) -> Result[Question]:
     exact: list[Any] = [mean(q.metric, ranks) for ranks in q.true] or [None] * len(names)
     known = zip(rows, values, exact, strict=True)
     rows = [row._replace(value=value, exact=on_all) for row, value, on_all in known]
-    word = "cannot tell"
-    if decided(pair.free for pair in pairs) == len(pairs):
-        word = "decided"
-    elif decided(pair.falling for pair in pairs) == len(pairs):
-        word = "if falling"
+    word = words.told_apart([pair.free for pair in pairs], [pair.falling for pair in pairs])
     shown = list(map(system_name, names))
     sentence = words.sentence(str(q.metric), word, shown, values, method, rows[0].free)
     legend = words.WIDE + (words.NARROW if any(row.falling for row in rows) else "")

@@ -7,6 +7,7 @@ from typing import Literal
 
 import pandas as pd
 
+from sampledash.estimation.bounds import Range, decided
 from sampledash.report.escape import short_name
 from sampledash.report.numbers import count, gamma, percent
 from sampledash.report.sentences import MOST_NAMED, first_named, ranking
@@ -116,6 +117,13 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
         if sizes[low] != sizes[high]:
             between = f"from {count(sizes[low])} ({low}) to {count(sizes[high])} ({high})"
             yield f"{symbol} differs, {between}: {follows}"
+
+
+def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
+    """Whether ranges decide every pair, and by what: a word of :data:`VERDICTS`."""
+    if decided(free) == len(free):
+        return "decided"
+    return "if falling" if decided(falling) == len(falling) else "cannot tell"
 
 
 def sentence(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -74,9 +73,11 @@ def _answer() -> None:
         told = (words.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics)
         fig, alt = _drawn(result, page.is_dark(), before), " ".join(told)
         page.panels(fig, len(q.metrics), key=PICTURE, alt=alt, dim=problem is not None)
-        cutoffs = (cutoff_holds_all(x, q.sampling.n, q.sampling.m) for x in q.metrics)
-        for note in filter(None, (q.note, *chain(*cutoffs))):
-            st.caption(note)
+        for metric in q.metrics:
+            for note in cutoff_holds_all(metric, q.sampling.n, q.sampling.m):
+                st.caption(note)
+        if q.note:
+            st.caption(q.note)
         if kept:
             kept.note()
     page.strip(_numbers(result), _numbers(before) if before else ())

@@ -20,7 +20,7 @@ from sampledash.comparison.means import exact_means
 from sampledash.dashboard import cache, page, ranks, sliders, state
 from sampledash.dashboard.consistency import page as consistency
 from sampledash.dashboard.consistency.result import Focus, Result
-from sampledash.dashboard.consistency.words import over_instances
+from sampledash.dashboard.consistency.words import weakest_order
 from sampledash.dashboard.lab import pictures, words
 from sampledash.dashboard.lab.result import (
     FIRST,
@@ -399,7 +399,7 @@ def _found(source: Source) -> None:
         with place:
             problem.show()
     if result is not None:
-        x = consistency.chosen_metric(result, "Sentence and picture for", words.TEXTS["metric"])
+        x = consistency.chosen_metric(result, "Sentence and picture for")
         _slopes(result, x)
         if problem is None:
             with place:
@@ -407,7 +407,7 @@ def _found(source: Source) -> None:
                 focus = Focus(result, x, result.worst_pair(x))
                 with page.progress("Resampling the users") as report:
                     tests = focus.tests(report)
-                st.markdown(over_instances(focus, tests))
+                st.markdown(weakest_order(focus, tests))
     _exact(source.sets, result)
 
 
