@@ -55,9 +55,11 @@ def markdown(text: str) -> str:
     Examples
     --------
     >>> print(markdown("<b>A|B</b>, Recall@10"))
-    &lt;b&gt;A\|B&lt;/b&gt;, Recall@10
+    &lt;b>A\|B&lt;/b>, Recall@10
     """
-    return _MARKDOWN.sub(r"\\\g<0>", html.escape(one_line(text), quote=False))
+    # A > begins nothing within a cell, and better > worse is to be read before it is rendered.
+    line = html.escape(one_line(text), quote=False).replace("&gt;", ">")
+    return _MARKDOWN.sub(r"\\\g<0>", line)
 
 
 def html_text(text: str) -> str:

@@ -41,12 +41,14 @@ _HOLD: dict[CellKind, str] = {
     "p": "p p_holm",
     "number": "scores std_of_scores scores_of_full_ranking these_low these_high more_low more_high "
     "all_candidates",
-    "digits": "gamma variance mse largest condition RMSE w_m r_m",
-    "any": "difference rank instance count printed printed_std validation ours our_std allowed",
+    "digits": "gamma variance mse largest condition RMSE w_m r_m difference allowed printed "
+    "printed_std validation ours our_std",
+    "any": "rank instance count",
 }
 # What a program calls them = the header in print, where that is not the same words.
 _WORDS = (
     "m=m|n=n|p=p|p_holm=p (Holm)|RMSE=RMSE|gamma=γ|mse=Mean squared error|rmse=Off by|"
+    "largest=Largest entry|condition=Condition number|"
     "expected_sampled=Sampled, expected|std_of_mean=Std. of one run|n_candidates=Candidates n|"
     "share_of_runs=Runs showing it|probability=Shown by one run|right_from=Right from m|"
     "flips=Order changes at m|interval_low=Interval from|interval_high=Interval to|"
@@ -58,7 +60,7 @@ _WORDS = (
 )
 _HEADERS = dict(pair.split("=") for pair in _WORDS.split("|"))
 _COLUMNS: dict[str, tuple[str, CellKind]] = {
-    name: (_HEADERS.get(name, name.replace("std_", "std. ").replace("_", " ").capitalize()), kind)
+    name: (_HEADERS.get(name, name.replace("_", " ").replace("std", "std.").capitalize()), kind)
     for kind, names in _HOLD.items()
     for name in names.split()
 }
@@ -161,8 +163,8 @@ def printed(table: pd.DataFrame) -> list[Column]:
         header, kind = _headed(name, names)
         kind = _kind(values) if kind == "any" else kind
         lacking = "contradicted" if name.endswith("_if_falling") else ""
-        if name in ("m", "instances") and {"better", "worse"} <= names:
-            lacking = "not reachable"
+        if name in ("m", "instances"):
+            lacking = "not reachable" if {"better", "worse"} <= names else "not given"
         cells = [_cell(value, kind) or lacking for value in values]
         number = kind not in ("text", "flips")
         made.append(Column(name, header + _UNIT.get(kind, ""), name in _COLUMNS, number, cells))
@@ -177,6 +179,8 @@ def _headed(name: str, names: set[str]) -> tuple[str, CellKind]:
         return f"{header} difference" if name != "difference" else header, "points"
     if paired and name == "probability" and "state" not in names:
         return "Probability", kind
+    if "design" in names and " > " in name:  # of a pair, by a design
+        return f"Shows {name}", "chance"
     if name in ("low", "high") and "probability" in names:
         return f"Shared negatives, {header.lower()}", "chance"
     if "second" in names and name.startswith(("low", "high")):  # of a pair: first - second

@@ -80,6 +80,16 @@ def test_no_number_of_a_table_says_too_much_or_too_little():
     assert [row.split("|")[-2].strip() for row in rows] == ["<0.01", ">99.99", "50.00", "–"]
     assert [percent(p, chance=True).replace(" ", "") for p in (0, 1)] == ["<0.01%", ">99.99%"]
     assert "&lt;" not in as_markdown(VERDICT)
+    # Of a table of designs each pair is a column of chances; of a plan what lacks has a reason.
+    wide = pd.DataFrame({"design": ["CLS"], "rmse": [0.5864], "Y > X": [0.0]})
+    assert as_markdown(wide).startswith("| Design | Off by (pp) | Shows Y > X (%) |")
+    assert cells(as_markdown(wide))[2] == ["CLS", "58.64", "<0.01"]
+    plan = pd.DataFrame({"better": ["Y"], "worse": ["X"], "m": [1121], "instances": [pd.NA]})
+    assert cells(as_markdown(plan))[2] == ["Y", "X", "1121", "not reachable"]
+    # Table 3 is in percent already: X is printed 7.60 there, and is 7.58 here.
+    cell = pd.DataFrame({"printed": [7.60], "ours": [7.5828], "difference": [-0.0172]})
+    assert cells(as_markdown(cell))[0] == ["Printed", "Ours", "Difference"]
+    assert cells(as_markdown(cell))[2] == ["7.6", "7.583", "-0.0172"]
     # Flips of X and Y under Recall@10 (DESIGN: tied, right at 10, wrong from 11, right from 970).
     x, y, _ = sd.example("movielens-xyz")
     ms = [flip.m for flip in sd.flips("Recall@10", [x, y], scheme="without-replacement")]
