@@ -57,7 +57,14 @@ def test_the_sentence_stays_with_its_metric_and_counts_the_others():
     assert "AP" not in at.others
     assert at.put("m", 100).segmented_control(key="shown").value == "AP"
     assert at.link["shown"] == ["AP"]
-    # A metric that is taken away leaves the sentence to the first.
+    # Another cutoff is no other metric; Reset puts the first back, also where a link said another.
+    at.pills(key="metrics").set_value(["Recall@k", "NDCG@k"]).run()
+    assert "NDCG@7 ranks" in at.pick("shown", "NDCG@10").put("k", 7).headline
+    at = page(shown="AP")
+    assert "With 100 negatives AP" in at.headline
+    assert "With 100 negatives Recall@10" in at.click("Reset").headline
+    # A metric that is taken away, or is none, leaves the sentence to the first.
+    assert "With 100 negatives Recall@10" in page(shown="Gini").headline
     at.pills(key="metrics").set_value(["Recall@k", "NDCG"]).run()
     assert "With 100 negatives Recall@10" in at.headline
     assert "shown" not in at.link

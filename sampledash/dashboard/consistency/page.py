@@ -272,8 +272,10 @@ def _explain(source: Source, error: ValueError) -> Problem:
 def chosen_metric(result: Result, label: str) -> int:
     """The metric that the sentence is about, by its place: the first until the reader chooses."""
     metrics = list(map(str, result.metrics))
-    if st.session_state.get("shown", metrics[0]) not in metrics:
-        del st.session_state["shown"]
+    shown = str(st.session_state.get("shown", metrics[0]))
+    if shown not in metrics:  # another cutoff of the metric in the sentence is the same choice
+        same = [name for name in metrics if name.split("@")[0] == shown.split("@")[0]]
+        st.session_state["shown"] = (same or metrics)[0]
     if len(metrics) == 1:
         return 0
     about = "The first chip of the metrics, until another is chosen here or by a tile of a map."
