@@ -29,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     from sampledash.report.numbers import spell
 
     told = Told()
-    code, failure = RIGHT, BAD_INPUT
+    code: int = RIGHT
+    failure = BAD_INPUT
     try:
         _check_paths(args)
         home = f"sampledash.command_line.{COMMANDS[args.command].module}"

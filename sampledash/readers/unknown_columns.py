@@ -61,7 +61,8 @@ def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> boo
     """Whether nothing says that columns of numbers are ranks, as in a file ``date,price``."""
     if any(source.roles):
         return False
-    others = [i for i in cells if source.headers[i] and i not in ranks and is_text(cells[i])]
+    named = (i for i, header in enumerate(source.headers) if header and i in cells)
+    others = [i for i in named if i not in ranks and is_text(cells[i])]
     dated = any(cells[i].astype(str).str.match(_DATE).any() for i in others)
     timed = any(bare(header) in TIMES.split() for header in source.headers)
     return timed or dated or (len(ranks) == 1 and bool(others))

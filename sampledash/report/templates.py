@@ -1,4 +1,7 @@
-"""Texts in files beside the modules that use them: by name, or as Jinja templates."""
+"""Texts in files beside the modules that use them: by name, or as templates.
+
+The templates are for Jinja2, which comes with Streamlit.
+"""
 
 from __future__ import annotations
 

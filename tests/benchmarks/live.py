@@ -113,15 +113,14 @@ class Place:
 
 def dragged(tab: Page, name: str) -> str:
     """Drag a slider over most of its rail, a move every sixtieth of a second."""
-    row = tab.locator(f".st-key-{name}_ladder")
-    rail = row.locator("[role=group]").bounding_box()
-    thumb = row.locator("input[type=range]").locator("xpath=../..").bounding_box()
+    slider = tab.locator(f".st-key-{name}_slider input[type=range]")
+    rail = slider.bounding_box()
     assert rail is not None
-    assert thumb is not None
-    middle = thumb["y"] + thumb["height"] / 2
+    place = float(slider.input_value()) / float(slider.get_attribute("max") or 1)
+    thumb, middle = rail["x"] + 8 + (rail["width"] - 16) * place, rail["y"] + rail["height"] / 2
     there = "([name]) => Boolean(window.sampledashTold?.get(name)?.frames)"
     for step in range(600):  # a hand that comes near moves on
-        tab.mouse.move(thumb["x"] + thumb["width"] / 2 + step % 2, middle)
+        tab.mouse.move(thumb + step % 2, middle)
         if tab.evaluate(there, [name]):
             break
         tab.wait_for_timeout(100)

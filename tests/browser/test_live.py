@@ -30,13 +30,14 @@ def dragged(page, name, end):
     """Drag the slider of a number over a part of its rail; yields what it says at each stop."""
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     rest(page)  # where things are now they stay
-    row = page.locator(f".st-key-{name}_ladder")
-    slider, rail = row.locator("input[type=range]"), row.locator("[role=group]").bounding_box()
-    thumb = slider.locator("xpath=../..").bounding_box()
-    middle = thumb["y"] + thumb["height"] / 2
-    live = "([name]) => window.sampledashLive?.followed.get(name)"
+    slider = page.locator(f".st-key-{name}_slider input[type=range]")
+    rail = slider.bounding_box()
+    place = float(slider.input_value()) / float(slider.get_attribute("max"))
+    middle = rail["y"] + rail["height"] / 2
+    live = "([name]) => window.sampledashTold?.get(name)"
     page.wait_for_function(live, arg=[name])
-    page.mouse.move(thumb["x"] + thumb["width"] / 2, middle)  # a hand comes near
+    # A hand comes near.
+    page.mouse.move(rail["x"] + 8 + (rail["width"] - 16) * place, middle)
     page.wait_for_function(f"{live}?.frames", arg=[name])
     page.mouse.down()
     frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -91,7 +92,7 @@ def test_designs_follow_the_budget(page):
     sets, how = sd.example("movielens-xyz"), {"corrections": ["uncorrected"], "scheme": SCHEME}
     row = page.locator(".st-key-designs_table tr", has_text="stop when decided").first
     page.locator(".st-key-consistency_designs .main-svg").first.wait_for()
-    page.locator(".st-key-budget_ladder").scroll_into_view_if_needed()
+    page.locator(".st-key-budget_slider").scroll_into_view_if_needed()
     for budget in dragged(page, "budget", 0.95):
         errors = sd.designs("Recall@10", sets, budget, **how).errors
         stopped = errors[errors["design"] == "stop when decided"]
