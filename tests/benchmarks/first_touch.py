@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 from playwright.sync_api import Page, expect, sync_playwright
@@ -100,6 +100,12 @@ def typed(tab: Page, key: str) -> None:
 GESTURES: tuple[Callable[[Page, str], None], ...] = (click, drag, tap, press, typed)
 
 
+def in_address(url: str, key: str) -> float | None:
+    """The number that the address gives for a key, if any."""
+    given = parse_qs(urlsplit(url).query).get(key)
+    return float(given[0]) if given else None
+
+
 def lacking(tab: Page, place: Place, before: str) -> str:
     """What does not hold the change yet, "" where all does."""
     number = field(tab, place.key).input_value().replace(",", "")
@@ -110,7 +116,7 @@ def lacking(tab: Page, place: Place, before: str) -> str:
         "thumb": rail(tab, place.key).get_attribute("aria-valuetext") == shown,
         "sentence": place.says.format(said) in page.replace("\xa0", " "),
         "picture": tab.evaluate(SEEN, place.picture) != before,
-        "address": f"{place.key}={number}" in tab.url,
+        "address": in_address(tab.url, place.key) == float(number),
     }
     return ", ".join(name for name, holds in holders.items() if not holds)
 
