@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from numbers import Real
+from numbers import Number, Real
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ MOST_INSTANCES = 10**15
 #: Whole numbers below it have a sum in 64 bits.
 TOO_LARGE = 2**62
 
+_MOST = float(np.finfo(float).max)
+
 #: A number as it is written everywhere: with the digits 0 to 9. Python alone reads others too.
 NUMERAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
@@ -30,7 +32,10 @@ def shown(value: Any) -> str:
         value = value.item()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -69,7 +74,7 @@ def several(name: str, values: Any, what: str) -> list[Any]:
             raise TypeError
         found = list(values)
     except TypeError:
-        text = repr(values) if isinstance(values, int | float | None) else repr(str(values))
+        text = shown(values if isinstance(values, int | float | str | None) else str(values))
         raise ValueError(f"{name} must be a list, got {text}: write [{text}]") from None
     if not found:
         raise ValueError(f"{name} is empty: give at least one {what}")
@@ -80,6 +85,26 @@ def of_kind(name: str, value: object, kind: type, what: str, remedy: str) -> Non
     """Refuse what is no ``kind``."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a {what}, got {shown(value)}: {remedy}")
+
+
+def text(name: str, value: object) -> str:
+    """Return a name, or what is parsed, as text; a number is read by its digits."""
+    if not isinstance(value, str | Number | np.generic):
+        raise ValueError(f"{name} must be text, got {shown(value)}: write it between quotes")
+    return str(value)
+
+
+def flag(name: str, value: object) -> bool:
+    """Return ``value`` as True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
+def function(name: str, value: object) -> None:
+    """Refuse what cannot be called; ``None`` stands for no function."""
+    if value is not None and not callable(value):
+        raise ValueError(f"{name} must be a function, got {shown(value)}")
 
 
 def generator(rng: object) -> None:
@@ -111,7 +136,7 @@ def integers(
     if array.dtype.kind not in "iuf" and array.size:
         if odd := _odd(values, int):
             raise ValueError(f"{name} must be a whole number, got {shown(odd[0])}")
-        raise ValueError(f"{name} is too large: {max(array.ravel().tolist(), key=abs)}")
+        raise ValueError(f"{name} is too large: {shown(max(array.ravel().tolist(), key=abs))}")
     if array.dtype.kind == "f":
         if array.itemsize < 4:  # whose numbers end at 65,504
             array = array.astype(np.float64)
@@ -231,8 +256,8 @@ def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
     return array
 
 
-def real(name: str, value: Any, *, low: float, high: float = np.inf, above: bool = False) -> float:
-    """Return a finite float in ``low..high`` (``above``: strictly above ``low``)."""
+def real(name: str, value: Any, *, low: float, high: float = _MOST, above: bool = False) -> float:
+    """Return a float in ``low..high``, finite unless these say else; ``above``: above ``low``."""
     try:
         given = np.asarray(value)
         if given.ndim or given.dtype.kind not in "iufO":
@@ -241,15 +266,13 @@ def real(name: str, value: Any, *, low: float, high: float = np.inf, above: bool
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a number, got {shown(value)}") from None
     bound = f"above {low:g}" if above else f"at least {low:g}"
-    limit = "" if high == np.inf else f" and at most {high:g}"
-    if not (low < number if above else low <= number) or not number <= high or np.isinf(number):
+    limit = "" if high >= _MOST else f" and at most {high:g}"
+    if not (low < number if above else low <= number) or not number <= high:
         raise ValueError(f"{name} must be {bound}{limit}, got {shown(value)}")
     return number
 
 
-def written(
-    name: str, text: str, *, low: float, high: float = np.inf, above: bool = False
-) -> float:
+def written(name: str, text: str, *, low: float, high: float = _MOST, above: bool = False) -> float:
     """:func:`real` from its text."""
     number: float | str = float(text) if is_numeral(text) else text
     return real(name, number, low=low, high=high, above=above)
@@ -267,5 +290,5 @@ def total(name: str, counts: NDArray[np.float64]) -> None:
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> None:
     """Refuse what is none of ``options``."""
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         raise ValueError(f"{name} must be one of {', '.join(options)}; got {shown(value)}")

@@ -74,7 +74,7 @@ class Correction:
             raise ValueError(f"gamma = {self.gamma} applies to 'bias-variance', not {self.name!r}")
         if self.rounding != "floor" and self.name != "rank-estimate":
             raise ValueError(f"rounding applies to 'rank-estimate', not {self.name!r}")
-        if not self.nonnegative and self.name != "monotone":
+        if not checks.flag("nonnegative", self.nonnegative) and self.name != "monotone":
             raise ValueError(f"nonnegative applies to 'monotone', not {self.name!r}")
         if self.prior is not None:
             if self.name in ("uncorrected", "rank-estimate"):
@@ -284,7 +284,7 @@ def correction(
     >>> str(correction("bias-variance", gamma=0.1))
     'BV 0.1'
     """
-    plain = re.sub(r"[\s_]+", "-", str(name).strip().lower())
+    plain = re.sub(r"[\s_]+", "-", checks.text("correction", name).strip().lower())
     known = _ALIASES.get(plain, plain)
     weights = None if prior is None else prior_weights(prior)
     return Correction(cast(CorrectionName, known), gamma, rounding, nonnegative, weights)
@@ -298,7 +298,7 @@ def parse_correction(text: str) -> Correction:
     ValueError
         If the name is unknown or γ is not a number in 0..1.
     """
-    body = str(text).strip()
+    body = checks.text("correction", text).strip()
     if match := re.fullmatch(
         r"(?i)(?:bv|bias-variance)\s*[,:]?\s*(?:γ\s*=|gamma\s*=)?\s*(\S*)", body
     ):

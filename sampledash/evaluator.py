@@ -97,12 +97,15 @@ def rank_until_decided(
     k, chunk = checks.integer("k", k, low=1), checks.integer("chunk", chunk, low=1)
     items, _ = _items("relevant", relevant)
     if not callable(score):
-        given = candidates if np.ndim(candidates) == 0 else len(np.asarray(candidates))
+        if not isinstance(score, Iterable):
+            checks.function("score", score)
+        pool = checks.array_of("candidates", candidates)
+        given = len(pool) if pool.ndim else candidates
         n = checks.integer("candidates", given, low=len(items) + 1)
         if order is not None:
             raise ValueError("order must be None where score holds the scores: put them in order")
         return _from_scores(iter(score), items, n - len(items), k)
-    pool = np.atleast_1d(np.asarray(candidates))
+    pool = np.atleast_1d(checks.array_of("candidates", candidates))
     if isinstance(order, np.random.Generator):
         pool = order.permutation(pool)
     elif order is not None:
@@ -178,7 +181,7 @@ def _decided(found: _Found, order: Ints, k: int) -> Decided:
 
 def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
     """Labels of items, one dimension of at least one, each once; and where each is."""
-    items = np.atleast_1d(np.asarray(given))
+    items = np.atleast_1d(checks.array_of(name, given))
     if not items.size:
         raise ValueError(f"{name} is empty: give at least one item")
     listed, places = items.tolist(), {}
@@ -419,7 +422,7 @@ def evaluate(
     """
     k, chunk = checks.integer("k", k, low=1), checks.integer("chunk", chunk, low=1)
     seed, everyone = checks.integer("seed", seed, low=0), checks.several("users", users, "user")
-    if not isinstance(systems, Mapping) or not systems:
+    if not isinstance(systems, Mapping) or not systems or not all(map(callable, systems.values())):
         raise ValueError("systems must hold a function score(user, items) by name, for each system")
     for user in everyone:
         if not isinstance(user, tuple | list) or len(user) != 3 or not isinstance(user[2], Sized):
@@ -429,6 +432,10 @@ def evaluate(
             )
     if len({user[0] for user in everyone}) < len(everyone):
         raise ValueError("users holds a label twice: give each user one, with all relevant items")
+    checks.function("progress", progress)
+    checks.function("proxy", proxy)
+    if resume is not None:
+        checks.of_kind("resume", resume, Evaluation, "Evaluation", "give what evaluate returned")
     names, asked = tuple(map(str, systems)), _digest(everyone, proxy is not None)
     run = Evaluation() if resume is None else resume
     if not run.systems:
@@ -519,7 +526,7 @@ class _Lists:
         What many users share is shuffled once, and each begins behind a relevant item of its own.
         """
         if candidates is not self.given:
-            pool = np.atleast_1d(np.asarray(candidates))
+            pool = np.atleast_1d(checks.array_of("candidates", candidates))
             pool, self.places = _items("candidates", pool[_order(self.seed, len(pool))])
             self.twice, self.given = np.tile(pool, 2), candidates
         n = len(self.places)

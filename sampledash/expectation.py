@@ -125,7 +125,7 @@ def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
     """Validate a prior over the ranks 1..n (``None``: any n) and normalise it to the sum 1."""
     try:
         array = np.asarray(prior, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"prior must hold numbers, got {checks.shown(prior)}") from None
     if array.size == 0:
         raise ValueError("prior is empty: give one weight for each rank 1..n")

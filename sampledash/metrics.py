@@ -183,14 +183,16 @@ class Metric:
     first_only: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.name not in KINDS:
-            raise ValueError(f"unknown metric {self.name!r}: known are {', '.join(KINDS)}")
+        if not isinstance(self.name, str) or self.name not in KINDS:
+            raise ValueError(
+                f"unknown metric {checks.shown(self.name)}: known are {', '.join(KINDS)}"
+            )
         kind, set_ = KINDS[self.name], partial(object.__setattr__, self)
         for column in ("label", "about", "on_lattice", "linear", "of_others", "first_only"):
             set_(column, getattr(kind, column))
         if kind.cutoff == "share":
             if self.k is not None or self.share is None:
-                given = "none" if self.k is None else f"k = {self.k}"
+                given = "none" if self.k is None else f"k = {checks.shown(self.k)}"
                 raise ValueError(
                     f"{self.label} needs a share of the list, such as {self.label}@0.02; "
                     f"got {given}"
@@ -200,9 +202,11 @@ class Metric:
         if kind.cutoff == "always" and self.k is None:
             raise ValueError(f"{self.label} needs a cutoff k, for example {self.label}@10")
         if kind.cutoff == "never" and self.k is not None:
-            raise ValueError(f"{self.label} takes no cutoff, got k = {self.k}")
+            raise ValueError(f"{self.label} takes no cutoff, got k = {checks.shown(self.k)}")
         if self.share is not None:
-            raise ValueError(f"{self.label} takes no share, got {self.share}: only TOPK does")
+            raise ValueError(
+                f"{self.label} takes no share, got {checks.shown(self.share)}: only TOPK does"
+            )
         if self.k is not None:
             set_("k", checks.integer("k", self.k, low=1))
 
@@ -331,7 +335,7 @@ def metric(name: str, *, k: float | None = None) -> Metric:
     >>> str(metric("topk", k=0.02))
     'TOPK@0.02'
     """
-    known = _BY_ALIAS.get(_plain(str(name)))
+    known = _BY_ALIAS.get(_plain(checks.text("metric", name)))
     if known is None:
         raise ValueError(f"unknown metric {name!r}: known are {_KNOWN}")
     if KINDS[known].cutoff == "share":
@@ -380,12 +384,14 @@ def parse_metric(text: str) -> Metric:
     >>> str(parse_metric("HR@10")), parse_metric("MRR").name
     ('HitRate@10', 'rr')
     """
-    text = str(text)
+    text = checks.text("metric", text)
     match = re.fullmatch(r"(.+?)(?:\s*(?:@|_at_|\bat\b)\s*(.*)|[_\s]+(\d+))?", text.strip())
     name, k = (match[1], match[2] if match[2] is not None else match[3]) if match else ("", None)
     known = _BY_ALIAS.get(_plain(name))
     if known is None and name.lower() not in ("acc", "accuracy"):
-        raise ValueError(f"unknown metric {text!r}: {_meant(name) or f'known are {_KNOWN}'}")
+        raise ValueError(
+            f"unknown metric {checks.shown(text)}: {_meant(name) or f'known are {_KNOWN}'}"
+        )
     if known is not None and KINDS[known].cutoff == "share":
         return metric(name, k=None if k is None else _share(text, k))
     if k is not None and not re.fullmatch("[+-]?[0-9]{1,18}", k):

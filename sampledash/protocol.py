@@ -27,9 +27,9 @@ from sampledash.rank_sets import (
     require_ranks,
     rounded_mean,
 )
+from sampledash.sampled_rank_sets import MOST_PLACES
 from sampledash.sampling import (
     DEFAULT_SCHEME,
-    SCHEMES,
     Sampling,
     Scheme,
     item_weights,
@@ -84,9 +84,10 @@ class Protocol:
             known = ", ".join(Options.__annotations__)
             raise TypeError(f"unknown option {min(unknown)!r}; known are {known}")
         scheme = options.get("scheme", DEFAULT_SCHEME)
-        fit_scheme = options.get("fit_scheme") or scheme
-        checks.choice("scheme", scheme, SCHEMES)
-        checks.choice("fit_scheme", fit_scheme, SCHEMES)
+        fitted = options.get("fit_scheme")
+        fit_scheme = scheme if fitted is None else fitted
+        checks.choice("scheme", scheme, get_args(Scheme))
+        checks.choice("fit_scheme", fit_scheme, get_args(Scheme))
         odds = checks.real("odds", options.get("odds", 1.0), low=0, above=True)
         if odds != 1 and "popularity" not in (scheme, fit_scheme):
             raise ValueError(f"odds = {odds:g} applies to scheme 'popularity' only")
@@ -105,7 +106,7 @@ class Protocol:
         """Refuse what cannot be sampled or corrected."""
         require_ranks(ranks)
         ranks.require_known()
-        checks.integer("m", m, low=1)
+        checks.integer("m", m, low=1, high=MOST_PLACES)
         negatives = ranks.counted().negatives
         if self.without and m > negatives[0] and np.all(negatives == negatives[0]):
             raise ValueError(

@@ -272,7 +272,8 @@ class RankSet(ByDigest):
         beyond: ArrayLike | None = None,
         provenance: str = "",
     ) -> None:
-        where = f"of system {str(system)!r}"
+        name = checks.text("system", system)
+        where = f"of system {name!r}"
         rows = checks.rows(f"ranks {where}", ranks, "rank")
 
         def column(name: str, values: ArrayLike, check: Callable[..., NDArray[Any]]) -> Any:
@@ -309,7 +310,7 @@ class RankSet(ByDigest):
                 f"ties {where}: {tied[i]} others tied with an item whose rank is only known to lie "
                 f"beyond {rank[i] - 1}; give 0 there"
             )
-        self._hold(str(system), rank, size, labels, tied, mass, count, open_ended, provenance)
+        self._hold(name, rank, size, labels, tied, mass, count, open_ended, provenance)
         object.__setattr__(self, "_order", self._sorted_rows())
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
@@ -520,7 +521,10 @@ def require_several(value: object) -> None:
     if isinstance(value, RankSet):
         raise ValueError(f"sets must be a list of rank sets, got the one of {value.system!r}")
     names: set[str] = set()
-    for each in checks.several("sets", value, "rank set"):
+    listed = checks.several("sets", value, "rank set")
+    if not isinstance(value, Sequence):
+        raise ValueError(f"sets must be a list of rank sets, got {checks.shown(value)}")
+    for each in listed:
         require_ranks(each)
         if each.system in names:
             raise ValueError(

@@ -125,7 +125,8 @@ class SampledRankSet(ByDigest):
         counts: ArrayLike | None = None,
         adaptive: bool | None = None,
     ) -> None:
-        where = f"of system {str(system)!r}"
+        name = checks.text("system", system)
+        where = f"of system {name!r}"
         rows = checks.rows(f"sampled_ranks {where}", sampled_ranks, "sampled rank")
         checks.choice("scheme", scheme, SCHEMES)
         if scheme == "popularity":
@@ -184,7 +185,7 @@ class SampledRankSet(ByDigest):
                 f"adaptive {where} must be True, False or None, got {checks.shown(adaptive)}"
             )
         said = None if adaptive is None else bool(adaptive)
-        self._hold(str(system), rank, size, drawn, labels, weight, scheme, said)
+        self._hold(name, rank, size, drawn, labels, weight, scheme, said)
 
     def __len__(self) -> int:
         return len(self.sampled_ranks)

@@ -147,11 +147,10 @@ def parse_sampling(text: str) -> Sampling:
     pattern = (
         r"\s*n\s*=\s*([0-9]+)\s*,\s*m\s*=\s*([0-9]+)\s*,\s*([a-z-]+)\s*(?:,\s*odds\s*=\s*(\S+)\s*)?"
     )
-    match = re.fullmatch(pattern, str(text))
+    match = re.fullmatch(pattern, checks.text("sampling", text))
     if match is None:
-        raise ValueError(
-            f"sampling {text!r} is not understood: write 'n = 10000, m = 99, without-replacement'"
-        )
+        example = Sampling(10_000, 99)
+        raise ValueError(f"sampling {checks.shown(text)} is not understood: write '{example}'")
     n, m, scheme, odds = match.groups()
     weight = 1.0 if odds is None else checks.written("odds", odds, low=0, above=True)
     return Sampling(int(n), int(m), cast(Scheme, scheme), weight)

@@ -200,11 +200,7 @@ def sample_ranks(
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(scheme, drawn, *protocol.weights(rows, above), rng)
     labels = np.repeat(ranks.instances, ranks.counts.astype(np.int64))
+    carried = scheme if fit_scheme is None else fit_scheme
     return SampledRankSet(
-        ranks.system,
-        count + 1,
-        rows.negatives + 1,
-        drawn,
-        scheme=fit_scheme or scheme,
-        instances=labels,
+        ranks.system, count + 1, rows.negatives + 1, drawn, scheme=carried, instances=labels
     )

@@ -158,6 +158,7 @@ def stopping_cost(
     ([999.0, 100.0], [0.0, 28.32])
     """
     metric, size = as_metric(metric), checks.candidates("n", n)
+    checks.rows("n", size, "number of candidates")
     relevant = checks.integer("relevant", relevant, low=1, high=int(size.min()) - 1)
     last = size - relevant + 1
     ranks, last = np.broadcast_arrays(checks.ranks("rank", rank, last), last)
@@ -251,10 +252,11 @@ def proxy_cost(
     3
     """
     values, order = (checks.numbers(name, x) for name, x in (("scores", scores), ("proxy", proxy)))
+    checks.length("scores", values, values.size, "one number for each candidate")
     checks.length("proxy", order, len(values), "one number for each score")
     at = np.atleast_1d(checks.integers("relevant", relevant, low=0, high=len(values) - 1))
     k = deciding_cutoff(metric, len(values), relevant=len(at), tolerance=tolerance)
     looked = np.argsort(-order, kind="stable")
     others = looked[~np.isin(looked, at)]
     marked = np.flatnonzero(values[others] > values[at].max())
-    return len(others) if k is None or len(marked) < k else int(marked[k - 1]) + 1
+    return len(others) if k is None or len(marked) < k else int(np.r_[-1, marked][k]) + 1

@@ -391,6 +391,7 @@ def mean_of_sample(
     if confidence >= 1:
         raise ValueError(f"confidence must be below 1, got {confidence:g}")
     low = ranks.n_instances
+    instances = checks.real("instances", instances, low=0, high=np.inf)
     if not instances >= low:
         raise ValueError(f"instances must be at least the {low:g} of the sample, got {instances:g}")
     sample = _Sample(metric, sets, protocol)

@@ -43,6 +43,7 @@ _KEPT = 16  # merged atoms of one system, at different m
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
     """Progress of one of several pieces of work that count the same."""
+    checks.function("progress", progress)
     report = progress or (lambda share: None)
     return lambda part: report((number + part) / steps)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash import checks
-from sampledash.comparison.means import MeansOverM, exact_means
+from sampledash.comparison.means import MeansOverM, exact_means, step_of
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet, require_several
@@ -140,7 +140,7 @@ def orders(
     widest = int(np.max(np.diff(values), initial=1))
     rounds = widest.bit_length() - 1
     first = 0.5 if rounds else 1.0
-    report = progress or (lambda share: None)
+    report = step_of(progress, 0, 1)
     means = MeansOverM(metrics, sets, int(values[-1]), protocol)
     result = Orders(values, means.at(values.tolist(), lambda part: report(first * part)))
     for step in itertools.count(1):

@@ -165,7 +165,8 @@ def confidence_range(
     other items the sampled ranks are the ranks, and the metric is known.
     """
     metric, sets = _checked(metric, srs, versus, shape)
-    if checks.real("confidence", confidence, low=0, high=1, above=True) == 1:
+    confidence = checks.real("confidence", confidence, low=0, high=1, above=True)
+    if confidence == 1:
         raise ValueError(
             "confidence must be below 1, got 1: only 0..1 holds the metric for certain"
         )
@@ -497,7 +498,8 @@ def stopping_range(
     if metric.k is None:
         raise ValueError(f"{metric} has no cutoff k: give one that has, such as Recall@10")
     n = pilot.outcomes.n
-    whole = pilot.n_instances if instances is None else instances
+    given = pilot.n_instances if instances is None else instances
+    whole = checks.real("instances", given, low=0, high=np.inf)
     if not whole >= pilot.n_instances:
         raise ValueError(
             f"instances must be at least the {pilot.n_instances:g} of the pilot, got {whole:g}"

@@ -32,7 +32,7 @@ from sampledash.estimation.rank_distribution import (
     require_valid,
 )
 from sampledash.metrics import Metric, as_metric
-from sampledash.rank_sets import RankSet
+from sampledash.rank_sets import RankSet, require_ranks
 from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from sampledash.sampling import DEFAULT_SCHEME, Scheme
 from sampledash.types import Floats
@@ -407,6 +407,7 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
     -----
     Systems have different K for the same k: that is why sampled metrics can change their order.
     """
+    require_ranks(ranks)
     m = checks.integer("m", m, low=1)
     k = checks.integer("k", k, low=1, high=m + 1)
     checks.choice("scheme", scheme, ("with-replacement", "without-replacement"))

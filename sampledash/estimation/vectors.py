@@ -36,7 +36,7 @@ from sampledash.estimation.rank_distribution import (
 from sampledash.expectation import prior_weights
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampled_rank_sets import SampledRankSet
-from sampledash.sampling import Sampling, mean_and_variance, pmf
+from sampledash.sampling import Sampling, mean_and_variance, pmf, require_sampling
 from sampledash.spectral import eigenvalues
 from sampledash.types import Floats
 
@@ -108,7 +108,7 @@ def fit_learned(
             f"m is not given, but the sets have {len(outcomes.m)} different numbers of negatives: "
             "say which one the vector is for"
         )
-    m = outcomes.m[0] if m is None else m
+    m = outcomes.m[0] if m is None else checks.integer("m", m, low=1)
     if m not in outcomes.m:
         known = ", ".join(map(str, outcomes.m))
         raise ValueError(f"m = {checks.shown(m)} is not among those of the sets: {known}")
@@ -217,13 +217,14 @@ def gamma_table(
     assumes, the mean is unbiased at every γ: what decides is how far the ranks are from uniform.
     """
     metric = as_metric(metric)
+    require_sampling(sampling)
     size = checks.real("instances", instances, low=0, above=True)
     n = sampling.n
     above, mass = _nodes(metric, ranks, n)
     exact = metric.of_one(above, n - 1)
     smallest = eigenvalues(sampling)[-1]
     rows = []
-    for value in (min(1.0, 1 / size), *gammas):
+    for value in (min(1.0, 1 / size), *checks.several("gammas", gammas, "gamma")):
         gamma = checks.real("gamma", value, low=0, high=1, above=True)
         fit = correction("bias-variance", gamma=gamma).fit(metric, sampling)
         means, spread = mean_and_variance(fit.values, sampling, above, n - 1 - above)
@@ -237,9 +238,9 @@ def gamma_table(
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
     """Items above and mass of every rank, or of the nodes that stand for them."""
     if not isinstance(ranks, RankDistribution):
-        if np.shape(ranks) != (n,):
+        if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             raise ValueError(
-                f"ranks has shape {np.shape(ranks)}: give one weight for each rank 1..{n}, as "
+                f"ranks has shape {shape}: give one weight for each rank 1..{n}, as "
                 "rank_distribution does"
             )
         return np.arange(n, dtype=np.float64), prior_weights(ranks, n)

@@ -135,7 +135,12 @@ class Interactions(ByDigest):
         """Some of the interactions, by a mask or by their indices; labels keep their numbers."""
         found = object.__new__(Interactions)
         columns = (self.user, self.item, self.rating, self.time)
-        kept = (None if column is None else column[np.asarray(which)] for column in columns)
+        at = checks.array_of("which", which)
+        if at.dtype == bool:
+            checks.length("which", at, self.size, f"one value for each of {self.size:,}")
+        else:
+            at = checks.integers("which", np.atleast_1d(at).ravel(), low=0, high=self.size - 1)
+        kept = (None if column is None else column[at] for column in columns)
         found._hold(self.users, self.items, *kept)
         return found
 
@@ -145,6 +150,12 @@ class Interactions(ByDigest):
         if self.time is None:
             return np.arange(self.size)
         return np.argsort(self.time, kind="stable")
+
+
+def require_interactions(value: object) -> None:
+    """Refuse anything but interactions."""
+    made = "read them with sampledash.read_interactions(file)"
+    checks.of_kind("interactions", value, Interactions, "Interactions", made)
 
 
 def interactions_of(
@@ -170,6 +181,8 @@ def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def _table(name: str, labels: ArrayLike) -> NDArray[Any]:
     """Labels, each its own."""
     found = checks.labels(name, labels)
+    if found.ndim != 1:
+        raise ValueError(f"{name} must be a list of labels, got {checks.shown(labels)}")
     checks.rows(name, found, "label")
     code, many = codes_of(found)
     if many < len(found):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sampledash import checks
 from sampledash.types import Floats
 
 #: Scores in single or double precision.
@@ -38,6 +39,8 @@ Training = Part[Model]
 
 def finish(part: Part[T]) -> T:
     """Do all of a work at once and return its result."""
+    remedy = "give what rank or the train of a recommender returned"
+    checks.of_kind("part", part, Generator, "generator", remedy)
     while True:
         try:
             next(part)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,12 +88,17 @@ def rank(
     training are candidates too. The order of relevant items of one user that are tied with each
     other is drawn once (always with the same seed).
     """
+    made = "make one with sampledash.split(interactions, rule)"
+    checks.of_kind("split", split, Split, "Split", made)
+    checks.of_kind("scores_of", scores_of, Callable, "function", "give model.scores")
+    checks.choice("part", part, get_args(HeldOut))
     held = split.validation if part == "validation" else split.test
     if held is None:
         raise ValueError(f"split {split.text!r} has no validation part: add halved to its rule")
     if least_rating is not None:
         if held.rating is None:
             raise ValueError("least_rating needs ratings, and these interactions have none")
+        least_rating = checks.real("least_rating", least_rating, low=-np.inf)
         held = held.take(held.rating >= least_rating)
         if not held.size:
             raise ValueError(f"no held-out interaction is rated {least_rating:g} or more: lower it")
@@ -104,8 +109,8 @@ def rank(
         "data": split.data[:16],
         "split": split.text + ", validation" * (part == "validation"),
         "relevant": "" if least_rating is None else f"rated {least_rating:g} or more",
-        "recommender": recommender,
-        "seed": "" if seed is None else str(seed),
+        "recommender": checks.text("recommender", recommender),
+        "seed": "" if seed is None else str(checks.integer("seed", seed, low=0)),
     }
     provenance = "; ".join(f"{what}: {value}" for what, value in said.items() if value)
     return _rank_set(system, counts, held.users, provenance)
@@ -169,7 +174,9 @@ def ranks_from_scores(
     >>> found.ranks.tolist(), found.ties.tolist(), found.n.tolist()
     ([1, 3], [1, 0], [3, 3])
     """
-    users = relevant.shape[0] if hasattr(relevant, "shape") else len(relevant)
+    if not _is_matrix(relevant):
+        relevant = checks.several("relevant", relevant, "user")
+    users = relevant.shape[0] if _is_matrix(relevant) else len(relevant)
     block: ScoresOf
     if callable(scores):
         items, block = _checked(scores(0, 1), None, 0)[0].shape[1], scores
@@ -252,6 +259,8 @@ def _checked(
         )
     if found.dtype.kind not in "iuf":
         raise ValueError(f"scores must be numbers, got the type {found.dtype}")
+    if found.dtype.kind != "f":
+        return found, False
     lowest = found.min(initial=np.inf)  # NaN where any is
     if np.isnan(lowest):
         u, i = np.argwhere(np.isnan(found))[0].tolist()
@@ -299,9 +308,14 @@ def _seen_scores(
     return row, scores[user[row] - start, seen.indices[at]]
 
 
+def _is_matrix(given: object) -> bool:
+    """Whether it has an entry for each user and item."""
+    return issparse(given) or (isinstance(given, np.ndarray) and given.ndim == 2)
+
+
 def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
     """Items of users in any of the forms that are taken, as a pattern with sorted indices."""
-    if issparse(given) or (isinstance(given, np.ndarray) and given.ndim == 2):
+    if _is_matrix(given):
         if not issparse(given) and given.dtype != bool:
             raise ValueError(f"{name} as an array users × items must hold true and false")
         if given.shape != shape:
@@ -312,13 +326,20 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
         some = found.data != 0
         user, item = _users_of(found)[some], found.indices[some]
     else:
-        rows = list(given)
+        rows = checks.several(name, given, "user")
         if len(rows) != shape[0]:
             raise ValueError(f"{name} has {len(rows):,} rows for {shape[0]:,} users: give as many")
-        single = all(np.ndim(row) == 0 for row in rows[:1])
-        sizes = [1] * len(rows) if single else [len(row) for row in rows]
-        items = rows if single else list(chain.from_iterable(rows))
+        try:
+            single = np.ndim(rows[0]) == 0
+            sizes = [1] * len(rows) if single else [len(row) for row in rows]
+            items = rows if single else list(chain.from_iterable(rows))
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} must hold an item of each user, or a list of items, got "
+                f"{checks.shown(given)}"
+            ) from None
         item = checks.integers(name, items, low=0, high=shape[1] - 1)
+        checks.length(name, item, sum(sizes), "whole numbers, columns of the scores")
         user = np.repeat(np.arange(len(rows)), sizes)
     pattern = csr_array((np.ones(len(item), np.int8), (user, item)), shape=shape)
     pattern.sum_duplicates()

@@ -94,7 +94,7 @@ class OpenedInteractions:
             low_rated = several(found.size - liked.size, "interaction")
             notes.append(f"{low_rated} rated below {least:g} left out.")
             found = liked
-        if implicit and found.rating is not None:
+        if checks.flag("implicit", implicit) and found.rating is not None:
             found = Interactions(found.users, found.items, found.user, found.item, None, found.time)
             notes.append(
                 "Ratings are not looked at: that an interaction took place is what counts."
@@ -242,13 +242,14 @@ def _source_of(
             found = next((i for i in usual if roles[i] is None), None)
             if found is not None:  # rating and Rating, say
                 cells_of.refuse_repeated([x for x in known if x == known[found]], name)
-        elif wanted == "":
+        elif checks.text(role, wanted) == "":
             found = None
         elif wanted in headers:
             found = headers.index(wanted)
         else:
             raise ReadError(
-                f"{name} has no column {wanted!r} to be read as {role}: found {_listed(headers)}"
+                f"{name} has no column {checks.shown(wanted)} to be read as {role}: "
+                f"found {_listed(headers)}"
             )
         if found is not None:
             if roles[found] is not None:
@@ -300,7 +301,9 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame,
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     """Names of the columns, and whether the first line gives them: it has no numbers then."""
     numeric = [checks.is_numeral(cell) for cell in cells]
-    if not any(numeric) or any(name in cells for name in chosen.values() if name):
+    if not any(numeric) or any(
+        name in cells for name in chosen.values() if isinstance(name, str) and name
+    ):
         typed = [_TYPED.fullmatch(cell) for cell in cells]
         return [
             cell if own is None else own[1] for cell, own in zip(cells, typed, strict=True)

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sampledash import checks
 from sampledash.lab.factors import WeightedLoss, dense_svd, logistic, weighted_als
-from sampledash.lab.interactions import Interactions
+from sampledash.lab.interactions import Interactions, require_interactions
 from sampledash.lab.models import Chance, Factors, OneList, Part, Training, TrainingProgress
 from sampledash.lab.neighbours import ease, item_cosine
 from sampledash.types import Floats
@@ -123,6 +123,8 @@ class Recommender:
             At once if it learns from ratings and there are none; while training if the weights
             between all items do not fit.
         """
+        require_interactions(interactions)
+        seed = checks.integer("seed", seed, low=0)
         if self.kind.rated and interactions.rating is None:
             raise ValueError(
                 f"{self.name} learns from ratings, and these interactions have none: take one that "
@@ -145,9 +147,11 @@ def recommender(name: str, **knobs: float) -> Recommender:
     'itemCF q=1 k=10'
     """
     known = {kind.lower(): kind for kind in FAMILIES}
-    plain = str(name).strip().lower()
+    plain = checks.text("recommender", name).strip().lower()
     if plain not in known:
-        raise ValueError(f"unknown recommender {name!r}: known are {', '.join(FAMILIES)}")
+        raise ValueError(
+            f"unknown recommender {checks.shown(name)}: known are {', '.join(FAMILIES)}"
+        )
     kind = FAMILIES[known[plain]]
     names = [knob.name for knob in kind.knobs]
     for knob in knobs:
@@ -171,7 +175,7 @@ def parse_recommender(text: str) -> Recommender:
     >>> str(parse_recommender("iALS d=32"))
     'iALS d=32 alpha=0.2 reg=10 sweeps=5'
     """
-    name, *parts = re.sub(r"\s*=\s*", "=", str(text)).split() or [""]
+    name, *parts = re.sub(r"\s*=\s*", "=", checks.text("recommender", text)).split() or [""]
     plain, found = recommender(name), {}
     for part in parts:
         knob, sign, value = part.partition("=")

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sampledash import checks
-from sampledash.lab.interactions import Interactions
+from sampledash.lab.interactions import Interactions, require_interactions
 from sampledash.types import Flags, Ints
 
 How = Literal["last", "random", "latest"]
@@ -153,7 +153,8 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
     The halves of ``halved`` are of all that is held out, as in section 6.1 of Steck (2010), so
     that not every user is tested.
     """
-    rule = parse_split(rule) if isinstance(rule, str) else rule
+    require_interactions(interactions)
+    rule = rule if isinstance(rule, SplitRule) else parse_split(rule)
     rng = np.random.default_rng(rule.seed)
     if rule.how == "latest":
         held = np.zeros(interactions.size, dtype=bool)

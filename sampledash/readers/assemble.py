@@ -57,10 +57,11 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
     """Systems with distinct names; only those asked for, under the names asked for."""
     called = distinct_names([part.systems for part in parts], [part.name for part in parts])
     known = [name for names in called for name in names]
-    if isinstance(systems, str):
-        raise ValueError(f"systems must be a list of names, got {systems!r}; write [{systems!r}]")
     given = known if systems is None else systems
-    wanted = dict(given) if isinstance(given, Mapping) else {name: name for name in given}
+    if not isinstance(given, Mapping):
+        names = checks.several("systems", given, "name")
+        given = {name: name for name in (checks.text("systems", each) for each in names)}
+    wanted = dict(given)
     for old, new in wanted.items():
         if old not in known:
             raise ValueError(
@@ -286,6 +287,7 @@ def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
 
 def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
     """Ranks from 1."""
+    zero_based = checks.flag("zero_based", zero_based)
     if not ranks.shifts:
         return ranks
     rank = ranks.values("rank")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 from collections.abc import Sequence
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from sampledash import checks
 from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems, choose, from_one
@@ -65,7 +67,7 @@ def open_sources(
     files: list[tuple[bytes, str, FileKind, TrecKind | None, ListKind | None]] = []
     size, rows, most = 0, 0, limits.ROWS.most
     for number, (each, label) in enumerate(given):
-        if isinstance(each, str | Path) and Path(each).is_dir():
+        if isinstance(each, str | Path) and os.path.isdir(each):
             data, called = folder(Path(each)), label or Path(each).name
         else:
             data, called = load(each, label)
@@ -461,8 +463,8 @@ def example(name: str) -> list[RankSet]:
     >>> example("paper-abc")[2].ranks.tolist()
     [212, 2, 743, 5342, 1548]
     """
-    if name not in EXAMPLES:
-        raise ValueError(f"unknown example {name!r}: known are {', '.join(EXAMPLES)}")
+    if checks.text("name", name) not in EXAMPLES:
+        raise ValueError(f"unknown example {checks.shown(name)}: known are {', '.join(EXAMPLES)}")
     with _READING:
         return list(_example(name))
 

@@ -129,11 +129,10 @@ class Ranks:
         ``agree``: a source that says another one than is given is refused.
         """
         (symbol, _, low, high), found = limits.NUMBERS[role], self.values(role)
-        if found is None and given is None:
-            return self
+        if given is not None:
+            given = checks.integer(symbol, given, low=low, high=high)
         if found is None:
-            one = checks.integer(symbol, given, low=low, high=high)
-            return self.with_columns(**{role: one})
+            return self if given is None else self.with_columns(**{role: given})
         for bad, bound in ((found < low, f"least {low:,}"), (found > high, f"most {high:,}")):
             if (i := first(bad)) is not None:
                 raise ReadError(

@@ -9,6 +9,7 @@ from io import BytesIO
 import numpy as np
 import pandas as pd
 
+from sampledash import checks
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Instances, Opened, Systems
@@ -87,6 +88,7 @@ def parse_rank_text(
 
 def open_text(text: str) -> Opened:
     """Parse pasted text without deciding yet what it leaves open; as :func:`open_sources`."""
+    text = checks.text("text", text)
     TYPED.check(len(text), f"the {_NAME}")
     said: list[tuple[str, str]] = []
 

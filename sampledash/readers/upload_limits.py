@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal
 
-from sampledash.checks import LARGEST_N, shown
+from sampledash.checks import LARGEST_N, shown, text
 from sampledash.sampled_rank_sets import MOST_PLACES
 
 PathOrBuffer = str | Path | BinaryIO
@@ -194,6 +194,8 @@ def check_name(text: str, where: str) -> None:
 
 def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) -> tuple[bytes, str]:
     """Return the bytes, unpacked, and the name, without folders, that messages use."""
+    if name is not None:
+        name = text("name", name)
     if isinstance(source, str | Path):
         path = Path(source)
         name = name or path.name

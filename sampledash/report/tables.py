@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from sampledash import checks
 from sampledash.comparison.order import TIED
 from sampledash.correction import Fit, parse_correction
 from sampledash.metrics import parse_metric
@@ -297,6 +298,7 @@ def vector_json(fit: Fit) -> str:
     An object with ``metric n m scheme odds correction gamma prior values``; ``values[t - 1]`` is
     reported when the sampled rank is t; ``prior`` is ``null`` for uniform.
     """
+    checks.of_kind("fit", fit, Fit, "Fit", "make one with sampledash.correction(name).fit(...)")
     recipe, sampling = fit.correction, fit.sampling
     prior = None if recipe.prior is None else recipe.prior.tolist()
     named = recipe if prior is None else dataclasses.replace(recipe, prior=None)
@@ -316,21 +318,22 @@ def read_vector_json(text: str) -> Fit:
     """
     try:
         content = json.loads(text)
-        sampling = Sampling(content["n"], content["m"], content["scheme"], content["odds"])
-        recipe, metric = parse_correction(content["correction"]), parse_metric(content["metric"])
-        values = np.array(content["values"], dtype=np.float64)
+        size, how = (content["n"], content["m"]), (content["scheme"], content["odds"])
+        names, given = (content["correction"], content["metric"]), content["values"]
         prior = content.get("prior")
     except KeyError as error:
         why = f"{error} is missing"
         raise ValueError(f"this is not a vector written by vector_json: {why}") from None
-    except (TypeError, AttributeError, json.JSONDecodeError):
+    except (TypeError, AttributeError, ValueError, RecursionError):
         raise ValueError("this is not a vector written by vector_json, but other text") from None
+    sampling, values = Sampling(*size, *how), checks.numbers("values", given)
+    recipe, metric = parse_correction(names[0]), parse_metric(names[1])
     if values.shape != (sampling.m + 1,):
         raise ValueError(
             f"values has shape {values.shape}: m = {sampling.m} needs {sampling.m + 1}, "
             "one for each sampled rank"
         )
     if prior is not None:
-        recipe = dataclasses.replace(recipe, prior=np.array(prior, dtype=np.float64))
+        recipe = dataclasses.replace(recipe, prior=prior)
     values.setflags(write=False)
     return Fit(recipe, metric, sampling, values)

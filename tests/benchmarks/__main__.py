@@ -7,7 +7,7 @@ from tests.benchmarks.frame import HEAD
 
 PARTS = (
     "core verdict every_m chances counterexamples estimators bounds stopping lab lab_data "
-    "command_line warehouse"
+    "command_line warehouse wrong_arguments"
 )
 
 

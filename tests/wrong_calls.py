@@ -1,0 +1,370 @@
+"""Calls of the whole public API with one or two arguments of the wrong type or size.
+
+``VALID`` holds a valid call of every public function, class and method that takes arguments. A
+wrong call replaces one or two of them with values out of :func:`zoo`. What may happen is a result
+(many wrong values are right ones elsewhere), or a ValueError or TypeError that sampledash raises
+itself: the frame that raised is in the package, at a ``raise``.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import decimal
+import fractions
+import inspect
+import io
+import itertools
+import pathlib
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import sampledash as sd
+
+PACKAGE = Path(sd.__file__).resolve().parent
+
+A, B = sd.RankSet("A", [1, 2, 5, 9], 12), sd.RankSet("B", [2, 3, 4, 1], 12)
+SEVERAL = sd.RankSet("S", [1, 5, 3], 10, instances=["a", "a", "b"])
+POOL = sd.SampledRankSet("P", [1, 3, 2, 1, 4], 50, 9)
+OTHER = sd.SampledRankSet("Q", [2, 3, 5, 1, 1], 50, 9)
+SAMPLING, METRIC = sd.Sampling(50, 9), sd.parse_metric("NDCG@5")
+FIT = sd.correction("BV", gamma=0.1).fit(METRIC, SAMPLING)
+DATA = sd.Interactions(list("abc"), list("xyz"), [0, 0, 1, 1, 2, 2], [0, 1, 0, 2, 1, 2])
+SPLIT = sd.split(DATA, "last 1")
+TABLE = {"HR@1": 0.17, "HR@5": 0.49, "NDCG@5": 0.33}
+RANKS_CSV = b"system,user,rank,n\nA,u,1,9\nA,v,3,9\nB,u,2,9\nB,v,2,9\n"
+SAMPLED_CSV = b"system,sampled_rank,n_candidates,m\nA,1,9,5\nA,3,9,5\nB,2,9,5\n"
+RATINGS_CSV = b"user,item,rating,timestamp\nu,a,5,1\nu,b,3,2\nv,a,4,3\nv,c,2,4\n"
+USERS = [("u", 3, np.arange(8)), ("v", [1, 6], np.arange(8))]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def score(_user: object, items: Any) -> Any:
+    return np.asarray(items, dtype=float)
+
+
+class Call(NamedTuple):
+    """A function and valid arguments by name; files are made anew for each call."""
+
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+
+
+def valid() -> dict[str, Call]:
+    """A valid call of each public name, and of each method of what it makes."""
+    one, both, how = {"metric": "AP", "ranks": A}, {"metric": "AP", "sets": [A, B]}, {"m": 3}
+    options = {
+        "scheme": "with-replacement", "odds": 1.0, "correction": "BV 0.1", "fit_scheme": None,
+        "ties": "expected", "weighting": "instances",
+    }  # fmt: skip
+    plain = {k: v for k, v in options.items() if k not in ("correction", "fit_scheme")}
+    watched = {"progress": None}
+    calls: dict[str, dict[str, Any]] = {
+        "Correction": {
+            "name": "bias-variance", "gamma": 0.1, "rounding": "floor", "nonnegative": True,
+            "prior": None,
+        },
+        "Interactions": {
+            "users": ["a", "b"], "items": ["x", "y"], "user": [0, 0, 1], "item": [0, 1, 1],
+            "rating": [1, 2, 3], "time": [1, 2, 3],
+        },
+        "Metric": {"name": "ndcg", "k": 5, "share": None},
+        "RankSet": {
+            "system": "A", "ranks": [1, 4, 3], "n": 10, "instances": ["a", "b", "c"],
+            "ties": [0, 1, 0], "mass_above": [0, 0.4, 0.2], "counts": [1, 2, 1],
+            "beyond": [False, False, False], "provenance": "somewhere",
+        },
+        "SampledRankSet": {
+            "system": "A", "sampled_ranks": [1, 4, 3], "n": 10, "m": 5,
+            "scheme": "with-replacement", "instances": ["a", "b", "c"], "counts": [1, 2, 1],
+            "adaptive": None,
+        },
+        "Sampling": {"n": 10, "m": 3, "scheme": "popularity", "odds": 2.0},
+        "bounds": {
+            "metric": "NDCG@5", "srs": POOL, "versus": OTHER, "shape": None, "tolerance": 0.5,
+        },
+        "bounds_from_table": {
+            "metric": "Recall@5", "observed": TABLE, "n": 3541, "m": 100, "decimals": 2,
+            "versus": TABLE, "shape": None, "scheme": "with-replacement", "instances": 300,
+        },
+        "compare": {
+            "metric": "AUC", "srs": POOL, "versus": OTHER, "shape": None, "confidence": 0.9,
+        },
+        "correction": {
+            "name": "bias-variance", "gamma": 0.1, "rounding": "floor", "nonnegative": True,
+            "prior": None,
+        },
+        "counterexample": {"metric": "Recall@3", "sampling": SAMPLING},
+        "curve": both | {"m_values": [1, 4]} | watched | options,
+        "deciding_cutoff": {"metric": "NDCG@5", "n": 90, "relevant": 1, "tolerance": 0.01},
+        "designs": both
+        | {"budget": 9, "corrections": ["BV 0.1"], "proxies": {"p": 0.2}}
+        | watched
+        | plain,
+        "eigenvalues": {"sampling": SAMPLING},
+        "estimate": {
+            "metric": "AP", "srs": POOL, "method": "mle", "confidence": 0.9, "rng": rng(),
+        },
+        "evaluate": {
+            "users": USERS, "systems": {"A": score}, "k": 2, "budget": 40, "seed": 1, "chunk": 3,
+            "proxy": score, "progress": None, "resume": None,
+        },
+        "example": {"name": "paper-abc"},
+        "expected": {"metric": METRIC, "rank": [1, 7], "sampling": SAMPLING},
+        "expected_mean": one | how | options,
+        "finish": {"part": (x for x in ())},
+        "fit_learned": {"method": "bv-mle", "metric": "AP", "sets": POOL, "gamma": 0.1, "m": 9},
+        "flips": both | {"m_max": 6} | watched | options,
+        "full_cutoff": {"k": 2, "n": 90, "m": 9, "beta": 0.5},
+        "gamma_table": {
+            "metric": "AP", "sampling": SAMPLING, "instances": 60, "ranks": [1.0] * 50,
+            "gammas": [0.1, 0.01],
+        },
+        "instances_needed": both
+        | how
+        | {"probability": 0.9, "redraw": "negatives"}
+        | watched
+        | options,
+        "matching_cutoff": {"k": 1, "ranks": A, "m": 3, "scheme": "with-replacement"},
+        "mean": one | {"ties": "expected", "weighting": "instances"},
+        "mean_of_sample": one
+        | {"instances": 9, "versus": B, "confidence": 0.9, "ties": "expected"}
+        | {"weighting": "instances"},
+        "mean_range": one | {"weighting": "instances"},
+        "mean_stopping_cost": {
+            "metric": "Recall@2", "ranks": A, "tolerance": 0.0, "order": "random",
+        },
+        "metric": {"name": "ndcg", "k": 5},
+        "negatives_needed": both | {"probability": 0.9, "m_max": 6} | watched | options,
+        "parse_correction": {"text": "BV 0.1"},
+        "parse_metric": {"text": "NDCG@5"},
+        "parse_rank_text": {
+            "text": "A: 1, 2; B: 2, 1", "n": 9, "zero_based": False, "instances": "same",
+            "runs": "averaged", "systems": None,
+        },
+        "parse_recommender": {"text": "iALS d=16"},
+        "parse_sampling": {"text": "n = 10, m = 3, without-replacement"},
+        "parse_split": {"text": "last 1"},
+        "posterior": {"sampled_rank": 2, "sampling": SAMPLING, "prior": None},
+        "probability_if_redrawn": both | how | options,
+        "probability_if_shared": both | how | plain,
+        "probability_of_order": both | how | options,
+        "proxy_cost": {
+            "metric": "RR@2", "scores": [3, 2, 1], "proxy": [3, 1, 2], "relevant": [0],
+            "tolerance": 0.0,
+        },
+        "rank": {
+            "scores_of": lambda start, stop: np.zeros((stop - start, 3)),
+            "split": SPLIT, "system": "A",
+            "part": "test", "least_rating": None, "recommender": "mine", "seed": 1,
+        },
+        "rank_distribution": {"sets": [POOL], "method": "mle", "iterations": 5},
+        "rank_until_decided": {
+            "score": lambda items: np.asarray(items, float), "relevant": 3,
+            "candidates": np.arange(9), "k": 2, "order": None, "chunk": 4,
+        },
+        "ranks_from_scores": {
+            "scores": [[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]], "relevant": [[0], [1]],
+            "seen": [[1], []], "system": "A", "instances": ["u", "v"],
+        },
+        "read_interactions": {
+            "source": io.BytesIO(RATINGS_CSV), "name": "r.csv", "user": "user", "item": "item",
+            "rating": "rating", "time": "timestamp", "duplicates": "last", "implicit": False,
+            "least_rating": None, "per_user": 1, "per_item": 1,
+        },
+        "read_rank_sets": {
+            "source": io.BytesIO(RANKS_CSV), "name": "r.csv", "n": None, "zero_based": False,
+            "instances": "same", "qrels": None, "runs": "averaged", "censored": "refuse",
+            "systems": None,
+        },
+        "read_sampled_ranks": {
+            "source": io.BytesIO(SAMPLED_CSV), "n": None, "m": None, "scheme": "with-replacement",
+            "name": "r.csv", "zero_based": False, "runs": "averaged", "systems": None,
+            "adaptive": None,
+        },
+        "read_vector_json": {"text": sd.vector_json(FIT)},
+        "recommender": {"name": "iALS", "d": 16},
+        "resolution": {"sampling": SAMPLING, "gamma": 0.1},
+        "retained": {"sampling": SAMPLING, "gamma": 0.1},
+        "right_from": both | {"m_max": 6} | watched | options,
+        "sample_ranks": {
+            "ranks": A, "m": 3, "rng": rng(), "scheme": "with-replacement", "fit_scheme": None,
+        },
+        "significance": both
+        | {"rng": rng(), "resamples": 100, "confidence": 0.9, "ties": "expected"}
+        | {"weighting": "instances"}
+        | watched,
+        "simulate": one | how | {"repeats": 3, "rng": rng()} | options,
+        "split": {"interactions": DATA, "rule": "last 1"},
+        "std_of_mean": one | how | options,
+        "stopping_cost": {
+            "metric": "NDCG@5", "rank": [1, 9], "n": 30, "relevant": 1, "tolerance": 0.0,
+        },
+        "stopping_range": {
+            "metric": "RR@3", "pilot": POOL, "instances": 90, "confidence": 0.9,
+        },
+        "synthetic": {"seed": 1},
+        "variance": {"metric": METRIC, "rank": [1, 7], "sampling": SAMPLING},
+        "vector_json": {"fit": FIT},
+        "verdict": {"metrics": ["AP"], "sets": [A, B], "m": 3, "corrections": ["BV 0.1"]}
+        | {"m_max": 6, "m_values": None}
+        | watched
+        | plain,
+    }  # fmt: skip
+    found = {name: Call(getattr(sd, name), given) for name, given in calls.items()}
+    methods: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+        "Metric()": (METRIC.__call__, {"rank": [1, 3], "n": 9}),
+        "Metric.of_set": (METRIC.of_set, {"ranks": [1, 3], "n": 9}),
+        "Sampling.pmf": (SAMPLING.pmf, {"rank": [1, 3]}),
+        "Sampling.share_above": (SAMPLING.share_above, {"rank": [1, 3]}),
+        "Sampling.draw": (SAMPLING.draw, {"rank": [1, 3], "rng": rng()}),
+        "Correction.fit": (FIT.correction.fit, {"metric": "AP", "sampling": SAMPLING}),
+        "Fit()": (FIT.__call__, {"sampled_rank": [1, 3]}),
+        "Fit.expected": (FIT.expected, {"rank": [1, 3]}),
+        "Fit.variance": (FIT.variance, {"rank": [1, 3]}),
+        "Fit.risk": (FIT.risk, {"prior": None}),
+        "Recommender.train": (
+            sd.parse_recommender("bestsellers-count").train,
+            {"interactions": DATA, "seed": 0},
+        ),
+        "Interactions.take": (DATA.take, {"which": [0, 1]}),
+    }
+    return found | {name: Call(*each) for name, each in methods.items()}
+
+
+#: Public names that hold results: they are made by functions, not called.
+RESULTS = {
+    "Cost", "Decided", "Designs", "Estimate", "Evaluation", "Fit", "Flip", "InstanceMean",
+    "Interval", "Options", "Recommender", "Split",
+}  # fmt: skip
+
+
+#: Arguments that are called: what a function that is given raises itself is its caller's.
+FUNCTIONS = {"scores_of", "scores", "score", "proxy", "progress"}
+
+
+class Odd:
+    """An object that is nothing in particular."""
+
+
+def anything(*_: Any, **__: Any) -> None:
+    """A callable that takes everything and answers nothing."""
+
+
+def zoo() -> list[Any]:
+    """Values of every kind, most of which are wrong in most places."""
+    deep: Any = 1
+    for _ in range(2000):
+        deep = [deep]
+    return [
+        None, True, False, 0, 1, 2, -1, -7, 5, 50, 9999, 10**12, 2**63, 10**400, -(10**400),
+        0.5, -0.5, 1.5, 1e-300, 1e300, float("nan"), float("inf"), -float("inf"), 1j,
+        decimal.Decimal("0.5"), decimal.Decimal("NaN"), fractions.Fraction(1, 3),
+        "", "a", "1", "AP", "Recall@10", "nan", "\ud800", "A: 1, 2", "x" * 10_000, "[" * 100_000,
+        '{"values": {"a": 1}}', "-" * 99, b"", b"AP", bytearray(b"12"), memoryview(b"12"),
+        np.float64(0.5), np.float32("nan"), np.int8(3), np.bool_(True), np.str_("AP"),
+        np.datetime64("2020-01-01"), np.timedelta64(3, "s"), datetime.date(2020, 1, 1),
+        np.array(3), np.array([]), np.array([1, 2, 3]), np.array([0.5, np.nan]), np.eye(3),
+        np.zeros((2, 0)), np.array(["a", "b"]), np.array([1, "a", None], dtype=object),
+        np.array([True, False]), np.array([1 + 1j]), np.array([(1, 2.0)], dtype="i4,f8"),
+        np.array(["2020-01-01"], dtype="M8[D]"), np.ma.masked_array([1, 2], [True, False]),
+        np.ones((2, 2, 2)), np.array([10**30]), np.array([b"a"]), np.full(4, 1e300),
+        pd.DataFrame(), pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"rank": [1, 2], "n": [9, 9]}),
+        pd.Series([1, 2, 3]), pd.Series(["a", None]), pd.Series([], dtype=float), pd.NA, pd.NaT,
+        pd.Index([1, 2]), pd.Categorical(["a", "b"]), pd.Timestamp("2020-01-01"),
+        [], [1], [1, 2, 3], [None], ["a", "b"], [1, "a"], [[1, 2], [3]], [[1, 2], [3, 4]],
+        [float("nan")], [True, False], [[]], [A], [A, A], [A, 1], [POOL], ["AP"], [10**400],
+        deep, (), (1, 2), ("AP",), {}, {"a": 1}, {1: 2}, {"HR@1": "x"}, {"HR@1": 10**400},
+        {"HR@1": None}, {"a": [1]}, {"values": {"a": 1}}, set(), {1, 2}, frozenset("ab"),
+        range(3), range(0), (x for x in (1, 2)), iter([A, B]), map(str, (1, 2)),
+        zip((1,), (2,), strict=True),
+        object(), Odd(), Odd, int, str, np, len, anything, lambda *_: None, Ellipsis,
+        NotImplemented, slice(1, 2), io.BytesIO(b"1,2\n"), io.StringIO("1,2\n"), io.BytesIO(),
+        Path("nothing.csv"), Path(), pathlib.PurePosixPath("x\0y"), ValueError("x"),
+        rng(), np.random.RandomState(1), A, SEVERAL, POOL, SAMPLING, METRIC, FIT, FIT.correction,
+        DATA, SPLIT, sd.parse_split("last 1"), sd.parse_recommender("random"),
+    ]  # fmt: skip
+
+
+@cache
+def raises(path: str) -> list[range]:
+    """Lines of the ``raise`` statements of a file."""
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    return [
+        range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise)
+    ]
+
+
+def wrong(error: BaseException) -> str:
+    """What is wrong with an error, if anything: its type, or that we did not raise it."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{type(error).__name__} in {last.filename}:{last.lineno}: {str(error)[:150]}"
+    if not isinstance(error, ValueError | TypeError):
+        return where
+    ours = Path(last.filename).resolve().is_relative_to(PACKAGE)
+    if not ours or not any(last.lineno in lines for lines in raises(last.filename)):
+        return where
+    text = str(error)
+    return "" if " " in text.strip() and len(text) < 2000 else f"no sentence: {where}"
+
+
+class Wrong(NamedTuple):
+    """A call with wrong arguments."""
+
+    name: str
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+    changed: dict[str, Any]
+
+    def __str__(self) -> str:
+        def short(value: object) -> str:
+            try:
+                text = repr(value)
+            except Exception:
+                text = f"a {type(value).__name__}"
+            return text if len(text) < 80 else f"{text[:77]}..."
+
+        changes = ", ".join(f"{name}={short(value)}" for name, value in self.changed.items())
+        return f"{self.name}(..., {changes})"
+
+    def judged(self) -> str:
+        """What is wrong with what the call does, if anything."""
+        called = {
+            name for name in self.changed if name in FUNCTIONS and callable(self.changed[name])
+        }
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                result = self.function(**self.arguments)
+                if inspect.isgenerator(result):
+                    sd.finish(result)
+            except RecursionError as error:
+                return f"{type(error).__name__}"
+            except (Exception, KeyboardInterrupt) as error:
+                return "" if called else wrong(error)
+        return ""
+
+
+def wrong_calls(seed: int) -> Iterator[Wrong]:
+    """Endless random wrong calls; the functions take turns."""
+    random = np.random.default_rng(seed)
+    size = len(zoo())
+    for name in itertools.cycle(valid()):
+        function, arguments = valid()[name]
+        names, values = list(arguments), zoo()
+        count = min(int(random.choice([1, 1, 2])), len(names))
+        picked = random.choice(len(names), count, replace=False)
+        changed = {names[i]: values[int(random.integers(size))] for i in picked}
+        yield Wrong(name, function, arguments | changed, changed)
