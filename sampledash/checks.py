@@ -81,7 +81,7 @@ def several(name: str, values: Any, what: str) -> list[Any]:
     return found
 
 
-def of_kind(name: str, value: object, kind: type, what: str, remedy: str) -> None:
+def of_kind(name: str, value: object, kind: Any, what: str, remedy: str) -> None:
     """Refuse what is no ``kind``."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a {what}, got {shown(value)}: {remedy}")

@@ -459,7 +459,7 @@ def files(seed: int, size: int) -> list[hostile.Case]:
 
 def kept_files() -> Iterator[tuple[str, Record]]:
     """The files of the tests and the templates, alone and each run with its qrels."""
-    folders = (HERE / "readers" / "fixtures", HERE.parent / "assets" / "templates")
+    folders = (HERE / "readers" / "fixtures", HERE.parent / "sampledash" / "data" / "templates")
     paths = (path for folder in folders for path in sorted(folder.glob("*.*")))
     for path in (path for path in paths if path.suffix != ".py"):
         named = {"name": path.name}

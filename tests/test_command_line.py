@@ -28,7 +28,8 @@ from sampledash.report.numbers import percent
 from tests.dashboard.driver import Page
 
 ROOT = Path(__file__).parents[1]
-MOVIELENS = str(ROOT / "assets" / "movielens_xyz.csv")
+DATA = ROOT / "sampledash" / "data"
+MOVIELENS = str(DATA / "movielens_xyz.csv")
 SCHEMA = json.loads(
     Path(command_line.__file__).with_name("schema.json").read_text(encoding="utf-8")
 )
@@ -55,7 +56,7 @@ def asked(capsys, *words):
 def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
     program, command, *rest = shlex.split(COMMANDS[name].example)
     assert (program, command) == ("sampledash", name)
-    rest = [str(ROOT / word) if word.startswith("assets/") else word for word in rest]
+    rest = [str(ROOT / word) if word.startswith("sampledash/data/") else word for word in rest]
     monkeypatch.chdir(tmp_path)
     if name == "serve":  # which would not end
         calls = []
@@ -188,7 +189,10 @@ def test_what_people_read_has_heads_in_words_and_says_what_it_is(tmp_path, capsy
 
 
 def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
-    ties, counts = str(ROOT / "assets" / "movielens_xyz_ties.csv"), str(tmp_path / "counts.csv")
+    ties, counts = (
+        str(DATA / "movielens_xyz_ties.csv"),
+        str(tmp_path / "counts.csv"),
+    )
     assert main(["count", ties, "-o", counts]) == 0
     assert len(Path(counts).read_text().splitlines()) < len(Path(ties).read_text().splitlines())
     both = zip(sd.read_rank_sets(ties), sd.read_rank_sets(counts), strict=True)

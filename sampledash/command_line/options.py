@@ -12,6 +12,7 @@ from sampledash.rank_sets import Ties
 from sampledash.sampling import DEFAULT_SCHEME, SCHEMES
 
 FILES = ("rank", "count")  # what they write is read again: CSV unless told otherwise
+_DATA = "sampledash/data"  # of a clone, in which the examples run
 _FORMS = ("json", "csv", "markdown", "latex")
 
 
@@ -104,14 +105,14 @@ COMMANDS = {
     "check": Command(
         "Is the order that sampling shows the true one? Exit code 0 where it is, 1 where the order "
         "of a pair is wrong or undecided at this m, 2 for bad input.",
-        "sampledash check assets/movielens_xyz.csv --metric Recall@10 --m 100",
+        f"sampledash check {_DATA}/movielens_xyz.csv --metric Recall@10 --m 100",
         ("files", "metric", "m", *_HOW, *_READING),
         "verdicts",
     ),
     "plan": Command(
         "How many negatives, or instances, show the true order, and what it costs to look at "
         "candidates in random order until the metric is decided.",
-        "sampledash plan assets/paper_abc.csv --metric Recall@10 --m 100",
+        f"sampledash plan {_DATA}/paper_abc.csv --metric Recall@10 --m 100",
         ("files", "metric", "m", "probability", *_HOW, *_READING),
         "verdicts",
     ),
@@ -119,13 +120,13 @@ COMMANDS = {
         "True ranks, as CSV, from a table of scores with the columns system, instance, item, score "
         "and relevant (1 or 0; or --relevant), or from TREC runs or lists and their qrels. A "
         "folder of Parquet is ranked by DuckDB or another --engine; -o x.parquet writes Parquet.",
-        "sampledash rank assets/templates/run.txt --qrels assets/templates/qrels.txt --n 1000",
+        f"sampledash rank {_DATA}/templates/run.txt --qrels {_DATA}/templates/qrels.txt --n 1000",
         ("files", "relevant", "seen", "engine", *_READING),
         "ranking",
     ),
     "count": Command(
         "A histogram of ranks, as CSV: smaller, and read wherever ranks are.",
-        "sampledash count assets/movielens_xyz_ties.csv",
+        f"sampledash count {_DATA}/movielens_xyz_ties.csv",
         ("files", "engine", *_READING),
         "ranking",
     ),
@@ -138,19 +139,19 @@ COMMANDS = {
     ),
     "table": Command(
         "What the real metric can be, given the sampled values that a paper prints.",
-        "sampledash table assets/printed_table.csv --metric Recall@10",
+        f"sampledash table {_DATA}/printed_table.csv --metric Recall@10",
         ("files", "metric", "n", "perhaps_m", "over", "scheme"),
         "estimates",
     ),
     "report": Command(
         "The verdict with its settings, a paragraph for a paper and a script, as one HTML file.",
-        "sampledash report assets/movielens_xyz.csv --metric Recall@10 --m 100 -o report.html",
+        f"sampledash report {_DATA}/movielens_xyz.csv --metric Recall@10 --m 100 -o report.html",
         ("files", "metric", "m", *_HOW, *_READING),
         "verdicts",
     ),
     "serve": Command(
         "The dashboard in a browser, with these files opened in it, until it is stopped.",
-        "sampledash serve assets/movielens_xyz.csv --port 8501",
+        f"sampledash serve {_DATA}/movielens_xyz.csv --port 8501",
         ("shown", "port", "address", "base_path"),
         "serving",
     ),

@@ -16,8 +16,10 @@ from sampledash.types import Progress
 
 def serve(args: argparse.Namespace, progress: Progress) -> Answer:
     """The dashboard, until it is stopped."""
+    beside = Path(__file__).resolve().parents[2]
     places = (
-        Path(__file__).resolve().parents[2],
+        beside,
+        beside / "share" / "sampledash",  # of pip install --target
         Path(sysconfig.get_path("data")) / "share" / "sampledash",
     )
     app = next((place / "app.py" for place in places if (place / "app.py").is_file()), None)

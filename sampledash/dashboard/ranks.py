@@ -27,7 +27,7 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import Upload, carry, pasted, template, upload
 from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Opened, Reading, Summary
-from sampledash.readers.files import EXAMPLES, assets_folder, example, open_sources
+from sampledash.readers.files import EXAMPLES, bundled, example, open_sources
 from sampledash.readers.frame import Facts, few
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, ReadError
@@ -179,7 +179,7 @@ def _templates() -> None:
     fold = st.expander(title, key="frameworks", on_change="rerun")
     if fold.open:
         with fold:
-            st.markdown((assets_folder() / "templates" / "from_frameworks.md").read_text("utf-8"))
+            st.markdown((bundled() / "templates" / "from_frameworks.md").read_text("utf-8"))
 
 
 def _pasted() -> Source:

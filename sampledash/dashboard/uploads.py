@@ -13,7 +13,7 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile
 from sampledash.dashboard import page, state
 from sampledash.dashboard.page import Problem
 from sampledash.readers.assemble import Opened
-from sampledash.readers.files import assets_folder, open_sources
+from sampledash.readers.files import bundled, open_sources
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import listed
 
@@ -72,7 +72,7 @@ def template(label: str, name: str, saved: str, mime: str, key: str) -> None:
     """Draw the button with which a template is taken away."""
 
     def data() -> bytes:
-        return (assets_folder() / "templates" / name).read_bytes()
+        return (bundled() / "templates" / name).read_bytes()
 
     page.download(label, data, saved, mime, type="tertiary", key=f"template_{key}")
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import sysconfig
 from collections.abc import Sequence
 from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -397,14 +398,14 @@ def _adaptive(part: Ranks, own: pd.DataFrame) -> bool | None:
 
 
 class Example(NamedTuple):
-    """A bundled rank set: what a page shows about it, and its file in ``assets/``."""
+    """A bundled rank set: what a page shows about it, and its file in ``data/``."""
 
     title: str
     about: str
     file: str
 
 
-#: ``assets/README.md`` tells where they come from, and what to cite when using them.
+#: ``sampledash/data/README.md`` tells where they come from, and what to cite when using them.
 EXAMPLES = {
     "paper-abc": Example(
         "Three toy recommenders",
@@ -429,19 +430,9 @@ EXAMPLES = {
 }
 
 
-def assets_folder() -> Path:
-    """Folder of the bundled files: in the checkout, or where an installation puts data."""
-    places = (
-        Path(__file__).resolve().parents[2] / "assets",
-        Path(sysconfig.get_path("data")) / "share" / "sampledash" / "assets",
-    )
-    for place in places:
-        if (place / EXAMPLES["paper-abc"].file).is_file():
-            return place
-    raise ReadError(
-        "the bundled rank sets are not installed: run sampledash from a clone of its repository, "
-        "or install the clone with pip install -e ."
-    )
+def bundled() -> Traversable:
+    """The folder of the package that holds the examples and the templates."""
+    return resources.files("sampledash") / "data"
 
 
 def example(name: str) -> list[RankSet]:
@@ -451,12 +442,12 @@ def example(name: str) -> list[RankSet]:
     ----------
     name
         ``"paper-abc"``, ``"movielens-xyz"``, ``"movielens-xyz-ties"`` or ``"movielens-steck"``;
-        ``assets/README.md`` tells what they are and what to cite.
+        ``sampledash/data/README.md`` tells what they are and what to cite.
 
     Raises
     ------
     ValueError
-        If there is no such example, or the files are not installed.
+        If there is no such example.
 
     Examples
     --------
@@ -474,4 +465,6 @@ _READING = Lock()  # thirty readers who ask at once read the file once
 
 @cache
 def _example(name: str) -> list[RankSet]:
-    return read_rank_sets(assets_folder() / EXAMPLES[name].file)
+    file = EXAMPLES[name].file
+    with (bundled() / file).open("rb") as opened:
+        return read_rank_sets(opened, name=file)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-PAGE = Path(__file__).parents[2] / "assets" / "templates" / "from_frameworks.md"
+PAGE = Path(__file__).parents[2] / "sampledash" / "data" / "templates" / "from_frameworks.md"
 USERS, ITEMS = 60, 40
 
 rng = np.random.default_rng(0)

@@ -6,12 +6,12 @@ import re
 import numpy as np
 
 import sampledash as sd
-from sampledash.readers.files import assets_folder
+from sampledash.readers.files import bundled
 from tests.readers.reading import buffer
 
 
 def test_the_lines_to_copy_write_the_ranks_of_the_same_scores():
-    page = (assets_folder() / "templates" / "from_frameworks.md").read_text("utf-8")
+    page = (bundled() / "templates" / "from_frameworks.md").read_text("utf-8")
     first, *others = re.findall(r"```python\n(.*?)```", page, re.S)
     space = {}
     exec(first, space)

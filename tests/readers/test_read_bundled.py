@@ -1,13 +1,15 @@
 """The bundled rank sets against the paper and against counts taken from the source files."""
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sampledash.readers import files
-from sampledash.readers.files import EXAMPLES, assets_folder, example, read_rank_sets
-from sampledash.readers.upload_limits import ReadError
+import sampledash as sd
+from sampledash.readers.files import EXAMPLES, bundled, example, read_rank_sets
 
 
 def test_movielens_is_that_of_the_paper():
@@ -47,8 +49,8 @@ def test_examples_are_described():
         assert entry.title
         assert entry.about.endswith(".")
         assert len(example(name)) == (9 if name == "movielens-steck" else 3)
-        assert (assets_folder() / entry.file).stat().st_size < 400_000
-    assert "10.1145/2827872" in (assets_folder() / "README.md").read_text(encoding="utf-8")
+        assert len((bundled() / entry.file).read_bytes()) < 400_000
+    assert "10.1145/2827872" in (bundled() / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_list_is_fresh_and_its_sets_are_shared():
@@ -60,15 +62,27 @@ def test_a_list_is_fresh_and_its_sets_are_shared():
         example("netflix")
 
 
-def test_missing_assets_are_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(files, "__file__", str(tmp_path / "a" / "b" / "files.py"))
-    monkeypatch.setattr(files.sysconfig, "get_path", lambda name: str(tmp_path))
-    with pytest.raises(ReadError, match="not installed"):
-        assets_folder()
+def test_the_package_alone_holds_its_examples(tmp_path):
+    # As pip install --target leaves it: no clone around the package.
+    package, place = Path(sd.__file__).parent, tmp_path / "target"
+    left_out = shutil.ignore_patterns("__pycache__", "dashboard")
+    shutil.copytree(package, place / "sampledash", ignore=left_out)
+    code = "import sampledash as sd; print(sd.__file__); print(*map(len, sd.example('paper-abc')))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": str(place)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    where, sizes = done.stdout.splitlines() or ("", done.stderr)
+    assert sizes == "5 5 5"
+    assert str(place) in where
 
 
 def test_templates_can_be_read():
-    folder = Path(assets_folder()) / "templates"
+    folder = Path(str(bundled() / "templates"))
     for name in ("long.csv", "wide.csv"):
         found = {s.system: s.ranks.tolist() for s in read_rank_sets(folder / name)}
         assert found == {"Model A": [3, 412, 57], "Model B": [18, 95, 2004]}
