@@ -44,9 +44,8 @@ def bare(name: str) -> str:
     Without case, spaces, underscores, hyphens, quotation marks, square brackets, a number sign (as
     NumPy puts before a header), and all that is invisible, such as a byte order mark.
     """
-    letters = unicodedata.normalize("NFKC", name)
-    visible = "".join(x for x in letters if unicodedata.category(x) not in ("Cf", "Cc"))
-    return re.sub(r"[\s_\-\"'`#[\]]", "", visible).lower()
+    letters = filter(str.isprintable, unicodedata.normalize("NFKC", name))
+    return re.sub(r"[\s_\-\"'`#[\]]", "", "".join(letters)).lower()
 
 
 def role_of(header: str) -> str | None:
@@ -129,13 +128,10 @@ def source_of(
     for header in headers:
         limits.check_name(header, where)
     # As SQL writes them: a.system, a.rank.
-    tails = [header.rpartition(".")[2] for header in headers]
-    qualified = {
-        role_of(tail) for tail, header in zip(tails, headers, strict=True) if tail != header
-    }
-    if len(qualified - {None}) > 1:
-        pairs = zip(tails, headers, strict=True)
-        headers = [tail if role_of(tail) else header for tail, header in pairs]
+    tails = {header: header.rpartition(".")[2] for header in headers if "." in header}
+    tails = {header: tail for header, tail in tails.items() if role_of(tail)}
+    if len({*map(role_of, tails.values())}) > 1:
+        headers = [tails.get(header, header) for header in headers]
     refuse_repeated(headers, where)
     roles = [role_of(header) for header in headers]
     if roles.count("system") > 1:  # beside a column that names systems, a run is a repetition

@@ -15,29 +15,25 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
+from sampledash.readers import unknown_columns as unknown
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     ROLES,
     SAMPLED,
     TYPED_RANKS,
     Layout,
+    bare,
     beyond,
     categories,
     first,
     places,
-)
-from sampledash.readers.unknown_columns import (
-    holds_no_ranks,
-    holds_numbers,
-    is_index,
-    refuse_merged,
-    refuse_total,
 )
 from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Flags
 
 Runs = Literal["averaged", "apart"]
 
+_TOTALS = {"total", "totals", "grandtotal", "sum", "mean", "average"}
 _WIDE_RANK = (
     f"{ROLES['rank'].write} (no column is named rank, so each is read as a system: "
     "name it rank, or remove the column)"
@@ -150,17 +146,28 @@ class Ranks:
 def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
     """Read a table as long if it has a rank column, otherwise as wide."""
     if "rank" in source.roles:
-        ranks = _long(source, cells)
-        refuse_total(ranks)
-        return ranks
+        return _without_total(_long(source, cells))
     if "system" in source.roles:
         raise _no_rank(source, "a file with a system column needs one")
     for role in ("ties", "mass_above", "count"):
         if (i := source.find(role)) is not None:
             header = source.headers[i]
             raise _no_rank(source, f"a file with {header!r} needs one, and one row per rank")
-    ranks = _wide(source, cells)
-    refuse_total(ranks)
+    return _without_total(_wide(source, cells))
+
+
+def _without_total(ranks: Ranks) -> Ranks:
+    """The ranks, where their last row is not by its label the sum or the mean of all others."""
+    frame = ranks.frame
+    for role in {"system", "instance"} & {*frame}:
+        label = frame[role].iloc[-1]
+        if bare(str(label)).rstrip(":") in _TOTALS:
+            sizes = frame["system"].value_counts()
+            if role == "instance" or sizes[label] == 1 < sizes.max():
+                raise ReadError(
+                    f"{ranks.place(len(frame) - 1, role)}: {label!r} seems to be no {role} but the "
+                    "sum or mean of the rows above; remove the row, or name it otherwise"
+                )
     return ranks
 
 
@@ -196,7 +203,7 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
         if read is not None:
             found[role] = read
     if "system" not in source.roles:
-        refuse_merged(source, cells, found.get("instance"))
+        unknown.refuse_merged(source, cells, found.get("instance"))
     if (flags := beyond(cells[source.roles.index("rank")])) is not None:
         found["beyond"] = flags
     frame = pd.DataFrame(found, copy=False)
@@ -263,15 +270,15 @@ def _facts(
 
 
 def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
-    unknown = [i for i, role in enumerate(source.roles) if role is None and i in cells]
-    numeric = [i for i in unknown if holds_numbers(cells[i])]
-    index = [i for i in numeric if is_index(source, i, cells[i])]
+    others = [i for i, role in enumerate(source.roles) if role is None and i in cells]
+    numeric = [i for i in others if unknown.holds_numbers(cells[i])]
+    index = [i for i in numeric if unknown.is_index(source, i, cells[i])]
     columns = [i for i in numeric if i not in index]
     if not columns:
         raise _no_rank(source, "no column holds ranks")
-    if holds_no_ranks(source, cells, columns):
+    if unknown.holds_no_ranks(source, cells, columns):
         raise _no_rank(source, "nothing says that these are ranks")
-    blank = next((i for i in unknown if source.headers[i] and _blank(cells[i]).all()), None)
+    blank = next((i for i in others if source.headers[i] and _blank(cells[i]).all()), None)
     if blank is not None:
         raise ReadError(
             f"{source.place(0, blank)}: the column is blank; write ranks, or remove the column"
@@ -280,7 +287,7 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     limits.RANKS.check(len(columns) * len(cells), source.name)
     repetition = _repetition(source, cells)
     own = {role: _column(source, cells, role) for role in ("instance", "n_candidates")}
-    refuse_merged(source, cells, own["instance"])
+    unknown.refuse_merged(source, cells, own["instance"])
     if own["instance"] is None:  # rows are numbered, anew in each repetition
         codes = np.zeros(len(cells)) if repetition is None else repetition.codes
         number = pd.Series(codes).groupby(codes).cumcount()
@@ -308,13 +315,10 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         if values is not None:
             found[role] = values[record]
     unused = [i for i, r in enumerate(source.roles) if r is None and i not in columns]
-    return Ranks(
-        source,
-        pd.DataFrame(found, index=record),
-        _facts(source, cells, unused, columns),
-    ).noted(
-        *(f"{source.headers[i] or '(no name)'} numbers the rows: it is left out." for i in index)
-    )
+    names = [source.headers[i] or "(no name)" for i in index]
+    facts = _facts(source, cells, unused, columns)
+    read = Ranks(source, pd.DataFrame(found, index=record), facts)
+    return read.noted(*(f"{name} numbers the rows, and is left out." for name in names))
 
 
 def _blank(cells: pd.Series[Any]) -> NDArray[np.bool_]:

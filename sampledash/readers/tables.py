@@ -11,6 +11,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Container, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -91,18 +92,9 @@ def text_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     if second is None:
         raise ReadError(f"{name} has a header line but no rows: add one line per rank")
     check_width(source, second)
-    frame = None
-    if len(data) >= SMALL and "rank" in source.roles and not any(map(_BROKEN.search, header)):
-        columns = enumerate(source.roles)
-        holds = {i: None if role is None else ROLES[role].holds for i, role in columns}
-        if "system" not in source.roles:  # which a column of text may name
-            words = (i for i, cell in enumerate(second[1]) if not is_numeral(cell))
-            holds |= {i: "unknown" for i in words if holds[i] is None}
-        frame = arrow_frame(data, delimiter, holds, skip=line)
-    if frame is None:
-        limits.CAREFUL.check(rows, name)
-        frame = careful_frame(source, second, rest, _EXACT)
-    return source, frame
+    holds = {role: column.holds for role, column in ROLES.items()}
+    fast = len(data) >= SMALL and "rank" in source.roles and not any(map(_BROKEN.search, header))
+    return source, rows_of_text(source, holds, _EXACT, second, rest, skip=line, fast=fast)
 
 
 def delimiter_of(data: bytes) -> str:
@@ -120,14 +112,20 @@ def rows_of_text(
     *,
     skip: int,
     quoted: bool = True,
+    fast: bool = True,
 ) -> pd.DataFrame:
-    """Parse the records behind ``skip`` lines, fast where they are plain.
+    """Parse the records behind ``skip`` lines, ``fast`` where they are plain.
 
     ``holds`` says of each role what its column holds; others as in :func:`careful_frame`.
     """
-    data, columns = source.data or b"", enumerate(source.roles)
-    kinds = {i: None if role is None else holds[role] for i, role in columns}
-    frame = arrow_frame(data, source.delimiter, kinds, skip=skip, quoted=quoted)
+    data, merged = source.data or b"", "rank" in source.roles and "system" not in source.roles
+    kinds: dict[Any, Holds | None] = {
+        i: holds[role] if role else "unknown" if merged and not is_numeral(cell) else None
+        for i, (role, cell) in enumerate(zip_longest(source.roles, second[1], fillvalue=""))
+    }
+    frame = None
+    if fast:
+        frame = arrow_frame(data, source.delimiter, kinds, skip=skip, quoted=quoted)
     if frame is None:
         limits.CAREFUL.check(limits.lines_of(data) - source.headed, source.name)
         frame = careful_frame(source, second, rest, exact)
@@ -298,9 +296,7 @@ def _parquet_columns(
     limits.GROUPS.check(head.num_row_groups, name)
     schema = head.schema.to_arrow_schema()
     fields = [field for field in schema if not _UNNAMED_INDEX.fullmatch(field.name)]
-    index = {
-        x for x in (schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(x, str)
-    }
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
     source = source_of(name, "Parquet", [field.name for field in fields], index=index)
     source.check_rows(rows)
     if rows == 0:
@@ -308,6 +304,7 @@ def _parquet_columns(
     pairs = zip(fields, source.roles, strict=True)  # a date without a role is text
     label = [role in label_roles or (role is None and _is_dated(f.type)) for f, role in pairs]
     wide = not {"rank", "user"} & set(source.roles)
+    merged = "rank" in source.roles and "system" not in source.roles  # which text may name
     wanted: list[int] = []
     for i, role in enumerate(source.roles):
         odd = _odd(fields[i].type, label=label[i])
@@ -315,8 +312,7 @@ def _parquet_columns(
             what = "numbers or text" if label[i] else "numbers"
             where = f"{name}, row 1, column {source.headers[i]!r}"
             raise ReadError(f"{where}: it holds values of the type {odd}; save it as {what}")
-        words = "system" not in source.roles and _is_text(fields[i].type)
-        if role is not None or (wide and not odd) or words:
+        if role is not None or (wide and not odd) or (merged and _is_text(fields[i].type)):
             wanted.append(i)
     if wide:
         limits.RANKS.check(rows * len(wanted), name)

@@ -22,7 +22,6 @@ _MANY = 10  # rows: in so many, 1, 2, 3, ... can be no ranks
 # A number with something around it or among its digits, such as 5%, #5, 5th or 1,234.
 _MEANT_AS_NUMBER = re.compile(r"\W*\d[\d\W_]*[^\W\d_]{0,2}[\d\W_]*")
 _DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4}|\d\d?:\d\d)(?!\d)")
-_TOTALS = {"total", "totals", "grandtotal", "sum", "mean", "average"}
 NO_SYSTEMS = {*ITEMS.split(), *TIMES.split()}  # headers of what never names a system
 
 
@@ -61,46 +60,28 @@ def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> boo
     """Whether nothing says that columns of numbers are ranks, as in a file ``date,price``."""
     if any(source.roles):
         return False
-    named = (i for i, header in enumerate(source.headers) if header and i in cells)
-    others = [i for i in named if i not in ranks and is_text(cells[i])]
+    rest = [i for i, header in enumerate(source.headers) if header and i not in ranks]
+    others = [i for i in rest if i in cells and is_text(cells[i])]
     dated = any(cells[i].astype(str).str.match(_DATE).any() for i in others)
     timed = any(bare(header) in TIMES.split() for header in source.headers)
     return timed or dated or (len(ranks) == 1 and bool(others))
 
 
-def refuse_total(ranks: Any) -> None:
-    """Refuse a last row that by its label is the sum or the mean of those above it."""
-    frame = ranks.frame
-    for role in {"system", "instance"} & {*frame}:
-        label = str(frame[role].iloc[-1])
-        only = role == "instance" or 1 == frame["system"].eq(label).sum() < len(frame)
-        if only and bare(label).rstrip(":") in _TOTALS:
-            raise ReadError(
-                f"{ranks.place(len(frame) - 1, role)}: {label!r} seems to be no {role} but the sum "
-                "or mean of the rows above; remove the row, or name it otherwise"
-            )
-
-
-def seems_system(names: int, rows: int, instances: int = 0, pairs: int = 0) -> bool:
-    """Whether a column of text may name systems: its values each cover most of the instances.
-
-    ``pairs`` of a value and an instance occur. Without labels of instances, values that repeat may.
-    """
-    if not instances:
-        return 1 < names < rows
-    return pairs > instances and 2 * pairs > names * instances
-
-
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
-    """Refuse text of which we cannot tell whether it names systems: all would be read as one."""
+    """Refuse text of which we cannot tell whether it names systems: all would be read as one.
+
+    Systems have most of the instances in common; without labels of these, any name may be one
+    that repeats.
+    """
     for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True)):
         if role is None and i in cells and bare(header) not in NO_SYSTEMS and is_text(cells[i]):
             code, names = pd.factorize(cells[i])
-            facts = [len(names), len(code) if code.min() >= 0 else 0]
+            wrong = 1 < len(names) < len(code) and code.min() >= 0
             if instance is not None:
-                both = instance.codes.astype(np.int64) * (len(names) + 1) + code
-                facts += [len(instance.categories), len(np.unique(both))]
-            if seems_system(*facts):
+                pairs = len(np.unique(instance.codes.astype(np.int64) * (len(names) + 1) + code))
+                instances = len(instance.categories)
+                wrong = pairs > instances and 2 * pairs > len(names) * instances
+            if wrong:
                 raise merged(source.name, header)
 
 

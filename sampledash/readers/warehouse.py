@@ -41,7 +41,7 @@ from sampledash.readers.scores import (
     refuse_twice,
     roles_of,
 )
-from sampledash.readers.unknown_columns import NO_SYSTEMS, merged, seems_system
+from sampledash.readers.unknown_columns import NO_SYSTEMS, merged
 from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Progress
 
@@ -175,7 +175,7 @@ def opened(engine: Any, source: str) -> Table:
                 raise ReadError(
                     f"{part}: not every part has the column {other[0]!r}; write all with the same"
                 )
-        return _partitioned(_parts(engine, files, path), partitions, path.name)
+        return _partitioned(_parts(engine, files, path), partitions)
 
 
 def _parts(engine: Any, files: list[Path], path: Path) -> Table:
@@ -194,7 +194,7 @@ def _parts(engine: Any, files: list[Path], path: Path) -> Table:
     return engine.read_parquet(str(path))
 
 
-def _partitioned(table: Table, partitions: Mapping[str, set[str]], name: str) -> Table:
+def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
     """The table with a column for each key of its folders, such as system of ``system=A``.
 
     A value is all that stands behind the first ``=``, and may be percent-encoded. DuckDB's own
@@ -202,10 +202,6 @@ def _partitioned(table: Table, partitions: Mapping[str, set[str]], name: str) ->
     """
     by_file = _FILE in table.columns
     for key, values in partitions.items():
-        if not by_file and key not in table.columns:
-            raise ReadError(
-                f"{name}: this engine does not read folders such as {key}=...; use DuckDB"
-            )
         column = table[_FILE].re_extract(rf"/\Q{key}\E=([^/]*)/", 1) if by_file else table[key]
         # Spark decodes, but each byte as a letter.
         found = {x if by_file else unquote(x, "latin-1"): unquote(x) for x in values}
@@ -476,19 +472,12 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
 def _refuse_merged(table: Table, name: str) -> None:
     """Refuse text that may name systems where no column does: all would be counted as one."""
     roles = {header: role_of(header) for header in table.columns}
-    labels = [header for header, role in roles.items() if role == "instance"][:1]
-    for header in () if "system" in roles.values() else table.columns:
-        text = table[header]
-        if roles[header] or not text.type().is_string() or bare(header) in NO_SYSTEMS:
-            continue
-        part = table.select(header, *labels)
-        sums = {"names": part[header].nunique(), "rows": part.count()}
-        sums |= {"instances": part[labels[0]].nunique()} if labels else {}
-        numbers = part.count(where=part[header].re_search(rf"^\s*{NUMERAL}\s*$"))
-        facts = part.agg(numbers=numbers, **sums).to_pyarrow().to_pylist()[0]
-        pairs = int(part.distinct().count().to_pyarrow().as_py()) if labels else 0
-        if not facts.pop("numbers") and seems_system(**facts, pairs=pairs):
-            raise merged(name, header)
+    for header, kind in table.schema().items() if "system" not in roles.values() else ():
+        if roles[header] is None and kind.is_string() and bare(header) not in NO_SYSTEMS:
+            words = ~table[header].re_search(rf"^\s*{NUMERAL}\s*$")
+            names = int(table[header].nunique(where=words).to_pyarrow().as_py())
+            if 1 < names <= limits.SYSTEMS.most:
+                raise merged(name, header)
 
 
 def count_ranks(engine: Any, source: str) -> Table:

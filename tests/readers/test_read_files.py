@@ -91,6 +91,13 @@ READ = [
         {"<b>*A*</b>": [3], "NA": [4], "007": [5], "=1+1": [6], "[x](http://x)": [7]},
     ),
     (",A,comment,B\n0,3,fine,1\n1,5,,8\n", {"n": 9}, {"A": [3, 5], "B": [1, 8]}),
+    ("X,Y\n7,2\n2,1\n", {"n": 9}, {"X": [7, 2], "Y": [2, 1]}),  # no running number: a system
+    ("user,X\nu,1\nv,2\n", {"n": 9}, {"X": [1, 2]}),  # an index stands first
+    ("a.system,a.rank,a.n\nA,3,9\nB,4,9\n", {}, {"A": [3], "B": [4]}),
+    ("user,A.rank,B.rank\nu,3,4\n", {"n": 9}, {"A.rank": [3], "B.rank": [4]}),
+    ("user,genre,rank\nu,x,3\nv,y,4\nw,x,5\n", {"n": 9}, {"ranks": [3, 4, 5]}),
+    ("user,seen on,A,B\nu,2024-01-05,3,4\n", {"n": 9}, {"A": [3], "B": [4]}),
+    ("system,rank\nMedian,3\nMean,4\n", {"n": 9}, {"Median": [3], "Mean": [4]}),
     (
         "system,user,rank\nZ,1,3\nA,1,4\nM,1,5\nA,2,6\nZ,2,7\nM,2,8\n",
         {"n": 9},
@@ -102,6 +109,39 @@ READ = [
 @pytest.mark.parametrize(("text", "options", "expected"), READ)
 def test_systems_and_their_ranks(text, options, expected):
     assert list(ranks_of(read(text, **options)).items()) == list(expected.items())
+
+
+HIDDEN = "\ufeff{}~\u200b{}~ｓｙｓｔｅｍ~sys\u00adtem~# {}~'{}'~[{}]"
+
+
+@pytest.mark.parametrize("form", HIDDEN.split("~"))
+def test_a_header_is_known_whatever_is_invisible_in_it(form):
+    for small in (2**20, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tables, "SMALL", small)
+            for mark in ",;\t":
+                text = f"\ufeff{LONG}".replace("system", form.format("system")).replace(",", mark)
+                assert rows_of(read(text)) == EXPECTED
+    assert list(ranks_of(read("\ufeff\ufeffA,B\u200b\n3,1\n", n=9))) == ["A", "B"]
+
+
+INDICES = "Unnamed: 0~index~level_0~id~row~#~rownames~...1~X~~__index_level_0__~ID"
+
+
+@pytest.mark.parametrize("header", INDICES.split("~"))
+@pytest.mark.parametrize("start", [0, 1])
+def test_an_index_of_the_rows_is_no_system(header, start):
+    ranks = [3, 1, 8, 2, 7]
+    frame = pd.DataFrame({"A": ranks, "B": ranks[::-1]}, index=range(start, start + 5))
+    text = frame.rename_axis(header).to_csv()
+    assert ranks_of(read(text, n=9)) == {"A": ranks, "B": ranks[::-1]}
+    (facts,) = summary(text, n=9).files
+    assert facts.ignored == (header or "(no name)",)
+    assert facts.notes == (f"{header or '(no name)'} numbers the rows, and is left out.",)
+    for name in (header, "customer"):  # in Parquet the index is known to be one by its metadata
+        buffer = io.BytesIO()
+        frame.rename_axis(name or None).to_parquet(buffer)
+        assert ranks_of(read(buffer.getvalue(), n=9)) == {"A": ranks, "B": ranks[::-1]}
 
 
 LABELLED = [

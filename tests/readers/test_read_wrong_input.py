@@ -22,6 +22,7 @@ SHORT = {
     "SAMPLED": "system,sampled_rank,n_candidates,m\nX,1,900,5\n",
     "ADAPTIVE": "system,sampled_rank,n,m,adaptive\nA,1,100,20,yes\nA,4,100,10",
     "NO_RANKS": "has no rank column … rank, or sampled_rank for ranks among sampled",
+    "TEN": "".join(f"{i},99,{90 - i}\n" for i in range(1, 11)),
     "\\n": "\n",
     "\\r": "\r",
 }
@@ -36,6 +37,22 @@ user,n\nu,9\n | NO_RANKS … 'user', 'n' … no column holds ranks
 ties,A\n0,5\n | NO_RANKS … 'ties', 'A' … 'ties' needs one
 user,n,A,B\nu,9,1,2\nv,9,3,7.5\n | line 3, column 'B' … 7.5 … remove the column
 n,A\n9,1\n0,1\n | line 3, column 'n': n must be at least 2
+user,n,A,B\nu,9,1,5%\nv,9,3,7%\n | line 2, column 'B': '5%' is not a number … remove the column
+user,n,A,B\nu,9,1,\nv,9,3,120;\n | line 3, column 'B': '120;' is not a number
+user,n,A,B\nu,9,1,\nv,9,3,\n | column 'B': the column is blank … remove the column
+index,n,A\n3,9,1\n1,9,2\n | column 'index': an index of the rows is no system … instance
+X,n,A\n1,9,1\n2,9,2\n | column 'X': an index of the rows is no system
+Zeile,n,A\nTEN | column 'Zeile': an index of the rows is no system
+modell,user,rank,n\nA,u,1,9\nA,v,2,9\nB,u,3,9\nB,v,1,9\n | column 'modell': it may name systems
+;system,rank,n\n;A,1,9\n;A,2,9\n;B,3,9\n | column ';system': it may name systems … read as one
+modell,A,B\nx,1,2\nx,2,2\ny,3,3\n | column 'modell': it may name systems
+date,price\n2024-01-01,120\n2024-01-02,125\n | NO_RANKS … 'date', 'price' … nothing says
+day,low,high\n1.2.2024,120,130\n2.2.2024,125,128\n | NO_RANKS … nothing says
+name,price\nx,120\ny,125\n | NO_RANKS … nothing says
+A.n,A.rank,B.n,B.rank\n9,1,9,2\n | line 1: the column 'n' appears twice
+system,user,rank,n\nA,u,1,9\nA,v,2,9\nTotal,,3,9\n | line 4, column 'user': the cell is blank
+user,n,A,B\nu,9,1,2\nv,9,2,3\nTotal:,18,3,5\n | line 4, column 'user': 'Total:' seems to be no
+system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems to be no system
 1,2,3\nX,1,74\n | line 1 … add a header line … system,instance,rank
 A,B,A\n1,2,3\n | ranks.csv, line 1: the column 'A' appears twice
 user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep one
