@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+_NOISE = 1e-12  # what rounding makes of 1
+
 
 def count(value: float) -> str:
     """Write a whole number with thousands separated.
@@ -57,17 +59,20 @@ def unbroken(text: str) -> str:
 def rounded(value: float, *, chance: bool = False) -> tuple[str, str]:
     """A share in percent with two decimals, and ``<`` or ``>`` where these would say too much.
 
-    Something small never reads as zero, and the chance of something neither as never nor as always.
+    Something small never reads as zero, and something below or above one never as one; the chance
+    of something neither as never nor as always.
 
     Examples
     --------
-    >>> rounded(0.63659), rounded(0.00001), rounded(-0.00001), rounded(0.999999, chance=True)
+    >>> rounded(0.63659), rounded(0.00001), rounded(-0.00001), rounded(0.999999)
     (('', '63.66'), ('<', '0.01'), ('>', '-0.01'), ('>', '99.99'))
+    >>> rounded(1.0), rounded(1.00001), rounded(1.0, chance=True)
+    (('', '100.00'), ('>', '100.00'), ('>', '99.99'))
     """
     if value < 5e-5 if chance else 0 < value < 5e-5:
         return "<", "0.01"
-    if chance and value >= 1 - 5e-5:
-        return ">", "99.99"
+    if -5e-5 <= value - 1 < 5e-5 and (chance or abs(value - 1) > _NOISE):
+        return ">", "99.99" if chance or value < 1 else "100.00"
     return (">", "-0.01") if -5e-5 < value < 0 else ("", f"{100 * value:z.2f}")
 
 
@@ -162,6 +167,12 @@ def tex_number(value: float, digits: int = 4) -> str:
     return rf"{mantissa} \times 10^{{{int(exponent)}}}"
 
 
-def tex_percent(value: float) -> str:
-    """Write a share in TeX as :func:`percent` does."""
-    return percent(value).replace("<", r"{<}\,").replace(" %", r"\,\%").replace(r"\, ", r"\,")
+def equals(value: float) -> str:
+    """Write that something is a share: ``= 63.66 %``, ``< 0.01 %`` or ``> 99.99 %``."""
+    shown = percent(value)
+    return shown if shown[0] in "<>" else f"= {shown}"
+
+
+def tex_equals(value: float) -> str:
+    """Write in TeX what :func:`equals` says."""
+    return equals(value).replace(" %", r"\,\%")

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sampledash.report.numbers import count, gamma, listed, span, tex_count, tex_number, tex_percent
+from sampledash.report.numbers import count, gamma, listed, span, tex_count, tex_equals, tex_number
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -23,8 +23,8 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "repr": repr,
     "span": lambda ends: span(*ends),
     "tex_count": tex_count,
+    "tex_equals": tex_equals,
     "tex_number": tex_number,
-    "tex_percent": tex_percent,
 }
 
 

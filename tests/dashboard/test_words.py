@@ -28,7 +28,7 @@ def like(said, wanted):
 
 
 def test_numbers_as_they_are_written():
-    percents = {0.63659167554758955: "63.66 %", 0.99999993674907442: "100.00 %", 0.0: "0.00 %"}
+    percents = {0.63659167554758955: "63.66 %", 0.99999993674907442: "> 99.99 %", 0.0: "0.00 %"}
     percents |= {1e-9: "< 0.01 %", 5e-5: "0.01 %", float("nan"): "–"}
     counts = {1: "1", 1000: "1,000", 10**6: "1M", 10**9: "1B", 2_500_000: "2.5M"}
     counts |= {1_234_567: "1,234,567"}
@@ -100,8 +100,8 @@ def test_no_sentence_is_longer_than_25_words_and_formulas_carry_the_numbers(sche
         assert len(explore.sentence(metric, rank, sampling, exact, mean).split()) <= 25
         steps = explore.formula(metric, rank, sampling, exact, mean)
         assert all(step.count("{") == step.count("}") for step in steps)
-        assert text.tex_percent(mean) in steps[2]
-        assert text.tex_percent(exact) in steps[3]
+        assert text.tex_equals(mean) in steps[2]
+        assert text.tex_equals(exact) in steps[3]
 
 
 # -------------------------------------------------------------------------------- Correct
@@ -274,3 +274,27 @@ def test_a_correction_shows_its_own_formula():
         assert [text for text in own.values() if text in first] == [own[name]]
         assert r"\text{bias}^2 = 0.25" in last
     assert correct.formula(fitted("BV 0.1"), 0.25, 0.5)[-1].endswith("= 0.3")
+
+
+@pytest.mark.parametrize(
+    ("value", "printed"),
+    [
+        (0.9999963, "> 99.99 %"), (1 - 2e-12, "> 99.99 %"), (1 - 1e-15, "100.00 %"),
+        (1.0, "100.00 %"), (1 + 1e-15, "100.00 %"), (1 + 1e-6, "> 100.00 %"), (1.001, "100.10 %"),
+        (0.99994, "99.99 %"), (0.0, "0.00 %"), (1e-9, "< 0.01 %"), (-1e-9, "0.00 %"),
+    ],
+)  # fmt: skip
+def test_a_share_reads_as_100_percent_or_0_only_where_it_is(value: float, printed: str) -> None:
+    assert text.percent(value) == printed
+    sign = "" if printed[0] in "<>" else "= "
+    assert text.equals(value) == sign + printed
+    assert text.tex_equals(value) == (sign + printed).replace(" %", r"\,\%")
+
+
+def test_a_rank_near_the_top_of_a_billion_is_nearly_1() -> None:
+    sampling, metric = sd.Sampling(10**9, 100, "without-replacement"), sd.parse_metric("NDCG@10")
+    exact, mean = float(metric(100, 10**9)), float(sd.expected(metric, 100, sampling))
+    # The chance of one of 99 above among 100 draws is about 100 * 99 / 10^9.
+    assert mean == pytest.approx(1 - 9.9e-6 * (1 - 1 / np.log2(3)), abs=1e-9)
+    assert "NDCG@10 > 99.99 %" in explore.sentence(metric, 100, sampling, exact, mean)
+    assert explore.formula(metric, 100, sampling, exact, mean)[2].endswith(r"> 99.99\,\%")

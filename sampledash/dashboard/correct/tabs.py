@@ -22,7 +22,7 @@ from sampledash.estimation.estimate import full_cutoff
 from sampledash.metrics import Metric
 from sampledash.readers.files import example
 from sampledash.report.escape import escaped
-from sampledash.report.numbers import count, gamma
+from sampledash.report.numbers import count, gamma, rounded
 from sampledash.report.sentences import outside
 from sampledash.spectral import resolution
 
@@ -114,7 +114,7 @@ def movielens(q: Question) -> None:
             movielens_curves(metric, one, m)
     st.caption(words.TEXTS["real setting"])
     exact = [mean(metric, x) for x in sets]
-    table = {"recommender": [x.system for x in sets], "exact": [f"{100 * x:.2f}" for x in exact]}
+    table = {"recommender": [x.system for x in sets], "exact": ["".join(rounded(x)) for x in exact]}
     notes: list[str] = []
     for one in (Correction(), recipe):
         protocol = result.movielens_protocol(one)
@@ -122,7 +122,8 @@ def movielens(q: Question) -> None:
         key = "moments", MOVIELENS, metric, m, protocol
         means, variances = (each[:, 0] for each in cache.cached(key, make, shared=True))
         table[str(one)] = [
-            f"{100 * a:.2f} ± {100 * b:.2f}" for a, b in zip(means, variances**0.5, strict=True)
+            f"{''.join(rounded(a))} ± {100 * b:.2f}"
+            for a, b in zip(means, variances**0.5, strict=True)
         ]
         beyond = {each.system: [value] for each, value in zip(sets, means.tolist(), strict=True)}
         notes += outside(beyond, str(one))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampledash.metrics import Metric
-from sampledash.report.numbers import count, decimal, percent
+from sampledash.report.numbers import count, decimal, equals, percent
 from sampledash.report.templates import template
 from sampledash.sampling import Sampling
 
@@ -34,16 +34,10 @@ def drawn(sampling: Sampling) -> str:
 
 def sentence(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> str:
     """The page in at most 25 words."""
-    start = f"{drawn(sampling)}, rank {count(rank)} scores {metric} {_is(mean)}"
+    start = f"{drawn(sampling)}, rank {count(rank)} scores {metric} {equals(mean)}"
     if abs(exact - mean) < SAME:
         return f"{start} in expectation, the same as on all items."
     return f"{start} in expectation; on all items {percent(exact)}."
-
-
-def _is(value: float) -> str:
-    """``= 63.66 %``, or ``< 0.01 %`` for what would print as zero and is not."""
-    shown = percent(value)
-    return shown if shown.startswith("<") else f"= {shown}"
 
 
 def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
@@ -101,7 +95,7 @@ def one_draw(metric: Metric, above: int, sampling: Sampling) -> str:
     else:
         verb = "is" if above == 1 else "are"
         start = f"{count(above)} of the {count(m)} drawn negatives {verb} ranked above the item"
-    return f"{start}: **sampled rank {count(seen)}**, {metric} {_is(value)}."
+    return f"{start}: **sampled rank {count(seen)}**, {metric} {equals(value)}."
 
 
 def many_draws(metric: Metric, mean_drawn: float, expected: float, draws: int) -> str:
