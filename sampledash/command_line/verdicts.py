@@ -24,8 +24,7 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
     """The verdict on every pair; exit code 1 where an order is wrong or undecided."""
     sets, protocol = rank_sets(args), Protocol.of(options_of(args))
     found = Pairs.of(metrics_of(args), sets, args.m, protocol, progress)
-    places = range(len(found.metrics))
-    said = [*(headline(found, x) for x in places), *beware(found, places)]
+    said = [*(headline(found, x) for x in range(len(found.metrics))), *beware(found)]
     state = CODES[int(found.states.min())]
     code = WRONG if state in ("wrong", "undecided") else RIGHT
     facts = {"m": found.m, "scheme": args.scheme, "m_max": found.m_max, "state": state}

@@ -262,27 +262,18 @@ class Pairs:
         """From which m every pair of metric x is right; infinite: not all are; 0: none to order."""
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
-    @cached_property
-    def worst_metric(self) -> int:
-        """The metric with most wrong pairs, then most undecided ones, then right last."""
-        late = [self.last_right(x) for x in range(len(self.metrics))]
-        wrong, open_ = ((self.states == code).sum(axis=1) for code in (0, 1))
-        return int(np.lexsort((-np.array(late), -open_, -wrong))[0])
-
     def worst_pair(self, x: int) -> int:
         """The pair of metric x in the worst state, right last, least likely to be shown."""
         chance = np.nan_to_num(self.chances[x], nan=1.0)
         return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
 
     def worst_pairs(self, most: int) -> list[int]:
-        """The worst pairs over all metrics, that of the worst metric first."""
+        """The worst pairs over all metrics."""
         state = self.states.min(axis=0)
         many = (self.states == state).sum(axis=0)
         late = np.where(self.states == state, self.rights, 0.0).max(axis=0)
         low = np.nan_to_num(self.chances, nan=1.0).min(axis=0)
-        order = np.lexsort((low, -late, -many, state))
-        first = self.worst_pair(self.worst_metric)
-        return list(dict.fromkeys([first, *order[:most].tolist()]))[:most]
+        return [int(pair) for pair in np.lexsort((low, -late, -many, state))[:most]]
 
     @cached_property
     def verdict(self) -> pd.DataFrame:

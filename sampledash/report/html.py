@@ -61,11 +61,10 @@ def html_report(
         verdict = findings.verdict.drop(columns="correction")
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
-    notes = beware(findings, range(len(findings.metrics)))
     parts = [
         f"<h1>{html_text(title)}</h1>",
         f"<p>{html_text(_headline(findings))}</p>",
-        *(f'<p class="note">{html_text(note)}</p>' for note in notes),
+        *(f'<p class="note">{html_text(note)}</p>' for note in beware(findings)),
         f'<p class="note">Made with sampledash {html_text(sampledash.__version__)}.</p>',
         "<h2>For the paper</h2>",
         f"<p>{html_text(paragraph(findings))}</p>",

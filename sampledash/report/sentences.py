@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -160,8 +160,8 @@ def other_metrics(found: Pairs, x: int) -> str:
     return " ".join(said)
 
 
-def beware(found: Pairs, places: Iterable[int], name: Callable[[str], str] = str) -> list[str]:
-    """What to know of the data at this m, and of the cutoffs of the metrics at some places."""
+def beware(found: Pairs, name: Callable[[str], str] = str) -> list[str]:
+    """What to know of the data at this m, and of the cutoffs."""
     first, *others = found.sets
     notes, atoms = list[str](), first.counted()
     for other in others:
@@ -184,7 +184,7 @@ def beware(found: Pairs, places: Iterable[int], name: Callable[[str], str] = str
             "ranked among all of theirs."
         )
     largest = max(int(ranks.n.max()) for ranks in found.sets)
-    for metric in (found.metrics[x] for x in places):
+    for metric in found.metrics:
         k = metric.k or 0
         held = instances(atoms.negatives + atoms.relevant <= k)
         some = [f"{count(held)} of {every} instances have no candidate beyond k = {count(k)}."]

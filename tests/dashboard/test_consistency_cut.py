@@ -90,6 +90,11 @@ def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
         "100.00 %."
     )
     assert page.click("Take k = 10").headline.startswith("Recall@10 on all items")
+    # One beyond all candidates needs no rank, and says so.
+    told = "The cutoff holds all 40 candidates: Recall@60 is 100.00 % at every rank."
+    assert told in page.put("k", 60).captions
+    assert page.headline.startswith("Recall@60 on all items\\: A (100.00 %) and B (100.00 %)")
+    page.put("k", 10)
     # A wrong entry takes nothing away.
     page.write("pasted", TYPED.replace(" 9", " >x"))
     assert "'>x' is not a number" in page.complaint

@@ -4,13 +4,16 @@ import io
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import sampledash as sd
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
-from sampledash.dashboard.consistency.result import SEED
+from sampledash.dashboard.consistency import words
+from sampledash.dashboard.consistency.result import SEED, Focus, Question, compute
+from sampledash.dashboard.ranks import Source
 from sampledash.papers.krichene import cells
 from sampledash.report.numbers import in_runs, percent
 from tests.dashboard.driver import Page
@@ -77,6 +80,29 @@ def test_over_instances_says_whether_there_is_anything_to_order():
     assert cells["p, Holm"] == f"{row['p_holm']:.4f}"
     assert plain(cells["Redrawn"]) == in_runs(redrawn["probability"])
     assert "There is something to order" in at.said  # X and Y, the marked pair
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_the_order_that_other_instances_turn_round_most_easily_is_named(size):
+    rng = np.random.default_rng(size)
+    sets = [sd.RankSet(f"S{i}", 1 + (rng.random(80) ** (1 + i) * 300).astype(int), 900)
+            for i in range(size)]  # fmt: skip
+    source, metric = Source(tuple(sets), "made", False), sd.parse_metric("Recall@10")
+    result = compute(Question(source, (metric,), 20, {"scheme": "without-replacement"}))
+    focus = Focus(result, 0, result.worst_pair(0))
+    said = words.weakest_order(focus, focus.tests()).replace("\u00a0", " ")
+    tests = significance(metric, focus.sets, np.random.default_rng(SEED))
+    assert len(focus.sets) == min(size, 5)
+    assert said.startswith(f"5 of {size} systems") == (size > 5)
+    weak = int((tests["p_holm"] > 0.05).sum())
+    assert (f"may turn round {weak} of {len(tests)} pairs." in said) == (0 < weak < len(tests))
+    assert ("Nothing to order" in said) == (weak > 0)
+    named = [
+        row.p_holm
+        for row in tests.itertuples()
+        if f"{row.better} is ahead of {row.worse} by" in said
+    ]
+    assert named == [tests["p_holm"].max()]
 
 
 def test_seeds_that_are_averaged_are_not_taken_for_other_users():

@@ -10,7 +10,7 @@ import sampledash as sd
 from sampledash.report.html import MOST_ROWS, html_report
 from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import python_script
-from tests.report.made import NAMES, figure, hostile, movielens, several
+from tests.report.made import NAMES, figure, hostile, movielens, of_ranks, several
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -51,6 +51,19 @@ def test_everything_is_in_it():
     assert {"8.84", "without replacement", "1,393 to 3,687", "970"} <= set(cells)
     assert found.sets[0].digest[:12] in cells
     assert f"Made with sampledash {sd.__version__}." in page.texts["p"]
+
+
+def test_what_m_and_k_leave_out_is_told_and_chances_are_as_on_the_page():
+    ranks = {"A": [1, 40, 49], "B": [2, 12, 30]}
+    page = Reader(html_report(of_ranks(ranks, 50, ["Recall@60", "AP"], 49)))
+    told = "The cutoff holds all 50 candidates: Recall@60 is 100.00 % at every rank."
+    assert any(text.startswith(told) for text in page.texts["p"])
+    said = "With 49 negatives per instance instead (all of them: none has more), "
+    assert any(said in text for text in page.texts["p"])
+    # At m = 49 a run is the exact evaluation: it shows AP's order always, Recall@60 has none.
+    rows = page.texts["td"]
+    assert ">99.99" in rows
+    assert {"Std. of one run (%)", "Shown by one run (%)"} <= set(page.texts["th"])
 
 
 def test_settings_are_told_where_they_matter():

@@ -25,6 +25,7 @@ from sampledash.report.escape import escaped, system_name
 from sampledash.report.html import exact_report
 from sampledash.report.numbers import count, listed, percent, points
 from sampledash.report.script import exact_script
+from sampledash.report.sentences import cutoff_holds_all
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,9 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
     metric = next((x for x in metrics if str(x) in tested), metrics[0])
     st.markdown(f"### {escaped(sentence(known, metric, k))}")
     st.caption(about(metrics, known, k))
+    n = max(int(ranks.n.max()) for ranks in source.sets)
+    for note in (said for each in metrics for said in cutoff_holds_all(each, n, n)):
+        st.caption(note)
     if metric.k is not None and metric.k > k > 0:
 
         def take() -> None:

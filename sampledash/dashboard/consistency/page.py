@@ -350,7 +350,7 @@ def say_verdict(result: Result, x: int, *, dim: bool = False) -> None:
     if others := other_metrics(result, x):
         with st.container(key=OTHERS):
             st.markdown(others)
-    notes = beware(result, [x], system_name)
+    notes = beware(result, system_name)
     notes.append(words.looked_at(values, result.m_max, result.capped))
     if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
         notes.append(f"{q.metrics[x]}: {note}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -187,19 +186,22 @@ def anything_to_order(
     return f"**{start}**: {size}; {after}."
 
 
-def over_instances(focus: Focus, tests: pd.DataFrame) -> str:
-    """The same of the marked pair, from the tests of all."""
-    first, names = focus.rows(tests).iloc[0], focus.ordered(focus.pair, system_name)
-    size, interval, p = first["difference"], first["interval"], first["p_holm"]
-    return tied(focus) or anything_to_order(*names, size, interval, p, len(tests))
+def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
+    """The same of a pair in focus, of which the first is the marked one; from the tests of all."""
+    row, names = focus.rows(tests).iloc[place], focus.ordered(focus.pairs[place], system_name)
+    if place == 0 and focus.tied:
+        return tied(focus)
+    return anything_to_order(*names, row["difference"], row["interval"], row["p_holm"], len(tests))
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
     """The same of the pair that other instances turn round most easily, and how many they may."""
     p = focus.rows(tests)["p_holm"].to_numpy()
-    weak, pair = int((p > 0.05).sum()), focus.pairs[int(p.argmax())]
-    start = f"Other instances may turn round {weak} of {len(p)} pairs. " if weak < len(p) else ""
-    return start * bool(weak) + over_instances(replace(focus, pair=pair), tests)
+    weak, many = int((p > 0.05).sum()), ""
+    if 0 < weak < len(p):
+        many = f"Other instances may turn round {weak} of {len(p)} pairs."
+    parts = some_systems(focus), many, over_instances(focus, tests, int(p.argmax()))
+    return " ".join(filter(None, parts))
 
 
 def bare_points(value: float) -> str:

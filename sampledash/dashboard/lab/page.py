@@ -395,20 +395,24 @@ def _found(source: Source) -> None:
     page.metric_chips()
     sliders.m()
     result, problem = consistency.answered(source, "lab")
-    if problem is not None:
-        with place:
+    with place:
+        if problem is not None:
             problem.show()
-    if result is not None:
-        x = consistency.chosen_metric(result, "Sentence and picture for")
-        _slopes(result, x)
-        if problem is None:
-            with place:
-                consistency.say_verdict(result, x)
-                focus = Focus(result, x, result.worst_pair(x))
-                with page.progress("Resampling the users") as report:
-                    tests = focus.tests(report)
-                st.markdown(weakest_order(focus, tests))
+    if result is None:
+        _exact(source.sets, None)
+        return
+    x = consistency.chosen_metric(result, "Sentence and picture for")
+    if problem is None:
+        with place:
+            consistency.say_verdict(result, x)
+    _slopes(result, x)
     _exact(source.sets, result)
+    if problem is None and not _busy():  # it takes seconds that training would wait for
+        focus = Focus(result, x, result.worst_pair(x))
+        with place:
+            with page.progress("Resampling the users") as report:
+                tests = focus.tests(report)
+            st.markdown(weakest_order(focus, tests))
 
 
 def _slopes(result: Result, x: int) -> None:
