@@ -272,6 +272,16 @@ def real(name: str, value: Any, *, low: float, high: float = _MOST, above: bool 
     return number
 
 
+def confidence(value: Any) -> float:
+    """Return a confidence above 0 and below 1."""
+    number = real("confidence", value, low=0, high=1, above=True)
+    if number == 1:
+        raise ValueError(
+            "confidence must be below 1, got 1: only 0..1 holds every value for certain"
+        )
+    return number
+
+
 def written(name: str, text: str, *, low: float, high: float = _MOST, above: bool = False) -> float:
     """:func:`real` from its text."""
     number: float | str = float(text) if is_numeral(text) else text

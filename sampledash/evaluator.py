@@ -97,8 +97,7 @@ def rank_until_decided(
     k, chunk = checks.integer("k", k, low=1), checks.integer("chunk", chunk, low=1)
     items, _ = _items("relevant", relevant)
     if not callable(score):
-        if not isinstance(score, Iterable):
-            checks.function("score", score)
+        checks.of_kind("score", score, Iterable, "function or scores", "give score(items)")
         pool = checks.array_of("candidates", candidates)
         given = len(pool) if pool.ndim else candidates
         n = checks.integer("candidates", given, low=len(items) + 1)

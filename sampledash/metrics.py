@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
+from sampledash.checks import shown
 from sampledash.types import Floats, Ints
 
 MetricName = Literal["auc", "precision", "recall", "ap", "ndcg", "rr", "hit_rate", "topk", "atop"]
@@ -184,15 +185,13 @@ class Metric:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or self.name not in KINDS:
-            raise ValueError(
-                f"unknown metric {checks.shown(self.name)}: known are {', '.join(KINDS)}"
-            )
+            raise ValueError(f"unknown metric {shown(self.name)}: known are {', '.join(KINDS)}")
         kind, set_ = KINDS[self.name], partial(object.__setattr__, self)
         for column in ("label", "about", "on_lattice", "linear", "of_others", "first_only"):
             set_(column, getattr(kind, column))
         if kind.cutoff == "share":
             if self.k is not None or self.share is None:
-                given = "none" if self.k is None else f"k = {checks.shown(self.k)}"
+                given = "none" if self.k is None else f"k = {shown(self.k)}"
                 raise ValueError(
                     f"{self.label} needs a share of the list, such as {self.label}@0.02; "
                     f"got {given}"
@@ -202,10 +201,10 @@ class Metric:
         if kind.cutoff == "always" and self.k is None:
             raise ValueError(f"{self.label} needs a cutoff k, for example {self.label}@10")
         if kind.cutoff == "never" and self.k is not None:
-            raise ValueError(f"{self.label} takes no cutoff, got k = {checks.shown(self.k)}")
+            raise ValueError(f"{self.label} takes no cutoff, got k = {shown(self.k)}")
         if self.share is not None:
             raise ValueError(
-                f"{self.label} takes no share, got {checks.shown(self.share)}: only TOPK does"
+                f"{self.label} takes no share, got {shown(self.share)}: only TOPK does"
             )
         if self.k is not None:
             set_("k", checks.integer("k", self.k, low=1))
@@ -389,9 +388,7 @@ def parse_metric(text: str) -> Metric:
     name, k = (match[1], match[2] if match[2] is not None else match[3]) if match else ("", None)
     known = _BY_ALIAS.get(_plain(name))
     if known is None and name.lower() not in ("acc", "accuracy"):
-        raise ValueError(
-            f"unknown metric {checks.shown(text)}: {_meant(name) or f'known are {_KNOWN}'}"
-        )
+        raise ValueError(f"unknown metric {shown(text)}: {_meant(name) or f'known are {_KNOWN}'}")
     if known is not None and KINDS[known].cutoff == "share":
         return metric(name, k=None if k is None else _share(text, k))
     if k is not None and not re.fullmatch("[+-]?[0-9]{1,18}", k):

@@ -28,15 +28,7 @@ from sampledash.rank_sets import (
     rounded_mean,
 )
 from sampledash.sampled_rank_sets import MOST_PLACES
-from sampledash.sampling import (
-    DEFAULT_SCHEME,
-    Sampling,
-    Scheme,
-    item_weights,
-    modes,
-    pmf,
-    pmf_chunks,
-)
+from sampledash.sampling import Sampling, Scheme, item_weights, modes, pmf, pmf_chunks
 from sampledash.types import Floats
 
 Weighting = Literal["instances", "relevant-items"]
@@ -83,7 +75,7 @@ class Protocol:
         if unknown:
             known = ", ".join(Options.__annotations__)
             raise TypeError(f"unknown option {min(unknown)!r}; known are {known}")
-        scheme = options.get("scheme", DEFAULT_SCHEME)
+        scheme = options.get("scheme", Sampling.scheme)
         fitted = options.get("fit_scheme")
         fit_scheme = scheme if fitted is None else fitted
         checks.choice("scheme", scheme, get_args(Scheme))
@@ -122,6 +114,7 @@ class Protocol:
                     f"prior has {len(prior)} weights, but system {ranks.system!r} has n = {n} "
                     f"candidates (the mean, rounded): give one weight for each rank 1..{n}"
                 )
+        self.check_mass(ranks)
         if self.scheme == "popularity" and ranks.mass_above is not None:
             if self.correction.by_rank:
                 raise ValueError(
@@ -134,6 +127,14 @@ class Protocol:
                     f"ties of system {ranks.system!r} need the weight of the tied items, which "
                     "mass_above does not give; read them as ties='optimistic'"
                 )
+
+    def check_mass(self, ranks: RankSet) -> None:
+        """Refuse sampling weights that a uniform scheme would leave aside without a word."""
+        if self.scheme != "popularity" and ranks.mass_above is not None:
+            raise ValueError(
+                f"system {ranks.system!r} has mass_above, which scheme {self.scheme!r} does not "
+                "read: draw by popularity, or leave it out (in Python: ranks.without_mass())"
+            )
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Sampling weight above and below each item; ``above`` in place of their own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any, Literal, get_args
@@ -222,8 +222,9 @@ class RankSet(ByDigest):
         Irrelevant items tied with the relevant one: their order is random, and ``ranks`` is the
         best that can happen.
     mass_above
-        Share of the sampling weight that lies above the item, in 0..1; used by the popularity
-        scheme.
+        Share of the sampling weight that lies above the item, in 0..1: 0 where no irrelevant item
+        is ranked above, 1 where every one is. The popularity scheme reads it; uniform schemes
+        refuse it, see :meth:`without_mass`.
     counts
         How many instances a row stands for, positive; the same within an instance.
     beyond
@@ -312,6 +313,21 @@ class RankSet(ByDigest):
             )
         self._hold(name, rank, size, labels, tied, mass, count, open_ended, provenance)
         object.__setattr__(self, "_order", self._sorted_rows())
+        if mass is not None:
+            self._check_mass(where, mass)
+
+    def _check_mass(self, where: str, mass: Floats) -> None:
+        """Where no irrelevant item lies above, or every one, the share above is certain."""
+        order, position, relevant = self._order
+        above, known = self.ranks[order] - position, ~self.beyond[order]
+        for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
+            wrong = known & (above == end) & (np.abs(mass[order] - share) > _ROUNDED)
+            if np.any(wrong):
+                i = int(np.argmax(wrong))
+                raise ValueError(
+                    f"mass_above {where} is {mass[order][i]:g} at rank {self.ranks[order][i]}, but "
+                    f"{who} irrelevant item is ranked above: it is {share} there"
+                )
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
         """Rows by instance and rank, with the position and number of relevant items of each."""
@@ -426,6 +442,13 @@ class RankSet(ByDigest):
         }
         return RankSet(self.system, ranks, self.n, mass_above=self.mass_above, **columns)
 
+    def without_mass(self) -> RankSet:
+        """Leave ``mass_above`` out, which only the popularity scheme reads."""
+        if self.mass_above is None:
+            return self
+        columns = {x: getattr(self, x) for x in ("instances", "ties", "counts", "provenance")}
+        return RankSet(self.system, self.ranks, self.n, beyond=self.beyond, **columns)
+
     def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
         """Refuse ranks that lie beyond a list, but for a metric that is cut before its end.
 
@@ -482,6 +505,7 @@ class RankSet(ByDigest):
 
 
 _TABLE = 1 << 22  # entries of a matrix held at a time
+_ROUNDED = 1e-6  # how far a share that is certain may be off
 _SEED = 0  # of the draws below, so that the same ranks come back each time
 
 
@@ -518,13 +542,11 @@ def require_ranks(value: object) -> None:
 
 def require_several(value: object) -> None:
     """Refuse a single rank set where a list of them is meant, what is none, and equal names."""
-    if isinstance(value, RankSet):
-        raise ValueError(f"sets must be a list of rank sets, got the one of {value.system!r}")
+    if isinstance(value, RankSet | Iterator):
+        told = f"the one of {value.system!r}" if isinstance(value, RankSet) else checks.shown(value)
+        raise ValueError(f"sets must be a list of rank sets, got {told}")
     names: set[str] = set()
-    listed = checks.several("sets", value, "rank set")
-    if not isinstance(value, Sequence):
-        raise ValueError(f"sets must be a list of rank sets, got {checks.shown(value)}")
-    for each in listed:
+    for each in checks.several("sets", value, "rank set"):
         require_ranks(each)
         if each.system in names:
             raise ValueError(

@@ -191,6 +191,7 @@ def sample_ranks(
     ranks.require_known()
     checks.generator(rng)
     protocol = Protocol.of({"scheme": scheme})
+    protocol.check_mass(ranks)
     if ranks.max_relevant > 1 or scheme == "popularity":
         what = "several relevant items in one instance" if ranks.max_relevant > 1 else scheme
         raise ValueError(f"system {ranks.system!r}: {what} has no one sampled rank per instance")

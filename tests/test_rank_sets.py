@@ -10,7 +10,7 @@ from tests.oracles import UNIFORM, WITHOUT
 
 TRUE = {
     "system": "S", "ranks": [3, 1], "n": [9, 8], "instances": ["a", "b"], "ties": [0, 1],
-    "mass_above": [0.5, 0.25], "counts": [1, 2],
+    "mass_above": [0.5, 0.0], "counts": [1, 2],
 }  # fmt: skip
 SAMPLED = {
     "system": "S", "sampled_ranks": [1, 2], "n": [50, 50], "m": [10, 10], "instances": ["u", "v"],
@@ -195,3 +195,15 @@ def test_without_replacement_the_population_holds_the_negatives() -> None:
     assert srs.population == 13
     # One population for all of them, as estimates take it.
     assert [s.n for s in srs.outcomes.samplings] == [21, 21]
+
+
+def test_ranks_without_their_sampling_weights_are_those_of_a_uniform_scheme() -> None:
+    known = sd.RankSet("M", [1, 5, 10], 10, mass_above=[0, 0.9, 1 - 1e-9], counts=[1, 2, 1])
+    plain = known.without_mass()
+    assert plain == sd.RankSet("M", [1, 5, 10], 10, counts=[1, 2, 1])
+    assert plain.without_mass() is plain
+    # What weighs nothing may lie above, or below.
+    sd.RankSet("M", [2, 9], 10, mass_above=[0, 1])
+    # A rank that is only known to lie beyond 9 may be 10 or more.
+    listed = sd.RankSet("L", [10], 12, beyond=[True], mass_above=[0.7])
+    assert listed.without_mass() == sd.RankSet("L", [10], 12, beyond=[True])

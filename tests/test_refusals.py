@@ -263,6 +263,19 @@ ranks(counts=[?, 1]) | counts of system 'S' must be above 0, got ? | 0 ; -2
 ranks(counts=[nan, 1]) | counts of system 'S' must .*finite
 ranks(counts=["a", 1]) | counts of system 'S' must hold numbers
 ranks(mass_above=[?, 0]) | mass_above of system 'S' must be a share in 0\.\.1, got ? | 1.5 ; -0.1
+ranks(ranks=[1, 4], mass_above=[?, 0.4])
+    | mass_above of system 'S' is 0.3 at rank 1, but no irrelevant item .*: it is 0 | 0.3
+ranks(ranks=[10, 4], mass_above=[?, 0.4])
+    | mass_above of system 'S' is 0.8 at rank 10, but every irrelevant .*: it is 1 | 0.8
+ranks(ranks=[1, 2], instances=["a", "a"], mass_above=[0, 0.1]) | mass_above .* at rank 2, but no
+ranks(ranks=[9, 10], instances=["a", "a"], mass_above=[0.9, 1]) | mass_above .* at rank 9, but every
+<expected_mean/std_of_mean>("AP", KNOWN, 3) | UNREAD
+sample_ranks(KNOWN, 3, RNG) | UNREAD
+<simulate("AP", KNOWN, 3, 2, RNG/curve("AP", [KNOWN], [3]/matching_cutoff(1, KNOWN, 3>) | UNREAD
+right_from("AP", [KNOWN, B]) | UNREAD
+verdict(["AP"], [KNOWN, B], 3) | UNREAD
+probability_<of_order/if_redrawn/if_shared>("AP", [KNOWN, B], 3) | UNREAD
+expected_mean("AP", KNOWN, 3, scheme=WITH) | .*which scheme 'with-replacement' does not read
 ranks(mass_above=[nan, 0]) | mass_above of system 'S' must hold finite
 ranks(instances=["a"]) | instances of system 'S' has shape \(1,\)
 ranks(instances=["a", "a"], ranks=[3, 3]) | .*'a' of system 'S' holds rank 3 twice
@@ -435,6 +448,8 @@ match(5, example) | table must be 1, 2, 3 or 4, got 5
 def rows() -> Iterator[tuple[str, str]]:
     hidden = ".*only known to lie beyond 5, .* k = 5 at most"
     table = TABLE.replace("\n    |", " |").replace("HIDDEN", hidden)
+    unread = "system 'M' has mass_above, which .* does not read: draw by .*without_mass"
+    table = table.replace("UNREAD", unread)
     table = table.replace("EVERY", f"CALLS['<{'/'.join(CALLS)}>']")
     refused = [name for name in METHODS if name not in ("mle", "monotone-mle")]
     for line in filter(None, table.replace("LIMITED", f"<{'/'.join(refused)}>").splitlines()):

@@ -387,9 +387,7 @@ def mean_of_sample(
     sets = [ranks] if versus is None else [ranks, versus]
     for each in sets:
         require_ranks(each)
-    confidence = checks.real("confidence", confidence, low=0, above=True)
-    if confidence >= 1:
-        raise ValueError(f"confidence must be below 1, got {confidence:g}")
+    confidence = checks.confidence(confidence)
     low = ranks.n_instances
     instances = checks.real("instances", instances, low=0, high=np.inf)
     if not instances >= low:

@@ -130,9 +130,7 @@ def significance(
     checks.generator(rng)
     metric, protocol = as_metric(metric), Protocol.of({"ties": ties, "weighting": weighting})
     resamples = checks.integer("resamples", resamples, low=100)
-    confidence = checks.real("confidence", confidence, low=0, above=True)
-    if confidence >= 1:
-        raise ValueError(f"confidence must be below 1, got {confidence:g}")
+    confidence = checks.confidence(confidence)
     groups = [_group(metric, sets, members, protocol) for members in paired_groups(sets, protocol)]
     home = {i: (g, row) for g, group in enumerate(groups) for row, i in enumerate(group.members)}
     steps = len(groups) * 2 + 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from inspect import signature
@@ -34,6 +34,7 @@ from sampledash.readers.upload_limits import MissingCandidates, ReadError
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, percent, span
 from sampledash.report.sentences import negatives
+from sampledash.sampling import Scheme
 
 UPLOAD, PASTE, SERVED = "Upload a file", "Paste ranks", "Results"
 #: Files that the dashboard is started with (``sampledash serve``), by name; they are only read.
@@ -88,11 +89,20 @@ class Source:
     bundled: bool  # with the package: computations may be shared by all users
     python: str = ""  # the expression that reads them: sd.read_rank_sets("ranks.csv", n=3706)
     averaged: bool = False  # several rankings of an instance, such as seeds, count as instances
+    uniform: bool = False  # the ranks carry sampling weights, which are left out
 
     @property
     def key(self) -> tuple[str, ...]:
         """The same only for the same ranks."""
         return digests(self.sets)
+
+    def drawn_by(self, scheme: Scheme) -> Source:
+        """The ranks as a scheme reads them: a uniform one has no use for sampling weights."""
+        if scheme == "popularity" or all(each.mass_above is None for each in self.sets):
+            return self
+        python = f"[ranks.without_mass() for ranks in {self.python}]"
+        sets = tuple(each.without_mass() for each in self.sets)
+        return replace(self, sets=sets, python=python, uniform=True)
 
     @property
     def largest_cutoff(self) -> int | None:
@@ -231,6 +241,7 @@ def _alone(ranks: RankSet) -> str:
         exact = mean(metric, ranks)
         if ranks.largest_cutoff is not None:  # nothing can be said of samples
             return f"{said} Its {metric} is {percent(exact)}."
+        (ranks,) = Source((ranks,), "", False).drawn_by(settings.scheme).sets
         sampled = expected_mean(metric, ranks, settings.m, scheme=settings.scheme, odds=odds)
     except (ValueError, IndexError):
         return said

@@ -165,11 +165,7 @@ def confidence_range(
     other items the sampled ranks are the ranks, and the metric is known.
     """
     metric, sets = _checked(metric, srs, versus, shape)
-    confidence = checks.real("confidence", confidence, low=0, high=1, above=True)
-    if confidence == 1:
-        raise ValueError(
-            "confidence must be below 1, got 1: only 0..1 holds the metric for certain"
-        )
+    confidence = checks.confidence(confidence)
     if all(one.scheme == "without-replacement" and np.all(one.m == one.n - 1) for one in sets):
         found = [float(np.average(metric(s.sampled_ranks, s.n), weights=s.counts)) for s in sets]
         return difference([(value, value) for value in found])
@@ -504,7 +500,7 @@ def stopping_range(
         raise ValueError(
             f"instances must be at least the {pilot.n_instances:g} of the pilot, got {whole:g}"
         )
-    confidence = checks.real("confidence", confidence, low=0, high=1, above=True)
+    confidence = checks.confidence(confidence)
     some = whole > pilot.n_instances
     level = (1 + confidence) / 2 if some else confidence
     found = confidence_range(_Cost("recall", metric.k), pilot, None, None, level)

@@ -136,10 +136,10 @@ class Interactions(ByDigest):
         found = object.__new__(Interactions)
         columns = (self.user, self.item, self.rating, self.time)
         at = checks.array_of("which", which)
-        if at.dtype == bool:
-            checks.length("which", at, self.size, f"one value for each of {self.size:,}")
-        else:
-            at = checks.integers("which", np.atleast_1d(at).ravel(), low=0, high=self.size - 1)
+        size = self.size if at.dtype == bool else at.size
+        checks.length("which", at, size, "indices, or True or False for each interaction")
+        if at.dtype != bool:
+            at = checks.integers("which", at, low=0, high=self.size - 1)
         kept = (None if column is None else column[at] for column in columns)
         found._hold(self.users, self.items, *kept)
         return found

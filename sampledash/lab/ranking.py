@@ -335,8 +335,7 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
             items = rows if single else list(chain.from_iterable(rows))
         except (TypeError, ValueError):
             raise ValueError(
-                f"{name} must hold an item of each user, or a list of items, got "
-                f"{checks.shown(given)}"
+                f"{name} must hold an item, or a list of items, of each user"
             ) from None
         item = checks.integers(name, items, low=0, high=shape[1] - 1)
         checks.length(name, item, sum(sizes), "whole numbers, columns of the scores")

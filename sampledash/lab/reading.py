@@ -189,7 +189,8 @@ def open_interactions(
 ) -> OpenedInteractions:
     """Parse a file without choosing among its interactions; arguments as in the reader."""
     data, called = limits.load(source, name, _BYTES)
-    chosen: Chosen = {"user": user, "item": item, "rating": rating, "time": time}
+    columns: Chosen = {"user": user, "item": item, "rating": rating, "time": time}
+    chosen: Chosen = {x: y if y is None else checks.text(x, y) for x, y in columns.items()}
     kind = limits.kind_of(data, called)
     if kind == "array":
         raise ReadError(f"{called} is a numpy array, which names no columns; save a CSV or Parquet")
@@ -242,7 +243,7 @@ def _source_of(
             found = next((i for i in usual if roles[i] is None), None)
             if found is not None:  # rating and Rating, say
                 cells_of.refuse_repeated([x for x in known if x == known[found]], name)
-        elif checks.text(role, wanted) == "":
+        elif wanted == "":
             found = None
         elif wanted in headers:
             found = headers.index(wanted)
@@ -301,9 +302,7 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame,
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     """Names of the columns, and whether the first line gives them: it has no numbers then."""
     numeric = [checks.is_numeral(cell) for cell in cells]
-    if not any(numeric) or any(
-        name in cells for name in chosen.values() if isinstance(name, str) and name
-    ):
+    if not any(numeric) or any(name in cells for name in chosen.values() if name):
         typed = [_TYPED.fullmatch(cell) for cell in cells]
         return [
             cell if own is None else own[1] for cell, own in zip(cells, typed, strict=True)

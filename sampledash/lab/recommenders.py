@@ -149,9 +149,8 @@ def recommender(name: str, **knobs: float) -> Recommender:
     known = {kind.lower(): kind for kind in FAMILIES}
     plain = checks.text("recommender", name).strip().lower()
     if plain not in known:
-        raise ValueError(
-            f"unknown recommender {checks.shown(name)}: known are {', '.join(FAMILIES)}"
-        )
+        known = ", ".join(FAMILIES)
+        raise ValueError(f"unknown recommender {checks.shown(name)}: known are {known}")
     kind = FAMILIES[known[plain]]
     names = [knob.name for knob in kind.knobs]
     for knob in knobs:

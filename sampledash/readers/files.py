@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -466,5 +465,4 @@ _READING = Lock()  # thirty readers who ask at once read the file once
 
 @cache
 def _example(name: str) -> list[RankSet]:
-    file = EXAMPLES[name].file
-    return read_rank_sets(io.BytesIO((bundled() / file).read_bytes()), name=file)
+    return read_rank_sets(str(bundled() / EXAMPLES[name].file))

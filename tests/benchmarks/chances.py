@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import sampledash as sd
 from sampledash.comparison.chance import pair_chances
@@ -93,7 +94,9 @@ class Case:
                 tied = rng.integers(1, 30, len(ranks)) * (rng.random(len(ranks)) < 0.5)
                 more["ties"] = np.minimum(tied, room)
             if self.scheme == MASS:
-                more["mass_above"] = ((ranks - 1) / n[instance]) ** 0.7
+                of_instance = pd.Series(ranks).groupby(instance)
+                above, items = ranks - of_instance.rank(), of_instance.transform("size")
+                more["mass_above"] = (above / (n[instance] - items)).to_numpy() ** 0.7
             more |= {"instances": instance, "counts": counts[instance]}
             sets.append(sd.RankSet(name, ranks, n[instance], **more))
         return sets

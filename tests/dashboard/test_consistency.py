@@ -165,6 +165,30 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
         assert at.table[0].value.set_index("System")["Exact"]["A"] == exact
 
 
+def test_sampling_weights_are_read_by_popularity_alone_and_that_is_said():
+    ranks, mass = {"A": [2, 9], "B": [4, 5]}, {"A": [0.5, 0.9], "B": [0.6, 0.7]}
+    rows = [
+        f"{name},{user},{rank},20,{above}"
+        for name in ranks
+        for user, rank, above in zip("uv", ranks[name], mass[name], strict=True)
+    ]
+    file = "\n".join(["system,user,rank,n,mass_above", *rows]).encode()
+    at = page(metrics=["AUC"], m="5", answers="Numbers").upload("weights.csv", file)
+
+    def sampled(at):
+        cells = at.table[0].value.set_index("System")["Sampled, m = 5"]
+        return [float(cells[name].split(" ")[0]) for name in "AB"]
+
+    sets = sd.read_rank_sets(io.BytesIO(file), name="weights.csv")
+    assert "(mass_above) are left out: only the popularity scheme reads them." in at.captions
+    drawn = [100 * sd.expected_mean("AUC", each.without_mass(), 5) for each in sets]
+    assert sampled(at) == pytest.approx(drawn, abs=0.005)
+    at.selectbox(key="scheme").set_value("popularity").run()
+    assert "mass_above" not in at.captions
+    drawn = [100 * sd.expected_mean("AUC", each, 5, scheme="popularity") for each in sets]
+    assert sampled(at) == pytest.approx(drawn, abs=0.005)
+
+
 def test_wrong_files_get_one_sentence_and_lose_nothing():
     at = page()
     before, charts = at.numbers, len(at.pictures)

@@ -236,8 +236,8 @@ def _check(source: Source) -> Question:
         options["ties"] = state.value("ties", DEFAULTS)
     if _several(source.sets):
         options["weighting"] = WEIGHTINGS[state.value("weighting", DEFAULTS)]
-    question = Question(source, metrics, settings.m, options)
-    for each in source.sets:
+    question = Question(source.drawn_by(settings.scheme), metrics, settings.m, options)
+    for each in question.sets:
         question.protocol.check(each, settings.m)
     most = LIVE if question.fits else M_CAP
     if settings.m > most:
@@ -352,6 +352,7 @@ def say_verdict(result: Result, x: int, *, dim: bool = False) -> None:
             st.markdown(others)
     notes = beware(result, system_name)
     notes.append(words.looked_at(values, result.m_max, result.capped))
+    notes.append(words.UNIFORM * q.source.uniform)
     if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
         notes.append(f"{q.metrics[x]}: {note}")
     for note in filter(None, notes):

@@ -47,6 +47,10 @@ NO_COUNTEREXAMPLE = (
     "items. AUC is the one metric here that sampling leaves consistent; other metrics weigh the "
     "top, which a sample cannot see."
 )
+UNIFORM = (
+    "The sampling weights of these ranks (mass_above) are left out: only the popularity scheme "
+    "reads them."
+)
 NONE = (
     "**No ranks flip under {metric} here**: with these negatives its expected value follows the "
     "exact one in a straight line, so the means keep their order."
