@@ -167,7 +167,8 @@ def read_rank_sets(
         Path, or binary buffer, which is read from its beginning, or several of them: CSV, TSV or
         semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), a TREC run, or lists of
         recommendations; each of them may be packed with gzip; or a folder of Parquet, also
-        partitioned, which takes ``sampledash[warehouse]`` and is reduced to counts where it has
+        partitioned (``system=iALS d=16/part-0.parquet``), which takes ``sampledash[warehouse]`` and
+        is reduced to counts where it has
         more rows than are read at once. At most 256 MiB unpacked, and ten
         million rows; three million with other columns than system, rank, n and count, two million
         with labels that are text, in TREC files and lists, and of cells where there is one column
@@ -221,8 +222,10 @@ def read_rank_sets(
     (simulations and exact laws need whole numbers), 0 says nothing, and systems need not have the
     same rows, only as many instances. *Wide*: one column per system, named by its header, and
     optionally instance and n_candidates; a blank cell is an instance that this system lacks;
-    columns without any number, or without a name, are ignored. A file with a rank column is long,
-    any other is wide: so no system of a wide file can be called "rank" or "n".
+    columns of text, and an index of the rows, are ignored; text meant as a number (``5%``), and a
+    column that may or may not be an index, are refused. A file with a rank column is long, any
+    other is wide: so no system of a wide file can be called "rank" or "n". Text that may name
+    systems, under a header that we do not know, is refused: all systems would be read as one.
 
     *Arrays*: one dimension holds the ranks of one system, two are wide, named fields are columns.
     Pickles are never read. *TREC*: a run has lines ``qid Q0 docid rank score tag``, qrels have
