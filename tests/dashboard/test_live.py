@@ -85,11 +85,10 @@ def test_frames_of_m_keep_the_metric_of_the_sentence_and_say_what_the_others_are
     asked = tuple(map(sd.parse_metric, ("Recall@10", "NDCG", "AP")))
     result = compute(Question(source, asked, 100, {"scheme": "without-replacement"}))
     for x in (0, 2):
-        frames = consistency._follows(
-            Focus(result, x, 0), None, pictures.DIFFERENCE, dark=False
-        ).frames()
+        focus = Focus(result, x, 0)
+        frames = consistency._follows(focus, None, pictures.DIFFERENCE, dark=False).frames
         for m in (1, 100, 1_000, 2_000):
-            texts = frames[f"{m:,}"].texts
+            texts = frames[f"{m:,}"]().texts
             (said,), (others,) = (texts[at] for at in (HEADLINE, f".st-key-{consistency.OTHERS} p"))
             assert f"{m:,} negative{'s' * (m > 1)} {asked[x]}" in said[2]
             rows = sd.verdict(asked, source.sets, m, scheme="without-replacement")
