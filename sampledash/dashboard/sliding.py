@@ -171,11 +171,10 @@ def live(curves: Sequence[Curve], values: Sequence[float], says: str = "") -> st
 
 def lines(x: Ints, curves: Sequence[Curve]) -> list[Trace]:
     """Traces of curves over a common x."""
-    at = x.tolist()
-    heights = [np.round(100 * curve.y, 5).tolist() for curve in curves]
+    drawn = [(curve, *theme.steps(x, np.round(100 * curve.y, 5))) for curve in curves]
     return [
-        scatter("lines", at, y, name=curve.name, line=curve.line)
-        for curve, y in zip(curves, heights, strict=True)
+        scatter("lines", at.tolist(), y.tolist(), name=curve.name, line=curve.line)
+        for curve, at, y in drawn
     ]
 
 

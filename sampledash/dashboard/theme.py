@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from sampledash.metrics import Metric
 from sampledash.report.numbers import short_count
-from sampledash.types import Flags, Floats
+from sampledash.types import Flags, Floats, Ints
 
 FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Roboto, Helvetica, Arial, sans-serif'
 HEIGHT = 360
@@ -455,6 +455,20 @@ def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
 def margin(top: int) -> dict[str, int]:
     """Room around the plot."""
     return {"l": 8, "r": 12, "t": top, "b": 8}
+
+
+def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
+    """A line that falls upright where it takes two values alone: both ends of each jump.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in steps(np.array([1, 2, 3]), np.array([100.0, 100.0, 0.0]))]
+    [[1, 2, 3, 3], [100.0, 100.0, 100.0, 0.0]]
+    """
+    if len(y) < 3 or len(np.unique(y)) != 2:
+        return x, y
+    ends = np.flatnonzero(np.diff(y)) + 1
+    return np.insert(x, ends, x[ends]), np.insert(y, ends, y[ends - 1])
 
 
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:

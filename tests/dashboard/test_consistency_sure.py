@@ -1,6 +1,7 @@
 """How sure, repeat it, flips, why, for your paper: the numbers are the core's, and the paper's."""
 
 import io
+from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from sampledash.dashboard.consistency.result import SEED, Focus, Question, compu
 from sampledash.dashboard.ranks import Source
 from sampledash.papers.krichene import cells
 from sampledash.report.numbers import in_runs, percent
-from tests.dashboard.driver import Page
+from tests.dashboard.driver import Page, array
 
 ABC = "Three toy recommenders"
 OPTIONS = {"scheme": "without-replacement"}
@@ -219,3 +220,24 @@ def test_a_tie_has_no_order_and_no_half_instance_is_drawn():
     at = page(source="Paste ranks", ranks=ranks, m=20, answers="Repeat it")
     at.press("repeat_start")
     assert "must be whole numbers to simulate" in " ".join(x.value for x in at.info)
+
+
+def test_the_curve_of_the_plan_crosses_where_the_sentence_says():
+    at = page(metrics=["Recall@k"], sure_view="Plan")
+    shown = table(at).set_index("Pair")["Negatives for 95 %"]
+    sets, how = sd.example("movielens-xyz"), {"scheme": "without-replacement"}
+    (fig,) = [fig for fig in at.specs if fig["layout"]["uirevision"].startswith("chance-")]
+    crossed = 0
+    for line in fig["data"]:
+        m, y = (array(line[part]).astype(float) for part in "xy")
+        m, y = m[~np.isnan(y)], y[~np.isnan(y)]
+        here = int(shown[unescape(line["name"])].replace(",", ""))
+        crossed += here > 1
+        # From its last value below the line it rises to the next m: no slope hides the crossing.
+        assert (m[y < 95].max(), m[y >= 95].min()) == (here - 1, here)
+        for x in (here - 1, here):
+            row = sd.probability_of_order("Recall@10", sets, x, **how)
+            better, worse = unescape(line["name"]).split(" > ")
+            exact = row_of(row, better, worse)["probability"]
+            assert y[m == x].item() == pytest.approx(100 * exact, abs=1e-9)
+    assert crossed == 3

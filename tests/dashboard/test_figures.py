@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom, norm
 
 import sampledash as sd
-from sampledash.dashboard import theme
+from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency import pictures as consistency
 from sampledash.dashboard.correct import pictures as correct
 from sampledash.dashboard.explore import pictures as explore
@@ -109,7 +109,9 @@ def test_expected_curve(name, top):
     for dark in (False, True):
         how = {"m": M, "at": 100, "log": top is None, "dark": dark}
         fig = drawable(explore.expected_curve(metric, ranks, exact, mean, std, **how))
-        np.testing.assert_allclose(named(fig, "exact").y, 100 * exact)
+        line = named(fig, "exact")
+        last = np.diff(line.x, append=np.inf) > 0  # the lower end, where it falls upright
+        np.testing.assert_allclose(np.asarray(line.y)[last], 100 * exact)
         np.testing.assert_allclose(named(fig, f"sampled, m = {M},").y, 100 * mean)
         assert named(fig, "exact").line.dash == theme.EXACT_DASH
         assert named(fig, "exact").line.color == theme.look(dark).ink
@@ -274,3 +276,37 @@ def test_bars_are_bias_squared_and_variance_over_the_instances():
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 1e12)}, instances=1)
     np.testing.assert_allclose(fig.data[0].x, [0, 0.25])
     assert fig.layout.xaxis.range[1] < 1.1
+
+
+def upright(trace, after: int) -> bool:
+    """Whether a line falls from its highest value to its lowest one upright, behind a rank."""
+    x, y = np.asarray(trace["x"]), np.asarray(trace["y"])
+    at = np.flatnonzero(np.diff(y))
+    return x[at].tolist() == x[at + 1].tolist() == [after + 1]
+
+
+@pytest.mark.parametrize("k", [1, 10, 130])
+@pytest.mark.parametrize("name", ["recall", "precision", "hit_rate"])
+def test_a_cutoff_is_a_step_in_every_picture_over_ranks(name: str, k: int) -> None:
+    metric, sampling = sd.metric(name, k=k), sd.Sampling(2000, 400, "without-replacement")
+    ranks = grid.rank_grid(sampling.n, keep=grid.jumps(sampling, metric))
+    exact, mean = metric(ranks, sampling.n), sd.expected(metric, ranks, sampling)
+    none = np.zeros(len(ranks))
+    fig = explore.expected_curve(metric, ranks, exact, mean, none, m=400, at=7)
+    assert [upright(t, k) for t in traces(fig, ("exact", "sampled, m = 400,"))] == [True, False]
+    fig = explore.family(metric, ranks, exact, {400: mean, 1999: exact}, at=7)
+    assert [upright(t, k) for t in traces(fig)] == [False, True, True]
+    recipe = sd.correction("BV")
+    fig = correct.expectation(metric, ranks, exact, {recipe: mean}, focus=recipe)
+    assert [upright(t, k) for t in traces(fig)] == [True, False]
+    # The vector over the sampled rank: that of no correction is the metric itself.
+    vectors = {x: x.fit(metric, sampling).values for x in (sd.correction("uncorrected"), recipe)}
+    fig = correct.vector(metric, vectors, focus=recipe)
+    assert [upright(t, k) for t in traces(fig, ("uncorrected", str(recipe)))] == [True, False]
+    drawn = sliding.lines(ranks, [sliding.Curve("exact", exact, {}), sliding.Curve("m", mean, {})])
+    assert [upright(trace, k) for trace in drawn] == [True, False]
+
+
+def traces(fig, names: tuple[str, ...] = ()):
+    data = fig["data"] if isinstance(fig, dict) else fig.data
+    return [trace for trace in data if not names or trace["name"] in names]

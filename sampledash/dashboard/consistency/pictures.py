@@ -480,14 +480,15 @@ def chance_over_m(
 ) -> go.Figure:
     """Chance that one run shows the true order over m, by the name of the pair.
 
-    ``at`` and ``target``, the present m and the chance that is wanted, are marked.
+    ``at`` and ``target``, the present m and the chance that is wanted, are marked. Where a chance
+    is NaN its line goes on.
     """
     c, data = theme.look(dark), []
     for place, (name, y) in enumerate(series.items()):
         # No colour, which would be that of a system; the first stands out.
         line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
-        look = {"mode": "lines+markers", "marker": {"size": 5}}
+        look = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
         data.append(theme.curve(m_values, theme.in_percent(y), line, name, **look))
     wanted = theme.level(100 * target, c.green, width=1.5, dash="dot")
     return theme.figure(

@@ -39,6 +39,7 @@ CORRECTIONS = {
 MOST_PAIRS = 10  # of the tile map, and of a list of pairs to choose from
 MOST_CURVES = 10  # systems drawn
 MOST_SYSTEMS = 5  # whose pairs are all looked at in the tabs
+MOST_OVER_M = 6  # pairs whose chance is drawn over m
 SEED = 1  # of the resamples
 
 
@@ -255,18 +256,32 @@ class Focus:
         return float(row["low"]), float(row["high"])
 
     @remembered
-    def over_m(self, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
-        """Chance of the true order at some values of m: those values, and a curve per pair."""
-        q, known = self.result.question, self.result.orders.m_values
-        picked = np.unique(np.geomspace(1, len(known), 14).round().astype(int)) - 1
-        ms = np.unique(np.r_[known[picked], q.m])
-        ms = ms[ms <= max(known[-1], q.m)]
-        tables = []
-        for done, m in enumerate(ms):
+    def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
+        """Chance of the true order at some values of m: those values, and a curve per pair.
+
+        Among them is the m from which a pair has this probability, and the one before: there the
+        curves of the other pairs are NaN.
+        """
+        r, known = self.result, self.result.orders.m_values
+        picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
+        at = {m: set(self.pairs) for m in [*known[picked].tolist(), r.m]}
+        needed = self.rows(self.needed(probability))["m"]
+        for pair, crossing in zip(self.pairs[:MOST_OVER_M], needed, strict=False):
+            if not pd.isna(crossing):
+                for m in range(max(int(crossing) - 1, 1), int(crossing) + 1):
+                    at.setdefault(m, set()).add(pair)
+        ms = np.array(sorted(at))
+        curves = {pair: np.full(len(ms), np.nan) for pair in self.pairs}
+        for done, m in enumerate(ms.tolist()):
             progress(done / len(ms))
-            tables.append(probability_of_order(self.metric, self.sets, int(m), **q.options))
-        series = np.array([self.rows(table)["probability"] for table in tables], dtype=np.float64)
-        return ms, dict(zip(self.pairs, series.T, strict=True))
+            systems = {end for pair in at[m] for end in r.ends[pair]}
+            sets = [r.question.sets[i] for i in sorted(systems)]
+            table = probability_of_order(self.metric, sets, m, **r.question.options)
+            names = map(frozenset, zip(table["better"], table["worse"], strict=True))
+            chances = dict(zip(names, table["probability"], strict=True))
+            for pair in at[m]:
+                curves[pair][done] = chances[frozenset(r.names(pair))]
+        return ms, curves
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:

@@ -18,7 +18,14 @@ from sampledash import simulation
 from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.cache import Key
 from sampledash.dashboard.consistency import instead, pictures, words
-from sampledash.dashboard.consistency.result import CORRECTIONS, MOST_PAIRS, SEED, Focus, recipe
+from sampledash.dashboard.consistency.result import (
+    CORRECTIONS,
+    MOST_OVER_M,
+    MOST_PAIRS,
+    SEED,
+    Focus,
+    recipe,
+)
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.report.escape import escaped, plain, system_name
 from sampledash.report.html import html_report
@@ -47,7 +54,6 @@ DEFAULTS: dict[str, Any] = {
 }
 REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
 _RUNS = "_consistency_runs"
-MOST_OVER_M = 6  # pairs in the picture
 MOST_TESTED = 50_000  # ranks whose instances are resampled for the report
 _NAN = float("nan")
 
@@ -160,15 +166,14 @@ def _plan(focus: Focus) -> None:
     wanted = page.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
     r, probability = focus.result, PROBABILITIES[wanted]
     sentence = st.empty()
+    with page.progress("Looking for the number of negatives") as report:
+        needed = focus.needed(probability, progress=report)
     with page.progress("The chance over m") as report:
-        ms, series = focus.over_m(progress=report)
+        ms, series = focus.over_m(probability, progress=report)
     curves = {plain(focus.label(pair)): series[pair] for pair in focus.pairs[:MOST_OVER_M]}
     fig = pictures.chance_over_m(ms, curves, at=r.m, target=probability, dark=page.is_dark())
     alt = f"Chance of the true order over m, up to {count(ms[-1])}, of {len(curves)} pairs."
     page.picture(fig, key="consistency_over_m", alt=alt)
-    # The picture stands while the numbers, which take longer, are looked for.
-    with page.progress("Looking for the number of negatives") as report:
-        needed = focus.needed(probability, progress=report)
     rows = focus.rows(needed)
     m, instances = (None if pd.isna(x) else int(x) for x in rows[["m", "instances"]].iloc[0])
     has = max(ranks.n_instances for ranks in r.question.sets)

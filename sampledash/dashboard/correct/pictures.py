@@ -45,7 +45,10 @@ def expectation(
     axis = theme.rank_axis(int(ranks[-1]), title="true rank (log scale)")
     colors = [c.ink, *(line["color"] for line in lines[1:])]
     return theme.figure(
-        [theme.curve(ranks, *each) for each in zip(y, lines, names, strict=True)],
+        [
+            theme.curve(*theme.steps(ranks, values), line, name)
+            for values, line, name in zip(y, lines, names, strict=True)
+        ],
         dark=dark,
         height=height,
         title=f"Expected {metric}",
@@ -65,12 +68,13 @@ def vector(
 
     Drawn at 400 sampled ranks at most, all of the first ones.
     """
-    shown = rank_grid(len(vectors[focus]))
+    falls = [np.flatnonzero(np.diff(x)) for x in vectors.values() if len(np.unique(x)) == 2]
+    shown = rank_grid(len(vectors[focus]), keep=[*np.ravel(falls) + 1, *np.ravel(falls) + 2])
     data = []
     for recipe in sorted(vectors, key=lambda x: x == focus):
         line = _line(recipe, focus, dark) | {"width": 1.5}
         here = theme.in_percent(vectors[recipe][shown - 1])
-        data.append(theme.curve(shown, here, line, str(recipe)))
+        data.append(theme.curve(*theme.steps(shown, here), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
     data.append(theme.dots(shown[:_DOTS], here[:_DOTS], dots, hoverinfo="skip"))
     # Another correction that explodes must not flatten the one in focus.

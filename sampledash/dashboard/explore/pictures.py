@@ -46,8 +46,8 @@ def expected_curve(
     band = np.concatenate([high, low[::-1]])
     data = [
         theme.area(np.concatenate([ranks, ranks[::-1]]), band, theme.faded(color, 0.16)),
-        theme.curve(ranks, y_exact, theme.exact_line(dark), "exact"),
-        theme.curve(ranks, y_mean, style, f"sampled, m = {count(m)},"),
+        theme.curve(*theme.steps(ranks, y_exact), theme.exact_line(dark), "exact"),
+        theme.curve(*theme.steps(ranks, y_mean), style, f"sampled, m = {count(m)},"),
     ]
     here, shapes = np.flatnonzero(ranks == at), []
     if len(here):
@@ -160,7 +160,10 @@ def family(
             i = _crossing(y, level)
             names.append(theme.name_at(ranks[i], float(y[i]), text, color, log=False))
     return theme.figure(
-        [theme.curve(ranks, *each) for each in zip(drawn, lines, texts, strict=True)],
+        [
+            theme.curve(*theme.steps(ranks, y), line, text)
+            for y, line, text in zip(drawn, lines, texts, strict=True)
+        ],
         dark=dark,
         height=height,
         title=str(metric),

@@ -44,8 +44,12 @@ class Panel(NamedTuple):
 def _exact(_: Metric, dark: bool) -> go.Figure:
     ranks = rank_grid(N, keep=[10, 11])
     data = [
-        theme.curve(ranks, theme.in_percent(x(ranks, N)), theme.metric_line(x, dark), str(x))
-        for x in _METRICS
+        theme.curve(
+            *theme.steps(ranks, theme.in_percent(metric(ranks, N))),
+            theme.metric_line(metric, dark),
+            str(metric),
+        )
+        for metric in _METRICS
     ]
     return theme.figure(
         data,
