@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,12 +12,18 @@ from scipy.special import chdtrc, gammaln
 
 from sampledash import checks
 from sampledash.rank_sets import ByDigest, digest_of, rounded_mean
-from sampledash.sampling import DEFAULT_SCHEME, SCHEMES, Sampling, Scheme
-from sampledash.types import Floats, Ints
+from sampledash.sampling import DEFAULT_SCHEME, SCHEMES, Sampling, Scheme, weighted_pmf_sums
+from sampledash.types import Flags, Floats, Ints
 
-#: Chance to be flagged as adaptive where m was set beforehand, at most.
+#: Chance that m seems to go with the rank where it does not, at most.
 LEVEL = 1e-3
+#: Explanations of an m that goes with the rank.
+READINGS = ("m was set beforehand", "what was drawn decided m")
+DOUBTFUL = 0.05  # chance below which estimates no longer count on one distribution for every m
 _STRATUM = 50.0  # instances of neighbouring n that are compared with one another, about
+_ENOUGH = 50.0  # instances that are a stratum of their own
+_NEAR = 1.5  # between the n, or the m, of a stratum, where it has enough instances
+_FAR = 4.0  # between them at most; m may differ by more, where negatives are dropped
 #: Most places 1..m+1 that are counted, for each m that occurs.
 MOST_PLACES = 10_000_000
 
@@ -35,6 +41,13 @@ class Outcomes:
     #: Whether what was drawn decided m, so that the numbers of instances per m are an outcome too.
     adaptive: bool = False
     design_effect: float = 1.0  # how many instances are worth one, at worst
+    #: Fewest and most candidates of an instance, where they differ; ``n`` is their mean.
+    extremes: tuple[int, ...] = ()
+
+    @property
+    def at_extremes(self) -> tuple[Outcomes, ...]:
+        """The same as if all instances had the fewest candidates, and the most."""
+        return tuple(replace(self, n=n, extremes=()) for n in self.extremes or (self.n,))
 
     @property
     def samplings(self) -> tuple[Sampling, ...]:
@@ -91,7 +104,9 @@ class SampledRankSet(ByDigest):
     adaptive
         Whether what was drawn for an instance decided how many negatives it got, as where more are
         drawn until one ranks above the item. ``False``: m was set beforehand, though it may differ
-        between instances. ``None``: not known, and tested: :func:`chance_if_set`.
+        between instances, also by what goes with the rank. ``None``: not known. Where m goes with
+        the rank, by a test that errs in at most 1 of 1,000 samples (:func:`chance_if_set`), ranges
+        then hold in both cases, and estimates are given for both: ``readings``.
 
     Raises
     ------
@@ -205,26 +220,40 @@ class SampledRankSet(ByDigest):
         head = f"{self.system!r} {self.scheme} {len(self)} {self.adaptive}"
         return digest_of(head, columns, self.instances)
 
-    @cached_property
-    def is_adaptive(self) -> bool:
-        """Whether m depends on what was drawn: as said, else by a test that flags 1 in 1,000."""
-        return self.chance_if_set < LEVEL if self.adaptive is None else self.adaptive
+    @property
+    def readings(self) -> tuple[SampledRankSet, ...]:
+        """The set under each explanation that is open: itself where there is a single one.
+
+        Else m goes with the rank and ``adaptive`` does not say why: m may have been set beforehand
+        by something that goes with the rank (first), or what was drawn may have decided it. No
+        sample can tell which.
+        """
+        return self.read_at(LEVEL)
+
+    def read_at(self, level: float) -> tuple[SampledRankSet, ...]:
+        """The readings, where m goes with the rank at this level of the test."""
+        if self.adaptive is not None or self.chance_if_set >= level:
+            return (self,)
+        return replace(self, adaptive=False), replace(self, adaptive=True)
 
     def require_set(self, what: str, instead: str) -> None:
         """Refuse what is valid only where m was set beforehand: what to do ``instead``."""
-        if self.is_adaptive:
-            told = "as adaptive says"
+        if self.readings[-1].adaptive:
+            reason = "what was drawn decided its m (as adaptive says)"
             if self.adaptive is None:
-                told = f"m set beforehand shows this with a chance of {self.chance_if_set:.0e}"
+                reason = (
+                    "its m goes with the rank, and either m was set beforehand by something that "
+                    "goes with it, or what was drawn decided m"
+                )
             raise ValueError(
-                f"{what} is not valid for system {self.system!r}: what was drawn decided its m "
-                f"({told}), which changes the law of the sampled rank at each m; {instead}, or "
-                "give adaptive=False if m was set beforehand"
+                f"{what} is not valid for system {self.system!r}: {reason}, which changes the "
+                f"distribution of the sampled rank at each m; {instead}, or give adaptive=False if "
+                "m was set beforehand"
             )
 
     @cached_property
     def chance_if_set(self) -> float:
-        """Chance of such a dependence of the sampled ranks on m if m was set beforehand."""
+        """Chance of so much dependence of m on the rank if m was set independently of it."""
         used = self.counts > 0
         weight = self.counts[used] / self.design_effect
         return chance_if_set(self.n[used], self.m[used], self.sampled_ranks[used] - 1, weight)
@@ -255,20 +284,74 @@ class SampledRankSet(ByDigest):
     @cached_property
     def outcomes(self) -> Outcomes:
         """How often each sampled rank occurred, for each m from the fewest on."""
-        drawn, counts = _distinct(self.m[self.counts > 0]).tolist(), []
-        for m in drawn:
-            here = self.m == m
-            found = np.bincount(self.sampled_ranks[here] - 1, self.counts[here], m + 1)
-            counts.append(found.astype(np.float64))
-            counts[-1].setflags(write=False)
-        return Outcomes(
-            population_of(self.scheme, self.population, drawn[-1]),
-            self.scheme,
-            tuple(drawn),
-            tuple(counts),
-            self.is_adaptive,
-            self.design_effect,
+        return self._outcomes(self.counts > 0)
+
+    def _outcomes(self, here: Flags | Ints, most: int | None = None) -> Outcomes:
+        """Outcomes of some instances, with negatives beyond ``most`` dropped at random."""
+        n, m, weight = self.n[here], self.m[here], self.counts[here]
+        above, counts = self.sampled_ranks[here] - 1, []
+        drawn = m if most is None else np.minimum(m, most)
+        sizes = tuple(_distinct(drawn).tolist())
+        for size in sizes:
+            whole, part = m == size, (drawn == size) & (m > size)
+            seen = np.bincount(above[whole], weight[whole], size + 1).astype(np.float64)
+            if np.any(part):  # the mean over all ways to drop them
+                every = [(above[part], (m - above)[part], weight[part])]
+                seen += weighted_pmf_sums("without-replacement", size, every)[0]
+            seen.setflags(write=False)
+            counts.append(seen)
+        least, mean, largest = (
+            population_of(self.scheme, x, sizes[-1])
+            for x in (int(n.min()), rounded_mean(n, weight), int(n.max()))
         )
+        return Outcomes(
+            mean,
+            self.scheme,
+            sizes,
+            tuple(counts),
+            bool(self.readings[-1].adaptive),
+            self.design_effect,
+            () if least == largest else (least, largest),
+        )
+
+    @cached_property
+    def strata(self) -> tuple[Outcomes, ...]:
+        """Outcomes apart for instances of nearly equal n, and of nearly equal m where that matters.
+
+        Each stratum is a plain sample with a rank distribution of its own. Where a dependence of m
+        on the rank is not ruled out and m was set beforehand, strata differ in m too. An instance
+        then counts with as many negatives as that with the fewest in its stratum, as if the others
+        had been dropped at random.
+        """
+        used = np.flatnonzero(self.counts > 0)
+        apart = not self.adaptive and self.chance_if_set < DOUBTFUL
+        found = []
+        for here in _groups(used, self.n, self.counts, _FAR):
+            # From the most negatives down: a few instances with few then cost the others nothing.
+            parts = _groups(here, 1 / self.m, self.counts, np.inf) if apart else [here]
+            for part in parts:
+                most = int(self.m[part].min()) if apart else None
+                if self.scheme == "without-replacement" and not self.adaptive:
+                    most = min(most or MOST_PLACES, int(self.n[part].min()) - 1)
+                found.append(self._outcomes(part, most))
+        return tuple(found)
+
+
+def _groups(here: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
+    """Instances ``here`` in groups of neighbouring sizes, from the smallest on.
+
+    A group ends where the next size is not near and there are enough instances, or is far.
+    """
+    logs, place = np.unique(np.log(np.asarray(sizes)[here]), return_inverse=True)
+    totals = np.bincount(place, weights[here])
+    before, starts = np.cumsum(totals) - totals, [0]
+    while starts[-1] < len(logs):
+        first, start = logs[starts[-1]] + 1e-9, starts[-1]
+        near, distant = np.searchsorted(logs, [first + np.log(_NEAR), first + np.log(far)])
+        enough = np.searchsorted(before, before[start] + _ENOUGH)
+        starts.append(int(min(max(near, enough), distant)))
+    group = np.searchsorted(starts, place, side="right")
+    return [here[group == i] for i in range(1, len(starts))]
 
 
 def _distinct(values: Ints) -> Ints:
@@ -282,15 +365,16 @@ def population_of(scheme: Scheme, mean: int, m: int) -> int:
 
 
 def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
-    """Chance of so much dependence of what was drawn on m if m was set beforehand.
+    """Chance of so much dependence of what was drawn on m if m is independent of the rank.
 
     Each instance with n candidates and m negatives, ``above`` of them above its item, stands for
     ``weight`` instances. 1 where nothing can be tested.
 
-    If m was set beforehand, alike for items that stand high and low, then dropping negatives at
-    random until all instances have as few as the one with the fewest leaves counts above the item
-    that are independent of m. An evaluation that draws on while nothing ranks above the item makes
-    these counts small where m is large.
+    If m is independent of the rank among instances of the same n, then dropping negatives at random
+    until all instances have as few as the one with the fewest leaves counts above the item that are
+    independent of m. An evaluation that draws on while nothing ranks above the item makes these
+    counts small where m is large; an m that was set beforehand by something that goes with the rank
+    makes them small or large there.
 
     The test is that of Cochran, Mantel & Haenszel: two scores of the count above (its mean, and
     whether it is 0) are correlated with the midrank of m, among instances of the same or
@@ -300,10 +384,15 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     than stated. Where m follows n (all candidates there are, or a share of them) nothing is
     flagged: m was set by n.
 
+    Where few instances have another m than the rest, the sum of their scores is not normal: its
+    tail is then bounded by Bernstein's inequality, with the largest contribution of an instance,
+    which makes no difference where all contributions are small.
+
     References
     ----------
     Landis, Heyman & Koch, Average partial association in three-way contingency tables,
-    International Statistical Review 1978 (correlation with several mean scores).
+    International Statistical Review 1978 (correlation with several mean scores); Boucheron, Lugosi
+    & Massart, Concentration Inequalities, 2013, section 2.8 (Bernstein).
     """
     if np.ptp(m) == 0 or _follows(n, m):
         return 1.0
@@ -336,8 +425,17 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     told = values > 1e-9 * max(float(values.max()), 1e-300)
     if not np.any(told):
         return 1.0
-    along = vectors[:, told].T @ total
-    return float(chdtrc(int(told.sum()), np.sum(along**2 / values[told])))
+    along = (vectors[:, told].T @ total) / values[told]
+    squared = float(np.sum(along**2 * values[told]))
+    # The largest contribution of an instance, in standard errors: its midrank times its score,
+    # which is a mean of what is left above of the fewest, or none of them.
+    direction = vectors[:, told] @ along
+    scores = np.stack([np.minimum(s, fewest) / fewest, np.zeros(len(s))]) * (s > 0)
+    ends = np.stack([direction @ scores, np.full(len(s), direction[1]), direction[0] / fewest])
+    off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
+    largest = np.maximum.reduceat(np.abs(place), first) * np.maximum.reduceat(off, first)
+    steep = float(largest[kept].max()) / squared**0.5 if squared else 0.0
+    return float(chdtrc(int(told.sum()), squared / (1 + squared**0.5 * steep / 3)))
 
 
 def _follows(n: Ints, m: Ints) -> bool:

@@ -87,7 +87,7 @@ def _digits(x: float) -> float:
 
 
 OF_SET = "system ranks sampled_ranks n m scheme instances ties mass_above counts n_instances"
-PARTS = {sd.RankSet: OF_SET, sd.SampledRankSet: f"{OF_SET} is_adaptive", sd.Metric: "name k share"}
+PARTS = {sd.RankSet: OF_SET, sd.SampledRankSet: f"{OF_SET} readings", sd.Metric: "name k share"}
 
 
 def said(value: Any, path: str = "", into: Record | None = None) -> Record:
@@ -539,7 +539,8 @@ KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
         "estimator": ("side by side", "shape-constrained MLE", "MLE", "MES", "BV-MLE", "BV-MES",
                       "MN", "BV", "CLS", "rank estimate", "uncorrected"),
         "sampled_source": ("MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"),
-        "sampled": SAMPLED, "draw_seed": (1, 2), "m_set": ("true",), "table_instances": (0, 6040),
+        "sampled": SAMPLED, "draw_seed": (1, 2), "table_instances": (0, 6040),
+        "m_set": ("m was set beforehand", "The draw decided m"),
         "estimate_tab": ("Estimates", "True ranks", "Which γ"),
         "estimates_view": ("Every estimator", "Pairs"),
     },

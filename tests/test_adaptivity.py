@@ -1,4 +1,4 @@
-"""The test whether what was drawn decided m: its level, its power, and what the reader says."""
+"""The test whether m goes with the rank: its level, its power, and what the reader says."""
 
 from collections.abc import Callable
 
@@ -8,6 +8,7 @@ import pytest
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.types import Floats, Ints
 from tests.estimation.cases import adaptive
+from tests.oracles import WITH
 
 Rule = Callable[[np.random.Generator, Ints], Ints]
 
@@ -70,16 +71,17 @@ def test_weights_count_as_instances() -> None:
     assert chance(1000, m, above, counts=weight / 5.0) > alone
 
 
-def test_what_is_said_overrules_the_test() -> None:
+def test_where_nobody_says_why_m_goes_with_the_rank_both_readings_are_open() -> None:
     m, above = adaptive(np.linspace(0, 1, 300) ** 3, np.random.default_rng(45), 20, 320, 1)
     tested, yes, no = (
-        SampledRankSet("A", above + 1, 1000, m, scheme="with-replacement", adaptive=said)
+        SampledRankSet("A", above + 1, 1000, m, scheme=WITH, adaptive=said)
         for said in (None, True, False)
     )
-    assert (tested.is_adaptive, yes.is_adaptive, no.is_adaptive) == (True, True, False)
+    assert tested.readings == (no, yes)
+    assert (yes.readings, no.readings) == ((yes,), (no,))
     assert len({tested.digest, yes.digest, no.digest}) == 3
-    assert not SampledRankSet("A", [1, 3], 100, 20).is_adaptive
-    assert SampledRankSet("A", [1, 3], 100, 20, adaptive=True).is_adaptive
+    plain = SampledRankSet("A", [1, 3], 100, 20, scheme=WITH)
+    assert plain.readings == (plain,)
     # 300 entries of 10 instances are worth 10.
     few = chance(1000, m, above, instances=np.arange(300) // 30)
     assert few > tested.chance_if_set**0.1

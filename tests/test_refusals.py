@@ -309,7 +309,7 @@ rank_distribution(sampled(), iterations=0) | iterations must be at least
 rank_distribution(sampled(), "mes", iterations=5) | .*no effect on 'mes'
 rank_distribution([sampled(), sampled(scheme=WITH)]) | .*pool sets drawn in the same way
 rank_distribution(sampled(n=10**7 + 1)) | n = 10000001 is too large to write out
-<fitted(MIXED_UP, "mle"/interval("AP", MIXED_UP/bounds("AP", MIXED_UP>)
+fitted(MIXED_UP, "mle")
     | sampled_rank 2 cannot occur with n = 2 and m = 2
 sampled(n=2, m=2, scheme=WITH)
     | sampled_rank of system 'X' is 2, which cannot occur with n = 2 and m = 2

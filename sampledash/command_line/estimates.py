@@ -22,7 +22,7 @@ from sampledash.estimation.bounds import (
     bounds_from_table,
     unless_contradicted,
 )
-from sampledash.estimation.estimate import compare, interval, point
+from sampledash.estimation.estimate import by_reading, compare, interval
 from sampledash.estimation.linear_programme import Shape
 from sampledash.metrics import Metric
 from sampledash.readers.files import read_sampled_ranks
@@ -30,10 +30,12 @@ from sampledash.readers.printed_table import PrintedRow, read_printed
 from sampledash.readers.upload_limits import check_utf8, kind_of, load
 from sampledash.report.sentences import cutoff_holds_all
 from sampledash.report.tables import vector_json
+from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
+_READINGS = ("estimate_if_set", "estimate_if_drawn")  # where m goes with the rank
 
 
 def correct(args: argparse.Namespace, progress: Progress) -> Answer:
@@ -63,27 +65,41 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
     asked: Any = args.correction or "monotone-mle"
     called = "shape-constrained MLE" if asked == "monotone-mle" else asked
     estimates, pairs, said = [], [], []
+    unsaid = [one for one in sets if len(one.readings) > 1]
+    if unsaid:
+        chance = max(one.chance_if_set for one in unsaid)
+        said.append(words.goes_with_rank([one.system for one in unsaid], chance))
+        said.append("Say which in a column adaptive: no if m was set beforehand, else yes.")
     ends = list(combinations(range(len(sets)), 2))
     for x, metric in enumerate(metrics):
-        values = [point(metric, one, asked) for one in sets]
-        spans = [_spans(partial(_alone, metric, one)) for one in sets]
+        by_system = {one.system: by_reading(metric, one, asked) for one in sets}
+        values = [sum(readings) / len(readings) for readings in by_system.values()]
+        spans = [_spans(partial(_alone, metric, one), one) for one in sets]
         apart = []
         for place, (i, j) in enumerate(ends):
-            apart.append(_spans(partial(_difference, metric, sets[i], sets[j])))
+            both = sets[i], sets[j]
+            apart.append(_spans(partial(_difference, metric, *both), *both))
             progress((x + (place + 1) / len(ends)) / len(metrics))
-        rows = zip(sets, values, spans, strict=True)
-        estimates += [(str(metric), one.system, value, *ends_) for one, value, ends_ in rows]
-        both = zip(ends, apart, strict=True)
-        pairs += [(str(metric), sets[i].system, sets[j].system, *span) for (i, j), span in both]
-        systems = [one.system for one in sets]
+        for one, value, span in zip(sets, values, spans, strict=True):
+            readings = (by_system[one.system] * 2)[:2] if unsaid else ()
+            estimates.append((str(metric), one.system, value, *span, *readings))
+        for (i, j), span in zip(ends, apart, strict=True):
+            pairs.append((str(metric), sets[i].system, sets[j].system, *span))
         word = words.told_apart([span[:2] for span in apart], [span[2:] for span in apart])
+        systems = list(by_system)
         said.append(words.sentence(str(metric), word, systems, values, called, spans[0][:2]))
-        against = zip(systems, spans, strict=True)
-        said += [words.contradicts(name) for name, span in against if np.isnan(span[2])]
+        if unsaid:
+            of_unsaid = {one.system: by_system[one.system] for one in unsaid}
+            said.append(f"{metric} {words.by_reading(of_unsaid, called)}")
+        against = zip(sets, spans, strict=True)
+        said += [words.contradicts(one.system) for one, span in against if _against(one, span)]
         least = min(sets, key=lambda one: one.population)
         said += cutoff_holds_all(metric, least.population, least.outcomes.m[-1])
     tables = {
-        "estimates": pd.DataFrame(estimates, columns=["metric", "system", "estimate", *_ENDS])
+        "estimates": pd.DataFrame(
+            estimates,
+            columns=["metric", "system", "estimate", *_ENDS, *(_READINGS if unsaid else ())],
+        )
     }
     if pairs:
         tables["differences"] = pd.DataFrame(pairs, columns=["metric", "first", "second", *_ENDS])
@@ -99,9 +115,18 @@ def _difference(metric: Metric, one: Any, other: Any, shape: Shape | None) -> Ra
     return told.low, told.high
 
 
-def _spans(make: Callable[[Shape | None], Range]) -> tuple[float, float, float, float]:
+def _against(one: SampledRankSet, span: Sequence[float]) -> bool:
+    """Whether the sampled ranks contradict that ranks fall off."""
+    return bool(np.isnan(span[2])) and not one.readings[-1].adaptive
+
+
+def _spans(
+    make: Callable[[Shape | None], Range], *sets: SampledRankSet
+) -> tuple[float, float, float, float]:
     """A range without and with the assumption that ranks fall off; NaN where that is refused."""
     whole, nowhere = make(None), (np.nan, np.nan)
+    if any(one.readings[-1].adaptive for one in sets):
+        return (*whole, *nowhere)
     shaped = unless_contradicted("non-increasing", lambda: make("non-increasing"))
     return (*whole, *(nowhere if shaped is None else shaped))
 

@@ -6,7 +6,8 @@ And so of what stopping when decided costs, from the sampled ranks of a pilot ru
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import get_args
 
 import numpy as np
@@ -16,14 +17,15 @@ from scipy.special import betaincinv, ndtri
 from sampledash import checks
 from sampledash.estimation.confidence import (
     all_alike,
-    best_fit,
+    best_fits,
     interval_of_mean,
     mean_of_some,
     profile_interval,
+    worst_and_best,
 )
 from sampledash.estimation.linear_programme import Columns, Programme, Shape, clipped
 from sampledash.metrics import Metric, as_metric, parse_metric
-from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
+from sampledash.sampled_rank_sets import DOUBTFUL, LEVEL, Outcomes, SampledRankSet
 from sampledash.sampling import DEFAULT_SCHEME, Sampling, Scheme
 from sampledash.stopping import stopping_cost
 from sampledash.types import Floats, Ints
@@ -81,9 +83,10 @@ def bounds(
     constrains 200 of the m shares, so that the bounds are slightly wider than they could be and
     still hold. Without one, see :mod:`sampledash.estimation.confidence`.
 
-    The law is that of ``srs.outcomes``, with one n for all instances. Where the negatives were
-    drawn in another way, or n differs between instances, the sampled shares are off by more than a
-    tolerance of 1e-4 may allow for; on 6,000 instances that is far less than their sampling error.
+    Instances with nearly the same n are a stratum with a rank distribution of its own; within it
+    the bounds allow for any n between its fewest and its most, so that they hold at each instance's
+    own n. Where m goes with the rank and ``adaptive`` does not say why, they hold whether m was set
+    beforehand or what was drawn decided it.
     """
     metric, both = _checked(metric, srs, versus, shape)
     if tolerance is None:
@@ -91,7 +94,14 @@ def bounds(
     allowed = checks.real("tolerance", tolerance, low=0, high=1)
     for one in both:
         one.require_set("a tolerance", "leave it out")
-    return difference([_at_tolerance(metric, one, shape, allowed) for one in both])
+    return difference(
+        [
+            _over_strata(
+                one, [_at_tolerance(metric, x, shape, allowed, one.system) for x in one.strata]
+            )
+            for one in both
+        ]
+    )
 
 
 def require_sampled(name: str, value: object) -> None:
@@ -160,9 +170,11 @@ def confidence_range(
 ) -> tuple[float, float]:
     """Range of the metric of one set, or of the difference to another, at a confidence.
 
-    Where nearly all sampled ranks are one and the same, chi-squares say nothing: exact binomial
-    limits of the shares take their place, for each set on its own. Where the negatives are all
-    other items the sampled ranks are the ranks, and the metric is known.
+    Where nearly all sampled ranks of a stratum are one and the same, chi-squares say nothing: exact
+    binomial limits of the shares take their place, for each such stratum on its own. Where the
+    negatives are all other items the sampled ranks are the ranks, and the metric is known. Where m
+    goes with the rank and nobody said why, the range spans those of both explanations, and does so
+    without a word already where the dependence is merely likely.
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -172,29 +184,51 @@ def confidence_range(
     if shape is not None:
         for one in sets:
             one.require_set(f"shape {shape!r}", "leave shape out")
-    adaptive = any(one.is_adaptive for one in sets)
-    alike = [not adaptive and all_alike(one.outcomes) for one in sets]
-    if metric.linear and not adaptive:
-        for one, same in zip(sets, alike, strict=True):
-            # What shows no such ranks is refused as for any metric.
-            if same:
-                _within_limits(metric, one, shape, confidence)
-            elif shape is not None:
-                best_fit(metric, one, shape)
-        return interval_of_mean([one.outcomes for one in sets], confidence)
-    if not any(alike):
-        low, high = profile_interval([best_fit(metric, s, shape) for s in sets], confidence)
-        possible = difference([metric.worst_and_best(one.outcomes.n) for one in sets])
-        return clipped(low, high, *possible)
-    each = 1 - (1 - confidence) / len(sets)
-    return difference(
-        [
-            _within_limits(metric, one, shape, each)
-            if same
-            else profile_interval([best_fit(metric, one, shape)], each)
-            for one, same in zip(sets, alike, strict=True)
-        ]
-    )
+    level = DOUBTFUL if shape is None else LEVEL
+    ranges = [
+        _as_read(metric, read, shape, confidence)
+        for read in product(*(one.read_at(level) for one in sets))
+    ]
+    return _hull(ranges)
+
+
+def _as_read(
+    metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
+) -> Range:
+    """The range of sets of which each has a single reading."""
+    linear = metric.linear and not any(one.adaptive for one in sets)
+    needless = linear and shape is None  # only what shows no such ranks is refused
+    fits, alike = [], []
+    for one, sign in zip(sets, (1.0, -1.0), strict=False):
+        found = [None] * len(one.strata) if needless else best_fits(metric, one, shape)
+        for observed, fit in zip(one.strata, found, strict=True):
+            if fit is not None:
+                fits.append(replace(fit, weight=sign * fit.weight))
+            elif not needless or all_alike(observed):
+                alike.append((one, observed, sign * float(observed.total) / one.n_instances))
+    each = 1 - (1 - confidence) / max(len(alike) + bool(fits), 1)
+    ends = []
+    for one, observed, weight in alike:
+        span = _within_limits(metric, observed, shape, each, one.system)
+        ends.append((min(weight * x for x in span), max(weight * x for x in span)))
+    if linear:  # a shape that is not contradicted tells nothing more
+        return interval_of_mean([one.strata for one in sets], confidence)
+    if fits:
+        ends.append(profile_interval(fits, each))
+    possible = difference([possible_range(metric, one) for one in sets])
+    return clipped(sum(low for low, _ in ends), sum(high for _, high in ends), *possible)
+
+
+def possible_range(metric: Metric, srs: SampledRankSet) -> Range:
+    """Range of the metric whatever the ranks."""
+    return _over_strata(srs, [worst_and_best(metric, one) for one in srs.strata])
+
+
+def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
+    """Range of the mean over all instances."""
+    shares = [float(one.total) / srs.n_instances for one in srs.strata]
+    low, high = np.asarray(shares) @ np.asarray(ranges)
+    return float(low), float(high)
 
 
 def constrained(m: int) -> Ints:
@@ -218,55 +252,69 @@ def _up_to(
 
 
 def _at_tolerance(
-    metric: Metric, srs: SampledRankSet, shape: Shape | None, tolerance: float
-) -> tuple[float, float]:
-    columns, each = _up_to(metric, srs.outcomes, shape, lambda counts: constrained(len(counts) - 1))
-    shares = np.concatenate(each)
-    programme = Programme(columns, shares - tolerance, shares + tolerance)
-    found = programme.mean_range()
-    if found is None:
-        off = max(float(np.abs(programme.nearest()[0] - shares).max()), tolerance)
+    metric: Metric, stratum: Outcomes, shape: Shape | None, tolerance: float, system: str
+) -> Range:
+    found, nearest = [], np.inf
+    for observed in stratum.at_extremes:
+        columns, each = _up_to(metric, observed, shape, lambda counts: constrained(len(counts) - 1))
+        shares = np.concatenate(each)
+        programme = Programme(columns, shares - tolerance, shares + tolerance)
+        if (span := programme.mean_range()) is not None:
+            found.append(span)
+        else:
+            nearest = min(nearest, float(np.abs(programme.nearest()[0] - shares).max()))
+    if not found:
         assumed = "" if shape is None else f" {shape}"
         raise ValueError(
             f"tolerance = {tolerance:g} leaves no{assumed} rank distribution that agrees with "
-            f"the sampled ranks of system {srs.system!r}: take {off * 1.01:.3g}, or None "
-            "for their sampling error"
+            f"the sampled ranks of system {system!r}: take {max(nearest, tolerance) * 1.01:.3g}, "
+            "or None for their sampling error"
         )
-    return found
+    return _hull(found)
+
+
+def _hull(ranges: Sequence[Range]) -> Range:
+    return min(low for low, _ in ranges), max(high for _, high in ranges)
 
 
 def _within_limits(
-    metric: Metric, srs: SampledRankSet, shape: Shape | None, confidence: float
-) -> tuple[float, float]:
+    metric: Metric, stratum: Outcomes, shape: Shape | None, confidence: float, system: str
+) -> Range:
     """Bounds by Clopper-Pearson limits of the cumulative shares about each sampled rank seen."""
     # With a shape they are those of the distribution that ranks come from: half of the chance to
     # miss is left to the ranks of these instances, which scatter about it.
-    observed, half = srs.outcomes, (1 + confidence) / 2
+    half = (1 + confidence) / 2
     level = confidence if shape is None else half
 
     def about(counts: Floats) -> Ints:
         seen = np.flatnonzero(counts) + 1
         return np.unique(np.clip(np.concatenate([seen - 1, seen]), 1, len(counts) - 1))
 
-    columns, shares = _up_to(metric, observed, shape, about)
-    lows, highs = [], []
-    for counts, share in zip(observed.counts, shares, strict=True):
-        total = counts.sum() / observed.design_effect
-        below = share * total
-        tail = (1 - level) / (2 * len(share) * len(shares))
-        lows.append(np.where(below > 0, betaincinv(below, total - below + 1, tail), 0.0))
-        highs.append(np.where(below < total, betaincinv(below + 1, total - below, 1 - tail), 1.0))
-    found = Programme(columns, np.concatenate(lows), np.concatenate(highs)).mean_range()
-    if found is None:
+    found = []
+    for observed in stratum.at_extremes:
+        columns, shares = _up_to(metric, observed, shape, about)
+        lows, highs = [], []
+        for counts, share in zip(observed.counts, shares, strict=True):
+            total = counts.sum() / observed.design_effect
+            below = share * total
+            tail = (1 - level) / (2 * len(share) * len(shares))
+            low = betaincinv(below, total - below + 1, tail)
+            high = betaincinv(below + 1, total - below, 1 - tail)
+            lows.append(np.where(below > 0, low, 0.0))
+            highs.append(np.where(below < total, high, 1.0))
+        found.append(Programme(columns, np.concatenate(lows), np.concatenate(highs)).mean_range())
+    ranges = [span for span in found if span is not None]
+    if not ranges:
         assumed, remedy = ("", "") if shape is None else (f" {shape}", ", or leave shape out")
         raise ValueError(
-            f"no{assumed} rank distribution shows the sampled ranks of system {srs.system!r}: "
-            f"nearly all are {int(np.argmax(observed.counts[0])) + 1}; check n and m{remedy}"
+            f"no{assumed} rank distribution shows the sampled ranks of system {system!r}: "
+            f"nearly all are {int(np.argmax(stratum.counts[0])) + 1}; check n and m{remedy}"
         )
+    low, high = _hull(ranges)
     if shape is None:
-        return found
+        return low, high
     return clipped(
-        *mean_of_some(metric, observed, *found, half), *metric.worst_and_best(observed.n)
+        *mean_of_some(metric, stratum, low, high, half), *worst_and_best(metric, stratum)
     )
 
 
@@ -433,13 +481,13 @@ def _printed(
 
 @dataclass(frozen=True)
 class _Cost(Metric):
-    """Share of the candidates that is looked at: it falls with the rank, as metrics do."""
+    """Number of candidates that are looked at: it falls with the rank, as metrics do."""
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
         """Between the ranks too, as sums over them need."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
-        return np.where(a < k, 1.0, k * (total + 1) / (a + 1) / total)
+        return np.where(a < k, total, k * (total + 1) / (a + 1))
 
 
 def stopping_range(
@@ -493,7 +541,6 @@ def stopping_range(
     require_sampled("pilot", pilot)
     if metric.k is None:
         raise ValueError(f"{metric} has no cutoff k: give one that has, such as Recall@10")
-    n = pilot.outcomes.n
     given = pilot.n_instances if instances is None else instances
     whole = checks.real("instances", given, low=0, high=np.inf)
     if not whole >= pilot.n_instances:
@@ -505,13 +552,15 @@ def stopping_range(
     level = (1 + confidence) / 2 if some else confidence
     found = confidence_range(_Cost("recall", metric.k), pilot, None, None, level)
     if not some:
-        return float(found[0] * (n - 1)), float(found[1] * (n - 1))
+        return found
     # var <= (mean - least)(most - mean) for values between least and most.
-    least, most = (float(stopping_cost(metric, r, n).mean) / (n - 1) for r in (n, 1))
+    fewest, largest = int(pilot.n.min()), int(pilot.n.max())
+    least = min(float(stopping_cost(metric, n, n).mean) for n in (fewest, largest))
+    most = float(stopping_cost(metric, 1, largest).mean)
     share = pilot.design_effect / pilot.n_instances * (1 - pilot.n_instances / whole)
     z = float(ndtri((1 + level) / 2))
     low, high = (
         mean + sign * z * np.sqrt(max((mean - least) * (most - mean), 0.0) * share)
         for mean, sign in zip(found, (-1, 1), strict=True)
     )
-    return float(max(low, least) * (n - 1)), float(min(high, most) * (n - 1))
+    return float(max(low, least)), float(min(high, most))

@@ -69,12 +69,13 @@ Interval estimation for the difference between independent proportions, Statisti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 import scipy
-from scipy.linalg import block_diag, cholesky, solve_triangular
+from scipy.linalg import cholesky, solve_triangular
 from scipy.special import chdtri, ndtri, rel_entr
 
 from sampledash.estimation.linear_programme import Columns, Shape
@@ -88,6 +89,8 @@ _CELLS = 200  # at most, for each number of negatives
 _ALL_CELLS = 4000  # for all of them together, about
 _RARE = 0.025  # chance of more than the limit of a rare event
 _STIFF = 1e2  # weight of the equation of the probabilities, in largest entries of the others
+_FAINT = 1e-3  # weight of the equation that pulls the metric
+_USUAL = 0.05  # standard error of a metric in extents of its values, to begin with
 _SMOOTHING = 30
 _VANISHING = 1e-10  # added to a variance that vanishes, where negatives are all other items
 _ABSURD = 1e-6  # chance below which a shape counts as contradicted
@@ -176,46 +179,104 @@ class ChiSquareFit:
     #: Whether distances are losses of it, which count from ``observed``, less that of the best fit;
     #: else they count from the best fit.
     likelihood: bool = False
+    weight: float = 1.0  # of its metric in the sum that an interval is for
+
+    @cached_property
+    def aim(self) -> Floats:
+        """What distances count from: (cells,)."""
+        return self.observed if self.likelihood else self.rows @ self.weights
+
+    @cached_property
+    def least(self) -> float:
+        """Squared distance of the best fit."""
+        return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
+
+    def pulled(self, pull: float) -> tuple[float, float]:
+        """Metric and squared distance where half the distance less ``pull`` times it is least."""
+        # A row of small weight with a distant goal is a pull, but for the square of that weight.
+        reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
+        rows = np.vstack([self.rows, reach * self.values])
+        weights = nonnegative(
+            rows, np.append(self.aim, pull / reach), np.ones((1, len(self.values)))
+        )
+        weights /= weights.sum()
+        squared = float(np.sum((self.rows @ weights - self.aim) ** 2)) - self.least
+        value = self.offset + float(self.values @ weights) + pull * self.scatter
+        return value, max(squared, 0.0) + pull**2 * self.scatter
 
 
-def best_fit(metric: Metric, srs: SampledRankSet, shape: Shape | None) -> ChiSquareFit:
-    """The most likely distribution where what was drawn decided m, else that of least misfit.
+@lru_cache(maxsize=32)
+def best_fits(
+    metric: Metric, srs: SampledRankSet, shape: Shape | None
+) -> tuple[ChiSquareFit | None, ...]:
+    """The best fit to each stratum: most likely where what was drawn decided m, else the nearest.
 
-    Refuses a shape that the sampled ranks contradict: its bounds would be narrow and wrong.
+    None where nearly all its sampled ranks are alike, of which chi-squares say nothing. Refuses a
+    shape that the sampled ranks contradict: its bounds would be narrow and wrong.
     """
-    if srs.is_adaptive:
-        return maximum_likelihood(metric, srs)
-    fit = least_misfit(metric, srs.outcomes, shape)
-    if shape is not None:
-        cells = Cells.of(srs.outcomes)
-        law = cells.joined(_grid_rows(srs.outcomes.samplings, metric, None)[0]).T
-        rows, observed, weights, _ = _multinomial(cells, law)
-        bends = int(np.count_nonzero(weights))
-        misfit = float(np.sum((fit.rows @ fit.weights - fit.observed) ** 2))
-        excess = misfit - float(np.sum((rows @ weights - observed) ** 2))
-        if excess > chdtri(bends, _ABSURD):
-            raise ValueError(
-                f"shape {shape!r} contradicts the sampled ranks of system {srs.system!r} "
-                f"(chi-square {excess:.0f} for at most {bends} bends): leave shape out"
-            )
-    return fit
+    found: list[ChiSquareFit | None] = []
+    for observed in srs.strata:
+        share = float(observed.total) / srs.n_instances
+        if observed.adaptive:
+            fit = maximum_likelihood(metric, observed)
+        elif all_alike(observed):
+            found.append(None)
+            continue
+        else:
+            fit = least_misfit(metric, observed, shape)
+            if shape is not None:
+                _require_shape(metric, srs.system, observed, fit, shape)
+        found.append(replace(fit, weight=share))
+    return tuple(found)
+
+
+def _require_shape(
+    metric: Metric, system: str, observed: Outcomes, fit: ChiSquareFit, shape: Shape
+) -> None:
+    cells = Cells.of(observed)
+    law = cells.joined(_grid_rows(observed, metric, None)[0]).T
+    rows, shares, weights, _ = _multinomial(cells, law)
+    bends = int(np.count_nonzero(weights))
+    misfit = float(np.sum((fit.rows @ fit.weights - fit.observed) ** 2))
+    excess = misfit - float(np.sum((rows @ weights - shares) ** 2))
+    if excess > chdtri(bends, _ABSURD):
+        raise ValueError(
+            f"shape {shape!r} contradicts the sampled ranks of system {system!r} "
+            f"(chi-square {excess:.0f} for at most {bends} bends): leave shape out"
+        )
 
 
 def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> ChiSquareFit:
     """Fit the rank distribution with the smallest misfit."""
-    cells, extremes = Cells.of(observed), metric.worst_and_best(observed.n)
-    table, lengths = _grid_rows(observed.samplings, metric, shape)
+    cells, extremes = Cells.of(observed), worst_and_best(metric, observed)
+    table, lengths = _grid_rows(observed, metric, shape)
     observed.require_possible(table[:, : cells.outcomes].max(axis=0))
     if shape is None:
         return _of_instances(cells, table, lengths, extremes)
     return _of_distribution(cells, table, extremes)
 
 
-@lru_cache(maxsize=16)
-def _grid_rows(
+def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
+    """Exact value of the last rank and of the first, at any n that occurs."""
+    ends = np.array([metric.worst_and_best(one.n) for one in observed.at_extremes])
+    return float(ends.min()), float(ends.max())
+
+
+def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
+    """What the places of a grid show, and the share of all ranks that each stands for.
+
+    Where n differs, places among the fewest candidates and among the most: for a share of items
+    above, mixtures of the two show what any n between shows, with any metric between theirs.
+    """
+    parts = [_places(one.samplings, metric, shape) for one in observed.at_extremes]
+    rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
+    return rows, lengths / len(parts)
+
+
+@lru_cache(maxsize=32)
+def _places(
     samplings: tuple[Sampling, ...], metric: Metric, shape: Shape | None
 ) -> tuple[Floats, Floats]:
-    """What the places of a grid show, and the share of all ranks that each stands for."""
     readings, joint = (None,) * len(samplings), shape is not None
     columns = Columns(samplings, readings, metric, shape, joint)
     rows, places = columns.on_grid(), columns.grid
@@ -283,14 +344,13 @@ def nonnegative(rows: Floats, observed: Floats, totals: Floats) -> Floats:
     return np.asarray(weights)
 
 
-@lru_cache(maxsize=16)
-def maximum_likelihood(metric: Metric, srs: SampledRankSet) -> ChiSquareFit:
+def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
     """Fit the most likely distribution; squared distances are losses of likelihood, twice."""
-    outcomes = srs.outcomes
     seen = [np.flatnonzero(counts) for counts in outcomes.counts]
     counts = np.concatenate([c[s] for c, s in zip(outcomes.counts, seen, strict=True)])
     readings = tuple(np.eye(m + 1)[:, s] for m, s in zip(outcomes.m, seen, strict=True))
-    table = Columns(outcomes.samplings, readings, metric, None).on_grid()
+    ends = outcomes.at_extremes
+    table = np.vstack([Columns(x.samplings, readings, metric, None).on_grid() for x in ends])
     law, values = table[:, :-1], table[:, -1]
     size = float(counts.sum()) / outcomes.design_effect
     weights = _most_likely_exactly(law, counts / counts.sum(), size)
@@ -327,54 +387,52 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
     return weights
 
 
-def profile_interval(fits: list[ChiSquareFit], confidence: float) -> tuple[float, float]:
-    """Range that holds the exact metric of one system with a confidence in 0..1, above 0.
+def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[float, float]:
+    """Range of the weighted sum of the exact metrics of independent samples.
 
-    Or the difference of two, which are independent samples: the first minus the second.
+    It holds the sum with a confidence in 0..1, above 0; a difference has a weight below 0.
+
+    Notes
+    -----
+    At an end of the range the slope of each sample's squared distance is in proportion to its
+    weight: a single number, the pull, is sought, and each sample answers alone.
     """
-    signs = [1.0, -1.0][: len(fits)]
-    rows = block_diag(*[fit.rows for fit in fits])
-    totals = block_diag(*[np.ones((1, len(fit.values))) for fit in fits])
-    values = np.concatenate([s * fit.values for s, fit in zip(signs, fits, strict=True)])
-    offset = sum(s * fit.offset for s, fit in zip(signs, fits, strict=True))
-    start = np.concatenate([fit.weights for fit in fits])
-    shown = np.concatenate([f.observed if f.likelihood else f.rows @ f.weights for f in fits])
-    left = float(np.sum((rows @ start - shown) ** 2))
-    goal = float(np.hypot(max(float(ndtri((1 + confidence) / 2)), _EXACT), left**0.5))
-    firm = max(sum(fit.scatter for fit in fits), _EXACT**2) ** -0.5
+    goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
+    extent = max(sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits), _EXACT)
 
-    def profile(value: float) -> tuple[float, float]:
-        """Least distance from the best fit at which a value is reached, and its slope."""
-        weights = nonnegative(
-            np.vstack([rows, firm * values]), np.append(shown, firm * (value - offset)), totals
-        )
-        off = value - offset - float(values @ weights)
-        root = float(np.hypot(np.linalg.norm(rows @ weights - shown), firm * off))
-        return root, firm**2 * off / max(root, 1e-300)
+    def at(pull: float) -> tuple[float, float]:
+        """The sum, and the distance of all samples from their best fits."""
+        value = squared = 0.0
+        for fit in fits:
+            own, part = fit.pulled(fit.weight * pull)
+            value, squared = value + fit.weight * own, squared + part
+        return value, squared**0.5
 
-    def crossing(inside: float, outside: float) -> float:
-        """Where the convex distance reaches the goal, between a value inside and an end."""
-        if profile(outside)[0] <= goal:
-            return outside
-        tried = (inside + outside) / 2
+    def end(sign: float) -> float:
+        farthest = sum(max(sign * fit.weight * x for x in fit.extremes) for fit in fits)
+        inside, outside = (0.0, 0.0), None  # pulls and their distances
+        pull = goal / (_USUAL * extent)
         for _ in range(_STEPS):
-            root, slope = profile(tried)
-            if abs(root - goal) <= _CLOSE * goal or abs(outside - inside) <= _EXACT / 100:
-                return tried
-            if root > goal:
-                outside = tried
+            value, distance = at(sign * pull)
+            if abs(distance - goal) <= _CLOSE * goal:
+                break
+            if distance > goal:
+                outside = pull, distance
+            elif sign * value >= farthest - _EXACT * extent:
+                break
             else:
-                inside = tried
-            # Newton's step from outside does not overshoot, as the distance is convex.
-            tried = tried - (root - goal) / slope if slope else np.inf
-            if not min(inside, outside) < tried < max(inside, outside):
-                tried = (inside + outside) / 2
-        return outside
+                inside = pull, distance
+            if outside is None:
+                pull *= min(4.0, 1.1 * goal / max(distance, _ROUNDING))
+                continue
+            if outside[0] - inside[0] <= _CLOSE * outside[0]:
+                break
+            # The distance grows nearly in proportion to the pull.
+            part = (goal - inside[1]) / (outside[1] - inside[1])
+            pull = inside[0] + min(max(part, 0.02), 0.98) * (outside[0] - inside[0])
+        return sign * min(sign * value, farthest)
 
-    ends = [sorted(s * end for end in fit.extremes) for s, fit in zip(signs, fits, strict=True)]
-    best = offset + float(values @ start)
-    low, high = (crossing(best, float(end)) for end in np.sum(ends, axis=0))
-    return low, high
+    return end(-1.0), end(1.0)
 
 
 def mean_of_some(
@@ -382,7 +440,7 @@ def mean_of_some(
 ) -> tuple[float, float]:
     """Range of the mean over these instances, where its expectation lies in ``low..high``."""
     # By the inequality of Chernoff and Hoeffding, which holds for any values between two ends.
-    worst, best = metric.worst_and_best(observed.n)
+    worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
 
     def beyond(expected: float, end: float) -> float:
@@ -396,10 +454,12 @@ def mean_of_some(
     return worst + beyond(lowest, 0.0) * width, worst + beyond(highest, 1.0) * width
 
 
-def interval_of_mean(samples: list[Outcomes], confidence: float) -> tuple[float, float]:
-    """Interval of AUC of one sample, or of the difference of two independent ones."""
+def interval_of_mean(
+    samples: Sequence[Sequence[Outcomes]], confidence: float
+) -> tuple[float, float]:
+    """Interval of AUC of one sample, or of the difference of two, each by its strata."""
     z = float(ndtri((1 + confidence) / 2))
-    found = [_wilson(one, z) for one in samples]
+    found = [_wilson(strata, z) for strata in samples]
     if len(found) == 1:
         low, _, high = found[0]
         return low, high
@@ -408,23 +468,26 @@ def interval_of_mean(samples: list[Outcomes], confidence: float) -> tuple[float,
     return float(here - there - below), float(here - there + above)
 
 
-def _wilson(observed: Outcomes, z: float) -> tuple[float, float, float]:
+def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     """Mean share of drawn items below the relevant one, between the ends of its interval."""
-    total = float(observed.total)
+    total = float(sum(one.total for one in strata))
+    every = [
+        (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
+    ]
     # Summed over instances: their shares, the variance of these as sampled, and what it would be,
     # in units of share (1 - share), if all instances were alike.
     share = found = alike = 0.0
-    for m, counts in zip(observed.m, observed.counts, strict=True):
+    for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
-        if observed.scheme == "without-replacement":
-            part = (observed.n - 1 - m) / max(observed.n - 2, 1)
+        if strata[0].scheme == "without-replacement":
+            part = (n - 1 - m) / max(n - 2, 1)
         share += float(counts @ (1 - s / m))
         if m == part:  # one draw of an instance does not tell its share
             found, alike = found + size * 0.25, alike + size
         else:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             found, alike = found + part / m * seen, alike + part / m * size
-    share, size = share / total, total / observed.design_effect
+    share, size = share / total, total / strata[0].design_effect
     # One instance more that might be at the middle: a sample without scatter is still a sample.
     found += 0.25 * alike / size
     # Instances that differ scatter less than if all had the mean share.

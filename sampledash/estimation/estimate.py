@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtri
@@ -21,19 +22,19 @@ from sampledash import checks
 from sampledash.comparison.means import expected_mean
 from sampledash.correction import Correction, as_correction
 from sampledash.estimation import vectors
-from sampledash.estimation.bounds import confidence_range, require_sampled
+from sampledash.estimation.bounds import confidence_range, possible_range, require_sampled
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.rank_distribution import (
     DISTRIBUTIONS,
     DistributionMethod,
     Learner,
     RankDistribution,
-    fitted,
+    by_stratum,
     require_valid,
 )
 from sampledash.metrics import Metric, as_metric
 from sampledash.rank_sets import RankSet, require_ranks
-from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
+from sampledash.sampled_rank_sets import READINGS, Outcomes, SampledRankSet
 from sampledash.sampling import DEFAULT_SCHEME, Scheme
 from sampledash.types import Floats
 
@@ -56,12 +57,16 @@ class Estimate:
     value
         The estimate; outside 0..1 where :attr:`reason` says why.
     low, high
-        Where the exact metric lies, as far as the sampled ranks can tell.
+        Where the exact metric lies, as far as the sampled ranks can tell, under either reading.
+    readings
+        Empty but where m goes with the rank and ``adaptive`` does not say why. Then the estimate if
+        m was set beforehand, and if what was drawn decided m; ``value`` is the middle of the two.
     """
 
     value: float
     low: float
     high: float
+    readings: tuple[float, ...] = ()
 
     @property
     def reason(self) -> str:
@@ -70,6 +75,10 @@ class Estimate:
 
     def __str__(self) -> str:
         value, low, high = (f"{100 * x:.2f}" for x in (self.value, self.low, self.high))
+        if self.readings:
+            both = zip(self.readings, READINGS, strict=True)
+            of_each = ", ".join(f"{100 * x:.2f} % if {reading}" for x, reading in both)
+            value = f"m goes with the rank: {of_each}; middle {value}"
         said = f"{value} %, between {low} and {high} %"
         return f"{said} ({self.reason})" if self.reason else said
 
@@ -162,18 +171,41 @@ def estimate(
     Where an instance has another number of negatives, distributions use all instances together;
     vectors are fitted for each number and averaged by weight. Where what was drawn decided that
     number, only ``"mle"`` and ``"monotone-mle"`` are right: the rule cancels in the likelihood,
-    while the law at each m, which all others rest on, is no longer that of the sampled rank.
+    while the law at each m, which all others rest on, is no longer that of the sampled rank. Where
+    that number was set beforehand by something that goes with the rank, the instances of each have
+    a distribution of their own. A sample cannot tell these two apart: see ``readings``.
+
+    Instances with nearly the same number of candidates are estimated by themselves.
     """
-    value = point(metric, srs, method)
+    values = by_reading(metric, srs, method)
     low, high = interval(metric, srs, method, confidence, rng)
-    return Estimate(value, float(low), float(high))
+    readings = values if len(values) > 1 else ()
+    return Estimate(float(np.mean(values)), float(low), float(high), readings)
 
 
 def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
     """Estimate as :func:`estimate` does, without an interval."""
+    return float(np.mean(by_reading(metric, srs, method)))
+
+
+def by_reading(
+    metric: Metric | str, srs: SampledRankSet, method: Correction | str
+) -> tuple[float, ...]:
+    """The estimate under each reading that is open: a single one, or m set beforehand and not."""
     require_sampled("srs", srs)
     require_valid([srs], as_method(method))
-    return float(points(metric, srs.outcomes, method, lambda prior: fitted(srs, prior)))
+    return tuple(_of_strata(metric, one, method) for one in srs.readings)
+
+
+def _of_strata(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
+    """Mean of the estimates of each stratum."""
+
+    def learned(place: int, prior: DistributionMethod) -> RankDistribution:
+        return by_stratum(srs, prior)[place]
+
+    strata = enumerate(srs.strata)
+    values = [points(metric, one, method, partial(learned, place)) for place, one in strata]
+    return float(np.average(values, weights=[one.total for one in srs.strata]))
 
 
 def points(
@@ -229,18 +261,24 @@ def interval(
     and its limits: :mod:`sampledash.estimation.confidence`.
     """
     metric = as_metric(metric)
-    value = None if method is None else point(metric, srs, method)
+    values = () if method is None else by_reading(metric, srs, method)
     low, high = confidence_range(metric, srs, None, shape, confidence)
-    if method is None or value is None:
+    if method is None:
         return low, high
-    if rng is None:
-        error = standard_error(metric, srs.outcomes, method)
-    else:
+    if rng is not None:
         checks.generator(rng)
-        error = float(np.std(points(metric, _resampled(srs.outcomes, rng), method), ddof=1))
-    reach = float(ndtri((1 + confidence) / 2)) * error
-    worst, best = metric.worst_and_best(srs.outcomes.n)
-    return max(min(low, value - reach), worst), min(max(high, value + reach), best)
+    worst, best = possible_range(metric, srs)
+    for one, value in zip(srs.readings, values, strict=True):
+        variance = 0.0
+        for x in one.strata:
+            if rng is None:
+                error = standard_error(metric, x, method)
+            else:
+                error = float(np.std(points(metric, _resampled(x, rng), method), ddof=1))
+            variance += (error * float(x.total) / one.n_instances) ** 2
+        reach = float(ndtri((1 + confidence) / 2)) * variance**0.5
+        low, high = max(min(low, value - reach), worst), min(max(high, value + reach), best)
+    return low, high
 
 
 def compare(

@@ -41,7 +41,7 @@ from scipy.sparse import csc_array
 from sampledash import checks, quadrature
 from sampledash.metrics import Metric, as_metric
 from sampledash.rank_sets import rounded_mean
-from sampledash.sampled_rank_sets import Outcomes, SampledRankSet, population_of
+from sampledash.sampled_rank_sets import LEVEL, Outcomes, SampledRankSet, population_of
 from sampledash.sampling import Sampling, Scheme
 from sampledash.types import Floats, Ints
 
@@ -59,6 +59,10 @@ _ETA = 0.01  # weight of the entropy
 _NEWTON = 200  # steps at most
 _CLOSE = 1e-12  # Newton decrement after which one more step is exact
 _TINY = np.finfo(float).tiny
+_NEAR, _MOST = (
+    1.5,
+    0.9,
+)  # so many instances have the mean n within this factor, for one distribution
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +236,26 @@ def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRa
     return every
 
 
+def obstacle(sets: Sequence[SampledRankSet]) -> str:
+    """Why no single distribution over ranks stands for the instances; empty where one does."""
+    for one in sets:
+        if not one.adaptive and one.chance_if_set < LEVEL:
+            return (
+                f"m of system {one.system!r} goes with the rank, and the instances of each m may "
+                "have a rank distribution of their own: give a set for each m, or adaptive=True "
+                "if what was drawn decided m"
+            )
+    n = np.concatenate([one.n for one in sets])
+    weights = np.concatenate([one.counts for one in sets])
+    near = np.abs(np.log(n / np.average(n, weights=weights))) <= np.log(_NEAR)
+    if weights[near].sum() < _MOST * weights.sum():
+        return (
+            f"n is {n.min()} to {n.max()}, and a rank among few candidates is not one among many: "
+            "give a set for each n"
+        )
+    return ""
+
+
 def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
     """What several sets observed, in a population of their mean size."""
     counts: dict[int, Floats] = {}
@@ -265,13 +289,18 @@ def rank_distribution(
 
     Returns
     -------
-    Probability of each rank 1..n, shape (n,), read-only; n is the set's ``population``.
+    Probability of each rank 1..n, shape (n,), read-only; n is that of the instances. Where it
+    differs, instances of one set with nearly the same n have a distribution over the ranks up to
+    their mean n, and the result is the mean of these, up to the largest n. Several sets are pooled
+    at their mean n.
 
     Raises
     ------
     ValueError
-        If n is above 10,000,000, a sampled rank is impossible, or the sets do not fit together; for
-        ``"mes"`` where what was drawn decided m.
+        If n is above 10,000,000, a sampled rank is impossible, or the sets do not fit together, as
+        where several are pooled whose n differs much or whose m goes with the rank. For ``"mes"``
+        where what was drawn decided m; for every method where m goes with the rank and ``adaptive``
+        does not say why.
 
     Notes
     -----
@@ -283,9 +312,29 @@ def rank_distribution(
     ----------
     Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
-    found = fitted(sets, method, iterations=iterations).probabilities()
+    every = together(sets)
+    if len(every) > 1:
+        found = fitted(every, method, iterations=iterations).probabilities()
+    else:
+        if len(every[0].readings) > 1:
+            every[0].require_set("rank_distribution", "give adaptive=True if the draw decided it")
+        parts = by_stratum(every[0], method, iterations)
+        found = np.zeros(max(part.support.n for part in parts))
+        for part, observed in zip(parts, every[0].strata, strict=True):
+            found[: part.support.n] += float(observed.total) * part.probabilities()
+        found /= found.sum()
     found.setflags(write=False)
     return found
+
+
+@lru_cache(maxsize=32)
+def by_stratum(
+    srs: SampledRankSet, method: DistributionMethod, iterations: int | None = None
+) -> tuple[RankDistribution, ...]:
+    """Estimate the distribution of each stratum of a set by itself."""
+    _checked_iterations(method, iterations)
+    require_valid([srs], method)
+    return tuple(Learner(one, method).distribution(iterations) for one in srs.strata)
 
 
 def fitted(
@@ -295,6 +344,15 @@ def fitted(
     iterations: int | None = None,
 ) -> RankDistribution:
     """Estimate as :func:`rank_distribution` does, held at nodes: any n."""
+    _checked_iterations(method, iterations)
+    every = together(sets)
+    require_valid(every, method)
+    if reason := obstacle(every):
+        raise ValueError(reason)
+    return _fitted(every, method, iterations)
+
+
+def _checked_iterations(method: DistributionMethod, iterations: int | None) -> None:
     checks.choice("method", method, DISTRIBUTIONS)
     if iterations is not None:
         if method == "mes":
@@ -302,10 +360,7 @@ def fitted(
                 f"iterations = {checks.shown(iterations)} has no effect on 'mes', which is solved "
                 "exactly: leave it out"
             )
-        iterations = checks.integer("iterations", iterations, low=1)
-    every = together(sets)
-    require_valid(every, method)
-    return _fitted(every, method, iterations)
+        checks.integer("iterations", iterations, low=1)
 
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
@@ -333,6 +388,8 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
     3.1 %.
     """
     every = together(sets)
+    if reason := obstacle(every):
+        raise ValueError(reason)
     return side_by_side(pooled(every), [one.outcomes for one in every])
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from tests.benchmarks.frame import HEAD
 
 PARTS = (
-    "core verdict every_m chances counterexamples estimators bounds stopping lab lab_data "
+    "core verdict every_m chances counterexamples estimators bounds unlike stopping lab lab_data "
     "command_line warehouse wrong_arguments"
 )
 

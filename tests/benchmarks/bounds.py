@@ -330,7 +330,7 @@ def hardest_to_tell(metric, mass, rule, size):
         adaptive=True,
         scheme=WITH,
     )
-    fit = maximum_likelihood(metric, srs)
+    fit = maximum_likelihood(metric, srs.outcomes)
     samplings = srs.outcomes.samplings
     places = Columns(samplings, (None,) * len(samplings), metric, None).grid
     found = []

@@ -19,6 +19,7 @@ from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.estimate import interval
 from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
+from sampledash.sampled_rank_sets import READINGS
 from tests.dashboard.driver import Page, array
 from tests.estimation.cases import adaptive
 
@@ -373,24 +374,34 @@ def by_the_draw(column="", every=8):
     return "\n".join([head, *rows]).encode()
 
 
-def test_m_that_the_draw_decided_is_told_and_only_likelihood_offered():
+def test_m_that_goes_with_the_rank_is_asked_about_and_both_readings_are_shown():
     at = ranks_page().upload("adaptive.csv", by_the_draw())
     (told,) = (note.value for note in at.info)
     assert "Items of X, Y and Z with more negatives stand unlike those with fewer" in told
-    assert "Only maximum likelihood is valid then" in told
+    assert "Either m was set beforehand" in told
+    assert "or what was drawn decided m" in told
     shown = estimates_of(at)
-    assert list(shown.index) == ["side by side", "shape-constrained MLE", "MLE"]
-    (x, *_) = sd.read_sampled_ranks(io.BytesIO(by_the_draw()), scheme="without-replacement")
-    assert shown.loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
+    every = sd.read_sampled_ranks(io.BytesIO(by_the_draw()), scheme="without-replacement")
+    found = sd.estimate("Recall@10", every[0], "mle")
+    for value, why in zip(found.readings, READINGS, strict=True):
+        assert shown.loc[f"MLE, if {why}", "X"] == percent(value)
+        assert f"{percent(value)} if {why}" in str(found)
+    assert {name.split(", if ")[0] for name in shown.index} == {"shape-constrained MLE", "MLE"}
     assert at.numbers["If ranks fall off"] == "not offered"
     assert "falling" not in {trace["name"] for trace in at.specs[0]["data"]}
+    dots = [trace["x"] for trace in at.specs[0]["data"] if trace["name"] == "estimate"]
+    assert len(dots) == 2 * len(every)
     at.selectbox(key="estimator").set_value("MN").run()
-    told = "What was drawn decided m, where MN is not valid: shown is side by side."
-    assert told in at.captions
-    # The reader knows better.
-    at.checkbox(key="m_set").set_value(True).run()
+    assert "What was drawn decided m, or may have, where MN is not valid" in at.captions
+    # The reader knows which.
+    at.segmented_control(key="m_set").set_value("The draw decided m").run()
+    assert not at.info
+    assert list(estimates_of(at).index) == ["side by side", "shape-constrained MLE", "MLE"]
+    assert estimates_of(at).loc["MLE", "X"] == percent(found.readings[1])
+    at.segmented_control(key="m_set").set_value("m was set beforehand").run()
     assert not at.info
     assert {"MES", "BV", "MN"} <= set(at.table[0].value["Estimator"])
+    assert estimates_of(at).loc["MLE", "X"] == percent(found.readings[0])
 
 
 def test_a_file_says_that_the_draw_decided_m_or_did_not():

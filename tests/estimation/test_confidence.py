@@ -1,6 +1,7 @@
 """Bounds within sampling error: against general solvers, their coverage, their edges."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -80,7 +81,8 @@ def test_region_against_a_general_solver(shape, name) -> None:
         lowest, highest = np.sum(spans, axis=0)
         low, high = (by_solver(some, signs, sign) for sign in (-1.0, 1.0))
         expected = max(lowest, low), min(highest, high)
-        assert profile_interval(some, 0.95) == pytest.approx(expected, abs=2e-4)
+        signed = [replace(p, weight=s) for s, p in zip(signs, some, strict=True)]
+        assert profile_interval(signed, 0.95) == pytest.approx(expected, abs=2e-4)
 
 
 def test_what_the_sample_tells_about_its_instances() -> None:
@@ -309,7 +311,7 @@ def runs(xyz) -> list[SampledRankSet]:
     rng, found = np.random.default_rng(51), []
     for one in xyz:
         m, above = adaptive((one.ranks - 1) / (one.n - 1), rng, 20, 320, 1)
-        found.append(SampledRankSet(one.system, above + 1, 3541, m, scheme=WITH))
+        found.append(SampledRankSet(one.system, above + 1, 3541, m, scheme=WITH, adaptive=True))
     return found
 
 
@@ -333,7 +335,10 @@ def test_what_rests_on_the_law_at_each_m_is_wrong(runs, xyz, method) -> None:
     recall, auc = (point(text, said, method) for text in ("Recall@50", "AUC"))
     relative = abs(recall / sd.mean("Recall@50", xyz[0]) - 1)
     assert relative > 0.08 or abs(auc - sd.mean("AUC", xyz[0])) > 0.005
-    with pytest.raises(ValueError, match=r"'X': what was drawn decided its m \(m set beforehand"):
+    unsaid = replace(runs[0], adaptive=None)
+    with pytest.raises(ValueError, match=r"'X': its m goes with the rank, and either m was set"):
+        point("Recall@50", unsaid, method)
+    with pytest.raises(ValueError, match=r"'X': what was drawn decided its m \(as adaptive says"):
         point("Recall@50", runs[0], method)
 
 
@@ -347,7 +352,7 @@ def test_the_most_likely_distribution_against_a_general_solver() -> None:
     def loss(w):
         return -np.log(law @ np.abs(w) / np.abs(w).sum() + 1e-300).sum()
 
-    found = maximum_likelihood(sd.parse_metric("Recall@3"), srs)
+    found = maximum_likelihood(sd.parse_metric("Recall@3"), srs.outcomes)
     how = {"method": "L-BFGS-B", "bounds": [(0, None)] * n}
     best = min(minimize(loss, x, **how).fun for x in (np.ones(n), found.weights + 1e-6))
     assert loss(found.weights) == pytest.approx(best, abs=2e-3)

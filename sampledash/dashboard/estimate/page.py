@@ -20,6 +20,7 @@ from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
 from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.estimation.bounds import Range, decided
+from sampledash.estimation.rank_distribution import obstacle
 from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
@@ -56,8 +57,9 @@ HELP = {
     "never travel in a link.",
     "sampled_typed": "'A: 1, 1, 7', or a table as in a file; 'm = 100, n = 3706' may stand on a "
     "line.",
-    "m_set": "Then m may differ between instances, but not by what was drawn for them, and all "
-    "estimators apply.",
+    "m_set": "Set beforehand: m may differ between instances, also by what goes with the rank, but "
+    "not by what was drawn for them, and all estimators apply. Decided by the draw: only maximum "
+    "likelihood does.",
     "estimator": "Side by side: as the shape-constrained MLE, begun from one distribution for all "
     "systems, so that errors cancel in differences. Shape-constrained MLE: most likely if no rank "
     "is more frequent than a better one. MLE, MES: most likely, and of maximum entropy. BV-…: the "
@@ -74,8 +76,11 @@ HELP = {
 }
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
+#: Why m differs, and what ``adaptive`` is then.
+_SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
 # What a link can choose, and the default.
 OFFERED: state.Offered = {
+    "m_set": (tuple(_SAID), next(iter(_SAID))),
     "estimator": (result.METHODS, result.METHODS[0]),
     "sampled_source": (SOURCES, EXAMPLE),
     "estimate_tab": (TABS, TABS[0]),
@@ -83,8 +88,8 @@ OFFERED: state.Offered = {
 }
 _IN_LINK = "sampled"
 LINKED = {_IN_LINK: "", "estimate_tab": TABS[0], "estimates_view": VIEWS[0]}
-CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1, "m_set": False}
-CHOICES |= {"estimator": OFFERED["estimator"][1], "metric": "Recall@k"}
+CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1}
+CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set")} | {"metric": "Recall@k"}
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
 
@@ -274,8 +279,9 @@ def _require_few(m: int) -> None:
 
 def _shown(sets: Sets, ident: str) -> Sets:
     """Ask what the data leave open, and for a choice of systems where there are many."""
-    if _was_set([one for one in sets if one.is_adaptive]):
-        sets = tuple(replace(one, adaptive=False) for one in sets)
+    doubtful = [one for one in sets if one.readings[-1].adaptive]
+    if doubtful and (said := _said(doubtful)) is not None:
+        sets = tuple(replace(one, adaptive=said) for one in sets)
     total = len(sets)
     if total <= MOST_SYSTEMS:
         return sets
@@ -292,15 +298,16 @@ def _shown(sets: Sets, ident: str) -> Sets:
     return tuple(sets[place] for place in sorted(chosen))
 
 
-def _was_set(found: list[SampledRankSet]) -> bool:
-    """Say where what was drawn decided m; whether the reader knows better."""
-    if not found:
-        return False
-    if not st.session_state.get("m_set", CHOICES["m_set"]):
-        chances = [one.chance_if_set for one in found if one.adaptive is None]
-        said = words.adaptive([short_name(one.system) for one in found], max(chances, default=None))
-        st.info(escaped(said), icon=":material/info:")
-    return st.checkbox("m was set beforehand", **_linked("m_set"))
+def _said(doubtful: list[SampledRankSet]) -> bool | None:
+    """Ask why m goes with the rank: whether what was drawn decided m, None if nobody says."""
+    chosen = _SAID[state.value("m_set", CHOICES)]
+    if chosen is None:
+        chances = [one.chance_if_set for one in doubtful if one.adaptive is None]
+        names = [short_name(one.system) for one in doubtful]
+        note = words.goes_with_rank(names, max(chances, default=None))
+        st.info(escaped(note), icon=":material/info:")
+    page.segments("Why m differs", tuple(_SAID), "m_set", help=HELP["m_set"])
+    return chosen
 
 
 def _numbers(found: result.Result[result.Question]) -> list[tuple[str, str, str]]:
@@ -326,7 +333,7 @@ def _estimates(found: result.Result[result.Question]) -> None:
     if page.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
         _pairs(found)
         return
-    table, wanted = result.estimates(found), found.question.methods
+    table, wanted = result.estimates(found), list(result.offered(found.question))
     known = {"exact": "**on all items**"} if found.question.true else {}
     printed = {"Estimator": [*wanted, *known.values()]}
     for row, values in zip(found.rows, table[[*wanted, *known]].to_numpy(float), strict=True):
@@ -419,10 +426,11 @@ def _which_gamma(found: result.Result[result.Question]) -> None:
     q = found.question
     names = [one.system for one in q.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
-    if q.sets[place].is_adaptive:
-        st.info(words.NO_GAMMA, icon=":material/info:")
+    one = q.sets[place]
+    if reason := words.NO_GAMMA if one.readings[-1].adaptive else obstacle([one]):
+        st.info(escaped(reason), icon=":material/info:")
         return
-    table = q.gammas(q.sets[place])
+    table = q.gammas(one)
     st.markdown(f"**{words.best_gamma(table, str(q.metric))}**")
     fig = pictures.errors_over_gamma(table, dark=page.is_dark())
     least = table["gamma"].iloc[int(table["mse"].argmin())]

@@ -34,10 +34,9 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
                 told = f"{name}: {percent(span[0])} to {percent(span[1])}<extra></extra>"
                 look = {"color": theme.faded(color, opacity), "name": name, "hovertemplate": told}
                 data.append(theme.spans([span], [place], width, **look))
-        for name, value, marker in (
-            ("estimate", row.value, dot),
-            ("on all items", row.exact, tick),
-        ):
+        of_readings = row.readings if len(row.readings) > 1 else (row.value,)
+        estimates = [("estimate", value, dot) for value in of_readings]
+        for name, value, marker in (*estimates, ("on all items", row.exact, tick)):
             if value is not None:
                 told = f"{name}: {percent(value)}<extra></extra>"
                 at = [100 * value], [place]

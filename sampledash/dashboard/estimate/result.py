@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -26,7 +26,13 @@ from sampledash.estimation.bounds import (
 )
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
-from sampledash.estimation.rank_distribution import DistributionMethod, fitted, fitted_side_by_side
+from sampledash.estimation.rank_distribution import (
+    DistributionMethod,
+    fitted,
+    fitted_side_by_side,
+    obstacle,
+    rank_distribution,
+)
 from sampledash.estimation.vectors import gamma_table
 from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet
@@ -34,7 +40,7 @@ from sampledash.readers.files import example
 from sampledash.readers.printed_table import PrintedTable, read_printed
 from sampledash.report.escape import system_name
 from sampledash.report.sentences import cutoff_holds_all, outside
-from sampledash.sampled_rank_sets import SampledRankSet
+from sampledash.sampled_rank_sets import READINGS, SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints, Progress
 
@@ -62,6 +68,7 @@ class Row(NamedTuple):
     falling: Range | None  # if no rank is more frequent than a better one; None: contradicted
     value: float | None = None  # the estimate
     exact: float | None = None
+    readings: tuple[float, ...] = ()  # estimates if m was set beforehand, and if the draw decided m
 
 
 @dataclass(frozen=True)
@@ -76,18 +83,31 @@ class Question:
 
     @property
     def adaptive(self) -> bool:
-        """Whether what was drawn decided m, of some system."""
-        return any(one.is_adaptive for one in self.sets)
+        """Whether what was drawn decided m, or may have, of some system."""
+        return any(one.readings[-1].adaptive for one in self.sets)
+
+    @property
+    def readings(self) -> tuple[Question, ...]:
+        """The question if m was set beforehand, and if the draw decided it; itself where known."""
+        if all(len(one.readings) == 1 for one in self.sets):
+            return (self,)
+        return tuple(
+            replace(self, sets=tuple(one.readings[place % len(one.readings)] for one in self.sets))
+            for place in range(len(READINGS))
+        )
 
     @property
     def methods(self) -> list[str]:
         """Estimators that are valid and differ for these systems."""
         offered = PLAINER if self.adaptive else METHODS
-        return [name for name in offered if len(self.sets) > 1 or name != TOGETHER]
+        together = len(self.sets) > 1 and not any(obstacle(q.sets) for q in self.readings)
+        return [name for name in offered if together or name != TOGETHER]
 
-    def value(self, place: int, method: str) -> float:
-        """Estimate of one system by one of :data:`METHODS`."""
+    def values(self, place: int, method: str) -> list[float]:
+        """Estimates of one system by one of :data:`METHODS`, one for each reading of m."""
+        return [question._value(place, method) for question in self.readings]
 
+    def _value(self, place: int, method: str) -> float:
         one = self.sets[place]
         if method == TOGETHER:  # from one distribution, learned from all systems together
             fits = self.cached((method, self.sets), lambda: fitted_side_by_side(self.sets))
@@ -100,7 +120,7 @@ class Question:
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
         """Range that the samples of one system allow, or those of two for their difference.
 
-        With a shape None where they contradict it, or what was drawn decided m.
+        With a shape None where they contradict it, or what was drawn may have decided m.
         """
         one, other = self.sets[i], self.sets[j]
 
@@ -110,7 +130,7 @@ class Question:
             told = compare(self.metric, one, other, shape)
             return told.low, told.high
 
-        if shape is not None and (one.is_adaptive or other.is_adaptive):
+        if shape is not None and (one.readings[-1].adaptive or other.readings[-1].adaptive):
             return None
         return self.cached((shape, one, other), lambda: unless_contradicted(shape, make))
 
@@ -122,12 +142,12 @@ class Question:
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
         """Estimated share of relevant items up to some true ranks, by system."""
-        if (n := max(one.population for one in self.sets)) > MOST_CANDIDATES:
+        if (n := max(x.n for one in self.sets for x in one.strata)) > MOST_CANDIDATES:
             raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
         grid = rank_grid(n)
 
         def below(one: SampledRankSet) -> Floats:
-            shares = np.cumsum(fitted(one, SHAPE).probabilities())
+            shares = np.cumsum(rank_distribution(one, SHAPE))
             return np.asarray(shares[np.minimum(grid, len(shares)) - 1])
 
         return grid, {
@@ -183,7 +203,7 @@ def compute(q: Question, report: Progress) -> Result[Question]:
     names = [one.system for one in q.sets]
     rows, pairs = _ranges(q, names, report)
     both = zip(q.sets, rows, strict=True)
-    against = [row.name for one, row in both if row.falling is None and not one.is_adaptive]
+    against = [row.name for one, row in both if not row.falling and not one.readings[-1].adaptive]
     notes = [*_to_know(q), *map(words.contradicts, against)]
     instances = [one.n_instances for one in q.sets]
     fewest, row = min(instances), rows[int(np.argmin(instances))]
@@ -192,11 +212,14 @@ def compute(q: Question, report: Progress) -> Result[Question]:
     method, why = _allowed_method(q, rows, contradicted=bool(against))
     if method != q.method and (len(names) > 1 or method != SHAPED):
         notes.append(words.instead(q.method, method, why))
-    values = [q.value(i, method) for i in range(len(names))]
+    of_readings = [q.values(i, method) for i in range(len(names))]
+    values = [float(np.mean(both)) for both in of_readings]
+    if len(q.readings) > 1:
+        notes.append(words.by_reading(dict(zip(names, of_readings, strict=True)), method))
     notes += outside({name: [value] for name, value in zip(names, values, strict=True)}, method)
     exact: list[Any] = [mean(q.metric, ranks) for ranks in q.true] or [None] * len(names)
-    known = zip(rows, values, exact, strict=True)
-    rows = [row._replace(value=value, exact=on_all) for row, value, on_all in known]
+    known = zip(rows, values, exact, map(tuple, of_readings), strict=True)
+    rows = [row._replace(value=x, exact=on_all, readings=both) for row, x, on_all, both in known]
     word = words.told_apart([pair.free for pair in pairs], [pair.falling for pair in pairs])
     shown = list(map(system_name, names))
     sentence = words.sentence(str(q.metric), word, shown, values, method, rows[0].free)
@@ -219,14 +242,15 @@ def _allowed_method(
         return plainest, "contradicted"
     n = [one.population for one in q.sets]
     plainer = list(PLAINER[PLAINER.index(method) : -1])
-    if TOGETHER in plainer and (len(n) == 1 or max(n) > 1.1 * min(n)):
+    if TOGETHER in plainer and (TOGETHER not in q.methods or max(n) > 1.1 * min(n)):
         plainer.remove(TOGETHER)
-        why = "n" if why == "range" else why
+        reason: words.Reason = "n" if max(n) > 1.1 * min(n) or len(n) == 1 else "m"
+        why = reason if why == "range" else why
     off = 1e-9  # of rounding, where a range is a single value
     for method in plainer:
         ranges = [row.free if row.falling is None else row.falling for row in rows]
-        inside = ((q.value(i, method), *span) for i, span in enumerate(ranges))
-        if all(low - off <= value <= high + off for value, low, high in inside):
+        inside = ((q.values(i, method), *span) for i, span in enumerate(ranges))
+        if all(low - off <= x <= high + off for values, low, high in inside for x in values):
             return method, why
     return plainest, why if why == "adaptive" else "range"
 
@@ -250,7 +274,7 @@ def estimates(found: Result[Question]) -> pd.DataFrame:
     """Every estimate of every system; the exact value where it is known."""
     q, rows = found.question, []
     for i, row in enumerate(found.rows):
-        values = {name: q.value(i, name) for name in q.methods}
+        values = {label: ask._value(i, name) for label, (ask, name) in offered(q).items()}
         low, high = row.falling or (None, None)
         beyond = " ".join(outside({x: [y] for x, y in values.items()}))
         rows.append(
@@ -259,6 +283,14 @@ def estimates(found: Result[Question]) -> pd.DataFrame:
             | {"low_if_falling": low, "high_if_falling": high, "outside 0 to 100 %": beyond}
         )
     return pd.DataFrame(rows)
+
+
+def offered(q: Question) -> dict[str, tuple[Question, str]]:
+    """Label of each estimate that is valid: the question as it is read, and the method."""
+    if len(q.readings) == 1:
+        return {name: (q, name) for name in q.methods}
+    both = list(zip(q.readings, READINGS, strict=True))
+    return {f"{name}, if {why}": (ask, name) for name in q.methods for ask, why in both}
 
 
 def pair_ranges(found: Result[Question]) -> pd.DataFrame:
@@ -277,12 +309,12 @@ def pair_ranges(found: Result[Question]) -> pd.DataFrame:
 def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
     """How these were sampled, for a table that is taken away."""
 
-    def listed(sizes: set[int]) -> int | str:
+    def listed(sizes: set[Any]) -> Any:
         return sizes.pop() if len(sizes) == 1 else ", ".join(map(str, sorted(sizes)))
 
     n, m = {one.population for one in sets}, {m for one in sets for m in one.outcomes.m}
-    adaptive = any(one.is_adaptive for one in sets)
-    return {"n": listed(n), "m": listed(m), "scheme": sets[0].scheme, "adaptive": adaptive}
+    adaptive = {one.readings[-1].adaptive if len(one.readings) == 1 else None for one in sets}
+    return {"n": listed(n), "m": listed(m), "scheme": sets[0].scheme, "adaptive": listed(adaptive)}
 
 
 @cache.once

@@ -11,6 +11,7 @@ from sampledash.estimation.bounds import Range, decided
 from sampledash.report.escape import short_name
 from sampledash.report.numbers import count, gamma, percent
 from sampledash.report.sentences import MOST_NAMED, first_named, ranking
+from sampledash.sampled_rank_sets import READINGS
 from sampledash.sampling import Sampling
 
 # Word of the headline -> icon, colour.
@@ -24,10 +25,10 @@ WIDE = (
 )
 NARROW = " Narrow bar: if ranks fall off, that is, no rank is more frequent than a better one."
 NO_GAMMA = (
-    "Where what was drawn decided m, no vector corrects the metric: the law of the sampled rank at "
-    "each m, which it is fitted to, depends on the rule."
+    "Where what was drawn decided m, or may have, no vector corrects the metric: the distribution "
+    "of the sampled rank at each m, which it is fitted to, depends on the rule."
 )
-Reason = Literal["contradicted", "n", "range", "adaptive"]  # why another estimator is shown
+Reason = Literal["contradicted", "n", "m", "range", "adaptive"]  # why another estimator is shown
 DOT = " Dot: the estimate."
 TICK = " Upright line: the value on all items, known here."
 
@@ -57,30 +58,44 @@ def instead(asked: str, shown: str, why: Reason) -> str:
     said = {
         "contradicted": f"These numbers contradict what {asked} assumes",
         "n": f"{asked.capitalize()} takes systems with the same candidates, but n differs",
-        "adaptive": f"What was drawn decided m, where {asked} is not valid",
+        "m": f"{asked.capitalize()} takes m to be independent of the rank, but they go together",
+        "adaptive": f"What was drawn decided m, or may have, where {asked} is not valid",
         "range": f"Estimated {how}, a system would lie outside its range",
     }
     return f"{said[why]}: shown is {'' if shown == 'side by side' else 'the '}{shown}."
 
 
-def adaptive(systems: Sequence[str], chance: float | None) -> str:
-    """What follows where what was drawn decided m for some systems.
+def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
+    """What follows where m goes with the rank for some systems.
 
-    ``chance``: of such a dependence where m was set beforehand; None where the data say it.
+    ``chance``: of so much dependence if m is independent of the rank; None where the data say that
+    what was drawn decided m.
     """
     names = first_named(systems)
     if chance is None:
-        told = f"The data say that what was drawn decided m ({names})."
-    else:
-        told = (
-            f"Items of {names} with more negatives stand unlike those with fewer, as m set "
-            f"beforehand shows less often than once in {count(round(1 / max(chance, 1e-6)))} "
-            "evaluations: what was drawn seems to have decided m."
+        return (
+            f"The data say that what was drawn decided m ({names}). Only maximum likelihood is "
+            "valid then, where the rule cancels; other estimators, and ranges with an assumption, "
+            "are left out."
         )
     return (
-        f"{told} Only maximum likelihood is valid then, where the rule cancels; other estimators, "
-        "and ranges with an assumption, are left out."
+        f"Items of {names} with more negatives stand unlike those with fewer, as they would less "
+        f"often than once in {count(round(1 / max(chance, 1e-6)))} evaluations if m were "
+        "independent of the rank: m goes with the rank. "
+        "Either m was set beforehand by something that goes with the rank, such as the platform "
+        "or how active a user is; or what was drawn decided m, as where more are drawn while "
+        "nothing ranks above the item. The sampled ranks cannot tell which. Until you say, ranges "
+        "hold in both cases, and estimates are those of maximum likelihood in either."
     )
+
+
+def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
+    """Estimates of each system under both explanations of an m that goes with the rank."""
+    systems = (
+        f"{short_name(name)} " + ", ".join(f"{percent(x)} if {y}" for x, y in pairs)
+        for name, pairs in ((n, zip(both, READINGS, strict=True)) for n, both in values.items())
+    )
+    return f"By {method}: {'; '.join(systems)}."
 
 
 def repeated(entries: int, instances: int) -> str:
