@@ -41,7 +41,7 @@ def test_few_users_with_another_m_are_flagged_as_seldom_as_stated(m: tuple[int, 
     flagged = 0
     for _ in range(runs):
         drawn = rng.choice(m, 30, p=[0.95, 0.05])
-        above = rng.binomial(drawn, rng.beta(0.4, 2, 30))
+        above = rng.binomial(drawn, rng.beta(0.4, 20, 30))
         flagged += chance_if_set(np.full(30, 3706), drawn, above, np.ones(30)) < LEVEL
     assert flagged <= runs * LEVEL + 4 * np.sqrt(runs * LEVEL)
 
