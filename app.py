@@ -39,6 +39,7 @@ script = (DASHBOARD / "plotly.js").read_text(encoding="utf-8").replace("PLOTLY",
 with st.container(key="plotly"):  # out of sight, see style.css
     st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
+from sampledash.dashboard import sessions
 from sampledash.dashboard.page import outline
 
 pages = []
@@ -46,5 +47,6 @@ for name, title, icon in MENU:
     look = {"title": title, "icon": f":material/{icon}:", "default": not pages}
     pages.append(st.Page(DASHBOARD / "pages" / f"{name}.py", url_path=name, **look))
 page = st.navigation(pages, position="top")
+sessions.watch()
 outline("sampledash", page.title)
 page.run()

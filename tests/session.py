@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self, TypeVar
 from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -32,6 +33,7 @@ class Session:
     """
 
     def __init__(self, address: str, page: str, **query: object) -> None:
+        self.server = address
         self.address, self.page = address.replace("http", "ws", 1), page
         self.query = urlencode({"v": 1, **query})
         self.sent: list[bytes] = []
@@ -57,6 +59,34 @@ class Session:
         """
         await self.ask(*changed)
         return await self.answer()
+
+    async def upload(self, key: str, name: str, data: bytes) -> list[Any]:
+        """Give the uploader with this key a file, as a browser does, and run the page."""
+        message = BackMsg()
+        message.file_urls_request.file_names.append(name)
+        await self._socket.send(message.SerializeToString())
+        got = ForwardMsg()
+        while got.WhichOneof("type") != "file_urls_response":
+            got = ForwardMsg.FromString(await self._socket.recv())
+        (place,) = got.file_urls_response.file_urls
+        with urlopen(f"{self.server}/_stcore/health") as health:
+            token = health.headers["Set-Cookie"].split(";")[0].partition("=")[2]
+        head = f'--edge\r\nContent-Disposition: form-data; name="f"; filename="{name}"\r\n\r\n'
+        request = Request(
+            self.server + place.upload_url,
+            head.encode() + data + b"\r\n--edge--\r\n",
+            {
+                "Content-Type": "multipart/form-data; boundary=edge",
+                "Cookie": f"_streamlit_xsrf={token}",
+                "X-Xsrftoken": token,
+            },
+            method="PUT",
+        )
+        await asyncio.to_thread(lambda: urlopen(request).close())
+        changed = widget(self.shown, key)
+        listed = changed.file_uploader_state_value.uploaded_file_info
+        listed.add(file_id=place.file_id, name=name, size=len(data), file_urls=place)
+        return await self.run(changed)
 
     async def ask(self, *changed: WidgetState) -> None:
         """Ask for a run with these changes, also from within one, which is then left."""
@@ -102,11 +132,11 @@ def texts(shown: list[Any], kind: str) -> list[str]:
     return [x.body.replace("\u00a0", " ") for x in shown if type(x).__name__ == kind]
 
 
-def serve(script: str | Path = "app.py") -> tuple[subprocess.Popen[str], str]:
-    """A server as the README starts it, on a free port, and its address."""
+def serve(script: str | Path = "app.py", port: int = 0) -> tuple[subprocess.Popen[str], str]:
+    """A server as the README starts it, on a free port unless one is given, and its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        port = port or free.getsockname()[1]
     options = {"headless": "true", "address": "127.0.0.1", "port": port, "fileWatcherType": "none"}
     command = [sys.executable, "-m", "streamlit", "run", str(script)]
     command += [f"--server.{name}={value}" for name, value in options.items()]

@@ -176,6 +176,7 @@ def pinned(now: Any, name: str = "") -> Pinned | None:
     """
     place = f"_pinned_{type(now).__module__}"
     kept: Pinned | None = st.session_state.get(place)
+    state.put_in_address(state.PIN, "1" if kept is not None else "")
 
     def turn() -> None:
         said = [name] * bool(name) + [f"{key} = {x}" for key, x in state.setting().items()]

@@ -64,6 +64,11 @@ _NUMBERS: dict[str, type] = {
 }
 _LOCK, _HISTORY, _LINK = "_lock_n", "_history", "_link_complaints"
 _STEPS = 50
+PIN = "pin"  # in the address: this session holds a pinned setting
+UNPINNED = (
+    "What was pinned here is gone: a pin ends with its session, as when the server is restarted or "
+    "the page is loaded anew. Pin it again."
+)
 
 
 @dataclass(frozen=True)
@@ -186,6 +191,8 @@ def put_in_address(key: str, said: str) -> None:
     Only a change is written: the browser may be a change ahead of what this run began with, and
     every write gives it the whole address anew.
     """
+    if _history_is_walked():
+        return
     if said and st.query_params.get(key) != said:
         st.query_params[key] = said
     elif not said and key in st.query_params:
@@ -205,12 +212,14 @@ def stamp(offered: Offered | None = None) -> None:
             for key in bad:
                 del st.query_params[key]
             st.rerun()  # a widget would stumble over what this run began with
-    # Each write is an entry in the browser's history: none while it is walked, or Back would never
-    # get past it, and none for the defaults alone.
+    if len(st.query_params):  # no entry in the browser's history for the defaults alone
+        put_in_address("v", VERSION)
+
+
+def _history_is_walked() -> bool:
+    """Whether this run comes of Back or Forward: a new entry would keep Back from getting past."""
     context = get_script_run_ctx()
-    walked = context is not None and context.is_history_navigation
-    if len(st.query_params) and st.query_params.get("v") != VERSION and not walked:
-        st.query_params["v"] = VERSION
+    return context is not None and context.is_history_navigation
 
 
 def in_fragment() -> bool:
@@ -259,6 +268,8 @@ def link_complaints(
                 instead = "it is left out" if several else f"it is {default} instead"
                 said = f"The link gives {key} = {raw[:30]}, which is not offered: {instead}."
             found.append(f"{said} There are {', '.join(names)}.")
+    if PIN in params:
+        found.append(UNPINNED)
     version = (*params.get("v", ()), VERSION)[0]
     if version != VERSION:
         found.append(

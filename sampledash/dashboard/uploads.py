@@ -21,6 +21,10 @@ LOST = (
     "The server has been restarted, or has ended this session: it no longer has a file that is "
     "listed here. Remove it from the list and choose it again."
 )
+GONE = (
+    "A file was uploaded here that this session does not have: a file ends with its session, as "
+    "when the server is restarted or the page is loaded anew. Choose it again."
+)
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,11 @@ def upload(
     files = st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
     templates()
     found = uploaded(files, f"_{key}")
+    given = f"{key}_given"  # in the address, which outlives the session
     if found is None:
-        raise Problem(LOST) if lost(key) else Problem(asking, asking=True)
+        gone = LOST if lost(key) else GONE if given in st.query_params else ""
+        raise Problem(gone or asking, asking=not gone)
+    state.put_in_address(given, "1")
     if lost(key):  # of several files some were chosen again
         st.warning(LOST)
     return found

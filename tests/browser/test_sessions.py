@@ -2,11 +2,16 @@
 
 import asyncio
 import time
+from urllib.parse import urlsplit
 
+from playwright.sync_api import expect
+
+from sampledash.dashboard.state import UNPINNED
 from sampledash.dashboard.uploads import LOST
 from sampledash.report.escape import escaped
 from tests.benchmarks.load import Reader
-from tests.session import Session, finished, texts, widget
+from tests.browser.reader import rest, says, upload, visit
+from tests.session import Session, finished, serve, texts, widget
 
 
 def test_readers_at_once_see_their_own_numbers(server):
@@ -31,3 +36,28 @@ def test_a_file_the_server_has_never_been_given_is_asked_for_again(server):
             return await session.run(listed)
 
     assert texts(finished(reconnect()), "Alert") == [escaped(LOST)]
+
+
+def test_after_a_restart_upload_and_pin_are_told_to_be_gone(window, tmp_path):
+    process, address = serve()
+    tab = window.new_page()
+    try:
+        tab.start = address
+        visit(tab, "consistency?m=100")
+        tab.get_by_text("Upload a file", exact=True).click()
+        ranks = "system,user,rank,n\nA,u,11,200\nA,v,11,200\nB,u,4,200\nB,v,150,200\n"
+        upload(tab, tmp_path / "ranks.csv", ranks)
+        says(tab, "A > B")
+        tab.get_by_role("button", name="Pin").click()
+        expect(tab.get_by_role("button", name="Unpin")).to_be_visible()
+        rest(tab)
+        process.terminate()
+        process.communicate(timeout=20)
+        process, _ = serve(port=urlsplit(address).port)
+        alerts = tab.get_by_test_id("stAlert")
+        expect(alerts.filter(has_text=LOST)).to_be_visible(timeout=60_000)
+        expect(alerts.filter(has_text=UNPINNED)).to_be_visible()
+    finally:
+        tab.close()
+        process.terminate()
+        process.communicate(timeout=20)

@@ -202,3 +202,17 @@ def test_pictures_hold_only_what_plotly_knows(address, least):
     assert len(pictures) >= least
     for spec in pictures:
         assert plotly.io.from_json(json.dumps(spec)).data
+
+
+def test_a_pin_that_its_session_took_along_is_told():
+    at = Page("explore", m="50")
+    assert not at.warning
+    at.press("pin")
+    assert "pin" in at.query_params
+    again = Page("explore", m="50", pin="1")  # as the browser reconnects to a server started anew
+    assert [told.value for told in again.warning] == [state.UNPINNED]
+    assert "pin" not in again.query_params
+    assert not again.press("pin").put("m", 60).warning
+    at.press("pin")
+    assert "pin" not in at.query_params
+    assert "pin" not in at.link

@@ -1,0 +1,78 @@
+"""What the server holds once readers have left: ``python -m tests.benchmarks.memory [--quick]``.
+
+A reader uploads a file of some 130 MiB and closes the tab: two minutes later the server may hold
+60 MiB more than before. Then rounds of 40 readers come and go; what is held after the last may be
+20 MiB more than after the second, by when the shared results are there.
+"""
+
+import argparse
+import asyncio
+import time
+
+import numpy as np
+
+from tests.benchmarks.cold import resident
+from tests.benchmarks.load import Reader, served
+from tests.session import Session
+
+MORE_AFTER_UPLOAD, MORE_AFTER_ROUNDS = 60, 20  # MiB
+PATIENCE = 120  # seconds
+
+
+def table(rows: int) -> bytes:
+    """Ranks of two systems, a row each."""
+    rng = np.random.default_rng(1)
+    lines = ["system,rank,n"]
+    for system, power in (("A", 2), ("B", 3)):
+        ranks = (1 + rng.random(rows // 2) ** power * 99_999).astype(int)
+        lines += [f"{system},{rank},100000" for rank in ranks]
+    return "\n".join(lines).encode()
+
+
+async def uploaded(address: str, data: bytes, pid: int) -> float:
+    """Let a reader upload a file and leave; MiB of the server while the page is open."""
+    async with Session(address, "consistency", source="Upload a file") as session:
+        await session.run()
+        await session.upload("ranks_file", "ranks.csv", data)
+        return resident(pid)
+
+
+async def visited(address: str, numbers: range) -> None:
+    """Let readers come, move m twice and leave."""
+    begin = time.perf_counter()
+    await asyncio.gather(*(Reader(number).read(address, 2, 0.05, begin) for number in numbers))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a small file, two rounds of three")
+    args = parser.parse_args()
+    data = table(100_000 if args.quick else 9_900_000)
+    rounds, size = (2, 3) if args.quick else (5, 40)
+    with served() as (address, pid):
+        for number in (0, 901):  # what is loaded once per process belongs to no reader
+            asyncio.run(visited(address, range(number, number + 1)))
+        base = resident(pid)
+        most = asyncio.run(uploaded(address, data, pid)) - base
+        time.sleep(PATIENCE)
+        after = resident(pid) - base
+        print(
+            f"an upload of {len(data) / 2**20:.0f} MiB: {most:+.0f} MiB while it is open, "
+            f"{after:+.0f} MiB {PATIENCE} s after the tab is closed (at most {MORE_AFTER_UPLOAD})"
+        )
+        held = []
+        for number in range(rounds):
+            asyncio.run(visited(address, range(1 + size * number, 1 + size * (number + 1))))
+            most = resident(pid) - base
+            time.sleep(PATIENCE)
+            held.append(resident(pid) - base)
+            print(
+                f"round {number + 1} of {size} readers: {most:+.0f} MiB, then {held[-1]:+.0f} MiB"
+            )
+    growth = held[-1] - held[1]
+    print(f"after the last round {growth:+.0f} MiB (at most {MORE_AFTER_ROUNDS})")
+    return 0 if after <= MORE_AFTER_UPLOAD and growth <= MORE_AFTER_ROUNDS else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
