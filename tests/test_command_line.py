@@ -516,7 +516,7 @@ def test_what_may_not_be_written_is_left_alone(toy, tmp_path, monkeypatch, capsy
     def refuse(*_, **__):  # as in a folder that may only be read
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "touch", refuse)
+    monkeypatch.setattr(os, "mkdir", refuse)
     assert main(["check", toy, "--metric", "AP", "--m", "9", "-o", str(out)]) == 2
     assert "out.txt cannot be written (permission denied)" in capsys.readouterr().err
     assert out.read_text() == "old"

@@ -19,7 +19,7 @@ import pandas as pd
 
 from sampledash.command_line.options import FILES
 from sampledash.correction import parse_correction
-from sampledash.leftovers import remove, watch
+from sampledash.leftovers import scratch
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Options
 from sampledash.rank_sets import RankSet
@@ -143,15 +143,11 @@ def aside(path: str) -> Iterator[Path]:
             raise OSError(0, f"it is {kind}")
         if target.is_file() and not os.access(target, os.W_OK):  # its folder alone may be writable
             raise PermissionError(0, "permission denied")
-        part = watch(target.with_name(f".{target.name}.{os.getpid()}"))
-        try:
-            part.touch()
-            yield part
+        with scratch(target.parent) as folder:
+            yield (part := Path(folder, target.name))
             if target.is_file():
                 shutil.copymode(target, part)
             os.replace(part, target)
-        finally:
-            remove(part)
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
         raise ValueError(f"{path} cannot be written ({why}): give another --output") from None
@@ -162,13 +158,11 @@ def save(command: str, answer: Answer, form: str, path: str | None) -> None:
     if path in (None, "-"):
         try:
             print(written(command, answer, form), end="", flush=True)
-        except OSError as error:
-            # What is still to be written would fail again when Python ends.
+        except OSError as error:  # the rest would fail again when Python ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if isinstance(error, BrokenPipeError):
                 raise
-            why = str(error.strerror).lower()
-            raise ValueError(f"standard output: {why}; give --output a file") from None
+            raise ValueError(f"{str(error.strerror).lower()}; give --output a file") from None
         return
     with aside(path) as part:
         if path.endswith(".parquet") and answer.text is None:

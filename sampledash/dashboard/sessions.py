@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -23,8 +24,7 @@ _DUE: list[asyncio.TimerHandle] = []
 
 def watch() -> None:
     """Note the session that runs: when its connection is lost, the looks begin."""
-    context = get_script_run_ctx()
-    if context is not None:
+    if context := get_script_run_ctx():
         _connected(context.session_id)
 
 
@@ -58,6 +58,5 @@ def _give_back() -> None:
     """Give memory that nobody uses back to the system; the GNU C library must be asked to."""
     _DUE.clear()
     gc.collect()
-    trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+    with suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

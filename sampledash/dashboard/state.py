@@ -65,10 +65,8 @@ _NUMBERS: dict[str, type] = {
 _LOCK, _HISTORY, _LINK = "_lock_n", "_history", "_link_complaints"
 _STEPS = 50
 PIN = "pin"  # in the address: this session holds a pinned setting
-UNPINNED = (
-    "What was pinned here is gone: a pin ends with its session, as when the server is restarted or "
-    "the page is loaded anew. Pin it again."
-)
+ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
+UNPINNED = f"What was pinned here is gone. {ENDED} Pin it again."
 
 
 @dataclass(frozen=True)

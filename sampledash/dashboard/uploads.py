@@ -21,10 +21,7 @@ LOST = (
     "The server has been restarted, or has ended this session: it no longer has a file that is "
     "listed here. Remove it from the list and choose it again."
 )
-GONE = (
-    "A file was uploaded here that this session does not have: a file ends with its session, as "
-    "when the server is restarted or the page is loaded anew. Choose it again."
-)
+GONE = f"The file that was uploaded here is gone. {state.ENDED} Choose it again."
 
 
 @dataclass(frozen=True)

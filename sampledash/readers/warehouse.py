@@ -14,12 +14,10 @@ from __future__ import annotations
 import io
 import re
 import signal
-import tempfile
-import threading
-import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 from uuid import uuid4
@@ -27,7 +25,7 @@ from uuid import uuid4
 from pyarrow import parquet
 
 from sampledash.checks import NUMERAL
-from sampledash.leftovers import remove, watch
+from sampledash.leftovers import scratch
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import ROLES, bare, role_of
 from sampledash.readers.scores import (
@@ -68,9 +66,8 @@ def connect(url: str = DUCKDB) -> Any:
         engine = _spark(url) if url.startswith("pyspark://") else ibis.connect(url)
         if engine.name == "duckdb":
             # What does not fit into memory goes there; processes that share a folder would collide.
-            spill = watch(Path(tempfile.mkdtemp(prefix="sampledash-")))
-            weakref.finalize(engine, remove, spill)
-            engine.raw_sql(f"SET temp_directory = '{spill}'")
+            engine.scratch = scratch()
+            engine.raw_sql(f"SET temp_directory = '{engine.scratch.name}'")
     except ImportError as error:
         kind = url.partition("://")[0]
         extra = _SPARK if "spark" in kind else f"pip install 'ibis-framework[{kind}]'"
@@ -95,8 +92,7 @@ def _spark(url: str) -> Any:
     settings |= dict(parse_qsl(urlsplit(url).query))
     interrupt = signal.getsignal(signal.SIGINT)
     session = SparkSession.builder.config(map=settings).getOrCreate()
-    if threading.current_thread() is threading.main_thread():  # Spark puts its handler in place
-        signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGINT, interrupt)  # Spark has put its own in place
     return ibis.pyspark.connect(session)
 
 
@@ -117,10 +113,7 @@ def _told(name: str) -> Iterator[None]:
     except Exception as error:
         remedy = "write the table again if it is damaged, or give the engine more memory"
         if re.search("No space left|File too large|failed to offload", str(error)):
-            remedy = (
-                f"the disk is full: make room where the output and temporary files are written "
-                f"({tempfile.gettempdir()}), or set TMPDIR to a folder with more"
-            )
+            remedy = f"the disk is full: make room there, or set TMPDIR (now {gettempdir()})"
         raise ReadError(f"{name}: the engine stopped: {_first_line(error)}; {remedy}") from None
 
 
@@ -456,8 +449,7 @@ def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
         if engine.name == "pyspark":  # which would write a folder, on its workers
             parquet.write_table(table.to_pyarrow(), path)
         else:
-            # No temporary file of DuckDB's own, which stays where the disk is full.
-            table.to_parquet(path, **({"use_tmp_file": False} if engine.name == "duckdb" else {}))
+            table.to_parquet(path)
 
 
 def _refuse_ranks(ranks: Table, name: str) -> None:
