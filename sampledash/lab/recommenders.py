@@ -149,13 +149,13 @@ def recommender(name: str, **knobs: float) -> Recommender:
     known = {kind.lower(): kind for kind in FAMILIES}
     plain = checks.text("recommender", name).strip().lower()
     if plain not in known:
-        known = ", ".join(FAMILIES)
-        raise ValueError(f"unknown recommender {checks.shown(name)}: known are {known}")
+        names = ", ".join(FAMILIES)
+        raise ValueError(f"unknown recommender {checks.shown(name)}: known are {names}")
     kind = FAMILIES[known[plain]]
-    names = [knob.name for knob in kind.knobs]
+    own = [knob.name for knob in kind.knobs]
     for knob in knobs:
-        if knob not in names:
-            has = f"has {', '.join(names)}" if names else "has no knobs"
+        if knob not in own:
+            has = f"has {', '.join(own)}" if own else "has no knobs"
             raise ValueError(f"unknown knob {knob!r}: {kind.name} {has}")
     values = (knob.check(knobs.get(knob.name, knob.default)) for knob in kind.knobs)
     return Recommender(kind.name, tuple(map(float, values)))
