@@ -19,7 +19,8 @@ from sampledash.types import Flags, Floats, Ints
 LEVEL = 1e-3
 #: Explanations of an m that goes with the rank.
 READINGS = ("m was set beforehand", "what was drawn decided m")
-DOUBTFUL = 0.05  # chance below which estimates no longer count on one distribution for every m
+#: Chance below which ranges and estimates no longer count on one rank distribution for every m.
+DOUBTFUL = 0.05
 _STRATUM = 50.0  # instances of neighbouring n that are compared with one another, about
 _ENOUGH = 50.0  # instances that are a stratum of their own
 _NEAR = 1.5  # between the n, or the m, of a stratum, where it has enough instances

@@ -20,6 +20,12 @@ which is less than the multinomial covariance :math:`(\mathrm{diag}(q) - q q^T)/
 it at the top ranks. Where instances differ in their number of negatives, those of one number have
 ranks of their own that scatter about the common :math:`\pi`; this is added.
 
+Instances whose n differs, or whose m goes with the rank, have no common :math:`\pi`. They are
+divided into strata of nearly equal n, and m, each with a distribution of its own, and the interval
+holds every weighted sum of metrics at which the squared distances of the strata add up to no more
+than :math:`z^2`. Within a stratum the law and the metric lie between those at its fewest and at its
+most candidates, for a given share of items above, so that mixtures of both stand for any n between.
+
 A shape is an assumption about the distribution that ranks come from, which the ranks of some
 hundred instances do not show themselves. There C is multinomial, and the metric of the instances at
 hand scatters about that of the distribution. Of that scatter their sampled ranks tell a part,
