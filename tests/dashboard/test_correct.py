@@ -27,8 +27,11 @@ def lines(spec):
 
 
 def traces(at, title):
+    """The lines of a picture; where one falls upright, its lower end."""
     titled = {spec["layout"]["title"].get("text"): spec for spec in at.specs}
-    return lines(titled[f"<b>{title}</b>"])
+    found = lines(titled[f"<b>{title}</b>"]).items()
+    last = {name: np.diff(x, append=np.inf) > 0 for name, (x, _) in found}
+    return {name: (x[last[name]], y[last[name]]) for name, (x, y) in found}
 
 
 def by_axis(at):
