@@ -494,8 +494,8 @@ def test_a_link_is_written_through_and_a_loop_refused(toy, tmp_path, capsys):
     assert (far / "old.txt").stat().st_mode & 0o777 == 0o640
     before, capsys_said = sorted(tmp_path.rglob("*")), capsys.readouterr().out
     assert capsys_said == ""
-    refused = {"loop": "leads back to itself", "folder": "a folder", "input": "what is read"}
-    for name, said in {**refused, "pipe": "it is a pipe"}.items():
+    refused = {"loop": "a loop of links", "folder": "a folder", "input": "what is read"}
+    for name, said in {**refused, "pipe": "a pipe"}.items():
         assert main([*words, str(tmp_path / name)]) == 2
         message = capsys.readouterr().err
         assert said in message

@@ -167,10 +167,8 @@ _SECRETS = re.compile(
 
 def masked(text: str, *words: str) -> str:
     """Replace in a text the secrets that URLs among the words hold, also where it unquotes them."""
-    found = (match[1] or match[2] for word in words for match in _SECRETS.finditer(word))
-    for secret in sorted(
-        {form for x in found for form in (x, unquote(x), unquote_plus(x))}, key=len
-    ):
+    found = {match[1] or match[2] for word in words for match in _SECRETS.finditer(word)}
+    for secret in found.union(map(unquote, found), map(unquote_plus, found)):
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
     return text
 

@@ -136,11 +136,8 @@ def aside(path: str) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     try:
-        if target.is_symlink():  # where links form a loop
-            raise OSError(0, "it is a link that leads back to itself")
-        if os.path.exists(path) and not target.is_file():  # a device would be replaced
-            kind = "a pipe" if Path(path).is_fifo() else "a folder or a device"
-            raise OSError(0, f"it is {kind}")
+        if (os.path.exists(path) or target.is_symlink()) and not target.is_file():
+            raise OSError(0, "it is a folder or a device, a pipe or a loop of links")
         if target.is_file() and not os.access(target, os.W_OK):  # its folder alone may be writable
             raise PermissionError(0, "permission denied")
         with scratch(target.parent) as folder:

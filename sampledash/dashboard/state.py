@@ -187,9 +187,11 @@ def put_in_address(key: str, said: str) -> None:
     """Write a text that no widget is bound to into the address, or take it out where it is empty.
 
     Only a change is written: the browser may be a change ahead of what this run began with, and
-    every write gives it the whole address anew.
+    every write gives it the whole address anew. Nothing is written while the browser's history is
+    walked: a write makes a new entry, which Back would never get past.
     """
-    if _history_is_walked():
+    context = get_script_run_ctx()
+    if context is not None and context.is_history_navigation:
         return
     if said and st.query_params.get(key) != said:
         st.query_params[key] = said
@@ -212,12 +214,6 @@ def stamp(offered: Offered | None = None) -> None:
             st.rerun()  # a widget would stumble over what this run began with
     if len(st.query_params):  # no entry in the browser's history for the defaults alone
         put_in_address("v", VERSION)
-
-
-def _history_is_walked() -> bool:
-    """Whether this run comes of Back or Forward: a new entry would keep Back from getting past."""
-    context = get_script_run_ctx()
-    return context is not None and context.is_history_navigation
 
 
 def in_fragment() -> bool:
