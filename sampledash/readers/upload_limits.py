@@ -6,6 +6,7 @@ refused.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -205,6 +206,8 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
         except (OSError, ValueError) as error:
             there = os.path.exists(path)  # False too for what can be no path
             reason = "the file cannot be opened" if there else "there is no such file"
+            if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+                reason = "file name too long"
             raise ReadError(f"{shown(name)}: {reason}; check the path") from error
     elif hasattr(source, "read"):
         if name is None:
