@@ -36,7 +36,8 @@ _HOLD: dict[CellKind, str] = {
     "flips": "flips",
     "count": "right_from rank_up_to sampled_rank ties n_candidates m n instances",
     "share": "exact sampled expected_sampled std_of_mean mean_of_runs std_of_runs share_of_runs "
-    "estimate low high low_if_falling high_if_falling value mass_above",
+    "estimate estimate_if_set estimate_if_drawn low high low_if_falling high_if_falling value "
+    "mass_above",
     "points": "interval_low interval_high bias standard_error rmse",
     "chance": "probability",
     "p": "p p_holm",
@@ -53,6 +54,7 @@ _WORDS = (
     "expected_sampled=Sampled, expected|std_of_mean=Std. of one run|n_candidates=Candidates n|"
     "share_of_runs=Runs showing it|probability=Shown by one run|right_from=Right from m|"
     "flips=Order changes at m|interval_low=Interval from|interval_high=Interval to|"
+    "estimate_if_set=If m was set beforehand|estimate_if_drawn=If the draw decided m|"
     "low=At least|high=At most|low_if_falling=At least, if ranks fall off|"
     "high_if_falling=At most, if ranks fall off|these_low=Scores, these instances, at least|"
     "these_high=Scores, these instances, at most|more_low=Scores, more like them, at least|"
@@ -163,7 +165,7 @@ def printed(table: pd.DataFrame) -> list[Column]:
     for name, values in found:
         header, kind = _headed(name, names)
         kind = _kind(values) if kind == "any" else kind
-        lacking = "contradicted" if name.endswith("_if_falling") else ""
+        lacking = "no range" if name.endswith("_if_falling") else ""
         if name in ("m", "instances"):
             lacking = "not reachable" if {"better", "worse"} <= names else "not given"
         cells = [_cell(value, kind) or lacking for value in values]
