@@ -19,7 +19,7 @@ from sampledash.types import Flags, Floats, Ints
 LEVEL = 1e-3
 #: Explanations of an m that goes with the rank.
 READINGS = ("m was set beforehand", "what was drawn decided m")
-#: Chance below which ranges and estimates no longer count on one rank distribution for every m.
+#: Chance below which ranges no longer count on one rank distribution for every m.
 DOUBTFUL = 0.05
 _STRATUM = 50.0  # instances of neighbouring n that are compared with one another, about
 _ENOUGH = 50.0  # instances that are a stratum of their own
@@ -325,7 +325,8 @@ class SampledRankSet(ByDigest):
         had been dropped at random.
         """
         used = np.flatnonzero(self.counts > 0)
-        apart = not self.adaptive and self.chance_if_set < DOUBTFUL
+        level = LEVEL if self.adaptive is None else DOUBTFUL
+        apart = not self.adaptive and self.chance_if_set < level
         found = []
         for here in _groups(used, self.n, self.counts, _FAR):
             # From the most negatives down: a few instances with few then cost the others nothing.

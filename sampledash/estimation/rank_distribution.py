@@ -321,8 +321,8 @@ def rank_distribution(
         parts = by_stratum(every[0], method, iterations)
         found = np.zeros(max(part.support.n for part in parts))
         for part, observed in zip(parts, every[0].strata, strict=True):
-            found[: part.support.n] += float(observed.total) * part.probabilities()
-        found /= found.sum()
+            share = float(observed.total) / every[0].n_instances
+            found[: part.support.n] += share * part.probabilities()
     found.setflags(write=False)
     return found
 
