@@ -1,20 +1,30 @@
 """Folders of unfinished work, which must not outlive the process, however it ends."""
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from weakref import WeakSet
+from shutil import rmtree
+from tempfile import mkdtemp
+from weakref import WeakSet, finalize
 
-_FOLDERS: WeakSet[TemporaryDirectory[str]] = WeakSet()
+
+class Scratch:
+    """A new folder, which goes with this object, with the process, or by :func:`remove_all`."""
+
+    def __init__(self, parent: Path | None = None) -> None:
+        self.name = mkdtemp(prefix=".sampledash-", dir=parent)
+        self.remove = finalize(self, rmtree, self.name, ignore_errors=True)
+        _FOLDERS.add(self)
+
+    def __enter__(self) -> str:
+        return self.name
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
 
 
-def scratch(parent: Path | None = None) -> TemporaryDirectory[str]:
-    """Return a new folder, which goes with its object, with the process, or by remove_all."""
-    folder = TemporaryDirectory(prefix=".sampledash-", dir=parent, ignore_cleanup_errors=True)
-    _FOLDERS.add(folder)
-    return folder
+_FOLDERS: WeakSet[Scratch] = WeakSet()
 
 
 def remove_all() -> None:
     """Remove every folder, as the process is being stopped."""
     for folder in 2 * tuple(_FOLDERS):  # threads of an engine may still be at work in one
-        folder.cleanup()
+        rmtree(folder.name, ignore_errors=True)

@@ -19,7 +19,7 @@ import pandas as pd
 
 from sampledash.command_line.options import FILES
 from sampledash.correction import parse_correction
-from sampledash.leftovers import scratch
+from sampledash.leftovers import Scratch
 from sampledash.metrics import Metric, parse_metric
 from sampledash.protocol import Options
 from sampledash.rank_sets import RankSet
@@ -140,7 +140,7 @@ def aside(path: str) -> Iterator[Path]:
             raise OSError(0, "it is a folder or a device, a pipe or a loop of links")
         if target.is_file() and not os.access(target, os.W_OK):  # its folder alone may be writable
             raise PermissionError(0, "permission denied")
-        with scratch(target.parent) as folder:
+        with Scratch(target.parent) as folder:
             yield (part := Path(folder, target.name))
             if target.is_file():
                 shutil.copymode(target, part)

@@ -270,6 +270,8 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
         if one.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(one["x"], as_shown["x"], as_shown["y"]) - one["y"]
+        upright = np.diff(one["x"], append=np.inf) == 0  # where a line falls it has two values
+        away[upright | np.roll(upright, 1)] = 0.0
         return bool(np.abs(away).max() > 0.005 * max(np.ptp(one["y"]), 1e-12))
 
     for trace in other["data"]:

@@ -25,7 +25,7 @@ from uuid import uuid4
 from pyarrow import parquet
 
 from sampledash.checks import NUMERAL
-from sampledash.leftovers import scratch
+from sampledash.leftovers import Scratch
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import ROLES, bare, role_of
 from sampledash.readers.scores import (
@@ -66,7 +66,7 @@ def connect(url: str = DUCKDB) -> Any:
         engine = _spark(url) if url.startswith("pyspark://") else ibis.connect(url)
         if engine.name == "duckdb":
             # What does not fit into memory goes there; processes that share a folder would collide.
-            engine.scratch = scratch()
+            engine.scratch = Scratch()
             engine.raw_sql(f"SET temp_directory = '{engine.scratch.name}'")
     except ImportError as error:
         kind = url.partition("://")[0]

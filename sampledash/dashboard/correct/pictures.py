@@ -68,8 +68,9 @@ def vector(
 
     Drawn at 400 sampled ranks at most, all of the first ones.
     """
-    falls = [np.flatnonzero(np.diff(x)) for x in vectors.values() if len(np.unique(x)) == 2]
-    shown = rank_grid(len(vectors[focus]), keep=[*np.ravel(falls) + 1, *np.ravel(falls) + 2])
+    plain = (values for values in vectors.values() if len(np.unique(values)) == 2)
+    falls = [place + 1 for values in plain for place in np.flatnonzero(np.diff(values)).tolist()]
+    shown = rank_grid(len(vectors[focus]), keep=[*falls, *(place + 1 for place in falls)])
     data = []
     for recipe in sorted(vectors, key=lambda x: x == focus):
         line = _line(recipe, focus, dark) | {"width": 1.5}
