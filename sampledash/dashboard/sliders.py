@@ -16,6 +16,7 @@ import streamlit as st
 
 from sampledash.dashboard import state
 from sampledash.report import numbers as text
+from sampledash.report.templates import texts
 
 FIELD = 112  # pixels
 _SLIDER = st.components.v2.component(
@@ -33,22 +34,7 @@ LADDERS: dict[str, tuple[float, ...]] = {
 }
 LADDERS = {key: tuple(sorted(set(steps), reverse=key == "gamma")) for key, steps in LADDERS.items()}
 
-HELP = {
-    "n": "How many items one ranking holds, the relevant one included.",
-    "m": "How many irrelevant items are drawn and ranked with the relevant one.",
-    "budget": (
-        "The price: scores of candidates that may be spent for each instance and system, the "
-        "relevant item's own not counted. In the field: a whole number in digits, such as 1500."
-    ),
-    "k": "Cutoff: the first k places count. Used by the metrics written with @k.",
-    "gamma": "How much a correction minds variance: 1 minds only variance, 0 only bias.",
-    "scheme": (
-        "Without replacement draws m different items, as papers do; with replacement an item may "
-        "come twice; popularity draws the items ranked above the relevant one more often."
-    ),
-    "odds": "How many times as often an item above the relevant one is drawn as one below it.",
-    "rank": "Where the relevant item stands among all n candidates.",
-}
+HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
 def draw(

@@ -158,18 +158,6 @@ def require_interactions(value: object) -> None:
     checks.of_kind("interactions", value, Interactions, "Interactions", made)
 
 
-def interactions_of(
-    user: ArrayLike,
-    item: ArrayLike,
-    rating: ArrayLike | None = None,
-    time: ArrayLike | None = None,
-) -> Interactions:
-    """Interactions by the label of each one's user and item, numbered by first appearance."""
-    users, of_user = numbered(checks.labels("user", user))
-    items, of_item = numbered(checks.labels("item", item))
-    return Interactions(users, items, of_user, of_item, rating, time)
-
-
 def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Different labels in the order of first appearance, and of each the index in these."""
     code, many = codes_of(labels)

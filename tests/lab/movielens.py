@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sampledash.lab.interactions import Interactions, interactions_of
+from sampledash.lab.interactions import Interactions, numbered
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 needs_ratings = pytest.mark.skipif(
@@ -22,7 +22,8 @@ def movielens(name: str = "ml1m") -> Interactions:
     """Ratings in the order of their file; the place in time is complete, timestamps are not."""
     table = pd.read_csv(DATA / f"{name}.csv.gz")
     time = table["order" if "order" in table else "timestamp"]
-    return interactions_of(*(table[x].to_numpy() for x in ("user", "item", "rating")), time)
+    (users, of_user), (items, of_item) = (numbered(table[x].to_numpy()) for x in ("user", "item"))
+    return Interactions(users, items, of_user, of_item, table["rating"], time)
 
 
 def with_unrated(data: Interactions) -> Interactions:

@@ -352,7 +352,7 @@ def say_verdict(result: Result, x: int, *, dim: bool = False) -> None:
             st.markdown(others)
     notes = beware(result, system_name)
     notes.append(words.looked_at(values, result.m_max, result.capped))
-    notes.append(words.UNIFORM * q.source.uniform)
+    notes.append(words.TEXTS["uniform"] * q.source.uniform)
     if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
         notes.append(f"{q.metrics[x]}: {note}")
     for note in filter(None, notes):
@@ -476,11 +476,11 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
 def _why(focus: Focus) -> None:
     """Definition 1 of the paper with the numbers of the page, then a counterexample."""
     question, metric = focus.result.question, focus.metric
-    st.markdown(words.CONSISTENT)
+    st.markdown(words.TEXTS["consistent"])
     instances = max(each.n_instances for each in question.sets)
     for step in words.formula(str(metric), question.m, instances):
         st.latex(step)
-    st.caption(words.DEFINITION)
+    st.caption(words.TEXTS["definition"])
     st.markdown(f"#### Smallest counterexample for {metric}, uncorrected")
     protocol, n = question.protocol, max(int(each.n.max()) for each in question.sets)
     m = min(question.m, n - 1) if protocol.without else question.m
@@ -489,7 +489,9 @@ def _why(focus: Focus) -> None:
     found = cache.cached(("counterexample", metric, sampling), make, shared=True)
     if found is None:
         every = metric.linear and protocol.scheme != "popularity"
-        st.markdown(words.NO_COUNTEREXAMPLE if every else words.NONE.format(metric=metric))
+        st.markdown(
+            words.TEXTS["no counterexample"] if every else words.TEXTS["none"].format(metric=metric)
+        )
         return
     plain = Protocol.of({"scheme": protocol.scheme, "odds": protocol.odds})
     names = [each.system for each in found]

@@ -92,7 +92,7 @@ def _one_run(focus: Focus) -> None:
         fig = pictures.chances(labels, chances, low, high, dark=dark)
         told = zip(map(focus.label, pairs), map(in_runs, chances), strict=True)
         page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, told)))
-    shared = words.SHARED if bounds else ""
+    shared = words.TEXTS["shared"] if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
     printed = {"Pair": [r.label(pair, system_name) for pair in pairs]}
     for y in [x, *(y for y in range(len(r.metrics)) if y != x)]:
@@ -156,8 +156,8 @@ def _over_instances(focus: Focus) -> None:
         "Redrawn": rows["probability"].map(in_runs),
     }
     page.table(pd.DataFrame(printed), table, "significance")
-    again = words.REPEATED if focus.result.question.source.averaged else ""
-    st.caption(f"{words.REDRAWN} {again}10,000 resamples, seed {SEED}.")
+    again = words.TEXTS["repeated"] + " " if focus.result.question.source.averaged else ""
+    st.caption(f"{words.TEXTS['redrawn']} {again}10,000 resamples, seed {SEED}.")
 
 
 def _plan(focus: Focus) -> None:
@@ -409,7 +409,7 @@ def _flips(focus: Focus) -> None:
         if r.pairs > MOST_PAIRS:
             st.caption(f"The marked and the {MOST_PAIRS} worst of {count(r.pairs)} pairs.")
         if everything:
-            st.caption(words.EVERY_CORRECTION)
+            st.caption(words.TEXTS["every correction"])
 
 
 def _distribution(focus: Focus) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sampledash.dashboard.consistency.result import Focus
 from sampledash.report.escape import system_name
 from sampledash.report.numbers import count, in_runs, listed, percent, points, tex_count
 from sampledash.report.sentences import negatives
+from sampledash.report.templates import texts
 from sampledash.types import Floats, Ints
 
 MOST_FLIPS = 6  # flips that a sentence can name one by one
@@ -23,46 +25,8 @@ STATES = {  # state -> icon, colour name, sign
     "undecided": ("help", "orange", "?"),
     "tied": ("drag_handle", "gray", "="),
 }
+TEXTS = texts(Path(__file__).with_suffix(".txt"))
 OWN = "Dot: every system is ranked against negatives of its own, as in the paper. "
-SHARED = (
-    "Bar: both are ranked against the same negatives; how often they then gain together is not in "
-    "the ranks, so they leave bounds, with room for ties and skewness where instances are few."
-)
-REDRAWN = (
-    "Difference: on all items. Interval and p: other instances of the same kind, same true ranks "
-    "(paired by instance where the file tells); Holm: p corrected for the number of pairs. "
-    "Redrawn: the chance that a run with new instances and new negatives shows the order."
-)
-REPEATED = (
-    "Repetitions of an instance count here as instances of their own: the intervals are too narrow "
-    "and p too small; keep one seed to test. "
-)
-EVERY_CORRECTION = (
-    "Uncorrected and rank estimate at every m; CLS and BV at 40 values of m up to 1,000, and "
-    "between where the order changes."
-)
-NO_COUNTEREXAMPLE = (
-    "**No two sets of ranks flip under AUC.** Its expected sampled value is its exact value, at "
-    "every m: a negative is as likely to be above the relevant item on the sample as among all "
-    "items. AUC is the one metric here that sampling leaves consistent; other metrics weigh the "
-    "top, which a sample cannot see."
-)
-UNIFORM = (
-    "The sampling weights of these ranks (mass_above) are left out: only the popularity scheme "
-    "reads them."
-)
-NONE = (
-    "**No ranks flip under {metric} here**: with these negatives its expected value follows the "
-    "exact one in a straight line, so the means keep their order."
-)
-CONSISTENT = (
-    "Consistent means: whichever of two systems is ahead on all items is ahead on the sample "
-    "too, in expectation. It is not so when the left side holds and the right does not:"
-)
-DEFINITION = (
-    "Krichene & Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, Definition 1. "
-    "MovieLens ranks: Harper & Konstan 2015."
-)
 
 
 def looked_at(values: int, m_max: int, capped: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,22 +25,12 @@ from sampledash.report.escape import escaped
 from sampledash.report.numbers import count
 from sampledash.report.sentences import cutoff_holds_all
 from sampledash.report.tables import vector_csv, vector_json
+from sampledash.report.templates import texts
 from sampledash.types import Floats, Progress
 
 LINK: dict[str, Any] = {**DEFAULTS, **tabs.DEFAULTS, "why": False}
 OFFERED: state.Offered = {**result.OFFERED, **tabs.OFFERED}
-HELP = {
-    "metric": "The metric that is corrected.",
-    "drawn": "Rank estimate: the metric at the scaled-up rank. CLS: least squares among vectors "
-    "that never rise. BV: bias² + γ · variance. LS: bias only, γ = 0.",
-    "take": "The correction of the sentence, the numbers and the vector to take away.",
-    "instances": "Over how many instances, such as users, the mean is taken: it divides the "
-    "variance.",
-    "prior": "How often each true rank is thought to occur: CLS, BV and LS weigh their errors by "
-    "it, and so do the averages here.",
-    "scatter": "Standard deviation for one instance, averaged over the ranks in the same way.",
-    "scatter of the mean": "Standard deviation of the mean over |D| instances.",
-}
+HELP = texts(Path(__file__).with_name("help.txt"))
 EXPECTED, VECTOR, RISKS = "correct_expectation", "correct_vector", "correct_risks"
 LACKING = (
     "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "

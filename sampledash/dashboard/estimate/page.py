@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives
 from sampledash.report.escape import escaped, short_name, system_name
 from sampledash.report.numbers import count, percent, span, unbroken
 from sampledash.report.sentences import outside
+from sampledash.report.templates import texts
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.simulation import sample_ranks
@@ -48,32 +50,7 @@ POPULARITY = (
     "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
 )
 NO_TABLE = "Paste a table: a line of names, then one system a line."
-HELP = {
-    "sampled_source": "The rank of each relevant item among itself and its sampled negatives, 1 to "
-    "m + 1.",
-    "draw_seed": "Another seed draws other negatives.",
-    "sampled_file": "Columns system and sampled_rank, or one column per system. Optional: "
-    "instance, n_candidates, m, count, seed, adaptive (yes or no). Files stay in this session and "
-    "never travel in a link.",
-    "sampled_typed": "'A: 1, 1, 7', or a table as in a file; 'm = 100, n = 3706' may stand on a "
-    "line.",
-    "m_set": "Set beforehand: m may differ between instances, also by what goes with the rank, but "
-    "not by what was drawn for them, and all estimators apply. Decided by the draw: only maximum "
-    "likelihood does.",
-    "estimator": "Side by side: as the shape-constrained MLE, begun from one distribution for all "
-    "systems, so that errors cancel in differences. Shape-constrained MLE: most likely if no rank "
-    "is more frequent than a better one. MLE, MES: most likely, and of maximum entropy. BV-…: the "
-    "corrected vector with that prior. MN: bias² and variance weighed by the number of instances. "
-    "Priors are learned from the same sampled ranks.",
-    "printed": "As printed, also from LaTeX or a PDF: a line of names (HR@10, NDCG@10, MRR, AUC "
-    "…), then one system a line. The digits say how far the values were rounded. A line "
-    "'m = 99, n = 1000' tells both.",
-    "table_instances": "Over how many users the values are means: each may then be off by two "
-    "standard errors besides its rounding. 0: taken as expectations, off by rounding alone.",
-    "free": "Whatever the ranks behind these samples were, at 95 %.",
-    "falling": "Decided where no rank is more frequent than a better one: an assumption. Where "
-    "what was drawn decided m, ranges with it were found not to hold.",
-}
+HELP = texts(Path(__file__).with_name("help.txt"))
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
 #: Why m differs, and what ``adaptive`` is then.
