@@ -9,7 +9,7 @@ import numpy as np
 from playwright.sync_api import expect
 
 import sampledash as sd
-from sampledash.report.numbers import percent
+from sampledash.report.numbers import equals, percent
 from tests.browser.reader import download, go, headline, phone, says, strip, upload, visit
 
 # Table 1 of Krichene & Rendle 2020; the instances are the five columns.
@@ -28,7 +28,7 @@ def test_moving_m_changes_the_sentence_and_the_link(page):
         slider.press("ArrowRight")
         says(page, f"With {m} of 9,999 negatives")
         value = sd.expected("Recall@10", 100, sd.Sampling(10_000, m, "without-replacement"))
-        says(page, f"Recall@10 = {percent(float(value))}")
+        says(page, f"Recall@10 {equals(float(value))}")
         expect(page).to_have_url(re.compile(f"m={m}"))
     page.reload()
     says(page, "With 500 of 9,999 negatives")
@@ -85,7 +85,7 @@ def test_a_click_on_a_tile_chooses_its_metric_and_pair(page):
         expect(page.get_by_text(f"{pair} change order at m = {m}.")).to_be_attached()
         right = sd.right_from(metric, sd.example("movielens-xyz"), **HOW)["m"].max()
         expect(strip(page, "All right from m")).to_contain_text(f"{right:,}")
-        says(page, first)
+        says(page, f"{metric} ranks ")
         phone(page)
 
 
@@ -99,7 +99,8 @@ def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
         for system, ranks in ABC.items():
             rows.writerows([system, i, rank, 10_000] for i, rank in enumerate(ranks))
     page.locator("input[type=file]").set_input_files(path)
-    # The worst case is AP: all three pairs wrong (section 4.2: A > B > C near m = 200).
+    # Of AP all three pairs are wrong (section 4.2: A > B > C near m = 200).
+    page.get_by_test_id("stMain").get_by_role("radio", name="AP", exact=True).click()
     says(page, "AP ranks A > B > C; on all items C > B > A.")
     table = sd.right_from("AP", sd.example("paper-abc"), **HOW)
     says(page, f"Right from m = {int(table['m'].max()):,}.")
@@ -182,7 +183,7 @@ def test_the_slider_of_the_first_page_moves_by_keyboard_without_the_server(page)
     expect(headline(page)).to_have_text("With 100 negatives the worst of three looks best")
     slider, title = page.get_by_role("slider", name="m", exact=True), page.locator(".gtitle")
     expect(slider).to_have_attribute("aria-valuetext", "100")
-    expect(title).to_contain_text("wrong: X > Y > Z")
+    expect(title).to_contain_text("wrong by Recall@10: X > Y > Z")
     for narrow in (False, True):
         if narrow:
             phone(page)
@@ -191,7 +192,7 @@ def test_the_slider_of_the_first_page_moves_by_keyboard_without_the_server(page)
         slider.focus()
         slider.press("End")
         expect(slider).to_have_attribute("aria-valuetext", "3,686")
-        expect(title).to_contain_text("right: Z > Y > X")
+        expect(title).to_contain_text("right by Recall@10: Z > Y > X")
         slider.press("ArrowLeft")
         expect(slider).to_have_attribute("aria-valuetext", "2,000")
         assert len(sent) == before
