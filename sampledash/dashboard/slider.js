@@ -3,11 +3,13 @@
 const live = () => window.sampledashLive;
 const STEP = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 3, PageDown: -3 };
 const ECHO = 2000;  // milliseconds in which the server may still say the number of before
+const fieldOf = (name) => document.querySelector(`.st-key-${name} input`);
 const type = (field, text) => {  // past React's own notes on the element, or it sees no change
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, text);
   field.dispatchEvent(new Event("input", { bubbles: true }));
   field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
 };
+let made = 0;
 class Slider {
   constructor(root) {
     this.rail = Object.assign(document.createElement("input"), { type: "range", min: 0, step: "any" });
@@ -16,7 +18,7 @@ class Slider {
     this.more = Object.assign(document.createElement("button"), { type: "button", textContent: "?" });
     this.help = document.createElement("div");
     this.help.popover = "auto";
-    this.help.id = `help-${crypto.randomUUID()}`;
+    this.help.id = `sampledash-help-${made += 1}`;
     this.more.setAttribute("popovertarget", this.help.id);
     const line = document.createElement("div");
     line.append(this.head, this.more, this.bubble);
@@ -31,7 +33,6 @@ class Slider {
     for (const kind of ["pointermove", "focusin", "pointerleave"])
       root.addEventListener(kind, () => live()?.near(this.name));
   }
-  get field() { return document.querySelector(`.st-key-${this.name} input`); }
   // Where a number stands between the steps, in logarithms.
   place(number) {
     const { steps } = this, last = steps.length - 1, down = steps[0] > steps[last];
@@ -49,8 +50,8 @@ class Slider {
     this.rail.style.setProperty("--share", `${100 * this.rail.value / (this.rail.max || 1)}%`);
     this.bubble.textContent = this.held ? text : "";  // else the field says it
   }
-  show({ name, label, help, steps, texts, number, text }) {
-    Object.assign(this, { name, steps, texts });
+  show({ name, label, help, steps, texts, number, text, above }) {
+    Object.assign(this, { name, steps, texts, above });
     this.head.textContent = label;
     this.rail.setAttribute("aria-label", label);
     this.more.setAttribute("aria-label", `About ${label}`);
@@ -66,7 +67,9 @@ class Slider {
     const to = Math.min(Math.max(place, 0), this.steps.length - 1);
     if (!this.held) this.before = this.number;
     this.held = true;
-    this.put(this.steps[to], this.texts[to]);
+    const least = this.above === null ? NaN : Number(fieldOf(this.above)?.value) + 1;
+    const low = this.steps[to] < least;
+    this.put(low ? least : this.steps[to], low ? least.toLocaleString("en-US") : this.texts[to]);
     live()?.move(this.name, this.texts[to]);
   }
   pressed(event) {
@@ -83,7 +86,7 @@ class Slider {
     live()?.lift();
     if (this.number === this.before) return;
     this.sent = { before: this.before, at: performance.now() };
-    type(this.field, String(this.number));
+    type(fieldOf(this.name), String(this.number));
   }
 }
 export default function ({ data, parentElement }) {

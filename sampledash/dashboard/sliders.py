@@ -58,7 +58,7 @@ def draw(
     state.lock(None if lock_n is None else lock_n[0])
     with st.sidebar:
         if lock_n is None:
-            ladder("n", "n, candidates", low=state.value("m") + 1 if _distinct() else 2)
+            ladder("n", "n, candidates", above="m" if _distinct() else None)
         else:
             _locked("n", "n, candidates", lock_n[1])
         _field("k", "k, cutoff", help=HELP["k"])
@@ -92,14 +92,15 @@ def ladder(
     label: str,
     *,
     default: float | None = None,
-    low: float = 0,
     high: float = float("inf"),
+    above: str | None = None,
     show: Callable[[float], str] = text.count,
 ) -> None:
-    """Draw a slider on a ladder between bounds, with the field that holds the value.
+    """Draw a slider on a ladder up to a bound, with the field that holds the value.
 
     ``key``: of the value in the session and the address, a key of :data:`LADDERS`; ``default``
-    where it is no shared choice. The bounds are steps too: no end of a slider is an error.
+    where it is no shared choice. The bound is a step too, and the value stays above that of another
+    number, whose field the browser asks: no end of a slider is an error.
     """
     default = state.DEFAULTS[key] if default is None else default
     with st.container(key=f"ladder_{key}", horizontal=True, vertical_alignment="bottom"):
@@ -107,26 +108,24 @@ def ladder(
         place = st.container(key=f"{key}_slider", gap=None)
         about = f"{label}, exact value"
         _field(key, about, default, label_visibility="collapsed", width=FIELD)
-        number, steps = state.value(key, {key: default}), steps_between(key, low, high)
-        face = {"name": key, "label": label, "help": HELP[key], "number": number}
+        number, steps = state.value(key, {key: default}), steps_up_to(key, high)
+        face = {"name": key, "label": label, "help": HELP[key], "number": number, "above": above}
         texts = {"text": show(number), "steps": steps, "texts": [*map(show, steps)]}
         with place:
             _SLIDER(key=f"{key}_face", data=face | texts)
 
 
-def steps_between(key: str, low: float, high: float) -> list[float]:
-    """The round numbers of a ladder between two bounds, and the bounds.
+def steps_up_to(key: str, high: float) -> list[float]:
+    """The round numbers of a ladder up to a bound, and the bound.
 
     Examples
     --------
-    >>> steps_between("m", 1, 333)
+    >>> steps_up_to("m", 333)
     [1, 2, 5, 10, 20, 50, 99, 100, 200, 333]
     """
-    ladder = LADDERS[key]
-    ends = {low} if min(ladder) < low else set()
-    ends |= {high} if high < max(ladder) else set()
-    inside = (step for step in ladder if low <= step <= high)
-    return sorted({*inside, *ends}, reverse=key == "gamma")
+    ends = {high} if high < max(LADDERS[key]) else set()
+    steps = {step for step in LADDERS[key] if step <= high} | ends
+    return sorted(steps, reverse=key == "gamma")
 
 
 def m(given: str = "", *, most: int | None = None) -> None:

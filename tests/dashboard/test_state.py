@@ -38,12 +38,11 @@ def test_ladders_hold_the_promised_steps_and_their_order():
 
 
 def test_bounds_are_steps_so_that_no_end_of_a_slider_is_an_error():
-    assert sliders.steps_between("m", 0, 998)[-3:] == [200, 500, 998]
-    assert sliders.steps_between("m", 0, 10**6)[-1] == 10_000
-    assert sliders.steps_between("n", 101, float("inf"))[:2] == [101, 200]
-    assert sliders.steps_between("n", 2, float("inf"))[0] == 10
-    assert sliders.steps_between("n", 10_001, float("inf"))[0] == 10_001
-    assert sliders.steps_between("rank", 0, 150) == [1, 2, 3, 5, 10, 20, 50, 100, 150]
+    assert sliders.steps_up_to("m", 998)[-3:] == [200, 500, 998]
+    assert sliders.steps_up_to("m", 10**6)[-1] == 10_000
+    assert sliders.steps_up_to("n", float("inf"))[0] == 10
+    assert sliders.steps_up_to("rank", 150) == [1, 2, 3, 5, 10, 20, 50, 100, 150]
+    assert sliders.steps_up_to("m", 1) == [1]
 
 
 def test_a_change_of_a_key_that_another_page_brought_can_be_undone(monkeypatch):

@@ -415,7 +415,7 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems, x = result.drawn(focus.pair), focus.x
-    steps = map(int, sliders.steps_between("m", 1, result.m_max))
+    steps = map(int, sliders.steps_up_to("m", result.m_max))
 
     def at(m: int) -> live.Frame:
         now = replace(focus, result=compute(replace(q, m=m)))

@@ -228,7 +228,7 @@ def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Foll
         return frame(q.at(replace(s, m=m)))
 
     gammas = {text.gamma(x): partial(of_gamma, x) for x in sliders.LADDERS["gamma"] if x}
-    steps = map(int, sliders.steps_between("m", 1, most))
+    steps = map(int, sliders.steps_up_to("m", most))
     sizes = {count(m): partial(of_m, m) for m in steps}
     every = []
     if any(x.gamma is not None for x in q.drawn):

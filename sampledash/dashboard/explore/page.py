@@ -106,9 +106,9 @@ def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follow
     def frames(questions: Mapping[int, Question]) -> dict[str, Callable[[], live.Frame]]:
         return {count(step): partial(frame, x) for step, x in questions.items()}
 
-    steps = map(int, sliders.steps_between("m", 1, most))
+    steps = map(int, sliders.steps_up_to("m", most))
     of_m = frames({m: replace(q, sampling=replace(s, m=m)) for m in steps})
-    ranks = map(int, sliders.steps_between("rank", 1, s.n))
+    ranks = map(int, sliders.steps_up_to("rank", s.n))
     of_rank = frames({rank: replace(q, rank=rank) for rank in ranks})
     kept = before and before.question
     any_m, any_rank = replace(q, sampling=replace(s, m=1), note=""), replace(q, rank=1, note="")
