@@ -72,7 +72,9 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
         notes += cutoff_holds_all(metric, max(int(ranks.n.max()) for ranks in sets), args.m)
         if both["instances"].isna().any():
             why = f"the order by {metric} expected with {negatives(args.m)} is not the true one"
-            notes.append(f"No number of instances is enough where {why}: more make it surer.")
+            notes.append(
+                f"No number of instances is enough where systems are equal, or where {why}."
+            )
         try:
             found = [(each, mean_stopping_cost(metric, each)) for each in sets]
         except ValueError as error:  # nothing decides a metric without a cutoff

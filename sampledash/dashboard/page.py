@@ -139,6 +139,11 @@ def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
     st.markdown(f"### {badge}{f':gray[{sentence}]' if dim else sentence}")
 
 
+def has_answered(key: str) -> bool:
+    """Whether an answer of this session can stand: the question to fall back to is nobody's."""
+    return f"_good_{key}" in st.session_state
+
+
 def require_agreed(what: Hashable, sentence: str, button: str) -> None:
     """Raise a problem until its button has been pressed: what takes long starts with a click."""
     agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())
@@ -267,9 +272,12 @@ def panels(fig: go.Figure, count: int, *, key: str, alt: str, dim: bool) -> None
         picture(fig, key=key, alt=alt, dim=dim)
 
 
-def strip(numbers: Numbers, before: Numbers = ()) -> None:
-    """Draw the numbers of the page: label, value and what it means; below each what it was."""
-    with st.container(key="strip", horizontal=True):
+def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
+    """Draw the numbers of the page: label, value and what it means; below each what it was.
+
+    Numbers of an earlier answer are dimmed.
+    """
+    with st.container(key="strip_dimmed" if dim else "strip", horizontal=True):
         for (label, value, about), was in zip_longest(numbers, [x for _, x, _ in before]):
             st.metric(label, value, was, "off", delta_arrow="off", help=about)
 

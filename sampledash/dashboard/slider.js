@@ -47,7 +47,7 @@ class Slider {
     this.number = number;
     this.rail.value = this.place(number);
     this.rail.setAttribute("aria-valuetext", text);
-    this.rail.style.setProperty("--share", `${100 * this.rail.value / (this.rail.max || 1)}%`);
+    this.rail.style.setProperty("--share", `${100 * this.rail.value / (Number(this.rail.max) || 1)}%`);
     this.bubble.textContent = this.held ? text : "";  // else the field says it
   }
   show({ name, label, help, steps, texts, number, text, above }) {

@@ -122,7 +122,7 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
     tile_map, curve = st.container(key="picture").columns([5, 7])
     with tile_map:
         _tiles(focus, dim)
-        page.strip(_numbers(focus), _numbers(before) if before else ())
+        page.strip(_numbers(focus), _numbers(before) if before else (), dim=dim)
     with curve:
         _curve(focus, before, view, dim)
         if kept:

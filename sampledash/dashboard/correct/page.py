@@ -83,9 +83,11 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
         first=lambda: check(state.DEFAULTS, DEFAULTS),
     )
     assert q is not None
+    shown = page.has_answered("correct")
     with headline:
         page.note({**defaults, **DEFAULTS, WEIGHTS: ""})
-        page.say(_sentence(q), dim=problem is not None)
+        if shown:
+            page.say(_sentence(q), dim=problem is not None)
         if problem is None:
             _warnings(q)
     if problem is not None:
@@ -100,8 +102,12 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
             kept.note()
     if q.prior.custom:
         _prior_note(np.frombuffer(q.prior.custom))
-    page.strip(_numbers(q), _numbers(before) if before else ())
-    live.follow(q, _follows(q, before, page.is_dark()) if problem is None else ())
+    if not shown:
+        live.follow()
+        return
+    dim = problem is not None
+    page.strip(_numbers(q), _numbers(before) if before else (), dim=dim)
+    live.follow(q, () if dim else _follows(q, before, page.is_dark()))
 
 
 def _below(defaults: Mapping[str, Any], q: Question) -> None:

@@ -59,10 +59,11 @@ def _answer() -> None:
         "explore", _check, results.compute, lambda q: f"m = {count(q.sampling.m)}", first=_first
     )
     assert result is not None  # there is a first one
-    q = result.question
+    q, shown = result.question, page.has_answered("explore")
     with headline:
         page.note(DEFAULTS)
-        page.say(_sentence(result), dim=problem is not None)
+        if shown:
+            page.say(_sentence(result), dim=problem is not None)
     if problem is not None:
         with beside:
             problem.show()
@@ -80,8 +81,12 @@ def _answer() -> None:
             st.caption(q.note)
         if kept:
             kept.note()
-    page.strip(_numbers(result), _numbers(before) if before else ())
-    live.follow(result, _follows(q, before, page.is_dark()) if problem is None else ())
+    if not shown:
+        live.follow()
+        return
+    dim = problem is not None
+    page.strip(_numbers(result), _numbers(before) if before else (), dim=dim)
+    live.follow(result, () if dim else _follows(q, before, page.is_dark()))
 
 
 def _below(result: Result) -> None:
