@@ -118,6 +118,18 @@ def test_a_slider_stands_where_its_field_is_and_undo_goes_back():
     assert at.session_state["m"] == 100
 
 
+def test_a_link_that_waits_for_a_button_shows_no_answer_to_another_question():
+    at = page(n="1000000", m="5000", rank="2")
+    assert "takes a moment" in at.info[0].value
+    assert not at.numbers
+    assert "### " not in at.said
+    at.click("Compute m = 5,000")
+    assert at.headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
+    # The answer of before stays, dimmed, once there is one.
+    at.put("m", 6_000)
+    assert at.last_headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
+
+
 def test_many_negatives_wait_for_a_button_and_many_candidates_do_not():
     at = page(n="100000").put("m", 2500)
     assert "takes a moment" in at.info[0].value
