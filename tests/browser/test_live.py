@@ -32,14 +32,15 @@ def dragged(page, name, end):
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     rest(page)  # where things are now they stay
     slider = page.locator(f".st-key-{name}_slider input[type=range]")
+    live = "([name]) => window.sampledashTold?.get(name)"
+    page.wait_for_function(live, arg=[name])
+    slider.hover()  # a hand comes near
+    page.wait_for_function(f"{live}?.frames", arg=[name])
+    rest(page)
     rail = slider.bounding_box()
     place = float(slider.input_value()) / float(slider.get_attribute("max"))
     middle = rail["y"] + rail["height"] / 2
-    live = "([name]) => window.sampledashTold?.get(name)"
-    page.wait_for_function(live, arg=[name])
-    # A hand comes near.
     page.mouse.move(rail["x"] + 8 + (rail["width"] - 16) * place, middle)
-    page.wait_for_function(f"{live}?.frames", arg=[name])
     page.mouse.down()
     frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
     for stop in range(1, PLACES + 1):

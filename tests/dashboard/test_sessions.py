@@ -78,7 +78,7 @@ def test_a_session_ends_when_its_reader_was_away_at_two_looks(connected, monkeyp
         await asyncio.wait_for(runtime.ended.wait(), 60)
         assert runtime.looks == len(connected)
 
-    asyncio.run(go())
+    finished(go())  # where an event loop may run in this thread, as that of Playwright does
     assert len(sessions._DUE) == 1  # memory is given back once
     sessions._give_back()
     assert sessions._DUE == []
