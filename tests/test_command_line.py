@@ -317,6 +317,54 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     low, high = sd.bounds_from_table("Recall@10", given, 200, 20, 1, scheme="with-replacement")
     assert (told["ranges"][0]["low"], told["ranges"][0]["high"]) == (low, high)
     assert main(["table", MOVIELENS, *words]) == 2
+    # What is given as an option counts, not what the table says.
+    for option, value, n, m in (("--n", "300", 300, 20), ("--m", "30", 200, 30)):
+        _, told = asked(capsys, "table", str(file), *words, option, value)
+        ends = sd.bounds_from_table("Recall@10", given, n, m, 1, scheme="with-replacement")
+        assert (told["ranges"][0]["low"], told["ranges"][0]["high"]) == ends
+
+
+#: Three relevant items of one instance, one of two others: P is ahead by items, Q by instances.
+SEVERAL = "system,instance,rank,n\n" + "".join(
+    f"{system},{label},{rank},40\n"
+    for system, ranks in {"P": (1, 2, 3, 30, 30), "Q": (20, 30, 31, 1, 1)}.items()
+    for label, rank in zip("aaabc", ranks, strict=True)
+)
+
+
+def test_options_and_repeated_instances_count(tmp_path, capsys):
+    several, counted = tmp_path / "several.csv", tmp_path / "counted.csv"
+    several.write_text(SEVERAL)
+    for weighting, better in (("instances", "Q"), ("relevant-items", "P")):
+        words = ["--metric", "Recall@5", "--m", "9", "--weighting", weighting]
+        _, told = asked(capsys, "check", str(several), *words)
+        assert (told["pairs"][0]["better"], len(told["pairs"])) == (better, 1)
+        # Recall@5 of P is that of one instance of three, or of three items of five.
+        difference = 1 / 3 if weighting == "instances" else 1 / 5
+        assert told["pairs"][0]["exact"] == pytest.approx(difference, abs=1e-12)
+    # Of 3 instances with 9 negatives and 1 with 49 the mean is 19; of each metric its dearest.
+    counted.write_text("system,rank,n,count\nA,3,10,3\nA,3,50,1\nB,9,10,3\nB,40,50,1\n")
+    words = ["--metric", "Recall@5", "--metric", "Recall@1", "--m", "9"]
+    _, told = asked(capsys, "plan", str(counted), *words)
+    assert [row["scores_of_full_ranking"] for row in told["stopping"]] == [19.0] * 4
+    dearest = [max(each["scores"] for each in told["stopping"][i : i + 2]) for i in (0, 2)]
+    assert dearest[0] > dearest[1]
+    for cost, sentence in zip(dearest, told["sentences"], strict=False):
+        assert f"up to {round(cost)} scores an instance" in sentence
+        assert sentence.endswith("of 19.")
+    _, told = asked(capsys, "plan", str(several), *words[:2], "--m", "9")
+    whole = [row["scores_of_full_ranking"] for row in told["stopping"]]
+    assert whole == pytest.approx([115 / 3] * 2)  # 37, 39 and 39
+
+
+@pytest.mark.parametrize("option", ["--relevant", "--seen", "--qrels"])
+def test_no_file_that_is_read_is_written(option, toy, tmp_path, capsys):
+    beside = tmp_path / "beside.csv"
+    beside.write_text("instance,item\n1,2\n")
+    words = {"--qrels": ["check", toy, "--metric", "AP", "--m", "9"]}.get(option, ["rank", toy])
+    assert main([*words, option, str(beside), "-o", str(beside)]) == 2
+    assert "beside.csv is in what is read: give another" in capsys.readouterr().err
+    assert beside.read_text() == "instance,item\n1,2\n"
 
 
 def test_standard_input_is_read(monkeypatch, capsys):

@@ -1,6 +1,7 @@
 """Chance that one run shows the true order: enumeration, convolution and simulation."""
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -156,15 +157,29 @@ def test_the_sample_lies_inside() -> None:
 
 
 def test_systems_of_different_size() -> None:
-    # Other users, and other many: lattices that do not meet.
+    # Other users, and other many: lattices that do not meet. Or as many, each with its own n.
     rng = np.random.default_rng(9)
-    (p,), (q,) = skewed(rng, 60, 35, [2.0]), skewed(rng, 90, 80, [2.2])
-    for metric in ("Recall@5", "NDCG@5", "AUC", "AP"):
+    (p,), *others = skewed(rng, 60, 35, [2.0]), skewed(rng, 90, 80, [2.2])
+    others.append(skewed(rng, 300, 35, [2.1]))
+    for metric, (q,) in product(("Recall@5", "NDCG@5", "AUC", "AP"), others):
         for options in ({"scheme": WITHOUT}, {"scheme": WITH, "correction": "BV 0.1"}):
-            row, pair = ordered(metric, [p, sd.RankSet("Q", q.ranks, 90)], 20, **options)
+            row, pair = ordered(metric, [p, sd.RankSet("Q", q.ranks, q.n)], 20, **options)
             runs = [sd.simulate(metric, rs, 20, RUNS, rng, **options) for rs in pair]
             share = np.mean(runs[0] - runs[1] > 1e-12)
             assert abs(share - row.probability) <= 4 * np.sqrt(0.25 / RUNS)
+
+
+def test_few_instances_against_many() -> None:
+    # The mean of 400 is as good as normal, that of 3 has a few values: the coarser decides.
+    n, m = 60, 12
+    (p,), (q,) = (skewed(np.random.default_rng(3), n, x, [y]) for x, y in ((400, 2.6), (3, 1.8)))
+    row, pair = ordered("AP@2", [p, sd.RankSet("Q", q.ranks, n)], m, scheme=WITHOUT)
+    values, law = [1.0, 0.5] + [0.0] * (m - 1), dense_law(n, m, WITHOUT)
+    sums = [
+        law_of_sum(zip(np.divide(values, len(x)), law[r - 1], strict=True) for r in x.ranks)
+        for x in pair
+    ]
+    assert row.probability == pytest.approx(chance_above(*sums), abs=1e-4)
 
 
 HALVES = [8.5, 10.25, 12.5, 20.0, 3.5]  # half an instance cannot be drawn

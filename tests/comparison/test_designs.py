@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom
 
 import sampledash as sd
 from sampledash.comparison.designs import FULL, STOPPED
@@ -56,8 +57,9 @@ def subsets(sets: list[sd.RankSet], metric: str, size: int) -> np.ndarray:
 
 @pytest.mark.parametrize("metric", ["Recall@5", "AP@5", "NDCG@5", "NDCG", "AUC"])
 def test_errors_and_chances_over_all_subsets(metric: str) -> None:
-    a = sd.RankSet("A", [1, 9, 3, 14, 2, 20, 15, 4], 21)
+    a = sd.RankSet("A", [1, 9, 3, 14, 2, 20, 15, 6], 21)
     b = sd.RankSet("B", [1, 2, 13, 3, 8, 19, 18, 5], 21)
+    assert sd.mean(metric, a) != sd.mean(metric, b)
     for size in (2, 4, 6):  # in the last one those left out are fewer
         found = sd.designs(metric, [a, b], 20 * size // 8, corrections=["uncorrected"], **WITHOUT)
         rows = found.errors[found.errors["design"] == FULL]
@@ -67,10 +69,7 @@ def test_errors_and_chances_over_all_subsets(metric: str) -> None:
         row = found.orders[found.orders["design"] == FULL].iloc[0]
         column = {"A": 0, "B": 1}
         shown = means[:, column[row["better"]]] - means[:, column[row["worse"]]] > 1e-12
-        if sd.mean(metric, a) == sd.mean(metric, b):
-            assert np.isnan(row["probability"])
-        else:
-            assert row["probability"] == pytest.approx(shown.mean(), abs=1e-12)
+        assert row["probability"] == pytest.approx(shown.mean(), abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", ["NDCG@5", "AP@3", "AUC"])
@@ -134,16 +133,32 @@ def test_chances_of_many_users_whose_means_may_tie() -> None:
     assert row["probability"] == pytest.approx(np.mean(sums > 1e-9), abs=error)
 
 
-def test_chance_of_hits_is_exact_and_near_the_simulated_one(xyz: list[sd.RankSet]) -> None:
+def test_chance_of_hits_is_that_of_an_urn(xyz: list[sd.RankSet]) -> None:
+    # Of the instances that are chosen, those where Y alone hits outnumber those where X does.
     x, y = xyz[0], xyz[1]
-    found = sd.designs("Recall@10", [x, y], 100, corrections=["uncorrected"]).orders
-    chance = found.set_index("design").loc[STOPPED, "probability"]
-    errors = sd.designs("Recall@10", [x, y], 100, corrections=["uncorrected"]).errors
+    errors, orders = sd.designs("Recall@10", [x, y], 100, corrections=["uncorrected"])
+    chance = orders.set_index("design").loc[STOPPED, "probability"]
     size = int(errors.loc[errors["design"] == STOPPED, "instances"].iloc[0])
     gain = (y.ranks <= 10).astype(int) - (x.ranks <= 10)
-    rng, runs = np.random.default_rng(0), 2000
-    shown = np.mean([rng.choice(gain, size, replace=False).sum() > 0 for _ in range(runs)])
-    assert abs(shown - chance) < 4 * np.sqrt(0.25 / runs)
+    up, down, total = int(np.sum(gain == 1)), int(np.sum(gain == -1)), len(gain)
+    above = np.arange(up + 1)
+    beyond = hypergeom(total - up, down, size - above).cdf(above - 1)
+    true = float(hypergeom(total, up, size).pmf(above) @ beyond)
+    assert 0.5 < true < 0.9999
+    assert chance == pytest.approx(true, abs=1e-6)
+
+
+def test_each_system_spends_what_it_has() -> None:
+    # 15 negatives where there are 20, all 10 or 12 where there are no more.
+    a = sd.RankSet("A", [1, 9, 3, 14, 2, 20, 15, 4], 21)
+    b = sd.RankSet("B", [1, 2, 8, 3, 8, 9, 7, 5], [11, 13] * 4)
+    table = sd.designs("AP", [a, b], 15, corrections=["uncorrected"], **WITHOUT).errors
+    for ranks, row in zip(
+        (a, b), table[table["design"] == "uncorrected"].itertuples(), strict=True
+    ):
+        bias = sd.expected_mean("AP", ranks, 15, **WITHOUT) - sd.mean("AP", ranks)
+        error = np.hypot(bias, sd.std_of_mean("AP", ranks, 15, **WITHOUT))
+        assert row.rmse == pytest.approx(error, abs=1e-12)
 
 
 def test_a_proxy_is_a_design_of_its_own(xyz: list[sd.RankSet]) -> None:

@@ -42,6 +42,20 @@ def test_every_swap_is_counted(metric: str, seed: int) -> None:
     assert bool(row.paired)
 
 
+def test_sums_that_tie_with_the_observed_one_count() -> None:
+    # 40 differences of 1/2 and 1/6, too many to list, 16 of them against: sums are sixths.
+    ranks = np.array([[1, 2] * 20, [2, 3] * 20])
+    ranks[:, :16] = ranks[::-1, :16]
+    sixths = np.round(6 * (1 / ranks[0] - 1 / ranks[1])).astype(int)
+    law = np.ones(1)
+    for size in abs(sixths):
+        law = np.convolve(law, np.r_[0.5, np.zeros(2 * size - 1), 0.5])
+    sums = np.arange(len(law)) - abs(sixths).sum()
+    true = float(law[abs(sums) >= abs(sixths.sum())].sum())
+    assert true - law[abs(sums) > abs(sixths.sum())].sum() > 0.02
+    assert near(outcome("AP", of_ranks(30, *ranks), resamples=40_000).p, true, 40_000)
+
+
 def test_hits_are_the_sign_test() -> None:
     ranks = np.where(rng(1).random((2, 900)) < [[0.30], [0.25]], 3, 40)
     up, down = (int(np.sum((ranks[i] == 3) & (ranks[1 - i] == 40))) for i in range(2))
@@ -130,6 +144,8 @@ def test_equal_systems_single_instances_and_holm() -> None:
     row = outcome("AP", of_ranks(20, [9], [3]))
     assert (row.better, row.p) == ("Q", 1.0)
     assert -1 < row.interval.low < 0 < row.difference < row.interval.high < 1
+    always = outcome("Recall@1", of_ranks(20, [1] * 5, [9] * 5))
+    assert 0 < always.interval.low < always.difference == always.interval.high == 1.0
     row = outcome("AP", unpaired(np.array([9]), np.array([3]), 20))
     assert (row.p, bool(row.paired)) == (1.0, False)
 

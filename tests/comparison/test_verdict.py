@@ -14,7 +14,8 @@ import pytest
 
 import sampledash as sd
 from sampledash.comparison.order import quick_ladder
-from sampledash.comparison.verdict import state_of
+from sampledash.comparison.verdict import Pairs, state_of
+from sampledash.protocol import Protocol
 from tests.benchmarks.every_m import CORRECTIONS, Case, cases, check, flips_of, order
 from tests.comparison.made import of_ranks
 from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT
@@ -27,8 +28,9 @@ COLUMNS = "metric correction better worse exact sampled state right_from probabi
 )
 def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
     rng = np.random.default_rng(8)
-    sets = [
-        sd.RankSet(name, rng.integers(1, 50, 40), 60, ties=rng.integers(0, 9, 40)) for name in "PQR"
+    sets = [  # each with its own n, so that each has its own correction
+        sd.RankSet(name, rng.integers(1, 50, 40), n, ties=rng.integers(0, 9, 40))
+        for name, n in zip("PQR", (60, 60, 240), strict=True)
     ]
     reading = {"ties": options["ties"]} if "ties" in options else {}
     seen: list[float] = []
@@ -130,6 +132,18 @@ def test_flips_of_corrections_beyond_400_are_bracketed(xyz: list[sd.RankSet]) ->
         changed = order(ends[0, i] - ends[0, j]) != order(ends[1, i] - ends[1, j])
         count = sum((f.first, f.second) == (sets[i].system, sets[j].system) for f in beyond)
         assert count % 2 == changed
+
+
+@pytest.mark.parametrize("correction", ["uncorrected", "BV 0.1"])
+def test_more_negatives_than_candidates_are_looked_at(correction: str) -> None:
+    # Beyond the largest n - 1 with replacement: the means are those of this m, not of the last.
+    sets, options = of_ranks(12, [9, 1], [4, 4]), {"scheme": WITH, "correction": correction}
+    metric = sd.parse_metric("AP")
+    found = Pairs.of([metric], sets, 40, Protocol.of(options))
+    means = [sd.expected_mean(metric, ranks, 40, **options) for ranks in sets]
+    assert found.sampled[:, 0].tolist() == pytest.approx(means, abs=1e-13)
+    assert found.columns["sampled"][0] == pytest.approx(means[0] - means[1], abs=1e-13)
+    assert found.m_max == 40
 
 
 def test_leaving_a_tie_is_no_flip() -> None:

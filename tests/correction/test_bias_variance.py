@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
+from sampledash.least_squares import bias_variance, nodes
 from tests.oracles import (
     METRICS,
     POPULARITY,
@@ -19,6 +20,7 @@ from tests.oracles import (
     WITHOUT,
     dense_bias_variance,
     dense_law,
+    dense_target,
     exact_law,
     exact_metric,
 )
@@ -125,6 +127,18 @@ def test_least_squares_without_replacement(n: int, m: int, k: int) -> None:
     sampling, metrics = sd.Sampling(n, m, WITHOUT), [("recall", k)]
     [(_, truth)] = in_digits(sampling, [1] * n, "0", metrics)
     assert furthest("0", None, sampling, truth, metrics) <= 1e-12
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+@pytest.mark.parametrize(("position", "k"), [(3, 66), (3, 67), (9, 90)])
+def test_the_cutoff_of_a_later_item_is_nearer(position: int, k: int, scheme: str) -> None:
+    # Two items above the third are relevant: it is within k with at most k - 3 others above.
+    n, m, gamma = 400, 40, 0.01
+    at = nodes(sd.metric("recall", k=k), sd.Sampling(n, m, scheme), position, gamma=gamma)
+    law, target = dense_law(n, m, scheme), dense_target("recall", k, n, position)
+    assert bias_variance(at, gamma) == pytest.approx(
+        dense_bias_variance(law, target, gamma, None), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -6,20 +6,46 @@ from functools import partial
 
 import pytest
 
-from sampledash.dashboard.cache import LruStore, Turns, remembered
+import sampledash as sd
+from sampledash.comparison.order import orders as find_orders
+from sampledash.dashboard.cache import LruStore, Turns, orders, remembered
+from sampledash.protocol import Protocol
 
 KEY = ("orders",)
 
 
-def at_once(*jobs):
-    threads = [threading.Thread(target=job) for job in jobs]
-    for thread in threads:
-        thread.start()
-    return threads
+LIMIT = 60  # seconds
+
+
+class Job(threading.Thread):
+    """Work that has begun in a thread of its own; what it raises is raised where it ends."""
+
+    def __init__(self, work):
+        super().__init__(daemon=True)
+        self.work, self.value, self.error = work, None, None
+        self.start()
+
+    def run(self):
+        try:
+            self.value = self.work()
+        except BaseException as error:
+            self.error = error
+
+    def end(self):
+        self.join(LIMIT)
+        assert not self.is_alive(), f"at work for more than {LIMIT} s"
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+def wait_for(event):
+    assert event.wait(LIMIT), f"not within {LIMIT} s"
+    return True
 
 
 def test_thirty_at_once_make_a_result_once():
-    store, made, found, gate = LruStore(4), [], [], threading.Barrier(30)
+    store, made, gate = LruStore(4), [], threading.Barrier(30, timeout=LIMIT)
 
     def make():
         made.append(threading.get_ident())
@@ -28,16 +54,16 @@ def test_thirty_at_once_make_a_result_once():
 
     def ask():
         gate.wait()
-        found.append(store.get(KEY, make, lambda: None))
+        return store.get(KEY, make, lambda: None)
 
-    for thread in at_once(*[ask] * 30):
-        thread.join()
-    assert (len(made), len(found), len({id(x) for x in found})) == (1, 30, 1)
+    found = [job.end() for job in [Job(ask) for _ in range(30)]]
+    assert (len(made), len({id(x) for x in found})) == (1, 1)
 
 
 def test_one_computes_at_a_time(monkeypatch):
     monkeypatch.setattr(Turns, "LONGEST", 60)
-    stores, gate, at_work, most = [LruStore(4), LruStore(4)], threading.Barrier(8), set(), []
+    stores, at_work, most = [LruStore(4), LruStore(4)], set(), []
+    gate = threading.Barrier(8, timeout=LIMIT)
 
     def make(number):
         at_work.add(number)
@@ -49,8 +75,8 @@ def test_one_computes_at_a_time(monkeypatch):
         gate.wait()
         stores[number % 2].get((number,), lambda: make(number), lambda: None)
 
-    for thread in at_once(*[partial(ask, number) for number in range(8)]):
-        thread.join()
+    for job in [Job(partial(ask, number)) for number in range(8)]:
+        job.end()
     assert most == [1] * 8
 
 
@@ -59,12 +85,12 @@ def test_what_takes_long_holds_up_nobody():
 
     def long():
         started.set()
-        return over.wait(60) and store.get(("within",), lambda: "made", lambda: None)
+        return wait_for(over) and store.get(("within",), lambda: "made", lambda: None)
 
-    (thread,) = at_once(lambda: store.get(KEY, long, lambda: None))
-    started.wait()
+    job = Job(lambda: store.get(KEY, long, lambda: None))
+    wait_for(started)
     assert store.get(("short",), lambda: over.set() or 7, lambda: None) == 7
-    thread.join()
+    assert job.end() == "made"
     assert store.get(KEY, list, lambda: None) == "made"
 
 
@@ -77,12 +103,12 @@ def test_who_computes_for_long_lets_others_go_first(monkeypatch):
             came.append("other")
 
     with turns.one(lambda: None):
-        (thread,) = at_once(other)
+        job, end = Job(other), time.monotonic() + LIMIT
         while not turns._waiting:
-            pass
+            assert time.monotonic() < end, "the other does not wait"
     turns.give_way()
     assert came == ["other"]
-    thread.join()
+    job.end()
 
 
 def test_who_waits_takes_over_when_the_maker_gives_up():
@@ -90,17 +116,14 @@ def test_who_waits_takes_over_when_the_maker_gives_up():
 
     def give_up():
         started.set()
-        given_up.wait()
+        wait_for(given_up)
         raise InterruptedError
 
-    def first():
-        with pytest.raises(InterruptedError):
-            store.get(KEY, give_up, lambda: None)
-
-    (thread,) = at_once(first)
-    started.wait()
+    job = Job(lambda: store.get(KEY, give_up, lambda: None))
+    wait_for(started)
     assert store.get(KEY, lambda: 7, given_up.set) == 7
-    thread.join()
+    with pytest.raises(InterruptedError):
+        job.end()
     assert store.get(KEY, lambda: 8, lambda: None) == 7
 
 
@@ -110,12 +133,12 @@ def test_who_waits_can_be_stopped():
     def stop():
         raise InterruptedError
 
-    (thread,) = at_once(lambda: store.get(KEY, lambda: (started.set(), over.wait()), lambda: None))
-    started.wait()
+    job = Job(lambda: store.get(KEY, lambda: (started.set(), wait_for(over)), lambda: None))
+    wait_for(started)
     with pytest.raises(InterruptedError):
         store.get(KEY, lambda: 7, stop)
     over.set()
-    thread.join()
+    job.end()
 
 
 def test_what_was_asked_for_longest_ago_gives_way():
@@ -123,6 +146,17 @@ def test_what_was_asked_for_longest_ago_gives_way():
     for key in "abacab":
         store.get((key,), lambda key=key: made.append(key), lambda: None)
     assert made == [*"abcb"]
+
+
+def test_orders_looked_at_at_other_m_are_others(abc):
+    metric, protocol = sd.parse_metric("AP"), Protocol.of({"correction": "CLS"})
+    for values in ([1, 5, 40], [1, 20, 40], [1, 40]):
+        again = [
+            orders([metric], abc, 40, protocol, shared=True, m_values=values) for _ in range(2)
+        ]
+        assert again[0] is again[1]
+        found = find_orders([metric], abc, 40, protocol, None, values)
+        assert again[0].m_values.tolist() == found.m_values.tolist()
 
 
 def test_what_a_method_found_is_remembered_by_what_it_was_asked():

@@ -127,6 +127,7 @@ def test_a_link_that_waits_for_a_button_shows_no_answer_to_another_question():
     assert at.headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
     # The answer of before stays, dimmed, once there is one.
     at.put("m", 6_000)
+    assert "takes a moment" in at.info[0].value  # who agreed to one did not to another
     assert at.last_headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
 
 

@@ -257,6 +257,9 @@ def test_samples_of_one_instance_or_one_rank_have_exact_limits() -> None:
     assert bounds("Recall@10", best) == (pytest.approx(1 - share, abs=2e-3), 1)
     worst = SampledRankSet("B", [101] * 300, 10_000, 100, scheme=WITH)
     assert bounds("AUC", worst)[1] < 0.02
+    # Of a difference each side has half of the risk; an item in the first ten is never 101st.
+    share, top = ((1 - 0.0125 ** (1 / 300)) / x for x in (1 - (1 - 10 / 9999) ** 100, 1))
+    assert bounds("Recall@10", best, worst)[0] == pytest.approx(1 - share - top, abs=2e-3)
     assert str(compare("Recall@10", best, worst)) == str(compare("AUC", worst, best)) == "A > B"
 
 
@@ -361,6 +364,11 @@ def test_the_most_likely_distribution_against_a_general_solver() -> None:
     squared = [np.sum((found.rows @ w - found.observed) ** 2) for w in (other, found.weights)]
     lost = loss(other) - loss(found.weights)
     assert squared[0] - squared[1] == pytest.approx(2 * lost, rel=0.1)
+    # Two entries of one instance are worth one.
+    pairs = replace(srs, instances=np.arange(150) // 2)
+    half = maximum_likelihood(sd.parse_metric("Recall@3"), pairs.outcomes)
+    squared = [np.sum((half.rows @ w - half.observed) ** 2) for w in (other, found.weights)]
+    assert squared[0] - squared[1] == pytest.approx(lost, rel=0.1)
 
 
 def test_how_many_have_which_m_scatters_too(xyz) -> None:

@@ -82,6 +82,10 @@ def test_pooling_adds_the_counts() -> None:
     for method in METHODS:
         found = sd.rank_distribution([a, b], method)
         np.testing.assert_allclose(found, sd.rank_distribution(both, method), rtol=1e-10)
+    # Of other n it is their mean over the instances.
+    b = SampledRankSet("B", [1, 1, 9], 470, [10, 10, 20])
+    both = SampledRankSet("AB", [1, 2, 2, 5, 1, 1, 9], 430, [10] * 6 + [20])
+    assert sd.rank_distribution([a, b]) == pytest.approx(sd.rank_distribution(both), rel=1e-10)
 
 
 def test_side_by_side_begins_at_the_common_distribution() -> None:

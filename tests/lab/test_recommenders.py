@@ -98,6 +98,11 @@ def test_bestsellers_by_hand():
         assert scores[0, :4] == pytest.approx(values[:4])
         assert scores[0, 4] <= min(scores[0, :4])
         assert name == "top" or scores[0, 4] < min(scores[0, :4])  # nobody took it
+    # What nobody rated comes last also where ratings are below 0.
+    low = Interactions(list("abcd"), list("vwxyz"), *(ROWS - [0, 0, 9]).T)
+    scores = finish(recommender("bestsellers-mean").train(low)).scores(0, 1)[0]
+    assert scores[:4].tolist() == pytest.approx([11 / 3 - 9, -7, -4, -4])
+    assert scores[4] < -7
     plain = finish(recommender("bestsellers-top").train(IMPLICIT)).scores(0, 1)
     assert plain[0].tolist() == lists["count"]
 

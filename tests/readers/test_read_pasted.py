@@ -177,6 +177,8 @@ def test_percent_goes_by_column_and_keeps_the_precision() -> None:
     assert rows[0].values == {"HR@10": pytest.approx(0.662), "NDCG@10": 0.392}
     assert rows[0].decimals == {"HR@10": 3, "NDCG@10": 3}
     assert notes == ["HR@10 is read in percent."]
+    for cell in ("1", "0.9"):  # all of them, or 1 %
+        refused(lambda cell=cell: read(f"system, HR@10\nA, 66.2\nB, {cell}"), "may be a fraction")
     (row,), _ = read("system, HR@10\nA, 0.9 %")
     assert row.values == {"HR@10": pytest.approx(0.009)}
 

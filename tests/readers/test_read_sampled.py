@@ -55,6 +55,16 @@ def test_missing_and_contradictory_n_and_m() -> None:
         refused(lambda data=data, options=options: sampled(data, **options), said, kind)
 
 
+def test_what_is_given_may_be_meant_for_the_file_that_lacks_it() -> None:
+    both = files(
+        a_csv="system,sampled_rank,n,m\nA,1,900,5\n", b_csv="system,sampled_rank,m\nB,2,5\n"
+    )
+    a, b = read(**both, n=700)
+    assert (a.n.tolist(), b.n.tolist()) == ([900], [700])
+    # Where no file lacks it, it must agree.
+    refused(lambda: read(**both, n=700, m=9), "the column says m = 5, but m = 9 is given")
+
+
 def test_true_ranks_and_no_n_beyond_the_largest_are_taken() -> None:
     complaint(LONG, "s.csv", "s.csv holds sampled ranks … read_sampled_ranks")
     both = files(a_run="q1 Q0 d1 1 0.9 tag\n", a_qrels="q1 0 d1 1\n")

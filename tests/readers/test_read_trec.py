@@ -142,6 +142,13 @@ def test_the_rank_column_is_ignored_but_not_in_silence():
     assert reading.sets == tuple(read(RUN, QRELS, n=9))
     assert "contradicts the scores in 1 ranking:" in reading.summary.doubts[0]
     assert "ignored" in reading.summary.files[0].notes[0]
+    # Of documents tied in score the rank column may have any order, but no rank twice otherwise.
+    for text, doubts in (
+        ("q Q0 a 2 3.0 t\nq Q0 b 1 3.0 t\nq Q0 c 3 1.0 t\n", 0),
+        ("q Q0 a 1 3.0 t\nq Q0 b 1 2.0 t\nq Q0 c 3 1.0 t\n", 1),
+    ):
+        opened = open_sources(**files(r=text, q="q 0 a 1\n"))
+        assert len(opened.read(n=9).summary.doubts) == doubts
 
 
 def test_several_tags_several_files_and_a_run_beside_a_table():

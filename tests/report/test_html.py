@@ -66,6 +66,17 @@ def test_what_m_and_k_leave_out_is_told_and_chances_are_as_on_the_page():
     assert {"Std. of one run (%)", "Shown by one run (%)"} <= set(page.texts["th"])
 
 
+def test_how_many_instances_have_fewer_negatives():
+    ranks = {"A": [1, 30, 2, 7], "B": [2, 12, 3, 8]}
+    told = "1 of 3 instances have fewer than 49 negatives: they are ranked among all of theirs."
+    for m, is_told in ((48, False), (49, True)):
+        # Of n = 50 with one relevant item 49 are negatives, with two of them 48.
+        how = {"instances": ["a", "b", "c", "c"]}
+        page = Reader(html_report(of_ranks(ranks, 50, ["AP"], m, **how)))
+        assert (told in page.texts["p"]) is is_told
+        assert is_told or not any("have fewer than" in text for text in page.texts["p"])
+
+
 def test_settings_are_told_where_they_matter():
     cells = Reader(html_report(several("relevant-items"))).texts["td"]
     assert "its number of relevant items" in cells

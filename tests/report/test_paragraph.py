@@ -188,6 +188,10 @@ FITTED = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
         (TWO, {"options": CLS}, "with a uniform prior over the ranks, take"),
         ((*TWO, 0.99, 3686), {"m": 1}, "order is that of the full ranking only at m = 3,686 ("),
         ((*TWO, 0.99, 3686), {"m": 1}, "With 1 negative per instance instead, "),
+        # Right at the m that is asked about, so there is no "only".
+        ((*TWO[:1], [0.2, 0.3], 0.99, 50), {}, "is that of the full ranking from m = 50 on ("),
+        ((*TWO[:1], [0.2, 0.3], 0.99, 100), {}, "is that of the full ranking from m = 100 on ("),
+        ((*TWO, 0.01, 101), {}, "is that of the full ranking only from m = 101 on ("),
     ],
 )  # fmt: skip
 def test_what_is_said_of(given, more, said):
@@ -204,6 +208,12 @@ def test_instances_candidates_ties_and_several_relevant_items():
     assert "With 100 negatives per instance instead (all of them: none has more), " in text
     some = paragraph(hand([0.1, 0.2], [0.3, 0.2], sets=sets, m=60))
     assert "With 60 negatives per instance instead (all of them where there are fewer), " in some
+    # Only without replacement, and only where somebody has fewer.
+    again = {"sets": sets, "options": {"scheme": "with-replacement"}}
+    assert "instead, sampled uniformly with" in paragraph(hand(*TWO, **again, m=60))
+    assert "instead, sampled uniformly without" in paragraph(hand(*TWO, sets=sets, m=49))
+    fewer = [sets[0], sd.RankSet("Y", [1, 2], 90)]
+    assert "(all of them where there are fewer)" in paragraph(hand(*TWO, sets=fewer, m=60))
     one = hand([0.1, 0.2], [0.3, 0.2], sets=[sd.RankSet(name, [4], 500) for name in "XY"])
     assert "We rank the relevant item of one instance among all its 500 candidates; on" in (
         paragraph(one)

@@ -86,6 +86,9 @@ def test_no_number_of_a_table_says_too_much_or_too_little():
     assert cells(as_markdown(wide))[2] == ["CLS", "58.64", "<0.01"]
     plan = pd.DataFrame({"better": ["Y"], "worse": ["X"], "m": [1121], "instances": [pd.NA]})
     assert cells(as_markdown(plan))[2] == ["Y", "X", "1121", "not reachable"]
+    # An unknown column is one of shares only if all its numbers lie in -1..1.
+    unknown = pd.DataFrame({"gain": [-0.25, 0.5], "loss": [-2.5, 0.5]})
+    assert cells(as_markdown(unknown))[2] == ["-25.00", "-2.50"]
     # Table 3 is in percent already: X is printed 7.60 there, and is 7.58 here.
     cell = pd.DataFrame({"printed": [7.60], "ours": [7.5828], "difference": [-0.0172]})
     assert cells(as_markdown(cell))[0] == ["Printed", "Ours", "Difference"]
