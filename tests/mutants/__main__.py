@@ -1,0 +1,184 @@
+"""Put small faults in, one by one, and tell which of them no test notices.
+
+``python -m tests.mutants [--draw 400] [--seed 1] [--rooms comparison readers] [--by-hand FILE]``
+
+First the suite runs once and notes which test runs which line. Each fault is then shown to the
+tests that run its line, the quickest first, and if they do not notice to all tests of their files;
+the stored net and the browser are left out. What survives is either a test to be written or a
+change that nobody can tell, which ``equivalent.toml`` lists with its reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from queue import Queue
+
+from coverage.numbits import numbits_to_nums
+
+from tests.mutants.faults import PACKAGE, ROOMS, ROOT, Fault, by_hand, drawn, equivalent
+
+NOTES = ROOT / ".mutants"  # which test runs which line, and how long each takes
+LEFT_OUT = ["--ignore=tests/browser", "--ignore=tests/test_net.py", "--ignore=tests/frameworks"]
+FIRST, THEN = 30.0, 60.0  # seconds of tests that run the line, and of others of their files
+
+
+def note() -> None:
+    """Run the suite once, for the lines and seconds of each test."""
+    NOTES.mkdir(exist_ok=True)
+    options = ["-n", "2", "--dist", "loadgroup", "-p", "tests.mutants.seconds"]
+    cover = ["--cov=sampledash", "--cov-context=test", "--cov-report="]
+    environment = {**os.environ, "COVERAGE_FILE": str(NOTES / "lines")}
+    command = [sys.executable, "-m", "pytest", *options, *cover, *LEFT_OUT]
+    if subprocess.run(command, cwd=ROOT, env=environment).returncode:
+        raise SystemExit("the suite fails without any fault")
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Which tests run which line, setups as of all tests of the file; and the seconds of each."""
+
+    by_line: dict[str, dict[int, set[str]]]
+    seconds: dict[str, float]
+
+    @classmethod
+    @cache
+    def read(cls) -> Notes:
+        seconds = json.loads((NOTES / "seconds.json").read_text())
+        by_file = defaultdict(set)
+        for test in seconds:
+            by_file[test.split("::")[0]].add(test)
+        base = sqlite3.connect(NOTES / "lines")
+        rows = base.execute(
+            "select path, context, numbits from line_bits join file on file.id = file_id "
+            "join context on context.id = context_id where context != ''"
+        )
+        by_line: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for path, context, bits in rows:
+            test, _, phase = context.rpartition("|")
+            test = test.split("@")[0]
+            tests = {test} if phase == "run" else by_file[test.split("::")[0]]
+            for line in numbits_to_nums(bits):
+                by_line[str(Path(path).relative_to(ROOT))][line] |= tests & seconds.keys()
+        return cls(by_line, seconds)
+
+    def tests(self, fault: Fault) -> tuple[list[str], list[str]]:
+        """Tests that run its line, and others of their files, or all that run its module."""
+        lines = self.by_line[str(fault.path.relative_to(ROOT))]
+        near = lines.get(fault.line, set())
+        files = {test.split("::")[0] for tests in lines.values() for test in tests}
+        others = {x for x in self.seconds if x.split("::")[0] in files} - near
+        return self.within(near, FIRST), self.within(others, THEN)
+
+    def within(self, tests: set[str], limit: float) -> list[str]:
+        """The quickest tests, as many as the limit allows for."""
+        chosen, total = [], 0.0
+        for test in sorted(tests, key=lambda x: (self.seconds[x], x)):
+            total += self.seconds[test]
+            if chosen and total > limit:
+                break
+            chosen.append(test)
+        return chosen
+
+
+class Worker:
+    """A copy of the project, in which faults are tried."""
+
+    def __init__(self, folder: Path) -> None:
+        for file in subprocess.check_output(
+            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True
+        ).splitlines():
+            if (ROOT / file).exists():
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / file, folder / file)
+        compiled = ["-m", "compileall", "-q", "--invalidation-mode", "checked-hash", "."]
+        subprocess.run([sys.executable, *compiled], cwd=folder, check=True)
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("worker.py"))],
+            cwd=folder, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(folder)},
+        )  # fmt: skip
+
+    def run(self, fault: Fault, tests: list[str]) -> str:
+        """The test that notices, "" if none does."""
+        if not tests:
+            return ""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        expected = sum(Notes.read().seconds[test] for test in tests)
+        task = {
+            "file": str(fault.path.relative_to(ROOT)), "text": fault.text, "tests": tests,
+            "seconds": 4 * expected + 60,
+        }  # fmt: skip
+        print(json.dumps(task), file=self._process.stdin, flush=True)
+        answer = json.loads(self._process.stdout.readline())
+        if not answer["exit"]:
+            return ""
+        if answer["exit"] < 0:
+            return "ends too late"
+        lines = [x for x in answer["log"].splitlines() if x.startswith(("FAILED", "ERROR"))]
+        return lines[-1][:160] if lines else "is not imported"
+
+    def noticed_by(self, fault: Fault) -> str:
+        near, others = Notes.read().tests(fault)
+        return self.run(fault, near) or self.run(fault, others)
+
+
+def judged(faults: list[Fault]) -> Iterator[tuple[Fault, str]]:
+    """Each fault with the test that notices, by two workers."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        workers: Queue[Worker] = Queue()
+        for name in ("one", "two"):
+            workers.put(Worker(Path(folder) / name))
+
+        def judge(fault: Fault) -> str:
+            worker = workers.get()
+            try:
+                return worker.noticed_by(fault)
+            finally:
+                workers.put(worker)
+
+        yield from zip(faults, pool.map(judge, faults), strict=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draw", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rooms", nargs="*", choices=ROOMS, default=list(ROOMS))
+    parser.add_argument("--by-hand", type=Path, help="faults of a TOML file instead")
+    parser.add_argument("--anew", action="store_true", help="note anew which test runs what")
+    args = parser.parse_args()
+    if args.anew or not (NOTES / "seconds.json").exists():
+        note()
+    known = equivalent()
+    faults = by_hand(args.by_hand) if args.by_hand else drawn(args.draw, args.seed, args.rooms)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for fault, test in judged(faults):
+        file = str(fault.path.relative_to(PACKAGE))
+        why = "" if test else known.get((file, fault.change), "")
+        state = "noticed" if test else "equivalent" if why else "survives"
+        counts[fault.room if not args.by_hand else "by hand"][state] += 1
+        if state != "noticed" or args.by_hand:
+            print(f"{state}: {fault.name}\n{fault.change}\n{test or why}\n", flush=True)
+    for room, each in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
+        share = each["noticed"] / max(1, each.total() - each["equivalent"])
+        print(f"{room:14} {each.total():4} faults, {each['equivalent']:3} equivalent, "
+              f"{each['survives']:3} survive: {100 * share:.1f} % noticed")  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,158 @@
+"""The small faults a careless change makes: drawn by mutmut's operators, or written by hand."""
+
+from __future__ import annotations
+
+import difflib
+import random
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import libcst as cst
+import libcst.matchers as m
+from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
+from mutmut.mutation import mutators
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "sampledash"
+ROOMS = {
+    "comparison": "comparison/*.py",
+    "estimation": "estimation/*.py",
+    "stopping": "evaluator.py stopping.py",
+    "rank sets": "*rank_sets.py",
+    "least squares": "least_squares.py",
+    "readers": "readers/*.py",
+    "lab": "lab/*.py",
+    "report": "report/*.py",
+    "words": "dashboard/*/words.py",
+    "command line": "command_line/*.py",
+}
+_SWAPPED = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"} | {
+    "any": "all", "all": "any", "floor": "ceil", "ceil": "floor",
+}  # fmt: skip
+
+
+def _swap_names(node: cst.Name) -> Iterator[cst.Name]:
+    if node.value in _SWAPPED:
+        yield node.with_changes(value=_SWAPPED[node.value])
+
+
+def _leave_half(node: cst.BooleanOperation) -> Iterator[cst.BaseExpression]:
+    yield node.left
+    yield node.right
+
+
+def _leave_out(node: cst.Tuple) -> Iterator[cst.Tuple]:
+    """One thing of several that make up a key."""
+    for i in range(len(node.elements) if len(node.elements) > 2 else 0):
+        yield node.with_changes(elements=[*node.elements[:i], *node.elements[i + 1 :]])
+
+
+def _leave_out_argument(node: cst.Call) -> Iterator[cst.Call]:
+    every = mutators.operator_arg_removal(node)
+    yield from (x for x in every if isinstance(x, cst.Call) and len(x.args) < len(node.args))
+
+
+# Not the words themselves, a test of each would repeat them; and nothing becomes None: that every
+# line runs is enough to notice it.
+_SKIPPED = (
+    mutators.operator_string, mutators.operator_lambda, mutators.operator_assignment,
+    mutators.operator_arg_removal,
+)  # fmt: skip
+OPERATORS = [
+    *(row for row in mutators.mutation_operators if row[1] not in _SKIPPED),
+    (cst.Call, _leave_out_argument),
+    (cst.Name, _swap_names),
+    (cst.BooleanOperation, _leave_half),
+    (cst.Tuple, _leave_out),
+]
+# What the program does not do otherwise: types, and the check that two lists are of one length.
+_NOTHING = m.OneOf(m.Annotation(), m.Arg(keyword=m.Name("strict")), m.ImportFrom(), m.Import())
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A module with one fault: its room, file, line of the fault, and text with the fault."""
+
+    room: str
+    path: Path
+    line: int
+    text: str
+
+    @property
+    def change(self) -> str:
+        """The lines that differ."""
+        lines = self.path.read_text().splitlines(), self.text.splitlines()
+        changed = (x for x in difflib.unified_diff(*lines, n=0, lineterm="") if x[:2] != "@@")
+        return "\n".join(x for x in changed if not x.startswith(("---", "+++")))
+
+    @property
+    def name(self) -> str:
+        return f"{self.path.relative_to(ROOT)}:{self.line}"
+
+
+class _Places(cst.CSTVisitor):
+    """All nodes with a fault, in the order of the text."""
+
+    METADATA_DEPENDENCIES = (PositionProvider, ParentNodeProvider)
+
+    def __init__(self) -> None:
+        self.places: list[tuple[cst.CSTNode, list[cst.CSTNode], int]] = []
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if m.matches(node, _NOTHING):
+            return False
+        others = [x for kind, alter in OPERATORS if isinstance(node, kind) for x in alter(node)]
+        if isinstance(node, cst.Tuple) and not isinstance(
+            self.get_metadata(ParentNodeProvider, node), (cst.Assign, cst.Return, cst.Arg)
+        ):
+            others = []
+        if others:
+            line = self.get_metadata(PositionProvider, node).start.line
+            self.places.append((node, others, line))
+        return True
+
+
+def places(path: Path) -> tuple[cst.Module, list[tuple[cst.CSTNode, list[cst.CSTNode], int]]]:
+    wrapper, visitor = MetadataWrapper(cst.parse_module(path.read_text())), _Places()
+    wrapper.visit(visitor)
+    return wrapper.module, visitor.places
+
+
+def drawn(count: int, seed: int, rooms: Iterable[str] = ROOMS) -> list[Fault]:
+    """Faults at places drawn at random over the rooms; of each place one of its faults."""
+    draw = random.Random(seed)
+    every = []
+    for room in rooms:
+        for path in sorted(path for part in ROOMS[room].split() for path in PACKAGE.glob(part)):
+            module, found = places(path)
+            every += [(room, path, module, *place) for place in found]
+    faults = []
+    for room, path, module, node, others, line in draw.sample(every, min(2 * count, len(every))):
+        text = module.deep_replace(node, draw.choice(others)).code
+        try:
+            compile(text, path, "exec")
+        except SyntaxError:
+            continue
+        faults.append(Fault(room, path, line, text))
+    return faults[:count]
+
+
+def by_hand(file: Path) -> list[Fault]:
+    """Faults of a TOML file: tables ``fault`` with ``file``, ``was`` and ``is``."""
+    faults = []
+    for row in tomllib.loads(file.read_text())["fault"]:
+        path = PACKAGE / row["file"]
+        text = path.read_text()
+        if text.count(row["was"]) != 1:
+            raise SystemExit(f"{row['file']} holds {text.count(row['was'])} times: {row['was']}")
+        line = text[: text.index(row["was"])].count("\n") + 1
+        faults.append(Fault("by hand", path, line, text.replace(row["was"], row["is"])))
+    return faults
+
+
+def equivalent() -> dict[tuple[str, str], str]:
+    """By file and change the reason why no test can tell."""
+    rows = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text()).get("fault", [])
+    return {(row["file"], row["change"].strip()): row["why"] for row in rows}

@@ -1,0 +1,63 @@
+"""Runs tests on one fault after the other, each in a fork that finds the libraries imported.
+
+Reads lines of JSON ``{"file", "text", "tests", "seconds"}`` in a copy of the project, which is the
+working directory, and answers with ``{"exit", "log", "seconds"}``.
+"""
+
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path[0] = os.getcwd()
+sys.dont_write_bytecode = True
+
+import pytest  # noqa: E402
+
+LIBRARIES = "hypothesis pandas plotly.graph_objects scipy.optimize scipy.sparse scipy.stats"
+for name in (*LIBRARIES.split(), "streamlit.testing.v1"):
+    importlib.import_module(name)
+
+OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=line", "--no-header"]
+LOG = Path("log")
+
+
+def forked(tests: list[str], seconds: float) -> int:
+    """Exit code of the tests; as of a signal (negative) where they took too long."""
+    child = os.fork()
+    if not child:
+        os.setpgid(0, 0)
+        log = os.open(LOG, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        code = 99
+        try:
+            code = int(pytest.main([*OPTIONS, *tests]))
+        finally:
+            os._exit(code)
+    end = time.monotonic() + seconds
+    while True:
+        process, status = os.waitpid(child, os.WNOHANG)
+        if process:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > end:
+            os.killpg(child, signal.SIGKILL)
+            end = float("inf")
+        time.sleep(0.02)
+
+
+for line in sys.stdin:
+    task = json.loads(line)
+    path = Path(task["file"])
+    whole, began = path.read_text(), time.monotonic()
+    path.write_text(task["text"])
+    try:
+        code = forked(task["tests"], task["seconds"])
+    finally:
+        path.write_text(whole)
+    log = LOG.read_text(errors="replace") if LOG.exists() else ""
+    answer = {"exit": code, "log": log[-3000:], "seconds": time.monotonic() - began}
+    print(json.dumps(answer), flush=True)
