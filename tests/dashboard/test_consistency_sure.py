@@ -65,7 +65,8 @@ def test_one_run_shows_the_chance_and_its_bounds(monkeypatch):
     for column in ("probability", "low", "high"):
         np.testing.assert_allclose(both[f"{column}_x"], both[f"{column}_y"], atol=1e-12)
     assert "if shared" in table(at.put("m", 200))  # once asked for, they follow m
-    assert "if shared" not in table(at.pick("scheme", "with replacement"))  # not all else
+    at.selectbox(key="scheme").set_value("popularity").run()
+    assert "if shared" not in table(at)  # not all else
 
 
 def test_over_instances_says_whether_there_is_anything_to_order():
