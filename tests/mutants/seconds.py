@@ -9,7 +9,7 @@ _FAILED: set[str] = set()
 
 
 def pytest_runtest_logreport(report) -> None:
-    test = report.nodeid.split("@")[0]
+    test = report.nodeid.rpartition("@")[0]  # of its group
     _SECONDS[test] += report.duration
     if report.outcome != "passed":  # what fails without a fault, or is skipped, notices none
         _FAILED.add(test)
