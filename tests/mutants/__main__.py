@@ -67,7 +67,6 @@ class Notes:
         by_line: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for path, context, bits in rows:
             test, _, phase = context.rpartition("|")
-            test = test.rpartition("@")[0]  # of its group
             tests = {test} if phase == "run" else by_file[test.split("::")[0]]
             for line in numbits_to_nums(bits):
                 by_line[str(Path(path).relative_to(ROOT))][line] |= tests & seconds.keys()
@@ -124,9 +123,11 @@ class Worker:
         assert self._process.stdout is not None
         expected = sum(Notes.read().seconds[test] for test in tests)
         task = {
-            "file": str(fault.path.relative_to(ROOT)), "text": fault.text, "tests": [*options, *tests],
+            "file": str(fault.path.relative_to(ROOT)),
+            "text": fault.text,
+            "tests": [*options, *tests],
             "seconds": 4 * expected + 60,
-        }  # fmt: skip
+        }
         print(json.dumps(task), file=self._process.stdin, flush=True)
         answer = json.loads(self._process.stdout.readline())
         if not answer["exit"]:
