@@ -32,7 +32,7 @@ from tests.mutants.faults import PACKAGE, ROOMS, ROOT, Fault, by_hand, drawn, eq
 
 NOTES = ROOT / ".mutants"  # which test runs which line, and how long each takes
 LEFT_OUT = ["--ignore=tests/browser", "--ignore=tests/test_net.py", "--ignore=tests/frameworks"]
-FIRST, THEN = 30.0, 60.0  # seconds of tests that run the line, and of others of their files
+FIRST, THEN = 40.0, 40.0  # seconds of tests that run the line, and of others of their files
 
 
 def note() -> None:
@@ -78,12 +78,17 @@ class Notes:
         near = lines.get(fault.line, set())
         files = {test.split("::")[0] for tests in lines.values() for test in tests}
         others = {x for x in self.seconds if x.split("::")[0] in files} - near
-        return self.within(near, FIRST), self.within(others, THEN)
+        return self.within(near, FIRST, fault.path), self.within(others, THEN, fault.path)
 
-    def within(self, tests: set[str], limit: float) -> list[str]:
-        """The quickest tests, as many as the limit allows for."""
+    def within(self, tests: set[str], limit: float, path: Path) -> list[str]:
+        """As many tests as the limit allows for: those of the module, of its room, the quickest."""
         chosen, total = [], 0.0
-        for test in sorted(tests, key=lambda x: (self.seconds[x], x)):
+
+        def order(test: str) -> tuple[bool, bool, float, str]:
+            file = test.split("::")[0]
+            return path.stem not in file, path.parent.name not in file, self.seconds[test], test
+
+        for test in sorted(tests, key=order):
             total += self.seconds[test]
             if chosen and total > limit:
                 break
