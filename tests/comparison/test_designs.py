@@ -148,16 +148,16 @@ def test_chance_of_hits_is_that_of_an_urn(xyz: list[sd.RankSet]) -> None:
     assert chance == pytest.approx(true, abs=1e-6)
 
 
-def test_each_system_spends_what_it_has() -> None:
+@pytest.mark.parametrize("recipe", ["uncorrected", "BV 0.1"])
+def test_each_system_spends_what_it_has_and_is_corrected_for_it(recipe: str) -> None:
     # 15 negatives where there are 20, all 10 or 12 where there are no more.
     a = sd.RankSet("A", [1, 9, 3, 14, 2, 20, 15, 4], 21)
     b = sd.RankSet("B", [1, 2, 8, 3, 8, 9, 7, 5], [11, 13] * 4)
-    table = sd.designs("AP", [a, b], 15, corrections=["uncorrected"], **WITHOUT).errors
-    for ranks, row in zip(
-        (a, b), table[table["design"] == "uncorrected"].itertuples(), strict=True
-    ):
-        bias = sd.expected_mean("AP", ranks, 15, **WITHOUT) - sd.mean("AP", ranks)
-        error = np.hypot(bias, sd.std_of_mean("AP", ranks, 15, **WITHOUT))
+    table = sd.designs("AP", [a, b], 15, corrections=[recipe], **WITHOUT).errors
+    how, rows = {**WITHOUT, "correction": recipe}, table[table["design"] == recipe]
+    for ranks, row in zip((a, b), rows.itertuples(), strict=True):
+        bias = sd.expected_mean("AP", ranks, 15, **how) - sd.mean("AP", ranks)
+        error = np.hypot(bias, sd.std_of_mean("AP", ranks, 15, **how))
         assert row.rmse == pytest.approx(error, abs=1e-12)
 
 
