@@ -48,6 +48,10 @@ CORE = {part for part in LEVELS if LEVELS[part] <= LEVELS["simulation"]}
 WITHOUT_STREAMLIT = ("words", "pictures", "result", "lesson", "sliding")
 
 
+#: The only classes whose objects change: what is built step by step, and what is under way.
+CHANGING = {"Evaluation", "Limit", "Runs", "_Search"}
+
+
 def part_of(path: Path) -> str:
     """First name below the package: a module or a subpackage; "" for the package itself."""
     relative = path.relative_to(PACKAGE).with_suffix("")
@@ -205,3 +209,14 @@ def test_the_default_of_the_scheme_is_written_once() -> None:
                     if parameter.arg == "scheme" and isinstance(default, ast.Constant)
                 ]
     assert written == []
+
+
+def test_objects_do_not_change_but_for_those_that_are_meant_to() -> None:
+    changing = set()
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                written = [ast.unparse(each) for each in node.decorator_list]
+                if any("dataclass" in each and "frozen=True" not in each for each in written):
+                    changing.add(node.name)
+    assert changing == CHANGING

@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 
 import jsonschema
@@ -306,6 +307,9 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     _, told = asked(capsys, "correct", str(file), *words)
     assert told["sentences"][0] in page.headline
     sampled = sd.read_sampled_ranks(str(file), scheme="with-replacement")
+    _, named = asked(capsys, "correct", str(file), *words, "--correction", "BV 0.1")
+    for each, name in ((told, "shape-constrained MLE"), (named, "BV 0.1")):
+        assert f"Estimated ({name}): " in each["sentences"][0]
     first = told["estimates"][0]
     assert (first["low"], first["high"]) == sd.bounds("Recall@10", sampled[0])
     printed = "system, HR@1, HR@10\nA, 0.2, 0.6\nB, 0.1, 0.5\nm = 20, n = 200"
@@ -465,7 +469,7 @@ def test_it_can_be_stopped_and_writes_where_there_is_room(toy, tmp_path, monkeyp
     def stop(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sd.command_line.verdicts, "rank_sets", stop)
+    monkeypatch.setattr("sampledash.command_line.verdicts.rank_sets", stop)
     assert main([*words, "-o", str(tmp_path / "out.txt")]) == 130
     assert capsys.readouterr().err == "sampledash check: stopped; nothing is written.\n"
     assert not (tmp_path / "out.txt").exists()
@@ -552,6 +556,30 @@ def test_a_link_is_written_through_and_a_loop_refused(toy, tmp_path, capsys):
     assert Path(toy).read_text() == TOY
 
 
+def test_an_error_of_the_system_is_told_with_and_without_its_number(toy, monkeypatch, capsys):
+    for error, message in (
+        (OSError("no such table"), "a file: no such table; check the path"),
+        (OSError(5, "Input/output error", "x.csv"), "x.csv: input/output error; check the path"),
+    ):
+
+        def fail(_, error=error):
+            raise error
+
+        monkeypatch.setattr("sampledash.command_line.verdicts.rank_sets", fail)
+        assert main(["check", toy, "--metric", "AP", "--m", "9"]) == 2
+        assert capsys.readouterr().err == f"sampledash check: {message}.\n"
+
+
+def test_a_report_on_two_files_names_both(tmp_path, capsys):
+    for system in "AB":
+        (tmp_path / f"{system}.csv").write_text(f"rank,n\n{ord(system) % 7},20\n9,20\n")
+    paths = [str(tmp_path / f"{system}.csv") for system in "AB"]
+    assert main(["report", *paths, "--metric", "AP", "--m", "9"]) == 0
+    page = capsys.readouterr().out
+    assert "Sampled metrics of A.csv, B.csv" in page
+    assert all(escape(repr(path)) in page for path in paths)
+
+
 def test_what_may_not_be_written_is_left_alone(toy, tmp_path, monkeypatch, capsys):
     out = tmp_path / "out.txt"
     out.write_text("old")
@@ -596,7 +624,7 @@ def test_a_fault_of_the_program_is_no_wrong_order(toy, monkeypatch, capsys):
     def fail(_):
         raise RuntimeError("this should not be")
 
-    monkeypatch.setattr(sd.command_line.verdicts, "rank_sets", fail)
+    monkeypatch.setattr("sampledash.command_line.verdicts.rank_sets", fail)
     assert main(["check", toy, "--metric", "AP", "--m", "9"]) == 2
     assert "this is a fault of the program" in capsys.readouterr().err.splitlines()[-1]
 

@@ -104,7 +104,7 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
         filled = place < lengths[block, None]
         at = np.minimum(rows.indptr[block, None] + place, rows.nnz - 1)
         factors = padded.take(np.where(filled, rows.indices[at], m), axis=0)
-        values = np.where(filled, rows.data[at], 0).astype(kind)
+        values = rows.data[at].astype(kind)  # those beyond a row meet factors of zeros
         system = factors.transpose(0, 2, 1) @ factors
         system *= loss.observed - loss.missing
         system += everywhere

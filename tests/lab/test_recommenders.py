@@ -5,9 +5,11 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from sampledash.lab.experiments import EXPERIMENTS
+from sampledash.lab.factors import WeightedLoss
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.models import finish
 from sampledash.lab.recommenders import FAMILIES, parse_recommender, recommender
+from tests.lab.test_factors import full_loss
 from tests.readers.reading import refused
 
 #: User, item, rating; item 4 has none.
@@ -119,6 +121,40 @@ def test_observed_only_is_weight_zero_for_what_is_missing():
     two = recommender("AllRank-Regression", d=2, wm=0, rm=1, reg=0.1, sweeps=4)
     scores = [finish(r.train(SMALL, 3)).scores(0, 4) for r in (one, two)]
     assert np.array_equal(*scores)
+
+
+def dense_of(rows, value):
+    dense, seen = np.zeros((4, 5)), np.zeros((4, 5), bool)
+    for user, item, rating in rows:
+        dense[user, item], seen[user, item] = value(rating), True
+    return dense, seen
+
+
+@pytest.mark.parametrize(
+    ("text", "observed", "value"),
+    [
+        # Steck 2013, eq. 13 and Table 2; Krichene & Rendle 2020, section 9, as one square.
+        ("AllRank-Regression d=2 wm=0.3 rm=1 reg=0.05 sweeps=400", 1.0, lambda x: x - 1),
+        ("AllRank-Binary-Regression d=2 wm=0.3 reg=0.05 sweeps=400", 1.0, lambda x: float(x == 5)),
+        ("iALS d=2 alpha=0.3 reg=0.05 sweeps=400", 1.3, lambda x: 1 / 1.3),
+    ],
+)
+def test_what_is_trained_is_at_a_minimum_of_the_printed_loss(text, observed, value):
+    mine = parse_recommender(text)
+    data = Interactions(SMALL.users, SMALL.items, *(ROWS.T if "AllRank" in text else ROWS.T[:2]))
+    rows = [row for row in ROWS if "Binary" not in text or row[2] == 5]
+    dense, seen = dense_of(rows, value)
+    model = finish(mine.train(data, 3))
+    loss = WeightedLoss(observed, 0.3, 0.05, per_pair="AllRank" in text)
+
+    def at(users, items):
+        return full_loss(dense, seen, users, items, loss)
+
+    users, items = model.users.astype(float), model.items.astype(float)
+    for place in np.ndindex(users.shape):
+        step = np.zeros_like(users)
+        step[place] = 1e-3
+        assert at(users + step, items) == pytest.approx(at(users - step, items), rel=2e-6)
 
 
 def test_ials_comes_to_the_loss_of_implicit():

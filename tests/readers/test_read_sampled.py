@@ -104,6 +104,11 @@ def test_systems_called_m_or_n_and_m_said_of_true_ranks() -> None:
     assert any("m = 100 is not used" in doubt for doubt in reading.summary.doubts)
     (x,) = sampled(b"system,sampled_rank\nX,0\nX,99\n", n=3000, m=99, zero_based=True)
     assert x.sampled_ranks.tolist() == [1, 100]
+    for rank, facts in (
+        (0, "sampled rank 0; the best sampled rank is 1: if yours count from 0, add 1 to each"),
+        (-2, "sampled rank -2 is below 1"),
+    ):
+        refused(lambda rank=rank: sampled(f"system,sampled_rank\nX,{rank}\n", n=9, m=3), facts)
 
 
 @pytest.mark.parametrize("header", ["true_rank", "Best Rank", "worst_rank"])
