@@ -3,14 +3,13 @@
 import csv
 import json
 import re
-import time
 
 import numpy as np
 from playwright.sync_api import expect
 
 import sampledash as sd
 from sampledash.report.numbers import equals, percent
-from tests.browser.reader import download, go, headline, phone, says, strip, upload, visit
+from tests.browser.reader import download, go, headline, phone, rest, says, strip, upload, visit
 
 # Table 1 of Krichene & Rendle 2020; the instances are the five columns.
 ABC = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}
@@ -137,7 +136,7 @@ def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
     expect(said).to_be_visible(timeout=20_000)
     runs = int(re.search(r"of ([\d,]+) runs show", said.inner_text())[1].replace(",", ""))
     assert 0 < runs < 1_000
-    time.sleep(0.5)
+    rest(page)
     expect(said).to_contain_text(f"of {runs:,} runs")
 
 
