@@ -216,6 +216,8 @@ REFUSED = """
 check nowhere.csv --metric AP --m 9 | nowhere.csv … there is no such file
 check FILE --metric Gini --m 9 | check: unknown metric 'Gini'
 check FILE --metric AP --m 0 | must be at least 1
+check FILE --metric AP | the following arguments are required: --m; see sampledash check --help
+check FILE --m 9 | the following arguments are required: --metric
 check FILE --metric AP --m 10000 | m = 10,000 is too large without replacement
 check FILE --metric AP --m 9 --correction ALS | 'als'
 check FILE --metric AP --m 9 --odds 2 | odds = 2 applies to scheme 'popularity' only

@@ -440,6 +440,7 @@ evaluated([?]) | users must hold .label, rel | ("u", 4) ; ("u", 4, 30)
 evaluated([USER] * 2) | .*a label twice
 evaluated([]) | users is empty
 evaluated([USER], {}) | systems must hold a function
+evaluated([USER], {"A": max, "B": 3}) | systems must hold a function
 
 match(5, example) | table must be 1, 2, 3 or 4, got 5
 """

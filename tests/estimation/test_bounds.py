@@ -149,6 +149,9 @@ def test_a_tolerance_that_is_too_small_names_one_that_is_not(averages) -> None:
     enough = float(str(caught.value).split("take ")[1].split(",")[0])
     low, high = bounds("Recall@10", averages["X"], shape=FALLING, tolerance=enough)
     assert 0 < low < high < 0.2
+    # It is within a factor of two of the least that will do.
+    with pytest.raises(ValueError, match="leaves no non-increasing"):
+        bounds("Recall@10", averages["X"], shape=FALLING, tolerance=enough / 1.8)
 
 
 def test_one_printed_value_may_have_other_decimals(tables) -> None:

@@ -48,6 +48,12 @@ def same(one, other):
     return one.digest == other.digest
 
 
+def test_what_is_seen_ends_before_what_is_relevant():
+    # The item that was seen comes first; the relevant one is among the other two.
+    ranks = sd.ranks_from_scores(np.array([[0.9, 0.1, 0.5]]), [[1]], [[0]])
+    assert (ranks.ranks.tolist(), ranks.n.tolist()) == ([2], [2])
+
+
 @given(worlds())
 def test_ranks_are_those_of_rankdata(world):
     scores, relevant, seen = world

@@ -33,6 +33,10 @@ _SWAPPED = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimu
 }  # fmt: skip
 
 
+# What the program does not do otherwise: types, and the check that two lists are of one length.
+_NOTHING = m.OneOf(m.Annotation(), m.Arg(keyword=m.Name("strict")), m.ImportFrom(), m.Import())
+
+
 def _swap_names(node: cst.Name) -> Iterator[cst.Name]:
     if node.value in _SWAPPED:
         yield node.with_changes(value=_SWAPPED[node.value])
@@ -50,6 +54,8 @@ def _leave_out(node: cst.Tuple) -> Iterator[cst.Tuple]:
 
 
 def _leave_out_argument(node: cst.Call) -> Iterator[cst.Call]:
+    if m.matches(node, m.Call(func=m.Name("zip"))):  # but for the check of its lengths
+        node = node.with_changes(args=[x for x in node.args if not m.matches(x, _NOTHING)])
     every = mutators.operator_arg_removal(node)
     yield from (x for x in every if isinstance(x, cst.Call) and len(x.args) < len(node.args))
 
@@ -67,8 +73,6 @@ OPERATORS = [
     (cst.BooleanOperation, _leave_half),
     (cst.Tuple, _leave_out),
 ]
-# What the program does not do otherwise: types, and the check that two lists are of one length.
-_NOTHING = m.OneOf(m.Annotation(), m.Arg(keyword=m.Name("strict")), m.ImportFrom(), m.Import())
 
 
 @dataclass(frozen=True)

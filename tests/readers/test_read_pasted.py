@@ -172,6 +172,19 @@ def test_one_table_in_many_forms(kind: str) -> None:
     assert notes == (["Left out, no metric known here: F1@10."] if "F1" in SAME[kind] else [])
 
 
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("4, 2, -1", "weights, line 1: -1 is negative; weights are 0 or more"),
+        ("3\n\n1\n-1", "weights, line 4: -1 is negative"),
+        ("1,3\n2,-1", "weights, line 2: -1 is negative"),
+        ("1,3\n4,1", "weights, line 2: 4 is not a rank; write a whole number in 1..3"),
+    ],
+)
+def test_a_wrong_weight_is_named_by_its_line(text: str, facts: str) -> None:
+    refused(lambda: weights_of_text(text, 3, "weights"), facts)
+
+
 def test_percent_goes_by_column_and_keeps_the_precision() -> None:
     rows, notes = read("system, HR@10 (%), NDCG@10\nA, 66.2, 0.392\nB, 50.9, 0.3")
     assert rows[0].values == {"HR@10": pytest.approx(0.662), "NDCG@10": 0.392}
