@@ -107,6 +107,17 @@ def test_many_instances_by_the_moments_of_each(options, paired, weighting):
     assert row.probability == pytest.approx(0.5 * (1 + erf(z / np.sqrt(2))), abs=1e-9)
 
 
+def test_few_instances_against_a_million():
+    # P is always 1; of Q's million four score 1/6, the last of six: the mean is taken as normal.
+    p = sd.RankSet("P", [1, 1, 1], 20)
+    q = sd.RankSet("Q", [1, 20], 20, counts=[10**6 - 4, 4])
+    row = probability_if_redrawn("AP", [p, q], 5, scheme=WITHOUT).iloc[0]
+    assert row.better == "P"
+    z = 2.0  # below 1 by 4 (1 - 1/6), with a deviation of the root of 4 times that
+    chance = 0.5 * (1 + erf(z / np.sqrt(2)))
+    assert abs(row.probability - chance) <= 4 * np.sqrt(chance * (1 - chance) / 20_000)
+
+
 def test_instances_only_add_scatter(xyz):
     for options in ({"scheme": WITHOUT}, {"scheme": WITHOUT, "correction": "BV 0.1"}):
         both = probability_if_redrawn("NDCG@10", xyz, 100, **options)
