@@ -323,6 +323,12 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     low, high = sd.bounds_from_table("Recall@10", given, 200, 20, 1, scheme="with-replacement")
     assert (told["ranges"][0]["low"], told["ranges"][0]["high"]) == (low, high)
     assert main(["table", MOVIELENS, *words]) == 2
+    file.write_text("system, HR@1, HR@10\nA, 0.50, 0.90\nB, 0.10, 0.50\nm = 100, n = 1000")
+    for metric, end in (("Recall@10", ", whatever the ranks were."), ("AUC", "cannot tell.")):
+        _, told = asked(capsys, "table", str(file), "--metric", metric)
+        assert told["sentences"][-1].startswith(f"A has the highest {metric}")
+        assert told["sentences"][-1].endswith(end)
+    file.write_text(printed)
     # What is given as an option counts, not what the table says.
     for option, value, n, m in (("--n", "300", 300, 20), ("--m", "30", 200, 30)):
         _, told = asked(capsys, "table", str(file), *words, option, value)

@@ -181,6 +181,7 @@ many("right", ahead=True, right_from=None)
 sentences.settled(rows(("tied", None), ("right", 1)), 99) | Right from m = 1.
 sentences.settled(rows(("wrong", None), ("right", 1)), 99) | Not right even at 99.
 sentences.settled(rows(("tied", None)), 99) | …equal…
+correct.size(-5.83e9) | −5.8e11 %
 corrected(0.02, 0.03, 0.5) | With 100 negatives, BV 0.1 raises the average bias of Recall@10 …
 corrected(0.02, 0.01, 0.5) | …is useless for Recall@10…more than the bias of 2.00 % it repairs.
 consistency.looked_at(0, 3_686, capped=False) |

@@ -128,3 +128,7 @@ def test_what_need_not_be_said_is_not():
     cls, every_m = {**WITH, "correction": "CLS"}, range(1, 21)
     ladder = findings("x", "s", sets, ["AP"], 8, cls, 20, m_values=every_m)
     assert "m_values" not in python_script(ladder)
+    # The rank estimate is looked at at every m, however many.
+    long = [sd.RankSet("A", [1, 7], 600), sd.RankSet("B", [3, 4], 600)]
+    estimated = {**WITH, "correction": "rank-estimate"}
+    assert "m_values" not in python_script(findings("x", "s", long, ["AP"], 8, estimated, 450))
