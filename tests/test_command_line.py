@@ -237,6 +237,8 @@ correct ONE --metric AP --m 9 --odds 2 | --odds is for a vector
 table BROKEN --metric AP | broken.parquet is no text
 table FILE FILE --metric AP | a table is one file
 rank SCORES | scores.csv has no column relevant … give --relevant
+rank empty FILE | an engine reads one table: give one folder
+rank - --engine duckdb:// | an engine reads one table
 serve FILE --port 0 | --port 0 is no port
 """
 

@@ -257,6 +257,10 @@ def test_samples_of_one_instance_or_one_rank_have_exact_limits() -> None:
     assert bounds("Recall@10", best) == (pytest.approx(1 - share, abs=2e-3), 1)
     worst = SampledRankSet("B", [101] * 300, 10_000, 100, scheme=WITH)
     assert bounds("AUC", worst)[1] < 0.02
+    # Of two numbers of negatives each has half of the risk; with 100 less can hide.
+    both = SampledRankSet("A", [1] * 300, 10_000, [100, 50] * 150, scheme=WITH)
+    share = (1 - 0.0125 ** (1 / 150)) / (1 - (1 - 10 / 9999) ** 100)
+    assert bounds("Recall@10", both) == (pytest.approx(1 - share, abs=2e-3), 1)
     # Of a difference each side has half of the risk; an item in the first ten is never 101st.
     share, top = ((1 - 0.0125 ** (1 / 300)) / x for x in (1 - (1 - 10 / 9999) ** 100, 1))
     assert bounds("Recall@10", best, worst)[0] == pytest.approx(1 - share - top, abs=2e-3)

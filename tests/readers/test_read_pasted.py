@@ -300,6 +300,7 @@ def test_words_of_a_pdf(text: str) -> None:
         "Model Hit Ratio@5 Fancy Score NDCG@5\nSASRec 0.3 0.4 0.2",
         "Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2",
         "Model HR@5 NDCG@5\nSASRec 0.3",
+        "Model HR@5 NDCG@5\nSASRec 0.3 high",
     ],
 )
 def test_words_in_doubt_are_to_be_parted(text: str) -> None:
