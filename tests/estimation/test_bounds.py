@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sampledash.comparison.means import expected_mean
 from sampledash.estimation import linear_programme
-from sampledash.estimation.bounds import bounds, bounds_from_table
+from sampledash.estimation.bounds import ahead, bounds, bounds_from_table
 from sampledash.metrics import metric
 from sampledash.rank_sets import RankSet
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -130,6 +130,20 @@ def test_differences_are_bounded_side_by_side(averages, tables) -> None:
     x, y = (bounds_from_table("AP", tables[name], N, M, 4) for name in "XY")
     found = bounds_from_table("AP", tables["X"], N, M, 4, versus=tables["Y"])
     assert found == pytest.approx((x[0] - y[1], x[1] - y[0]), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("spans", "place"),
+    [
+        ([(0.5, 0.6), (0.1, 0.2), (0.2, 0.4)], 0),
+        ([(0.1, 0.2), (0.5, 0.6), (0.2, 0.4)], 1),
+        ([(0.5, 0.6), (0.1, 0.2), (0.3, 0.5)], None),  # above one of two
+        ([(0.5, 0.6), (0.1, 0.2), None], None),
+        ([(0.5, 0.6)], None),
+    ],
+)
+def test_who_is_ahead_of_all_others(spans, place) -> None:
+    assert ahead(spans) == place
 
 
 def test_many_negatives_are_constrained_at_some_places() -> None:
