@@ -1,6 +1,7 @@
 """Plans: every m looked at one by one, and the normal law solved by hand."""
 
 from collections.abc import Sequence
+from itertools import product
 from statistics import NormalDist
 from typing import Any
 
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.comparison.planning import instances_needed, negatives_needed
+from sampledash.comparison.planning import first_shown, instances_needed, negatives_needed
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from tests.comparison.made import of_ranks, skewed
 from tests.oracles import WITHOUT
@@ -82,6 +83,12 @@ def test_corrected_negatives(correction: str) -> None:
     assert chances[found - 1, 0] >= 0.9
     assert found == 1 or chances[found - 2, 0] < 0.9
     assert abs(found - true) <= max(2, 0.1 * true)
+
+
+def test_a_boundary_is_found_from_any_guess() -> None:
+    top = 40
+    for least, guess in product(range(1, top + 1), range(1, top + 1)):
+        assert first_shown(lambda m, least=least: m >= least, guess, top) == least
 
 
 def test_not_reachable() -> None:

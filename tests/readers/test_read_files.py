@@ -84,6 +84,7 @@ READ = [
     ("rank,n\n4.0,100\n1e2,100\n", {}, {"ranks": [4, 100]}),
     ("rank,A,B\n3,1,2\n4,5,6\n", {"n": 9}, {"ranks": [3, 4]}),  # a column of ranks: long
     ("rank\n4\n0\n", {"n": 5, "zero_based": True}, {"ranks": [5, 1]}),
+    ("rank\n2.000\n1\n", {"n": 5}, {"ranks": [2, 1]}),  # thousands only where ; separates
     ("user,rank,n\n4,3,9\n", {"name": "My model.v2.csv"}, {"My model.v2": [3]}),
     (
         'rank,system,n\n3," <b>*A*</b> ",9\n4,NA,9\n5,007,9\n6,"=1+1",9\n7,[x](http://x),9\n',
