@@ -132,6 +132,14 @@ def test_differences_are_bounded_side_by_side(averages, tables) -> None:
     assert found == pytest.approx((x[0] - y[1], x[1] - y[0]), abs=1e-12)
 
 
+def test_values_at_the_ends_of_0_to_1_are_values() -> None:
+    assert bounds_from_table("AUC", {"AUC": 0.0, "HR@10": 0.0}, N, M, 3)[0] == 0
+    assert bounds_from_table("AUC", {"AUC": 1.0, "HR@10": 1.0}, N, M, 3)[1] == 1
+    for value in (-0.001, 100.5):
+        with pytest.raises(ValueError, match=r"a metric lies in 0\.\.1: check it"):
+            bounds_from_table("AUC", {"AUC": value}, N, M, 3)
+
+
 @pytest.mark.parametrize(
     ("spans", "place"),
     [
