@@ -59,6 +59,7 @@ def test_the_papers_values():
         ("iALS d", "cannot read 'd' … iALS d=16 alpha=0.2"),
         ("iALS d=3 d=4", "'d' is given twice"),
         ("iALS d=0", "d must be at least 1 and at most 1000, got 0"),
+        ("AllRank-Regression d=1001", "d must be at least 1 and at most 1000, got 1001"),
         ("iALS d=2.5", "d must be a whole number, got 2.5"),
         ("iALS d=all", "d must be a number, got 'all'"),
         ("iALS reg=-1", "reg must be at least"),
