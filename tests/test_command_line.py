@@ -211,6 +211,17 @@ def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
     assert [one.system for one in sd.read_rank_sets(counts)] == ["=A"]
 
 
+@pytest.mark.parametrize("again", ["", "3,4,9"])  # another relevant item of the third user
+def test_a_histogram_of_two_files_of_which_one_tells_the_mass(again, tmp_path, capsys):
+    for name, mass in (("A", ",mass_above"), ("B", "")):
+        rows = [f"{row}{',0.1' * bool(mass)}" for row in ("1,2,9", "2,2,9", "3,3,9", again) if row]
+        (tmp_path / f"{name}.csv").write_text("\n".join([f"user,rank,n{mass}", *rows]))
+    assert main(["count", *(str(tmp_path / f"{name}.csv") for name in "AB")]) == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert table.groupby("system")["count"].sum().tolist() == [3 + bool(again)] * 2
+    assert sorted(table["count"]) == [1, 1] + [1, 1] * bool(again) + [2, 2]
+
+
 #: Words, and what is said of them; FILE is a good file.
 REFUSED = """
 check nowhere.csv --metric AP --m 9 | nowhere.csv … there is no such file
