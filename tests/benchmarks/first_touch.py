@@ -50,6 +50,7 @@ PLACES = {
     "correct": Place("correct", "m", "picture", "{}"),
     "gamma": Place("correct", "gamma", "picture", "BV {} "),
     "sampled": Place("correct?what=Sampled+ranks", "m", "given_picture", "users {} negatives"),
+    "table": Place("correct?what=A+printed+table", "m", "given_picture", "with {} of"),
 }
 # All that a reader can see of the picture: lines, points and letters.
 SEEN = """(key) => [...document.querySelectorAll(`.st-key-${key} .js-plotly-plot .main-svg`)]
