@@ -2,7 +2,7 @@
 
 import io
 import re
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ ranks_page = partial(page, what="Sampled ranks")
 table_page = partial(page, what="A printed table")
 
 
+@cache
 def drawn(m=100):
     rng, how = np.random.default_rng(1), {"fit_scheme": "without-replacement"}
     return [sd.sample_ranks(ranks, m, rng, **how) for ranks in sd.example("movielens-xyz")]
