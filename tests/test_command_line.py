@@ -25,6 +25,7 @@ from sampledash import command_line
 from sampledash.command_line import COMMANDS, main
 from sampledash.command_line.options import masked
 from sampledash.command_line.serving import results
+from sampledash.command_line.streams import Told
 from sampledash.report.numbers import percent
 from tests.dashboard.driver import Page
 
@@ -68,6 +69,9 @@ def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
         words = [f"--server.{option}={value}" for option, value in options.items()]
         assert calls == [("streamlit", "run", str(ROOT / "app.py"), *words)]
         assert json.loads(os.environ["SAMPLEDASH_RESULTS"]) == [MOVIELENS]
+        assert main([command, "--base-path", "a/b"]) == 0
+        assert calls[1][-1] == "--server.baseUrlPath=a/b"
+        assert os.environ["SAMPLEDASH_RESULTS"] == "[]"
         return
     # Recall@10 with 100 negatives orders X, Y, Z wrongly (Krichene & Rendle 2020, Table 3).
     assert main([command, *rest]) == (1 if name == "check" else 0)
@@ -241,6 +245,11 @@ rank SCORES | scores.csv has no column relevant … give --relevant
 rank empty FILE | an engine reads one table: give one folder
 rank - --engine duckdb:// | an engine reads one table
 serve FILE --port 0 | --port 0 is no port
+serve FILE --port 65536 | --port 65,536 is no port: give one from 1 to 65,535
+rank FILE --relevant ONE | --relevant is for a table of scores … which toy.csv is not
+rank FILE --seen ONE | --seen is for a table of scores
+table PRINTED --metric AP --n 9 | printed.csv does not say n and m: give --n and --m
+table PRINTED --metric AP --m 9 | printed.csv does not say n and m
 check / --metric AP --m 9 | check: / holds all folders: give the one that
 count / | count: / holds all folders: give the one that
 serve / | serve: / holds all folders: give the one that
@@ -269,8 +278,10 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
     one.write_text("system,rank,n\nA,1,20\n")
     apart.write_text("system,instance,rank,n\nA,1,2,9\nA,2,2,9\nB,1,3,9\nB,3,3,9\n")
     scores.write_text("system,user,item,score\nA,1,2,0.5\nA,1,3,0.5\n")
+    printed = tmp_path / "printed.csv"
+    printed.write_text("system, HR@1\nA, 0.5\n")
     (tmp_path / "20240101.csv").write_text("system,rank,n\nA,1,9\nB,two,9\n")
-    places = {"ONE": one, "APART": apart, "SCORES": scores}
+    places = {"PRINTED": printed, "ONE": one, "APART": apart, "SCORES": scores}
     places |= {"FILE": toy, "ALIEN": alien, "BARE": bare, "BROKEN": broken}
     places |= {"NOWHERE": tmp_path / "no" / "such", "LONG": "a" * 300}
     for name, place in places.items():
@@ -359,7 +370,7 @@ def test_options_and_repeated_instances_count(tmp_path, capsys):
     several, counted = tmp_path / "several.csv", tmp_path / "counted.csv"
     several.write_text(SEVERAL)
     for weighting, better in (("instances", "Q"), ("relevant-items", "P")):
-        words = ["--metric", "Recall@5", "--m", "9", "--weighting", weighting]
+        words = [*["--metric", "Recall@5"] * 2, "--m", "9", "--weighting", weighting]
         _, told = asked(capsys, "check", str(several), *words)
         assert (told["pairs"][0]["better"], len(told["pairs"])) == (better, 1)
         # Recall@5 of P is that of one instance of three, or of three items of five.
@@ -398,6 +409,9 @@ def test_standard_input_is_read(monkeypatch, capsys):
     assert main(["report", "-", "--metric", "Recall@10", "--m", "100"]) == 0
     page = capsys.readouterr().out
     assert all(part in page for part in ("the two systems is wrong", "Pictures", "/dev/stdin"))
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["count", "-"]) == 2
+    assert "standard input is closed" in capsys.readouterr().err
 
 
 def scored(rng):
@@ -476,6 +490,31 @@ def test_scores_of_parquet_keep_their_order_and_are_numbers(tmp_path, capsys):
     assert "holds no candidates" in capsys.readouterr().err
 
 
+def test_who_reads_may_stop_reading(toy):
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = ["check", toy, "--metric", "Recall@10", "--m", "100"]
+    call = [sys.executable, "-m", "sampledash", *words]
+    done = subprocess.run(call, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")  # its verdict, and no complaint
+
+
+def test_progress_is_told_where_a_person_looks_and_taken_away(monkeypatch, capsys):
+    def said(patience, looked_at):
+        monkeypatch.setattr("sampledash.command_line.streams._PATIENCE", patience)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: looked_at)
+        told = Told()
+        for share in (0.0, 0.25, 0.259, 1.0):
+            told(share)
+        told.end()
+        return capsys.readouterr().err
+
+    # Of -1 s all patience is gone at once; a share is said once.
+    assert said(-1.0, True) == "\r  0 %\r 25 %\r100 %\r      \r"
+    assert said(-1.0, False) == said(999.0, True) == ""
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_it_writes_where_there_is_room(toy):
     call = [sys.executable, "-m", "sampledash", "check", toy, "--metric", "AP", "--m", "9"]
@@ -491,6 +530,7 @@ def test_it_writes_where_there_is_room(toy):
         (KeyboardInterrupt(), 130, "stopped; nothing is written."),
         (OSError("no such table"), 2, "a file: no such table; check the path."),
         (OSError(5, "Input/output error", "x"), 2, "x: input/output error; check the path."),
+        (MemoryError(), 2, "the memory does not suffice for this file."),
         (RuntimeError("this should not be"), 2, None),
     ],
 )
