@@ -200,6 +200,16 @@ def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
     (one,), (other,) = sd.read_rank_sets(counts), sd.read_rank_sets(several)
     assert (one.n_instances, one.max_relevant) == (other.n_instances, other.max_relevant) == (3, 2)
     assert sd.mean("AP", one) == sd.mean("AP", other)
+    # A system without weights beside one with them, alone and beside one of several items.
+    bare = tmp_path / "bare.csv"
+    bare.write_text("system,user,rank,n\nB,1,2,9\nB,2,5,9\n")
+    for rows in ("A,1,2,9,0.5\n", "A,1,2,9,0.5\nA,1,3,9,0.6\n"):
+        several.write_text(f"system,user,rank,n,mass_above\n{rows}A,2,4,9,0.7\n")
+        words = ["count", str(several), str(bare), "--instances", "any", "-o", counts]
+        assert main(words) == 0
+        table = pd.read_csv(counts)
+        assert table[table["system"] == "B"]["rank"].tolist() == [2, 5]
+        assert len(table) == 3 + rows.count("\n")
     several.write_text("system,user,rank,n\n=A,@x,1,9\n")  # no apostrophe as for a spreadsheet
     assert main(["count", str(several), "-o", counts]) == 0
     assert [one.system for one in sd.read_rank_sets(counts)] == ["=A"]
@@ -513,6 +523,19 @@ def test_progress_is_told_where_a_person_looks_and_taken_away(monkeypatch, capsy
     # Of -1 s all patience is gone at once; a share is said once.
     assert said(-1.0, True) == "\r  0 %\r 25 %\r100 %\r      \r"
     assert said(-1.0, False) == said(999.0, True) == ""
+
+
+def test_progress_goes_up_to_all_of_it(tmp_path, monkeypatch, capsys):
+    shares, table, sampled = [], tmp_path / "printed.txt", tmp_path / "sampled.csv"
+    monkeypatch.setattr(Told, "__call__", lambda self, share: shares.append(share))
+    table.write_text("system, HR@1\nA, 0.3\nB, 0.2\n")
+    assert main(["table", str(table), "--metric", "HR@1", "--n", "90", "--m", "9"]) == 0
+    assert shares == [1 / 2, 1]
+    shares.clear()
+    rows = "A,1,90,9\nB,3,90,9\nC,5,90,9\n"
+    sampled.write_text(f"system,sampled_rank,n_candidates,m\n{rows}")
+    assert main(["correct", str(sampled), "--metric", "AUC", "--metric", "AP"]) == 0
+    assert shares == pytest.approx([x / 6 for x in range(1, 7)])
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
