@@ -200,16 +200,6 @@ def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
     (one,), (other,) = sd.read_rank_sets(counts), sd.read_rank_sets(several)
     assert (one.n_instances, one.max_relevant) == (other.n_instances, other.max_relevant) == (3, 2)
     assert sd.mean("AP", one) == sd.mean("AP", other)
-    # A system without weights beside one with them, alone and beside one of several items.
-    bare = tmp_path / "bare.csv"
-    bare.write_text("system,user,rank,n\nB,1,2,9\nB,2,5,9\n")
-    for rows in ("A,1,2,9,0.5\n", "A,1,2,9,0.5\nA,1,3,9,0.6\n"):
-        several.write_text(f"system,user,rank,n,mass_above\n{rows}A,2,4,9,0.7\n")
-        words = ["count", str(several), str(bare), "--instances", "any", "-o", counts]
-        assert main(words) == 0
-        table = pd.read_csv(counts)
-        assert table[table["system"] == "B"]["rank"].tolist() == [2, 5]
-        assert len(table) == 3 + rows.count("\n")
     several.write_text("system,user,rank,n\n=A,@x,1,9\n")  # no apostrophe as for a spreadsheet
     assert main(["count", str(several), "-o", counts]) == 0
     assert [one.system for one in sd.read_rank_sets(counts)] == ["=A"]

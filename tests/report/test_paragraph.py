@@ -189,9 +189,6 @@ FITTED = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
         (TWO, {"options": CLS}, "with a uniform prior over the ranks, take"),
         ((*TWO, 0.99, 3686), {"m": 1}, "order is that of the full ranking only at m = 3,686 ("),
         ((*TWO, 0.99, 3686), {"m": 1}, "With 1 negative per instance instead, "),
-        # What is at the bound counts as beyond it.
-        (([1, 2, 3, 4], [1, 2, 3, 4], [0.95, 0.95, 0.5, 0.5, 0.05, 0.05]), {},
-         "at least 95 % for 2 of 6 pairs, between 5 % and 95 % for 2 and at most 5 % for 2;"),
         # Right at the m that is asked about, so there is no "only".
         ((*TWO[:1], [0.2, 0.3], 0.99, 50), {}, "is that of the full ranking from m = 50 on ("),
         ((*TWO[:1], [0.2, 0.3], 0.99, 100), {}, "is that of the full ranking from m = 100 on ("),
