@@ -41,12 +41,8 @@ def faults(page, looks, known=frozenset()):
 
 def levels(page):
     """Of the headings, as they are heard."""
-    return [
-        int(level[1])
-        for level in page.locator("h1, h2, h3, h4, h5, h6").evaluate_all(
-            "all => all.map((one) => one.tagName)"
-        )
-    ]
+    names = page.locator("h1, h2, h3, h4, h5, h6").evaluate_all("all => all.map((x) => x.tagName)")
+    return [int(name[1]) for name in names]
 
 
 @pytest.mark.parametrize(("address", "look"), list(zip(SAMPLE, cycle(LOOKS), strict=False)))
@@ -64,6 +60,6 @@ def test_a_plain_page_has_the_faults_of_streamlit(page, tmp_path):
     process, address = serve(script)
     page.goto(address)
     page.get_by_role("heading", level=1).wait_for()
-    assert set(faults(page, LOOKS)) >= STREAMLIT
+    assert set(faults(page, LOOKS[:1])) >= STREAMLIT
     process.terminate()
     process.communicate(timeout=20)

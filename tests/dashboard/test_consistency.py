@@ -37,7 +37,7 @@ def test_the_sentence_stays_with_its_metric_and_counts_the_others():
     at, sets = page(), sd.example("movielens-xyz")
     metrics = ["Recall@10", "NDCG", "AP"]
     # From 970 on Recall@10 is in order, NDCG not before 1,988 (Y and X).
-    for m in (1, 100, 1_000, 1_500, 3_000):
+    for m in (1, 1_000, 3_000):
         at.put("m", m)
         assert f"{m:,} negative{'s' * (m > 1)} Recall@10" in at.headline
         assert at.segmented_control(key="shown").value == "Recall@10"

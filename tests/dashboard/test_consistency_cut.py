@@ -77,12 +77,6 @@ def test_files_and_runs_that_miss_an_item_say_the_same():
     looked_at(page.run())
 
 
-def test_one_system_alone_has_its_value():
-    page = Page("consistency", source="Paste ranks", ranks="A: 3, >10; n = 40")
-    said = " ".join(x.value for x in page.info).replace("\\", "")
-    assert said.endswith("or in another file. Its Recall@10 is 50.00 %.")
-
-
 def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
     page = Page("consistency", source="Paste ranks", ranks=TYPED, k="20", metrics=["Recall@k"])
     assert page.headline == (

@@ -2,7 +2,7 @@
 
 import io
 import re
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ ranks_page = partial(page, what="Sampled ranks")
 table_page = partial(page, what="A printed table")
 
 
+@cache
 def drawn(m=100):
     rng, how = np.random.default_rng(1), {"fit_scheme": "without-replacement"}
     return [sd.sample_ranks(ranks, m, rng, **how) for ranks in sd.example("movielens-xyz")]
@@ -247,10 +248,8 @@ def test_unlike_systems_are_not_estimated_side_by_side():
     evenly = "".join(f"B,{t},300\n" for t in range(1, 102))
     data = f"system,sampled_rank,count\nA,1,5000\nA,2,1\n{evenly}"
     at = ranks_page().upload("unlike.csv", data.encode()).give_n(10_000)
-    assert (
-        "Estimated side by side, a system would lie outside its range: shown is the MLE."
-        in at.captions
-    )
+    told = "Estimated side by side, a system would lie outside its range: shown is the MLE."
+    assert told in at.captions
     shown = estimates_of(at)
     # The dots are those of the method named, not of the one that was asked for.
     dots = [trace["x"][0] for trace in at.specs[0]["data"] if trace["name"] == "estimate"]

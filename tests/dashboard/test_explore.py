@@ -93,15 +93,13 @@ def test_topk_takes_k_as_a_share_of_the_list_and_atop_is_auc():
     assert shown["ATOP, exact"] == shown["ATOP, sampled"] == percent(9900 / 9999) == "99.01 %"
 
 
-def test_the_sentence_is_short_and_says_both_values():
-    assert page().headline == (
+def test_a_slider_stands_where_its_field_is_and_undo_goes_back():
+    at = page()
+    assert at.headline == (
         "With 100 of 9,999 negatives, rank 100 scores Recall@10 > 99.99 % in expectation; "
         "on all items 0.00 %."
     )
-
-
-def test_a_slider_stands_where_its_field_is_and_undo_goes_back():
-    at = page()
+    assert "cutoff" not in at.captions
     at.put("n", 3706)
     assert "of 3,705 negatives" in at.headline
     assert at.slider("n")["number"] == 3706
@@ -112,7 +110,7 @@ def test_a_slider_stands_where_its_field_is_and_undo_goes_back():
     assert not at.put("m", 3705).error
     at.put("m", 333)
     assert (at.slider("m")["number"], at.slider("m")["text"]) == (333, "333")
-    at = page().put("m", 50).put("rank", 7).click("Undo")
+    at.put("m", 50).put("rank", 7).click("Undo")
     assert (at.session_state["m"], at.session_state["rank"]) == (50, 100)
     at.click("Reset")
     assert at.session_state["m"] == 100
@@ -170,7 +168,6 @@ def test_what_does_not_apply_is_not_shown_and_no_metric_is_told():
     assert not {field.key for field in at.number_input} & {"gamma", "odds"}
     at.selectbox(key="scheme").set_value("popularity").run()
     assert at.number_input(key="odds").value == 2
-    at = page()
     at.button_group(key="metrics").set_value([]).run()
     assert at.complaint == "No metric is chosen: pick at least one above the picture."
 
@@ -201,15 +198,3 @@ def test_the_curves_are_taken_away_as_numbers(monkeypatch):
         name = chip.replace("@k", "@10")
         shown = [at_100[head.index(f"{name} {part}")] for part in ("exact", "expected")]
         np.testing.assert_allclose(shown, (exact, expected), rtol=1e-9, atol=0.0005)
-
-
-def test_a_cutoff_that_leaves_nothing_out_is_said():
-    at = page(k="20000", metrics=["Recall@k", "NDCG@k"])
-    told = "The cutoff holds all 10,000 candidates: Recall@20000 is 100.00 % at every rank."
-    assert told in at.captions
-    assert "The cutoff holds all 10,000 candidates: NDCG@20000 is NDCG." in at.captions
-    exact = float(sd.metric("Recall", k=20_000)(100, 10_000))
-    assert at.numbers["Recall@20000, exact"] == percent(exact) == "100.00 %"
-    assert "cutoff" not in at.put("k", 10).captions
-    # Ten places are all that nine negatives and the item take.
-    assert "The cutoff holds all 10 items of a sample" in at.put("m", 9).captions

@@ -19,6 +19,10 @@ explore?metrics=AP&metrics=Gini&n=lots&k=ten&scheme=at random&v=9
 explore?ALL | n = DIGITS, … m = DIGITS, … k = DIGITS, … rank = DIGITS, … not a whole number of usual
 explore?ALL | With 100 of 9,999 negatives, rank 100 scores Recall@10
 explore?n=1000000&m=10001 | m = 10,001 is more than this page draws: take m ≤ 10,000
+explore?k=20000&metrics=Recall@k
+    | The cutoff holds all 10,000 candidates: Recall@20000 is 100.00 % at every rank.
+explore?k=20000&metrics=NDCG@k | The cutoff holds all 10,000 candidates: NDCG@20000 is NDCG.
+explore?m=9 | The cutoff holds all 10 items of a sample
 explore?n=200&rank=5000 | rank 200 scores … beyond n = 200
 correct?n=8&m=5 | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
 correct?n=8&m=5 | . Take a k below 8, or a larger n.
@@ -30,6 +34,8 @@ correct?what=Sampled ranks&sampled_source=Paste sampled ranks&sampled=m = 5, n =
     | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
 correct?what=A printed table&n=8&m=5&printed=system, HR@1\nA, 0.5
     | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
+consistency?source=Paste ranks&ranks=A: 3, >10; n = 40
+    | or in another file. Its Recall@10 is 50.00 %.
 correct?k=0 | k must be at least 1, got 0.
 correct?m=10001&n=100000 | m = 10,001 is more than this page fits
 correct?m=5000&take=CLS | CLS takes minutes beyond m = 2,000
@@ -183,14 +189,10 @@ def test_hostile_addresses_end_in_a_sentence_or_a_right_page(page):
         assert not wrong(address), address
 
 
-DRAWN = {
-    "start": 1,
-    "explore?draws=101": 3,
-    "explore?tab=Law&turn=true": 3,
-    "explore?tab=Family": 2,
-}
-DRAWN |= {"correct?n=500": 3, "correct?n=500&sheet=What a sample can see": 4, "learn?lesson=4": 1}
-DRAWN |= {"explore?tab=Family": 2}
+#: Page and query, and how many pictures it has at least.
+DRAWN = {"start": 1, "explore?draws=101": 3, "explore?tab=Law&turn=true": 3}
+DRAWN |= {"explore?tab=Family": 2, "correct?n=500": 3, "learn?lesson=4": 1}
+DRAWN |= {"correct?n=500&sheet=What a sample can see": 4}
 DRAWN |= {f"consistency?{TOY}{more}": 3 for more in ("", "&curve=Values", "&curve=Order")}
 DRAWN |= {f"consistency?{TOY}&answers=Numbers&numbers_view=Distribution": 3}
 

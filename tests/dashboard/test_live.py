@@ -87,7 +87,7 @@ def test_frames_of_m_keep_the_metric_of_the_sentence_and_say_what_the_others_are
     for x in (0, 2):
         focus = Focus(result, x, 0)
         frames = consistency._follows(focus, None, pictures.DIFFERENCE, dark=False).frames
-        for m in (1, 100, 1_000, 2_000):
+        for m in (1, 1_000):
             texts = frames[f"{m:,}"]().texts
             (said,), (others,) = (texts[at] for at in (HEADLINE, f".st-key-{consistency.OTHERS} p"))
             assert f"{m:,} negative{'s' * (m > 1)} {asked[x]}" in said[2]

@@ -47,10 +47,10 @@ def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None
 
 
 @cache
-def movielens(metrics=("Recall@10", "AUC"), m=100, m_max=1000, systems=3, **options):
-    sets, python = sd.example("movielens-xyz")[:systems], 'sd.example("movielens-xyz")'
+def movielens(metrics=("Recall@10", "AUC"), m_max=1000, **options):
+    sets, python = sd.example("movielens-xyz"), 'sd.example("movielens-xyz")'
     name, options = "MovieLens 1M: X, Y, Z", {**WITHOUT, **options}
-    return findings(name, python, sets, metrics, m, options, m_max)
+    return findings(name, python, sets, metrics, 100, options, m_max)
 
 
 def of_ranks(ranks, n, metrics, m, *, source="ranks", options=WITHOUT, m_max=None, instances=None):
@@ -62,11 +62,11 @@ def of_ranks(ranks, n, metrics, m, *, source="ranks", options=WITHOUT, m_max=Non
 
 
 @cache
-def several(weighting="instances", systems="PQ", seed=3):
-    rng = np.random.default_rng(seed)
+def several(weighting="instances"):
+    rng = np.random.default_rng(3)
     ranks = {
         name: np.concatenate([np.sort(rng.permutation(99)[:3]) + 1 for _ in range(40)]).tolist()
-        for name in systems
+        for name in "PQ"
     }
     options = {**WITHOUT, "weighting": weighting}
     how = {"source": "several", "instances": np.repeat(np.arange(40), 3).tolist()}

@@ -139,17 +139,6 @@ def test_latex_is_booktabs_with_math_signs_and_dashes():
     assert as_latex(VERDICT).startswith("% \\usepackage{booktabs}\n\\begin{tabular}")
 
 
-def test_means_print_as_in_the_paper():
-    # Table 3 of Krichene & Rendle 2020: Recall@10 of Y 8.84, of Z 9.42.
-    means = [sd.mean("Recall@10", rs) for rs in sd.example("movielens-xyz")[1:]]
-    columns = {"exact": means, "expected_sampled": 0.5, "std_of_mean": 0.001}
-    table = pd.DataFrame({"metric": "Recall@10", "system": list("YZ"), **columns})
-    head, _, *printed = cells(as_markdown(table))
-    assert head[2:] == ["Exact (%)", "Sampled, expected (%)", "Std. of one run (%)"]
-    assert [row[2] for row in printed] == ["8.84", "9.42"]
-    assert printed[0][3:] == ["50.00", "0.10"]
-
-
 def test_csv_reads_back_to_the_last_digit():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(
