@@ -313,6 +313,7 @@ def rank_distribution(
     Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
     every = together(sets)
+    _checked_iterations(method, iterations)
     if len(every) > 1:
         found = fitted(every, method, iterations=iterations).probabilities()
     else:
@@ -332,7 +333,6 @@ def by_stratum(
     srs: SampledRankSet, method: DistributionMethod, iterations: int | None = None
 ) -> tuple[RankDistribution, ...]:
     """Estimate the distribution of each stratum of a set by itself."""
-    _checked_iterations(method, iterations)
     require_valid([srs], method)
     return tuple(Learner(one, method).distribution(iterations) for one in srs.strata)
 
