@@ -443,7 +443,7 @@ evaluated([USER], {}) | systems must hold a function
 evaluated([USER], {"A": max, "B": 3}) | systems must hold a function
 
 match(5, example) | table must be 1, 2, 3 or 4, got 5
-rank_distribution(sampled(), iterations=?) | iterations must be (a|one) whole number | [[]] ; [] ; {}
+rank_distribution(sampled(), iterations=?) | iterations must be (a|one) whole number | [[]] ; {}
 """
 
 
