@@ -1,6 +1,7 @@
 """A plugin for pytest that notes how long each test takes that passes."""
 
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -9,7 +10,7 @@ _FAILED: set[str] = set()
 
 
 def pytest_runtest_logreport(report) -> None:
-    test = report.nodeid.rpartition("@")[0]  # of its group
+    test = re.sub(r"@[^@\]]*\.py$", "", report.nodeid)  # some versions of xdist add its group
     _SECONDS[test] += report.duration
     if report.outcome != "passed":  # what fails without a fault, or is skipped, notices none
         _FAILED.add(test)
