@@ -354,7 +354,7 @@ printed(observed=X | {"HR@5": 0.9})
 printed(observed=X | {"NDCG@10": 0.7})
     | observed 'NDCG@10' is 0.7000, but .* leave it 0\.\d+ to 0\.\d+
 printed(observed=X | {"HR@1": 17.46})
-    | .*'HR@1' is 17.46, .*: if the table prints percent, give 0.1746
+    | .*'HR@1' is 17.46, .*: if the table prints percent, give 0.1746 and decimals = 4$
 printed(observed=X | {"HR@1": ?}) | observed 'HR@1' is ?, but a metric lies in 0..1 | -0.1 ; 170
 printed(observed=X | {"HR@1": 0.17462})
     | observed 'HR@1' is 0.17462, which has more than decimals = 4

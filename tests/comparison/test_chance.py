@@ -220,3 +220,10 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
     """Where both runs have it equally often, differences a thousandth of it decide."""
     drawn = cells(Case("rare", POPULARITY, 40), "CLS", 40_000)
     assert [abs(cell.z) <= 4 for cell in drawn if cell.metric in ("AP", "RR")] == [True, True]
+
+
+def test_a_lump_is_a_step_that_nearly_all_of_the_range_is() -> None:
+    for rest, lump in ((0.09, True), (0.11, False)):  # 5 % of it on either side are allowed
+        law = Run(sd.parse_metric("AP"), sd.RankSet("S", [1, 2], 9), 3, Protocol.of({}))
+        vars(law)["vector"] = np.array([1 + rest, rest, 0.0])
+        assert law.has_lump == lump

@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash.comparison.verdict import Pairs
 from sampledash.dashboard import sliding, start
 from sampledash.dashboard.consistency import words as consistency
 from sampledash.dashboard.correct import words as correct
 from sampledash.dashboard.correct.words import Settled
 from sampledash.dashboard.explore import words as explore
+from sampledash.protocol import Protocol
 from sampledash.report import numbers as text
 from sampledash.report import sentences
+from sampledash.sampling import DEFAULT_SCHEME
 
 N = 10_000
 SCHEMES = [("with-replacement", 1.0), ("without-replacement", 1.0), ("popularity", 2.0)]
@@ -144,6 +147,21 @@ def test_a_correction_without_a_formula_does_not_show_that_of_another():
     assert not any("A^" in step for step in steps)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "end"),
+    [("with-replacement", "not right even at 11"), (DEFAULT_SCHEME, "right from m = 10")],
+)
+def test_many_systems_are_right_from_where_all_pairs_are(scheme: str, end: str) -> None:
+    ranks = [1, 12, 12], [3, 3, 3], [4, 4, 4], [5, 5, 6], [6, 7, 8]
+    sets = [sd.RankSet(name, some, 12) for name, some in zip("ABCDE", ranks, strict=True)]
+    means = sd.curve("AP", sets, range(1, 12), scheme=scheme)
+    right = (means.diff(axis=1).iloc[:, 1:] < 0).all(axis=1)  # A > B > C > D > E, as on all items
+    assert right.iloc[-1] == (not end.startswith("not"))
+    assert right.iloc[-1] == (end == f"right from m = {right[~right].index[-1] + 1}")
+    found = Pairs.of([AP], sets, 4, Protocol.of({"scheme": scheme}))
+    assert sentences.headline(found, 0).endswith(f"{end}.")
+
+
 # ------------------------------------------------------------------------------- said so
 
 
@@ -206,6 +224,8 @@ consistency.flips("X", "Y", [7, 1000, 2000], 2000) | …7, 1,000 and 2,000.
 consistency.flips("X", "Y", [*range(2, 16)], 15) | …order 14 times, settled right from 15.
 consistency.leaders(np.array([200, 400]), ["X", "Z"], SHARES)
     | Most at rank 1 to 200: X (50.00 %). Most at rank 201 to 400: Z (30.00 %).
+consistency.counterexample(["P", "Q"], "AP", 10)
+    | On all items P is ahead of Q by AP; with 10 sampled negatives Q is ahead in expectation.
 
 explore.sentence(AP, 100, REPLACED, 0.01, 0.63659167554758955)
     | With 99 negatives drawn with replacement from 9,999, rank 100 scores AP = 63.66 % in…1.00 %.

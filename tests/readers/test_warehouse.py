@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from importlib.util import find_spec
 from urllib.parse import urlencode
 
@@ -20,6 +21,7 @@ from pyarrow import parquet
 import sampledash as sd
 from sampledash.command_line import main
 from sampledash.readers import scores, warehouse
+from sampledash.readers import upload_limits as limits
 
 needs_ibis = pytest.mark.skipif(
     find_spec("ibis") is None, reason="Ibis is not installed: pip install 'sampledash[warehouse]'"
@@ -504,3 +506,14 @@ def test_text_that_may_name_systems_is_not_counted_as_one_system(tmp_path, capsy
         else:
             assert main(words) == 0
             assert len(capsys.readouterr().out.splitlines()) == 1 + 4
+
+
+@needs_ibis
+def test_a_folder_of_too_many_ranks_is_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "LABELLED", replace(limits.LABELLED, most=3))
+    ranks = {"user": list("abcd"), "rank": [2, 1, 2, 2], "n": [9] * 4}
+    (one,) = sd.read_rank_sets(partitioned(tmp_path / "r", ranks, ["system=X"]))
+    assert sorted(zip(one.ranks.tolist(), one.counts.tolist(), strict=True)) == [(1, 1), (2, 3)]
+    wide = {"A": [1, 2, 3, 1], "B": [3, 3, 1, 1]}
+    sets = sd.read_rank_sets(partitioned(tmp_path / "w", wide, [""]), n=9)
+    assert {x.system: x.ranks.tolist() for x in sets} == wide
