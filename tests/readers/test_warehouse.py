@@ -514,6 +514,3 @@ def test_a_folder_of_too_many_ranks_is_counted(tmp_path, monkeypatch):
     ranks = {"user": list("abcd"), "rank": [2, 1, 2, 2], "n": [9] * 4}
     (one,) = sd.read_rank_sets(partitioned(tmp_path / "r", ranks, ["system=X"]))
     assert sorted(zip(one.ranks.tolist(), one.counts.tolist(), strict=True)) == [(1, 1), (2, 3)]
-    wide = {"A": [1, 2, 3, 1], "B": [3, 3, 1, 1]}
-    sets = sd.read_rank_sets(partitioned(tmp_path / "w", wide, [""]), n=9)
-    assert {x.system: x.ranks.tolist() for x in sets} == wide
