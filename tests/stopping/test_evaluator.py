@@ -265,3 +265,7 @@ def test_progress_ends_at_one(problem) -> None:
     sd.evaluate(users, systems, 3, budget=2000, progress=told.append)
     assert told[-1] == 1
     assert all(0 <= x <= y <= 1 for x, y in itertools.pairwise(told))
+    # Without a budget it is the share of the users.
+    told.clear()
+    sd.evaluate(users, systems, 3, progress=told.append)
+    assert told == [*(i / len(users) for i in range(len(users))), 1]
