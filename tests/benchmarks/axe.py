@@ -3,15 +3,14 @@
 At a desk and on a phone, light and dark; what Streamlit breaks by itself counts as nothing.
 """
 
-import argparse
 from urllib.parse import quote_plus
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from sampledash.dashboard.learn.page import NUMBERS
 from sampledash.dashboard.paper.page import ITEMS
-from tests.benchmarks.load import served
-from tests.browser.conftest import QUIET, chromium_path
+from tests.benchmarks.frame import options
+from tests.benchmarks.servers import chromium, served
 from tests.browser.test_axe import STREAMLIT, faults
 
 LOOKS = tuple((width, scheme) for width in (1280, 390) for scheme in ("light", "dark"))
@@ -50,18 +49,15 @@ OPENED = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", metavar="PAGE", choices=MODES, help="one page")
-    chosen = parser.parse_args().only
-    bad = 0
-    with served() as (start, _), sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
-        page = chromium.new_context(reduced_motion="reduce").new_page()
+    chosen, bad = options(__doc__, ("", *MODES)).only, 0
+    with served() as (start, _), chromium() as browser:
+        page = browser.new_context(reduced_motion="reduce").new_page()
         page.set_default_timeout(60_000)
         expect.set_options(timeout=180_000)  # plans of bundled data take long on a busy machine
-
-        def look(told: str, address: str, button: str = "") -> int:
-            found = {}
+        modes = [(f"{name}?{mode}", "") for name in chosen for mode in ("", *MODES.get(name, ()))]
+        opened = [(name, button) for name in chosen for button in OPENED.get(name, ())]
+        for address, button in modes + opened:
+            broken = {}
             for width, scheme in LOOKS:  # a page that is open takes a moment to change its look
                 page.emulate_media(color_scheme=scheme)
                 page.set_viewport_size({"width": width, "height": 3000})
@@ -69,18 +65,11 @@ def main() -> int:
                 page.locator("h3, [data-testid=stAlert]").first.wait_for()
                 if button:
                     page.get_by_role("button", name=button).first.click()
-                found |= faults(page, ((width, scheme),), STREAMLIT)
-            print(f"{told:70}{len(found)}", flush=True)
-            for rule, where in found.items():
+                broken |= faults(page, ((width, scheme),), STREAMLIT)
+            print(f"{f'{address}: {button}' if button else address:70}{len(broken)}", flush=True)
+            for rule, where in broken.items():
                 print("   ", rule, *where)
-            return len(found)
-
-        for name in ("", *MODES) if chosen is None else (chosen,):
-            for mode in ("", *MODES.get(name, ())):
-                bad += look(f"{name}?{mode}", f"{name}?{mode}")
-            for button in OPENED.get(name, ()):
-                bad += look(f"{name}: {button}", name, button)
-        chromium.close()
+            bad += len(broken)
     print(f"{bad} faults")
     return bad > 0
 

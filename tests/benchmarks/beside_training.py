@@ -9,18 +9,19 @@ a halt takes more than a second.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
 from sampledash.dashboard.lab.result import OFFERED
-from tests.benchmarks.load import served
+from tests.benchmarks.frame import options
+from tests.benchmarks.servers import served
 from tests.session import ROOT, Session, widget
 
 PAUSE = 0.2  # seconds between two changes
@@ -32,9 +33,7 @@ runpy.run_path({str(ROOT / "app.py")!r}, run_name="__main__")
 """
 
 
-async def changes(
-    explore: Session, moved: object, values: Iterator[int], size: int, going: asyncio.Task[object]
-) -> list[float]:
+async def changes(explore, moved, values, size: int, going: asyncio.Task[Any]) -> list[float]:
     """Seconds that each change of m takes, as long as something goes on."""
     waits: list[float] = []
     while len(waits) < size and not going.done():
@@ -46,33 +45,35 @@ async def changes(
     return waits
 
 
-async def until(shown: Callable[[], bool], going: asyncio.Task[object]) -> float:
-    """Seconds until something is shown, or all is."""
+async def until(shown: Callable[[Any], bool], lab: Session, going: asyncio.Task[Any]) -> float:
+    """Seconds until an element is shown, or all is."""
     clock = time.perf_counter()
-    while not (shown() or going.done()):
+    while not (any(map(shown, lab.shown)) or going.done()):
         await asyncio.sleep(0.002)
     return time.perf_counter() - clock
 
 
-async def training(lab: Session) -> asyncio.Task[object]:
+def button(name: str) -> Callable[[Any], bool]:
+    return lambda element: str(getattr(element, "id", "")).endswith(f"-{name}")
+
+
+async def training(lab: Session) -> asyncio.Task[Any]:
     """Press the button that begins."""
-    button = widget(await lab.run(), "train")
-    button.trigger_value = True
-    return asyncio.create_task(lab.run(button))
+    begin = widget(await lab.run(), "train")
+    begin.trigger_value = True
+    return asyncio.create_task(lab.run(begin))
 
 
 async def bar_and_halt(lab: Session) -> tuple[float, float]:
     """Seconds from the button to the first bar, and from a halt until it is one."""
     going = await training(lab)
-    first = await until(lambda: any(type(x).__name__ == "Progress" for x in lab.shown), going)
-    await until(lambda: any(str(getattr(x, "id", "")).endswith("-halt") for x in lab.shown), going)
+    first = await until(lambda element: type(element).__name__ == "Progress", lab, going)
+    await until(button("halt"), lab, going)
     await asyncio.wait([going], timeout=first)
     halt = widget(lab.shown, "halt")
     halt.trigger_value = True
     await lab.ask(halt)
-    halted = await until(
-        lambda: any(str(getattr(x, "id", "")).endswith("-go_on") for x in lab.shown), going
-    )
+    halted = await until(button("go_on"), lab, going)
     going.cancel()
     return first, halted
 
@@ -87,12 +88,10 @@ async def measured(address: str, chips: list[str], size: int) -> bool:
         await changes(explore, moved, values, 5, nothing)  # what is loaded once
         for chip in chips:
             alone = await changes(explore, moved, values, size, nothing)
-            beside: list[float] = []
-            rounds = 0
+            beside, rounds = list[float](), 0
             while len(beside) < size and rounds < ROUNDS:
                 rounds += 1
-                asked = {"recommenders": chip, "lab_seed": next(seeds)}
-                async with Session(address, "lab", **asked) as lab:
+                async with Session(address, "lab", recommenders=chip, lab_seed=next(seeds)) as lab:
                     going = await training(lab)
                     beside += await changes(explore, moved, values, size - len(beside), going)
                     going.cancel()
@@ -112,16 +111,12 @@ async def measured(address: str, chips: list[str], size: int) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--changes", type=int, default=20, help="of m, alone and beside")
-    parser.add_argument("--only", choices=OFFERED, help="one recommender")
-    asked = parser.parse_args()
-    chips = list(OFFERED) if asked.only is None else [asked.only]
+    args = options(__doc__, OFFERED, changes=20)
     with TemporaryDirectory() as folder:
         script = Path(folder) / "large.py"
         script.write_text(LARGE, encoding="utf-8")
         with served(script) as (address, _):
-            good = asyncio.run(measured(address, chips, asked.changes))
+            good = asyncio.run(measured(address, args.only, args.changes))
     return 0 if good else 1
 
 

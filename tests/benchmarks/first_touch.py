@@ -9,7 +9,6 @@ within three seconds, as on a page that computes for longer, and lost if they ne
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import itertools
 import threading
@@ -22,11 +21,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from sampledash.report.numbers import count, gamma
-from tests.benchmarks.load import served
-from tests.browser.conftest import QUIET, chromium_path
+from tests.benchmarks.frame import options
+from tests.benchmarks.servers import chromium, served
 from tests.browser.reader import headline, rest
 
 LIMIT, PATIENCE = 3.0, 90.0  # seconds after which a change is late, and lost
@@ -65,27 +64,32 @@ def field(tab: Page, key: str) -> Any:
     return tab.locator(f".st-key-{key} input")
 
 
-def _at(tab: Page, key: str, share: float) -> tuple[float, float]:
+def at(tab: Page, key: str, share: float) -> tuple[float, float]:
+    """The middle of the rail after a share of its width."""
     box = rail(tab, key).bounding_box()
     return box["x"] + box["width"] * share, box["y"] + box["height"] / 2
 
 
+def thumb(tab: Page, key: str) -> tuple[float, float]:
+    """Where it stands: its middle is never nearer to an end of the rail than 8 pixels."""
+    place = float(rail(tab, key).input_value()) / float(rail(tab, key).get_attribute("max"))
+    x, y = at(tab, key, place)
+    return x + 8 - 16 * place, y
+
+
 def click(tab: Page, key: str) -> None:
-    tab.mouse.click(*_at(tab, key, 0.75))
+    tab.mouse.click(*at(tab, key, 0.75))
 
 
 def drag(tab: Page, key: str) -> None:
-    place = float(rail(tab, key).input_value()) / float(rail(tab, key).get_attribute("max"))
-    box = rail(tab, key).bounding_box()
-    tab.mouse.move(box["x"] + 8 + (box["width"] - 16) * place, box["y"] + box["height"] / 2)
+    tab.mouse.move(*thumb(tab, key))
     tab.mouse.down()
-    for share in np.linspace(place, 0.8, 8):
-        tab.mouse.move(*_at(tab, key, float(share)))
+    tab.mouse.move(*at(tab, key, 0.8), steps=8)
     tab.mouse.up()
 
 
 def tap(tab: Page, key: str) -> None:
-    tab.touchscreen.tap(*_at(tab, key, 0.7))
+    tab.touchscreen.tap(*at(tab, key, 0.7))
 
 
 def press(tab: Page, key: str) -> None:
@@ -150,82 +154,51 @@ def first_touch(tab: Page, place: Place, gesture: Callable[[Page, str], None]) -
 @contextmanager
 def line(address: str) -> Iterator[str]:
     """The same server behind a line of limited rate, with a delay each way."""
-    target = urlsplit(address)
-    loop, ready, ports = asyncio.new_event_loop(), threading.Event(), list[int]()
+    target, loop = urlsplit(address), asyncio.new_event_loop()
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
-
-        async def arrive() -> None:
-            while True:
-                due, data = await queue.get()
-                await asyncio.sleep(max(0.0, due - loop.time()))
-                writer.write(data)
-                await writer.drain()
-                if not data:
-                    return writer.close()
-
-        arriving, free = asyncio.ensure_future(arrive()), loop.time()
+        free = loop.time()
         while data := await reader.read(1 << 14):
             free = max(free, loop.time()) + len(data) / RATE
-            queue.put_nowait((free + DELAY, data))
-        queue.put_nowait((loop.time() + DELAY, b""))
-        await arriving
+            loop.call_at(free + DELAY, writer.write, data)
+        loop.call_at(max(free, loop.time()) + 2 * DELAY, writer.close)
 
     async def joined(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection(target.hostname, target.port)
-        ways = carry(reader, back), carry(there, writer)
-        await asyncio.gather(*ways, return_exceptions=True)
+        await asyncio.gather(carry(reader, back), carry(there, writer), return_exceptions=True)
 
-    async def serve() -> None:
-        server = await asyncio.start_server(joined, "127.0.0.1", 0)
-        ports.append(server.sockets[0].getsockname()[1])
-        ready.set()
-
-    def run() -> None:
-        loop.run_until_complete(serve())
-        loop.run_forever()
-
-    threading.Thread(target=run, daemon=True).start()
-    ready.wait()
-    yield f"http://127.0.0.1:{ports[0]}"
+    server = loop.run_until_complete(asyncio.start_server(joined, "127.0.0.1", 0))
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     loop.call_soon_threadsafe(loop.stop)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tries", type=int, default=400)
-    parser.add_argument("--only", nargs="*", choices=PLACES, help="numbers of pages")
-    args = parser.parse_args()
-    places = {name: x for name, x in PLACES.items() if name in (args.only or PLACES)}
+    args = options(__doc__, PLACES, tries=400)
     expect.set_options(timeout=60_000)  # of a page that opens
-    lost, late, waits = Counter[str](), Counter[str](), dict[str, list[float]]()
-    with served() as (address, _), line(address) as slow, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
+    lost, late, waits = 0, Counter[str](), dict[str, list[float]]()
+    with served() as (address, _), line(address) as slow, chromium() as browser:
         ways = {"as it is": (address, 1), "processor / 4": (address, 4), "10 Mbit/s": (slow, 1)}
-        every = itertools.cycle(itertools.product(GESTURES, places, ways))
+        every = itertools.cycle(itertools.product(GESTURES, args.only, ways))
         for gesture, name, way in itertools.islice(every, args.tries):
-            at, slowed = ways[way]
+            start, slowed = ways[way]
             look = {"viewport": {"width": 1280, "height": 900}, "has_touch": True}
-            context = chromium.new_context(reduced_motion="reduce", **look)
-            tab = opened(context, at, places[name])
-            if slowed > 1:
-                session = context.new_cdp_session(tab)
-                session.send("Emulation.setCPUThrottlingRate", {"rate": slowed})
-            seconds, missing = first_touch(tab, places[name], gesture)
+            context = browser.new_context(reduced_motion="reduce", **look)
+            tab = opened(context, start, PLACES[name])
+            session = context.new_cdp_session(tab)
+            session.send("Emulation.setCPUThrottlingRate", {"rate": slowed})
+            seconds, missing = first_touch(tab, PLACES[name], gesture)
             waits.setdefault(way, []).append(seconds)
-            if seconds > LIMIT:
-                late[name] += 1
+            late[name] += seconds > LIMIT
             if missing:
-                lost[f"{name}, {gesture.__name__}, {way}: {missing}"] += 1
+                lost += 1
                 print(f"lost: {name}, {gesture.__name__}, {way}: {missing}", flush=True)
             context.close()
-        chromium.close()
     for way, seconds in waits.items():
         p50, p95 = np.quantile(seconds, [0.5, 0.95])
         print(f"{way:14} {len(seconds):3} changes, p50 {p50:.2f} s, p95 {p95:.2f} s")
-    print(f"{lost.total()} of {args.tries} lost, {late.total()} late {dict(late)}")
-    return int(bool(lost))
+    print(f"{lost} of {args.tries} lost, {late.total()} late {dict(+late)}")
+    return int(lost > 0)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What benchmarks share: a result and its line of the table, the clock, a process of its own."""
+"""What benchmarks share: options, a result and its line, the clock, a process of its own."""
 
+import argparse
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,6 +13,18 @@ import numpy as np
 
 T = TypeVar("T")
 HEAD = f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10}"
+
+
+def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespace:
+    """Of a command: what a flag says, and the number that is taken unless one is given."""
+    parser = argparse.ArgumentParser(description=doc)
+    if only:
+        parser.add_argument("--only", nargs="*", choices=[*only], default=[*only])
+    for name, flag in more.items():
+        say = {"action": "store_true", "help": flag}
+        number = {"type": type(flag), "default": flag, "help": "%(default)s"}
+        parser.add_argument(f"--{name}", **(say if isinstance(flag, str) else number))
+    return parser.parse_args()
 
 
 @dataclass(frozen=True)
@@ -100,12 +113,17 @@ class Run(NamedTuple):
     rising: bool
     result: Any
 
+    def told(self, most: float = np.inf, longest: float = np.inf) -> str:
+        """Of its memory and its silence, and whether they are too much."""
+        silence = "" if longest == np.inf else f", longest silence {self.longest:.2f} s"
+        good = self.peak <= most and self.longest <= longest and self.rising
+        return f"peak {self.peak:.0f} MiB{silence}" + ("" if good else " - TOO MUCH")
+
 
 def alone(job: Callable[..., Callable[[Any], Any]], *arguments: object) -> Run:
-    told = json.dumps([job.__module__, job.__name__, *arguments])
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, told], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", SCRIPT]
+    command.append(json.dumps([job.__module__, job.__name__, *arguments]))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return Run(*json.loads(done.stdout.splitlines()[-1]))

@@ -8,26 +8,22 @@ shown is compared with the core, and everything it is sent is searched for the n
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import os
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import sampledash as sd
 from sampledash.report.numbers import count, in_runs
-from tests.session import Session, serve, texts, widget
+from tests.benchmarks.frame import options
+from tests.benchmarks.servers import processor_seconds, served
+from tests.session import Session, texts, widget
 
 N = 1000
-BUNDLED = "movielens-xyz"
 METRICS = ("Recall@10", "NDCG", "AP")  # the chips that are on at the start
 STARTS_AT, STEP = 40, 7  # of m; every session moves through values of its own
 NAME = re.compile(rb"[ABC]reader\d{3}")
@@ -50,7 +46,7 @@ class Reader:
     @cached_property
     def sets(self) -> list[sd.RankSet]:
         if not self.number:
-            return sd.example(BUNDLED)
+            return sd.example("movielens-xyz")
         rng = np.random.default_rng(self.number)
         return [
             sd.RankSet(name, (1 + rng.random(10) ** power * (N - 1)).astype(int), n=N)
@@ -64,26 +60,21 @@ class Reader:
             rows = [f"{one.system}: {', '.join(map(str, one.ranks))}" for one in self.sets]
             query |= {"source": "Paste ranks", "ranks": "; ".join([*rows, f"n = {N}"])}
         async with Session(address, "consistency", **query) as session:
-            clock = time.perf_counter()
-            shown = await session.run()
-            self.opening = time.perf_counter() - clock
-            self.seen.append((shown, STARTS_AT))
-            moved = widget(shown, "m")
+
+            async def show(m: int, *moved: Any) -> float:
+                clock = time.perf_counter()
+                self.seen.append((await session.run(*moved), m))
+                return time.perf_counter() - clock
+
+            self.opening = await show(STARTS_AT)
+            moved = widget(session.shown, "m")
             for change in range(changes):
                 due = begin + every * (change + self.number % 30 / 30)
                 await asyncio.sleep(max(0.0, due - time.perf_counter()))
                 m = STARTS_AT + STEP * (change + 1) + self.number % STEP
                 moved.double_value = m
-                clock = time.perf_counter()
-                shown = await session.run(moved)
-                self.waits.append(time.perf_counter() - clock)
-                self.seen.append((shown, m))
+                self.waits.append(await show(m, moved))
             self.names_sent = {x.decode() for data in session.sent for x in NAME.findall(data)}
-
-    @property
-    def foreign(self) -> set[str]:
-        """Names of other sessions' systems that this one was sent."""
-        return self.names_sent - set(self.names)
 
     def wrong(self) -> list[str]:
         """What was shown that the core does not say."""
@@ -111,30 +102,8 @@ def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
     }
 
 
-@contextmanager
-def served(script: str | Path = "app.py") -> Iterator[tuple[str, int]]:
-    """Address and process of a server that is stopped at the end."""
-    process, address = serve(script)
-    try:
-        yield address, process.pid
-    finally:
-        process.terminate()
-        process.communicate(timeout=20)
-
-
-def processor_seconds(pid: int) -> float:
-    """Processor time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def measured(
-    address: str, pid: int, readers: list[Reader], changes: int, every: float
-) -> tuple[float, bool]:
-    """Let them open at the same moment, then move m; the 95th percentile, and whether all is right.
-
-    The line printed tells the processor time of the server per opening and per change.
-    """
+def measured(address: str, pid: int, readers: list[Reader], changes: int, every: float):
+    """Let them open at once, then move m; the 95th percentile, and whether all is right."""
 
     async def go() -> tuple[float, float]:
         begin = time.perf_counter() + 0.5 + 0.3 * len(readers)
@@ -150,7 +119,7 @@ def measured(
     waits = np.array([wait for reader in readers for wait in reader.waits])
     p50, p95 = np.quantile(waits, [0.5, 0.95])
     wrong = [text for reader in readers for text in reader.wrong()]
-    foreign = sum(len(reader.foreign) for reader in readers)
+    foreign = sum(len(reader.names_sent - set(reader.names)) for reader in readers)
     print(
         f"{len(readers):3} at once   opening: slowest {max(x.opening for x in readers):6.2f} s, "
         f"processor {opening / len(readers):5.3f} s   a change: p50 {p50:5.3f} s, p95 {p95:5.3f} s,"
@@ -162,20 +131,15 @@ def measured(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sessions", type=int, default=30)
-    parser.add_argument("--changes", type=int, default=15, help="of m, per session")
-    parser.add_argument("--every", type=float, default=2.0, help="seconds between changes")
-    parser.add_argument("--quick", action="store_true", help="three sessions, two changes")
-    args = parser.parse_args()
-    sessions, changes, every = args.sessions, args.changes, args.every
+    more = {"quick": "three sessions, two changes", "sessions": 30, "changes": 15, "every": 2.0}
+    args = options(__doc__, **more)
     if args.quick:
-        sessions, changes, every = 3, 2, 0.5
+        args.sessions, args.changes, args.every = 3, 2, 0.5
     with served() as (address, pid):
         # What is loaded once per process belongs to no reader.
         asyncio.run(Reader(900).read(address, 2, 0.1, 0))
-        crowds = [Reader(0)], [Reader(901)], [Reader(1 + number) for number in range(sessions)]
-        each = [measured(address, pid, readers, changes, every) for readers in crowds]
+        crowds = [Reader(0)], [Reader(901)], [Reader(1 + number) for number in range(args.sessions)]
+        each = [measured(address, pid, readers, args.changes, args.every) for readers in crowds]
     (_, alone, crowd), right = zip(*each, strict=True)
     print(f"p95 at once / p95 alone: {crowd / alone:.2f}")
     return 0 if all(right) and (args.quick or crowd <= 3 * alone) else 1

@@ -5,14 +5,14 @@ A reader uploads a file of some 130 MiB and closes the tab: two minutes later th
 20 MiB more than after the second, by when the shared results are there.
 """
 
-import argparse
 import asyncio
 import time
 
 import numpy as np
 
-from tests.benchmarks.cold import resident
-from tests.benchmarks.load import Reader, served
+from tests.benchmarks.frame import options
+from tests.benchmarks.load import Reader
+from tests.benchmarks.servers import resident, served
 from tests.session import Session
 
 MORE_AFTER_UPLOAD, MORE_AFTER_ROUNDS = 60, 20  # MiB
@@ -44,11 +44,9 @@ async def visited(address: str, numbers: range) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a small file, two rounds of three")
-    args = parser.parse_args()
-    data = table(100_000 if args.quick else 9_900_000)
-    rounds, size = (2, 3) if args.quick else (5, 40)
+    quick = options(__doc__, quick="a small file, two rounds of three").quick
+    data = table(100_000 if quick else 9_900_000)
+    rounds, size = (2, 3) if quick else (5, 40)
     with served() as (address, pid):
         for number in (0, 901):  # what is loaded once per process belongs to no reader
             asyncio.run(visited(address, range(number, number + 1)))
@@ -66,9 +64,8 @@ def main() -> int:
             most = resident(pid) - base
             time.sleep(PATIENCE)
             held.append(resident(pid) - base)
-            print(
-                f"round {number + 1} of {size} readers: {most:+.0f} MiB, then {held[-1]:+.0f} MiB"
-            )
+            which = f"round {number + 1} of {size} readers"
+            print(f"{which}: {most:+.0f} MiB, then {held[-1]:+.0f} MiB")
     growth = held[-1] - held[1]
     print(f"after the last round {growth:+.0f} MiB (at most {MORE_AFTER_ROUNDS})")
     return 0 if after <= MORE_AFTER_UPLOAD and growth <= MORE_AFTER_ROUNDS else 1

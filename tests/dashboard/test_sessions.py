@@ -8,7 +8,7 @@ from urllib.request import urlopen
 import pytest
 
 from sampledash.dashboard import sessions
-from tests.benchmarks.load import served
+from tests.benchmarks.servers import served
 from tests.dashboard.driver import APP
 from tests.session import Session, finished
 

@@ -1,0 +1,41 @@
+"""What benchmarks of the dashboard share: a server, what it takes, and a browser."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.browser.conftest import QUIET, chromium_path
+from tests.session import serve
+
+
+@contextmanager
+def served(script: str | Path = "app.py") -> Iterator[tuple[str, int]]:
+    """Address and process of a server that is stopped at the end."""
+    process, address = serve(script)
+    try:
+        yield address, process.pid
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident(pid: int) -> float:
+    """MiB of a process."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    how = {"executable_path": chromium_path(), "args": QUIET}
+    with sync_playwright() as playwright, closing(playwright.chromium.launch(**how)) as browser:
+        yield browser
