@@ -14,6 +14,7 @@ nonparametric confidence intervals, Annals of Statistics 1997.
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, product
@@ -45,6 +46,12 @@ WIDTH = 1.5  # asked of the median width, in widths on infinitely many instances
 N = 3706
 RULES = ((100, 3200, 1), (20, 320, 2))  # start, cap, stop of a sample that decides its m
 MANY = 300_000  # instances that stand for infinitely many
+XYZ = sd.example("movielens-xyz")
+
+
+def expected(counts: Floats, n: int, m: int) -> SampledRankSet:
+    """Counts of every sampled rank."""
+    return SampledRankSet("", np.arange(1, m + 2), n, m, counts=counts, scheme=WITH)
 
 
 @dataclass(frozen=True)
@@ -56,22 +63,23 @@ class Case:
     m: int
     mass: Floats | None
 
+    def __str__(self) -> str:
+        return f"{self.ranks.system}, {self.size} of n = {self.n}, m = {self.m}"
+
     @property
-    def name(self) -> str:
-        return f"{self.ranks.system}, {len(self.ranks.ranks)} of n = {self.n}, m = {self.m}"
+    def size(self) -> int:
+        return len(self.ranks.ranks)
 
     def draw(self, rng: np.random.Generator) -> SampledRankSet:
         if self.mass is None:
             return own_n_drawn(self.ranks, self.n, self.m, rng)
         return drawn(self.ranks.ranks, self.n, self.m, rng)
 
+    @property
     def infinite(self) -> SampledRankSet:
         if self.mass is None:
             return averaged(self.ranks, self.n, self.m)
-        counts = self.mass @ dense_law(self.n, self.m, WITH)
-        return SampledRankSet(
-            "", np.arange(1, self.m + 2), self.n, self.m, counts=counts, scheme=WITH
-        )
+        return expected(self.mass @ dense_law(self.n, self.m, WITH), self.n, self.m)
 
     def width(self, metric: str, shape: str | None) -> float | None:
         """Of bounds on infinitely many instances, at the smallest tolerance that allows them.
@@ -79,42 +87,36 @@ class Case:
         AUC has none, nor has a case that contradicts the shape.
         """
         for tolerance in () if as_metric(metric).linear else (1e-4, 1e-3):
-            try:
-                low, high = bounds(metric, self.infinite(), shape=shape, tolerance=tolerance)
-            except ValueError:
-                continue
-            return high - low
+            with suppress(ValueError):
+                return float(np.diff(bounds(metric, self.infinite, None, shape, tolerance))[0])
         return None
 
 
-def masses(kind: str, n: int, rng: np.random.Generator) -> Floats:
-    """A rank distribution: Zipf-like, geometric, with two peaks, or of two uniform parts."""
-    r = np.arange(1, n + 1)
-    if kind == "Zipf":
-        weights = (r + rng.integers(0, 10)) ** -rng.uniform(0.6, 1.2)
-    elif kind == "geometric":
-        weights = np.exp(-r / (n * rng.uniform(0.02, 0.2)))
-    elif kind == "bimodal":
-        top, middle = np.exp(-r / (0.03 * n)), np.exp(-0.5 * (r / n - 0.5) ** 2 / 0.01)
-        weights = top / top.sum() + middle / middle.sum()
-    else:
-        weights = np.where(r <= 0.1 * n, 6 / n, 0.4 / n)
-    return np.asarray(weights / weights.sum())
-
-
 def cases() -> list[Case]:
-    """X, Y, Z and 20 synthetic sets: 200 to 6,000 instances, n 500 to 20,000, m 20 to 200."""
-    rng = np.random.default_rng(7)
-    found = [Case(one, 3541, 100, None) for one in sd.example("movielens-xyz")]
+    """X, Y, Z and 20 synthetic sets: Zipf-like, geometric, with two peaks, of two uniform parts."""
+    rng, every = np.random.default_rng(7), [Case(x, 3541, 100, None) for x in XYZ]
     for i in range(20):
         kind = ("Zipf", "geometric", "bimodal", "uniform")[i % 4]
         n = (500, 1000, 3541, 10_000, 20_000)[i % 5]
         m = (20, 50, 99, 100, 200)[(i // 4 + i) % 5]
         size = (200, 400, 800, 1500, 3000, 6000)[(i * 5 + i // 6) % 6]
-        mass = masses(kind, n, rng)
-        ranks = 1 + rng.choice(n, size, p=mass)
-        found.append(Case(sd.RankSet(f"{kind} {i}", ranks, n), n, m, mass))
-    return found
+        r = np.arange(1, n + 1)
+        if kind == "Zipf":
+            weights = (r + rng.integers(0, 10)) ** -rng.uniform(0.6, 1.2)
+        elif kind == "geometric":
+            weights = np.exp(-r / (n * rng.uniform(0.02, 0.2)))
+        elif kind == "bimodal":
+            top, middle = np.exp(-r / (0.03 * n)), np.exp(-0.5 * (r / n - 0.5) ** 2 / 0.01)
+            weights = top / top.sum() + middle / middle.sum()
+        else:
+            weights = np.where(r <= 0.1 * n, 6 / n, 0.4 / n)
+        mass = weights / weights.sum()
+        ranks = sd.RankSet(f"{kind} {i}", 1 + rng.choice(n, size, p=mass), n)
+        every.append(Case(ranks, n, m, mass))
+    return every
+
+
+Drawn = tuple[SampledRankSet, Any]  # and what an interval should hold
 
 
 class Hardest(NamedTuple):
@@ -203,27 +205,31 @@ def misses(runs, draw, span):
     return Misses(shares, len(spans), float(np.median(spans or [np.nan])), spent)
 
 
+def of_cases(quick: bool, most: int) -> Iterator[tuple[str, str | None, list[Case], str]]:
+    """Each of so many metrics and shape, with its cases and words."""
+    for metric, shape in product(METRICS[: 1 if quick else most], SHAPES):
+        yield metric, shape, cases()[:: 6 if quick else 1], f"{metric}, {shape or 'any'} shape"
+
+
 def held(quick: bool) -> Iterator[Result]:
     """How often 95 % intervals miss the exact metric, and how wide they are."""
     runs, rng = 5 if quick else 200, np.random.default_rng(1)
-    for metric, shape in product(METRICS[:1] if quick else METRICS, SHAPES):
-        ratios, least, of = [], [], f"{metric}, {shape or 'any'} shape"
-        for case in cases()[:: 6 if quick else 1]:
-            exact, span = sd.mean(metric, case.ranks), partial(interval, metric, shape=shape)
-            found = misses(runs, lambda case=case, exact=exact: (case.draw(rng), exact), span)
-            note = f", refused {runs - found.seen}"
-            if found.seen and (infinite := case.width(metric, shape)):
-                size = len(case.ranks.ranks)
-                below, above = hardest(as_metric(metric), case.infinite(), size, shape)
-                ratios.append(found.width / infinite)
-                least.append((above.end - below.end) / infinite)
-                note += f", {ratios[-1]:.2f} x infinite, no interval below {least[-1]:.2f} x"
-            yield found.result(f"misses, {of}: {case.name}", MISSES, quick, note, within=0.3)
+    for metric, shape, every, of in of_cases(quick, 3):
+        ratios, span = [], partial(interval, metric, shape=shape)
+        for case in every:
+            exact = sd.mean(metric, case.ranks)
+            seen = misses(runs, lambda case=case, exact=exact: (case.draw(rng), exact), span)
+            note = f", refused {runs - seen.seen}"
+            if seen.seen and (infinite := case.width(metric, shape)):
+                below, above = hardest(as_metric(metric), case.infinite, case.size, shape)
+                ratios.append((seen.width / infinite, (above.end - below.end) / infinite))
+                note += ", {:.2f} x infinite, no interval below {:.2f} x".format(*ratios[-1])
+            yield seen.result(f"misses, {of}: {case}", MISSES, quick, note, within=0.3)
         if ratios:
-            inside, could = (int(np.sum(np.array(r) <= WIDTH)) for r in (ratios, least))
+            (ours, least), within = np.median(ratios, axis=0), np.sum(np.array(ratios) <= WIDTH, 0)
             note = (
-                f"median {np.median(ratios):.2f} x, {inside} of {len(ratios)} sets within "
-                f"{WIDTH} x; of any interval {np.median(least):.2f} x, {could} sets"
+                f"median {ours:.2f} x, {within[0]} of {len(ratios)} sets within "
+                f"{WIDTH} x; of any interval {least:.2f} x, {within[1]} sets"
             )
             yield Result(f"widths, {of}", 0.0, None, 0.0, 0.0, note=note)
 
@@ -231,58 +237,50 @@ def held(quick: bool) -> Iterator[Result]:
 def hard(quick: bool) -> Iterator[Result]:
     """How often 95 % intervals miss for the ranks that are hardest to tell from those of a case."""
     runs, rng = 5 if quick else 200, np.random.default_rng(4)
-    for text, shape in product(METRICS[:1] if quick else METRICS[:2], SHAPES):
-        found, metric = [], as_metric(text)
-        for case in cases()[:: 6 if quick else 1]:
-            if case.width(text, shape) is None:
-                continue
-            size = len(case.ranks.ranks)
-            sides = hardest(metric, case.infinite(), size, shape)
+
+    def draw(case: Case, side: Hardest, metric: Any, shape: str | None) -> Drawn:
+        ranks = rng.choice(side.places, case.size, p=side.weights)
+        if shape is not None:
+            ranks = 1 + (rng.random(case.size) * ranks).astype(np.int64)
+        return drawn(ranks, case.n, case.m, rng), float(metric(ranks, case.n).mean())
+
+    for text, shape, every, of in of_cases(quick, 2):
+        seen, metric = {}, as_metric(text)
+        for case in (case for case in every if case.width(text, shape) is not None):
+            sides = hardest(metric, case.infinite, case.size, shape)
             for place, side in zip(("lowest", "highest"), sides, strict=True):
-
-                def draw(case=case, side=side, size=size, metric=metric, shape=shape):
-                    ranks = rng.choice(side.places, size, p=side.weights)
-                    if shape is not None:
-                        ranks = 1 + (rng.random(size) * ranks).astype(np.int64)
-                    exact = float(metric(ranks, case.n).mean())
-                    return drawn(ranks, case.n, case.m, rng), exact
-
-                one = misses(runs, draw, partial(interval, metric, shape=shape))
-                if one.seen:
-                    found.append((float(one.shares[0]), f"{place} of {case.name}", one))
-        _, worst, one = max(found, key=lambda each: each[0])
-        note = f", average {np.mean([share for share, *_ in found]):.3f}, worst {worst}"
-        yield one.result(
-            f"misses, {text}, {shape or 'any'} shape: hardest ranks", HARD, quick, note
-        )
+                sample = partial(draw, case, side, metric, shape)
+                seen[f"{place} of {case}"] = misses(
+                    runs, sample, partial(interval, metric, shape=shape)
+                )
+        shares = {name: float(one.shares[0]) for name, one in seen.items() if one.seen}
+        worst = max(shares, key=shares.__getitem__)
+        note = f", average {np.mean([*shares.values()]):.3f}, worst {worst}"
+        yield seen[worst].result(f"misses, {of}: hardest ranks", HARD, quick, note)
 
 
 def decided(quick: bool) -> Iterator[Result]:
     """Share of pairs decided, and of definite verdicts that are wrong."""
     runs, rng = 2 if quick else 200, np.random.default_rng(2)
-    every = cases()[:4] if quick else cases()
     for metric, shape in product(("Recall@10", "AUC"), SHAPES):
-        wrong = definite = total = 0
-        start = time.perf_counter()
-        for a, b in pairwise(every):
+        verdicts, start = [], time.perf_counter()
+        for a, b in pairwise(cases()[: 4 if quick else None]):
             order = sd.mean(metric, a.ranks) - sd.mean(metric, b.ranks)
             for _ in range(runs):
-                try:
-                    found = compare(metric, a.draw(rng), b.draw(rng), shape=shape)
-                except ValueError:
-                    continue
-                total += 1
-                definite += found.better is not None
-                wrong += found.low > 0 > order or found.high < 0 < order
-        spent = (time.perf_counter() - start) / max(total, 1)
-        note = f"{definite} of {total} decided, {wrong} of them wrong"
+                with suppress(ValueError):
+                    told = compare(metric, a.draw(rng), b.draw(rng), shape=shape)
+                    wrong = told.low > 0 > order or told.high < 0 < order
+                    verdicts.append((told.better is not None, wrong))
+        spent = (time.perf_counter() - start) / max(len(verdicts), 1)
+        definite, wrong = np.sum(verdicts or [(0, 0)], axis=0)
+        note = f"{definite} of {len(verdicts)} decided, {wrong} of them wrong"
         name, share = f"wrong verdicts, {metric}, {shape or 'any'} shape", wrong / max(definite, 1)
         yield Result(name, spent, None, share, 1.0 if quick else WRONG, note=note)
 
 
 def programmes(quick: bool) -> Iterator[Result]:
     """Few places against all ranks: within 1e-6, and under 3 s."""
-    y = sd.example("movielens-xyz")[1]
+    y = XYZ[1]
     n, m = (1000, 40) if quick else (3706, 100)
     srs = averaged(sd.RankSet("Y", y.ranks[y.ranks <= n], n), n, m)
     for (name, k), shape in product((("recall", 10), ("ndcg", 10)), SHAPES):
@@ -298,47 +296,36 @@ def programmes(quick: bool) -> Iterator[Result]:
 def shaped(quick: bool) -> Iterator[Result]:
     """With the shape: misses of the metric of drawn instances, and of their distribution."""
     runs, m = 5 if quick else 100, 100
+    places = np.arange(1, N + 1)
     for name, kind, size in product(METRICS[:1] if quick else METRICS[:2], FALLING, (200, 3000)):
         metric, mass, rng = as_metric(name), falling(kind, N), np.random.default_rng(3)
-        expected = float(mass @ metric(np.arange(1, N + 1), N))
+        mean = float(mass @ metric(places, N))
 
-        def draw(metric=metric, mass=mass, rng=rng, size=size, expected=expected):
-            ranks = 1 + rng.choice(N, size, p=mass)
-            return drawn(ranks, N, m, rng), (float(metric(ranks, N).mean()), expected)
+        def draw(metric=metric, mass=mass, rng=rng, size=size, mean=mean) -> Drawn:
+            ranks = rng.choice(places, size, p=mass)
+            return drawn(ranks, N, m, rng), (float(metric(ranks, N).mean()), mean)
 
-        found = misses(runs, draw, partial(interval, metric, shape="non-increasing"))
+        seen = misses(runs, draw, partial(interval, metric, shape="non-increasing"))
         title = f"misses, {name}, non-increasing shape: {size} of {kind}"
-        note = f", of the distribution {found.shares[1]:.2f}"
-        yield found.result(title, MISSES, quick, note, within=0.3)
+        note = f", of the distribution {seen.shares[1]:.2f}"
+        yield seen.result(title, MISSES, quick, note, within=0.3)
 
 
-def deciding(ranks: Ints, rule: tuple[int, int, int], rng: np.random.Generator) -> SampledRankSet:
+def deciding(ranks: Ints, rule: Ints, rng: np.random.Generator, **more: Any) -> SampledRankSet:
     m, above = adaptive((ranks - 1) / (N - 1), rng, *rule)
-    return SampledRankSet("A", above + 1, N, m, adaptive=True, scheme=WITH)
+    return SampledRankSet("A", above + 1, N, m, adaptive=True, scheme=WITH, **more)
 
 
 def hardest_to_tell(metric, mass, rule, size):
     """Ranks and their shares at both ends of the interval of an expected sample."""
-    rng = np.random.default_rng(9)
-    many = deciding(1 + rng.choice(N, MANY, p=mass), rule, rng)
-    srs = SampledRankSet(
-        "A",
-        many.sampled_ranks,
-        N,
-        many.m,
-        counts=np.full(MANY, size / MANY),
-        adaptive=True,
-        scheme=WITH,
-    )
-    fit = maximum_likelihood(metric, srs.outcomes)
-    samplings = srs.outcomes.samplings
+    rng, counts = np.random.default_rng(9), np.full(MANY, size / MANY)
+    srs = deciding(1 + rng.choice(N, MANY, p=mass), rule, rng, counts=counts)
+    fit, samplings = maximum_likelihood(metric, srs.outcomes), srs.outcomes.samplings
     places = Columns(samplings, (None,) * len(samplings), metric, None).grid
-    found = []
     for end in profile_interval([fit], 0.95):
         rows, goal = np.vstack([fit.rows, 1e6 * fit.values]), np.append(fit.observed, 1e6 * end)
         weights = nonnegative(rows, goal, np.ones((1, len(places))))
-        found.append((places, weights / weights.sum()))
-    return found
+        yield places, weights / weights.sum()
 
 
 def decided_by_the_draw(quick: bool) -> Iterator[Result]:
@@ -347,20 +334,18 @@ def decided_by_the_draw(quick: bool) -> Iterator[Result]:
     kinds = ("uniform", "exponential")
     for name, rule, kind, size in product(METRICS[:some], RULES[::-1][:some], kinds, (200, 3000)):
         metric, mass = as_metric(name), falling(kind, N)
-        which = {"": (np.arange(1, N + 1), mass)}
-        if not quick:
-            ends = hardest_to_tell(metric, mass, rule, size)
-            which |= dict(zip(("lowest of ", "highest of "), ends, strict=True))
-        for place, (places, weights) in which.items():
+        ends = () if quick else hardest_to_tell(metric, mass, rule, size)
+        which = [(np.arange(1, N + 1), mass), *ends]
+        for place, shares in zip(("", "lowest of ", "highest of "), which, strict=False):
             rng = np.random.default_rng(5)
 
-            def draw(places=places, weights=weights, rng=rng, rule=rule, size=size, x=metric):
-                ranks = rng.choice(places, size, p=weights)
-                return deciding(ranks, rule, rng), float(x(ranks, N).mean())
+            def draw(shares=shares, rng=rng, rule=rule, size=size, metric=metric) -> Drawn:
+                ranks = rng.choice(shares[0], size, p=shares[1])
+                return deciding(ranks, rule, rng), float(metric(ranks, N).mean())
 
             title = f"misses, {name}, m by {rule}: {size} of {place}{kind}"
-            found = misses(runs, draw, partial(bounds, metric))
-            yield found.result(title, HARD if place else MISSES, quick)
+            seen = misses(runs, draw, partial(bounds, metric))
+            yield seen.result(title, HARD if place else MISSES, quick)
 
 
 BENCHMARKS = (programmes, held, hard, decided, shaped, decided_by_the_draw)
