@@ -115,7 +115,7 @@ class Run(NamedTuple):
 
     def told(self, most: float = np.inf, longest: float = np.inf) -> str:
         """Of its memory and its silence, and whether they are too much."""
-        silence = "" if longest == np.inf else f", longest silence {self.longest:.2f} s"
+        silence = f", longest silence {self.longest:.2f} s" if self.calls else ""
         good = self.peak <= most and self.longest <= longest and self.rising
         return f"peak {self.peak:.0f} MiB{silence}" + ("" if good else " - TOO MUCH")
 

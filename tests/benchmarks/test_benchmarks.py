@@ -43,7 +43,7 @@ def test_the_least_width_by_hand(mass: np.ndarray, m: int, size: int, exact: flo
 # What only times is left out, and what has its tests in tests/comparison and tests/estimation.
 COMPARED = [
     *(core.laws, core.bias_variance, stopping.plan, stopping.budgets, estimators.large),
-    *(verdict.budget, verdict.ten_million, verdict.upload, verdict.moved_control),
+    *(verdict.budget, verdict.ten_million, verdict.upload),
 ]
 
 

@@ -1,11 +1,14 @@
-"""What a person waits for: verdicts, files of ten million rows, a moved control."""
-
-from __future__ import annotations
+"""What a person waits for: verdicts, files of ten million rows, the command line; refusals."""
 
 import io
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from functools import partial
-from itertools import product
+from itertools import islice, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,15 +17,18 @@ from scipy import stats
 
 import sampledash as sd
 from sampledash.comparison.order import quick_ladder
-from sampledash.report.numbers import percent
 from tests.benchmarks.frame import Result, alone, fresh, timed
 from tests.oracles import UNIFORM, WITHOUT
+from tests.wrong_calls import wrong_calls
 
 METRICS = ("Recall@10", "NDCG@10", "NDCG", "AP", "AUC")
 CHIPS = ("Recall@10", "NDCG", "AP")  # that are on at the start
 FITTED = ("Recall@10", "NDCG@10", "AP")
-CORRECTIONS = ("rank estimate", "CLS", "BV 0.1")
+CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1")
 GIB = 1024.0  # in MiB
+MOST_SECONDS = 60  # of one call with wrong arguments
+ROOT = Path(__file__).parents[2]
+RANKS = "system,rank,n_candidates\nA,11,200\nA,11,200\nB,4,200\nB,150,200\n"
 
 
 def systems(number: int, instances: int, n: int, rng: np.random.Generator) -> list[sd.RankSet]:
@@ -38,7 +44,7 @@ def systems(number: int, instances: int, n: int, rng: np.random.Generator) -> li
 def whole(number: int, instances: int, n: int, corrected: bool) -> Any:
     """Verdict of systems: at every m, or corrected too and then on the quick ladder."""
     sets = systems(number, instances, n, np.random.default_rng(corrected))
-    corrections = ("uncorrected", *CORRECTIONS)[: None if corrected else 1]
+    corrections = CORRECTIONS[: None if corrected else 1]
     how = {"scheme": WITHOUT, "m_values": quick_ladder(n - 1) if corrected else None}
 
     def work(progress: Any) -> list[int]:
@@ -58,28 +64,24 @@ def budget(quick: bool) -> Iterator[Result]:
     large = (10, 100_000, 10_000, True), (200, 6_000, 3_706, False)
     for number, instances, n, corrected in small if quick else large:
         run = alone(whole, number, instances, n, corrected)
-        rows, wanted, found = run.result
+        rows, wanted, right = run.result
         wrong = (rows != wanted) + (not run.rising) + (corrected and run.peak > GIB)
         how = "5 metrics, 4 corrections" if corrected else "5 metrics, every m"
         name = f"verdict, {number} systems x {instances:,}, {how}"
-        note = (
-            f"peak {run.peak:.0f} MiB, {run.calls:,} progress calls, longest pause "
-            f"{run.longest:.1f} s, {found:,} of {rows:,} right from some m"
-        )
-        limit = 10.0 if corrected and not quick else None
-        yield Result(name, run.seconds, None, float(wrong), 0, within=limit, note=note)
+        note = f"{run.told()}, {run.calls:,} progress calls, {right:,} of {rows:,} right from an m"
+        within = 10.0 if corrected else None
+        yield Result(name, run.seconds, None, float(wrong), 0, within=within, note=note)
 
 
 def corrected(quick: bool) -> Iterator[Result]:
     """Flips of one and verdicts of three corrected metrics, at every m up to 400 and 65 beyond."""
     sets, top = sd.example("movielens-xyz"), 40 if quick else None
-    limit = None if quick else 8.0
     for scheme, recipe in product(UNIFORM, ("CLS", "BV 0.1", "LS")):
         fresh()
         run = partial(sd.flips, "Recall@10", sets, top, correction=recipe, scheme=scheme)
         seconds, flips = timed(run)
         name, note = f"flips of Recall@10, {recipe}, {scheme}", f"at {[flip.m for flip in flips]}"
-        yield Result(name, seconds, None, None, 0, within=limit, note=note)
+        yield Result(name, seconds, None, None, 0, within=8.0, note=note)
         fresh()
         work = partial(sd.verdict, FITTED, sets, 100, [recipe], m_max=top, scheme=scheme)
         seconds, table = timed(work)
@@ -89,7 +91,7 @@ def corrected(quick: bool) -> Iterator[Result]:
         told = zip(rows.better, rows.worse, rows.right_from, strict=True)
         wrong = sum(m < last.get(frozenset(pair), 0) for *pair, m in told)
         name, note = f"verdict of 3 metrics, {recipe}, {scheme}", f"{rows.right_from.tolist()}"
-        yield Result(name, seconds, None, float(wrong), 0, within=limit, note=note)
+        yield Result(name, seconds, None, float(wrong), 0, within=8.0, note=note)
 
 
 def many_ranks(quick: bool) -> Iterator[Result]:
@@ -107,7 +109,7 @@ def many_ranks(quick: bool) -> Iterator[Result]:
         row = table.iloc[0]
         pair = [above[int(row[end][1:])] for end in ("better", "worse")]
 
-        def recalls(pair: list[Any] = pair, sizes: Any = sizes, scheme: str = scheme) -> Any:
+        def recalls(pair=pair, sizes=sizes, scheme=scheme) -> Any:
             if scheme == WITHOUT:
                 return [stats.hypergeom.cdf(9, sizes - 1, x, m).mean() for x in pair]
             return [stats.binom.cdf(9, m, x / (sizes - 1)).mean() for x in pair]
@@ -121,23 +123,23 @@ def many_ranks(quick: bool) -> Iterator[Result]:
 
 def read_file(kind: str, size: int) -> Any:
     """Read a file: instances over the rows, its AP, and what that is by numpy alone."""
-    rng, weight = np.random.default_rng(3), 1.0
+    rng, counts = np.random.default_rng(3), np.ones(1000, dtype=np.int64)
     ranks = np.minimum(1 + (3_706 * rng.beta(0.4, 2.0, 1000)).astype(np.int64), 3_706)
-    mean, times, stream = np.mean(1 / ranks), size // 1000, io.BytesIO()
+    stream, name = io.BytesIO(), "ranks.csv"
     if kind == "npy":
-        np.save(stream, np.tile(ranks, times))
-    elif kind == "one rank a row":
-        stream.write(b"rank\n" + b"".join(b"%d\n" % r for r in ranks.tolist()) * times)
+        name = "ranks.npy"
+        np.save(stream, np.tile(ranks, size // 1000))
     else:
-        counts = 1 + np.arange(1000) % 3
-        rows = zip(ranks.tolist(), counts.tolist(), strict=True)
-        stream.write(b"rank,count\n" + b"".join(b"%d,%d\n" % row for row in rows) * times)
-        mean, weight = np.average(1 / ranks, weights=counts), float(counts.mean())
-    name = "ranks.npy" if kind == "npy" else "ranks.csv"
+        columns = [ranks]
+        if kind == "rank,count":
+            columns.append(counts := 1 + np.arange(1000) % 3)
+        lines = "".join(",".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
+        stream.write(b"%s\n" % kind.encode() + lines.encode() * (size // 1000))
 
     def work(progress: Any) -> list[float]:
-        (found,) = sd.read_rank_sets(stream, name=name, n=3_706)
-        return [found.n_instances / weight, sd.mean("AP", found), float(mean)]
+        (ours,) = sd.read_rank_sets(stream, name=name, n=3_706)
+        mean = float(np.average(1 / ranks, weights=counts))
+        return [ours.n_instances / float(counts.mean()), sd.mean("AP", ours), mean]
 
     return work
 
@@ -145,55 +147,71 @@ def read_file(kind: str, size: int) -> Any:
 def ten_million(quick: bool) -> Iterator[Result]:
     """A file of 10,000,000 rows until its first mean: under 5 s."""
     size = 100_000 if quick else 10_000_000
-    for what in ("one rank a row", "npy", "rank,count")[: 1 if quick else None]:
+    for what in ("rank", "npy", "rank,count")[: 1 if quick else None]:
         run = alone(read_file, what, size)
         rows, ours, obvious = run.result
-        off, limit = abs(ours - obvious) + abs(rows - size), None if quick else 5.0
-        name, note = f"read {size:,} rows, {what}, and their AP", f"peak {run.peak:.0f} MiB"
-        yield Result(name, run.seconds, None, off, 1e-9, within=limit, note=note)
-
-
-def long_csv(rows: int) -> bytes:
-    """Four systems, text labels, every instance with its own n."""
-    rng = np.random.default_rng(20)
-    instances = rows // 4
-    n = rng.integers(2_000, 4_000, instances)
-    user = [f"user-{u}" for u in range(instances)]
-    share = rng.random((4, instances))
-    ranks = [
-        1 + (u**power * n).astype(np.int64) for u, power in zip(share, (2, 3, 4, 5), strict=True)
-    ]
-    table = {"system": np.repeat(list("ABCD"), instances), "user": user * 4}
-    table |= {"rank": np.concatenate(ranks), "n_candidates": np.tile(n, 4)}
-    return pd.DataFrame(table).to_csv(index=False).encode()
+        name, off = f"read {size:,} rows, {what}, and their AP", abs(ours - obvious)
+        off += abs(rows - size)
+        yield Result(name, run.seconds, None, off, 1e-9, within=5.0, note=run.told())
 
 
 def upload(quick: bool) -> Iterator[Result]:
-    """Bytes to rank sets, and on to the verdict."""
-    rows = 10_000 if quick else 1_000_000
-    data = long_csv(rows)
+    """Four systems, text labels, every instance with its own n: to rank sets and a verdict."""
+    rows, rng = 10_000 if quick else 1_000_000, np.random.default_rng(20)
+    instances = rows // 4
+    n, share = rng.integers(2_000, 4_000, instances), rng.random((4, instances))
+    ranks = 1 + (share ** [[2], [3], [4], [5]] * n).astype(np.int64)
+    users = [f"user-{u}" for u in range(instances)] * 4
+    table = {"system": np.repeat(list("ABCD"), instances), "user": users}
+    table |= {"rank": ranks.ravel(), "n_candidates": np.tile(n, 4)}
+    data = pd.DataFrame(table).to_csv(index=False).encode()
     read, sets = timed(lambda: sd.read_rank_sets(io.BytesIO(data), name="ranks.csv"), 3)
-    lost = float(rows - sum(map(len, sets)))
-    yield Result(f"read {rows:,} rows", read, None, lost, 0)
-    judge, table = timed(lambda: sd.verdict(CHIPS, sets, 100, scheme="without-replacement"))
+    yield Result(f"read {rows:,} rows", read, None, float(rows - sum(map(len, sets))), 0)
+    judge, found = timed(lambda: sd.verdict(CHIPS, sets, 100, scheme="without-replacement"))
     # The order of the exact means, from numpy alone.
-    means = {s.system: np.mean(s.ranks <= 10) for s in sets}
-    recall = table[table["metric"] == "Recall@10"]
+    means = dict(zip("ABCD", np.mean(ranks <= 10, axis=1), strict=True))
+    recall = found[found["metric"] == "Recall@10"]
     truth = recall["better"].map(means) - recall["worse"].map(means)
     gap = float(np.abs(truth - recall["exact"]).max())
     yield Result(f"{rows:,} rows to the verdict", read + judge, None, gap, 1e-12, within=4.0)
 
 
-def moved_control(quick: bool) -> Iterator[Result]:
-    """Whole reruns of the Explore page, the test driver's own work included."""
-    from tests.dashboard.driver import Page
+def check_of_a_small_file(quick: bool) -> Iterator[Result]:
+    """Import and verdict, beyond the start of Python and NumPy; the limit is one second."""
 
-    at, steps = Page("explore"), iter(range(99, 99 + 8))
-    seconds, _ = timed(lambda: at.put("m", next(steps)), 2 if quick else 8)
-    sampling = sd.Sampling(10_000, int(at.number_input(key="m").value), "without-replacement")
-    wanted = percent(float(sd.expected("Recall@10", 100, sampling)))
-    shown = at.numbers["Recall@10, sampled"]
-    yield Result("Explore, m moved, whole rerun", seconds, None, float(shown != wanted), 0)
+    def seconds(*words: str) -> float:
+        how = {"cwd": ROOT, "stdout": subprocess.DEVNULL, "check": False}
+        return timed(lambda: subprocess.run([sys.executable, *words], **how), 5)[0]
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "ranks.csv")
+        path.write_text(RANKS, encoding="utf-8")
+        both = seconds("-m", "sampledash", "check", str(path), "--metric", "AP", "--m", "100")
+    own = both - seconds("-c", "import numpy")
+    yield Result("sampledash check, beyond Python and NumPy", own, None, None, 0, within=1.0)
 
 
-BENCHMARKS = (budget, corrected, many_ranks, ten_million, upload, moved_control)
+def wrong_arguments(quick: bool) -> Iterator[Result]:
+    """ValueError and TypeError raised by sampledash, and nothing else; none takes a minute."""
+    count = 300 if quick else 3000
+
+    def too_long(*_: object) -> None:
+        raise TimeoutError(f"longer than {MOST_SECONDS} s")
+
+    def judged(call: Any) -> str:
+        signal.alarm(MOST_SECONDS)
+        try:
+            return call.judged()
+        finally:
+            signal.alarm(0)
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    calls = islice(wrong_calls(2), count)
+    seconds, wrong = timed(lambda: [f"{x}: {fault}" for x in calls if (fault := judged(x))])
+    signal.signal(signal.SIGALRM, before)
+    note = f"{len(wrong)} wrong {wrong[:3] or ''}"
+    yield Result(f"{count:,} calls with wrong arguments", seconds, None, len(wrong), 0, note=note)
+
+
+BENCHMARKS = (budget, corrected, many_ranks, ten_million, upload, check_of_a_small_file)
+BENCHMARKS += (wrong_arguments,)
