@@ -7,11 +7,9 @@ Half of the pairs rank the same instances alike (the second system is the first 
 other half do not, and so differ in skewness too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -72,32 +70,30 @@ class Case:
         return (None,) if self.scheme == MASS else CORRECTIONS
 
     def sets(self) -> list[sd.RankSet]:
-        key = [self.size, KINDS.index(self.kind), SCHEMES.index(self.scheme), self.seed]
-        rng = np.random.default_rng(key)
-        rare = "rare" in self.kind
-        n = np.full(self.size, 3000 if rare else 400)
-        if self.kind in ("own n", "several", "several with ties", "micro"):
-            n = rng.integers(40, 400, self.size)  # m = 50 is all that some instances have
-        several = self.kind in ("several", "several with ties", "micro", "rare several")
-        relevant = 1 + rng.binomial(4, 0.35, self.size) if several else np.ones(self.size, int)
-        instance = np.repeat(np.arange(self.size), relevant)
-        counts = rng.integers(1, 5, self.size) if self.kind == "counts" else np.ones(self.size, int)
-        power = 1.15 if rare else 3.0
-        powers = [power, power * np.exp(rng.normal() / np.sqrt(self.size))]
+        size, kind, scheme = self.size, self.kind, SCHEMES.index(self.scheme)
+        rng = np.random.default_rng([size, KINDS.index(kind), scheme, self.seed])
+        n = np.full(size, 3000 if "rare" in kind else 400)
+        if kind in ("own n", "several", "several with ties", "micro"):
+            n = rng.integers(40, 400, size)  # m = 50 is all that some instances have
+        several = kind == "micro" or "several" in kind
+        relevant = 1 + rng.binomial(4, 0.35, size) if several else np.ones(size, int)
+        instance = np.repeat(np.arange(size), relevant)
+        counts = rng.integers(1, 5, size) if kind == "counts" else np.ones(size, int)
+        power = 1.15 if "rare" in kind else 3.0
+        powers = [power, power * np.exp(rng.normal() / np.sqrt(size))]
         chance = rng.random(len(instance))
         chances = [chance, chance if rng.random() < 0.5 else rng.random(len(instance))]
         sets = []
         for name, power, u in zip("PQ", powers, chances, strict=True):
             ranks, room = _distinct((n[instance] * u**power).astype(np.int64), relevant, n)
-            more: dict[str, Any] = {}
-            if "ties" in self.kind:
+            more: dict[str, Any] = {"instances": instance, "counts": counts[instance]}
+            if "ties" in kind:
                 tied = rng.integers(1, 30, len(ranks)) * (rng.random(len(ranks)) < 0.5)
                 more["ties"] = np.minimum(tied, room)
             if self.scheme == MASS:
                 of_instance = pd.Series(ranks).groupby(instance)
                 above, items = ranks - of_instance.rank(), of_instance.transform("size")
                 more["mass_above"] = (above / (n[instance] - items)).to_numpy() ** 0.7
-            more |= {"instances": instance, "counts": counts[instance]}
             sets.append(sd.RankSet(name, ranks, n[instance], **more))
         return sets
 
@@ -122,7 +118,6 @@ class Cell:
     metric: str
     chance: float
     share: float
-    ties: float
     z: float
 
     @property
@@ -140,44 +135,35 @@ def cells(case: Case, correction: str | None, runs: int = RUNS) -> Iterator[Cell
     drawn = [np.concatenate(list(batches(metrics, rs, case.m, runs, rng, protocol))) for rs in sets]
     seeded = any(rs.max_relevant > 1 for rs in sets) and len(sets[0]) * SEEDED <= 4_000_000
     for x, text in enumerate(METRICS):
-        better, worse, truth = pairs[x][0]
-        if not truth:
-            continue
-        chance = chances[x][0]
-        gap = drawn[better][:, x] - drawn[worse][:, x]
-        share = float(np.mean(gap > 1e-12))
-        spread = max(chance * (1 - chance), share * (1 - share), LOW * HIGH)
-        error = np.sqrt(spread * (1 / runs + (1 / SEEDED if seeded else 0)))
-        tied = float(np.mean(np.abs(gap) <= 1e-12))
-        yield Cell(case, correction, text, chance, share, tied, (share - chance) / error)
+        (better, worse, truth), chance = pairs[x][0], chances[x][0]
+        if truth:
+            share = float(np.mean(drawn[better][:, x] - drawn[worse][:, x] > 1e-12))
+            spread = max(chance * (1 - chance), share * (1 - share), LOW * HIGH)
+            error = np.sqrt(spread * (1 / runs + (1 / SEEDED if seeded else 0)))
+            yield Cell(case, correction, text, chance, share, (share - chance) / error)
 
 
-def grid(sizes: tuple[int, ...]) -> list[Case]:
-    """Every kind and scheme at every size."""
-    every = [Case(k, s, size) for size in sizes for k in KINDS for s in SCHEMES]
-    return [case for case in every if case.possible]
+def of_size(size: int, quick: bool) -> Iterator[Cell]:
+    """Of every kind and scheme."""
+    grid = [Case(kind, scheme, size) for kind in KINDS for scheme in SCHEMES]
+    for x, case in enumerate([case for case in grid if case.possible][:: 6 if quick else 1]):
+        chosen = case.corrections
+        if quick or size > 1000:  # uncorrected, and one of the others in turn
+            chosen = chosen[:1] + chosen[1:][x % 3 :][:1]
+        for correction in chosen:
+            yield from cells(case, correction)
 
 
 def simulated_chances(quick: bool) -> Iterator[Result]:
     """Worst distance in standard errors of 2,000 runs: at most 4."""
     for size in (30,) if quick else SIZES:
-        found: list[Cell] = []
-
-        def run(size: int = size, found: list[Cell] = found) -> None:
-            for x, case in enumerate(grid((size,))[:: 6 if quick else 1]):
-                chosen = case.corrections
-                if quick or size > 1000:  # uncorrected, and one of the others in turn
-                    chosen = chosen[:1] + chosen[1:][x % 3 :][:1]
-                for correction in chosen:
-                    found.extend(cells(case, correction))
-
-        seconds, _ = timed(run)
-        inside = [cell for cell in found if cell.inside]
+        seconds, every = timed(lambda size=size: list(of_size(size, quick)))
+        inside = [cell for cell in every if cell.inside]
         worst = max(inside, key=lambda cell: abs(cell.z))
         far = np.mean([abs(cell.z) > 2 for cell in inside])
         name = f"chances, {size:,} instances, against {RUNS:,} runs (standard errors)"
         note = (
-            f"{len(inside)} of {len(found)} cells inside; {far:.1%} beyond 2; worst: "
+            f"{len(inside)} of {len(every)} cells inside; {far:.1%} beyond 2; worst: "
             f"{worst.metric}, {worst.correction}, {worst.case.kind}, {worst.case.scheme}: "
             f"{worst.chance:.3f} against {worst.share:.3f}"
         )
@@ -207,20 +193,21 @@ class Pair:
     seed: int = 0
 
     @classmethod
-    def of(cls, seed: int) -> Pair:
+    def of(cls, seed: int) -> Self:
         rng = np.random.default_rng([3, seed])
-        size = int(rng.choice([30, 40, 60, 100, 200]))
-        n, m = int(rng.choice([40, 67, 150, 400])), int(rng.choice([5, 20, 35]))
+        sizes = [30, 40, 60, 100, 200], [40, 67, 150, 400], [5, 20, 35]
+        size, n, m = (int(rng.choice(some)) for some in sizes)
         ranks = _alike_or_not(rng, size, n, 0.05, lambda: float(rng.choice([1.5, 3.0])))
         chosen = (str(rng.choice(some)) for some in (FEW_VALUES, RECIPES, UNIFORM))
         return cls(*chosen, n, m, ranks, OVERLAPS[seed % 4], seed)
 
     @classmethod
-    def rare(cls, seed: int) -> Pair:
+    def rare(cls, seed: int) -> Self:
         """Mostly corrected, of deep ranks: few sampled counts are worth nearly everything."""
         rng = np.random.default_rng([9, seed])
-        size, n = int(rng.choice([30, 40, 60, 100])), int(rng.choice([67, 400, 3000]))
-        m, power = int(rng.choice([10, 20, 50])), float(rng.choice([1.0, 1.15, 1.5]))
+        sizes = [30, 40, 60, 100], [67, 400, 3000], [10, 20, 50]
+        size, n, m = (int(rng.choice(some)) for some in sizes)
+        power = float(rng.choice([1.0, 1.15, 1.5]))
         ranks = _alike_or_not(rng, size, n, 0.03, lambda: power)
         metrics = ("AP", "RR", "AP@5", "NDCG@10", "NDCG", "Recall@5")
         recipes = ("CLS", "CLS", "CLS", "BV 0.1", "uncorrected")
@@ -273,9 +260,7 @@ class Pair:
         return total / self.ranks.shape[1]
 
 
-def _alike_or_not(
-    rng: np.random.Generator, size: int, n: int, off: float, power_of: Callable[[], float]
-) -> Ints:
+def _alike_or_not(rng, size: int, n: int, off: float, power_of: Callable[[], float]) -> Ints:
     """Ranks of two systems: those of the second near those of the first, or independent."""
     first = rng.random(size)
     alike = np.clip(first + rng.normal(0, off, size), 0, 0.9999)
@@ -287,27 +272,24 @@ def _alike_or_not(
 
 def share_ahead(differences: Floats, better: str) -> tuple[float, float]:
     """Share of the runs that show the order, and its standard error."""
-    ahead = differences if better == "P" else -differences
-    share = float(np.mean(ahead > 1e-12))
+    share = float(np.mean((differences if better == "P" else -differences) > 1e-12))
     return share, float(np.sqrt(max(share * (1 - share), 0.02) / len(differences)))
 
 
+def _off(better: str, low: float, high: float, differences: Floats) -> float:
+    """How far the share of runs is outside, in standard errors; 0 for equal systems."""
+    share, error = share_ahead(differences, better)
+    return 0.0 if np.isnan(low) else max(low - share, share - high, 0.0) / error
+
+
 def off_redrawn(case: Pair, runs: int = DRAWS) -> float:
-    """Distance from the share of simulated runs in standard errors; 0 for equal systems."""
     row = case.row(probability_if_redrawn)
-    if np.isnan(row.probability):
-        return 0.0
-    share, error = share_ahead(case.redrawn(runs), row.better)
-    return abs(float(row.probability) - share) / error
+    return _off(row.better, row.probability, row.probability, case.redrawn(runs))
 
 
 def off_shared(case: Pair, runs: int = DRAWS) -> float:
-    """How far the share of simulated runs is outside the bounds, in standard errors."""
     row = case.row(probability_if_shared)
-    if np.isnan(row.low):
-        return 0.0
-    share, error = share_ahead(case.shared(runs), row.better)
-    return max(float(row.low) - share, share - float(row.high), 0.0) / error
+    return _off(row.better, row.low, row.high, case.shared(runs))
 
 
 def against_runs(quick: bool) -> Iterator[Result]:
