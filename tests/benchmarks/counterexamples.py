@@ -50,11 +50,8 @@ def whole_values(metric: sd.Metric, others: int) -> Values:
     if metric.share is not None:
         return [int(above / others <= metric.share) for above in range(others + 1)]
     cut = others + 1 if metric.k is None else metric.k
-    gain = {
-        "ap": lambda place: UNIT // place,
-        "rr": lambda place: UNIT // place,
-        "ndcg": _discount,
-    }.get(metric.name, lambda place: 1)
+    gains = {"ap": UNIT.__floordiv__, "rr": UNIT.__floordiv__, "ndcg": _discount}
+    gain = gains.get(metric.name, lambda place: 1)
     return [gain(above + 1) if above < cut else 0 for above in range(others + 1)]
 
 
@@ -83,15 +80,14 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
     What differs by up to 10^-40 of the largest is equal.
     """
     exact, sampled = (np.array(values, dtype=object) for values in (f, g))
-    least = [max(values) // 10**40 for values in (f, g)]
     for size in range(1, most + 1):
+        least = [size * (max(values) // 10**40) for values in (f, g)]
         sets = np.array(list(combinations_with_replacement(range(len(f)), size)))
         sums = np.array([exact[sets].sum(axis=1), sampled[sets].sum(axis=1)])
         first, second = sums[:, np.argsort(sums[0], kind="stable")]
         largest = np.maximum.accumulate(second)  # of all sets that are not better
-        below = np.searchsorted(first, first - size * least[0], side="left")
-        later = below > 0
-        if np.any(largest[below[later] - 1] - second[later] > size * least[1]):
+        below = np.searchsorted(first, first - least[0], side="left")
+        if np.any((largest[below - 1] - second > least[1])[below > 0]):
             return size
     return None
 
@@ -106,13 +102,13 @@ def check(n, m, scheme, metrics, sizes, odds=Fraction(1), most=2):
         f = whole_values(metric, n - 1)
         g = list(law @ np.array(whole_values(metric, m), dtype=object))
         where = f"{metric}, n = {n}, m = {m}, {scheme}"
-        found = sd.counterexample(metric, sd.Sampling(n, m, scheme, float(odds)))
-        if found is None:
+        pair = sd.counterexample(metric, sd.Sampling(n, m, scheme, float(odds)))
+        if pair is None:
             sizes[0] += 1
             if possible(f, g):
                 yield f"{where}: none found"
             continue
-        first, second = (np.repeat(rs.ranks - 1, rs.counts.astype(int)).tolist() for rs in found)
+        first, second = (np.repeat(rs.ranks - 1, rs.counts.astype(int)).tolist() for rs in pair)
         exact, sampled = (sum(v[a] for a in first) - sum(v[a] for a in second) for v in (f, g))
         equal = len(first) == len(second)
         if not equal or exact <= max(f) // 10**40 or sampled >= -(max(g) // 10**40):

@@ -3,7 +3,7 @@
 Random rank sets with n <= 400; their curves, which have tests of their own, are read m by m.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, groupby
@@ -65,17 +65,16 @@ def random_case(rng: np.random.Generator, n_max: int, most: int, several: bool) 
     if rng.random() < 0.5:  # every instance has its own
         n = rng.integers(max(6, n_max // 4), n_max + 1, size)
     relevant = rng.integers(1, 4, size) if several else np.ones(size, dtype=np.int64)
-    systems = []
-    for _ in range(int(rng.integers(2, 5))):
-        power = float(rng.choice([1.0, 2.0, 4.0]))
-        rows = []
-        for total, items in zip(n.tolist(), relevant.tolist(), strict=True):
-            chance = np.arange(1, total + 1) ** (1 / power - 1)
-            ranks = rng.choice(total, items, replace=False, p=chance / chance.sum()) + 1
-            rows.append((total, tuple(sorted(ranks.tolist()))))
-        systems.append(rows)
-    weighting = str(rng.choice(["instances", "relevant-items"]))
-    return Case(systems, scheme, odds, weighting)
+
+    def drawn(power: float, total: int, items: int) -> Row:
+        chance = np.arange(1, total + 1) ** (1 / power - 1)
+        ranks = rng.choice(total, items, replace=False, p=chance / chance.sum()) + 1
+        return total, tuple(sorted(ranks.tolist()))
+
+    powers = (float(rng.choice([1.0, 2.0, 4.0])) for _ in range(int(rng.integers(2, 5))))
+    each = list(zip(n.tolist(), relevant.tolist(), strict=True))
+    systems = [[drawn(power, *row) for row in each] for power in powers]
+    return Case(systems, scheme, odds, str(rng.choice(["instances", "relevant-items"])))
 
 
 def order(difference: float) -> int:
@@ -89,12 +88,8 @@ def flips_of(signs: dict[int, int]) -> list[int]:
 
 
 def right_from_of(signs: dict[int, int], truth: int) -> int | None:
-    found = None
-    for m in sorted(signs, reverse=True):
-        if signs[m] != truth:
-            return found
-        found = m
-    return found
+    last = max((m for m, sign in signs.items() if sign != truth), default=0)
+    return min((m for m in signs if m > last), default=None)
 
 
 def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> list[str]:
@@ -109,33 +104,33 @@ def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> 
     judged = sd.verdict(METRICS, sets, middle, (correction,), m_max=m_max, **case.options)
     for x, metric in enumerate(METRICS):
         curve = sd.curve(metric, sets, range(1, top + 1), **options)
-        found = sd.flips(metric, sets, m_max, **options)
-        lines = judged[judged.metric == str(metric)].reset_index(drop=True)
-        right = {"verdict": lines.right_from}
+        means = [sd.mean(metric, one, weighting=case.weighting) for one in sets]
+        flips: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for flip in sd.flips(metric, sets, m_max, **options):
+            flips[flip.first, flip.second].append(flip.m)
+        lines = judged[judged.metric == str(metric)]
+        right = {"verdict": lines.right_from.tolist()}
         if x == number % len(METRICS):
-            right["right_from"] = sd.right_from(metric, sets, m_max, **options).m
-        for row, (one, other) in enumerate(combinations(sets, 2)):
-            each = (curve[one.system] - curve[other.system]).to_dict()
-            weights = {"weighting": case.weighting}
-            exactly = sd.mean(metric, one, **weights) - sd.mean(metric, other, **weights)
+            right["right_from"] = sd.right_from(metric, sets, m_max, **options).m.tolist()
+        for row, (i, j) in enumerate(combinations(range(len(sets)), 2)):
+            names, exactly = (sets[i].system, sets[j].system), means[i] - means[j]
+            each = (curve[names[0]] - curve[names[1]]).to_dict()
             if any(UNSURE[0] < abs(d) < UNSURE[1] for d in (*each.values(), exactly)):
                 count["unsure"] += 1
                 continue
-            signs = {m: order(d) for m, d in each.items()}
-            names, truth = (one.system, other.system), order(exactly)
+            signs, truth = {m: order(d) for m, d in each.items()}, order(exactly)
             line, ahead = lines.iloc[row], truth or 1
-            state = _state(truth, signs[middle] * ahead, float(line.probability))
             wanted = right_from_of(signs, truth) if truth else None
             checks = [
-                ("flips", [f.m for f in found if (f.first, f.second) == names], flips_of(signs)),
+                ("flips", flips[names], flips_of(signs)),
                 ("better", (line.better, line.worse), names[::ahead]),
-                ("state", line.state, state),
+                ("state", line.state, _state(truth, signs[middle] * ahead, line.probability)),
                 ("exact", abs(line.exact - abs(exactly)) <= 1e-12, True),
                 ("sampled", abs(line.sampled - each[middle] * ahead) <= 1e-11, True),
             ]
             for what, values in right.items():
-                m = values[row]
-                checks.append((f"{what} from", None if m is pd.NA else int(m), wanted))
+                ours = None if pd.isna(values[row]) else values[row]
+                checks.append((f"{what} from", ours, wanted))
             wrong += [
                 f"set {number} {correction} {metric} {'-'.join(names)}: {what} {ours}, not {true}"
                 for what, ours, true in checks
@@ -158,15 +153,12 @@ def _state(truth: int, sampled: int, probability: float) -> str:
 def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
     rng = np.random.default_rng(400)
     for number in range(QUICK if quick else ALL):
-        several = number % 4 == 3
         n_max = int(rng.choice([12, 25, 40])) if quick else int(rng.choice([20, 60, 150, 400]))
         most = 6 if quick or n_max > 100 or number % 5 else 60
-        case = random_case(rng, n_max, most, several)
+        case = random_case(rng, n_max, most, number % 4 == 3)
         # A fit at every m of a large n takes most of the time: then one of three in turn.
-        fitted = CORRECTIONS[2:]
-        if quick or n_max > 150:
-            fitted = fitted[number % 3 :][:1]
-        yield number, case, (*CORRECTIONS[:2], *fitted)
+        one = slice(number % 3, number % 3 + 1) if quick or n_max > 150 else slice(None)
+        yield number, case, (*CORRECTIONS[:2], *CORRECTIONS[2:][one])
 
 
 def every_m(quick: bool) -> Iterator[Result]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from tests.oracles import WITH, WITHOUT
 
 MISSES = 0.08  # share of 95 % ranges that may miss the exact metric
 N = 3706
+Rng = np.random.Generator
 
 
 class Drawn(NamedTuple):
@@ -29,34 +30,33 @@ class Drawn(NamedTuple):
     n: Ints
 
 
-Draw = Callable[[np.random.Generator], Drawn]
-
-
 def ranks_of(share: Floats, n: Ints) -> Ints:
     """True ranks of items that have about these shares of the candidates above."""
     return np.minimum(1 + (n * share).astype(np.int64), n)
 
 
-def sampled(rng: np.random.Generator, ranks: Ints, n: Ints, m: Ints, scheme: str) -> Drawn:
+def sampled(rng: Rng, share: Floats, n: Any, m: Any, scheme: str = WITHOUT) -> Drawn:
+    n, m = (np.broadcast_to(x, len(share)) for x in (n, m))
+    ranks = ranks_of(share, n)
     above = draw_above(scheme, m, ranks - 1, n - ranks, rng)
     return Drawn(SampledRankSet("A", above + 1, n, m, scheme=scheme), ranks, n)
 
 
-def platform(m: tuple[int, int], size: int, rng: np.random.Generator) -> Drawn:
+def platform(m: tuple[int, int], size: int, rng: Rng) -> Drawn:
     """Two platforms, each with its own m; items stand higher on the first."""
-    n, second = np.full(size, N), rng.integers(0, 2, size)
+    second = rng.integers(0, 2, size)
     share = rng.beta(*np.where(second, [[1.0], [2.0]], [[0.3], [6.0]]))
-    return sampled(rng, ranks_of(share, n), n, np.array(m)[second], WITH)
+    return sampled(rng, share, N, np.array(m)[second], WITH)
 
 
-def activity(rng: np.random.Generator) -> Drawn:
+def activity(rng: Rng) -> Drawn:
     """Active users get more negatives, and their items stand higher."""
-    n, active = np.full(600, N), rng.lognormal(0, 0.7, 600)
-    ranks = ranks_of(rng.beta(0.4, 1 + 2 * active), n)
-    return sampled(rng, ranks, n, np.clip(40 * active, 5, 300).astype(np.int64), WITHOUT)
+    active = rng.lognormal(0, 0.7, 600)
+    m = np.clip(40 * active, 5, 300).astype(np.int64)
+    return sampled(rng, rng.beta(0.4, 1 + 2 * active), N, m)
 
 
-def doubled(rng: np.random.Generator) -> Drawn:
+def doubled(rng: Rng) -> Drawn:
     """Twice as many negatives while nothing ranks above the item."""
     n = np.full(600, N)
     ranks = ranks_of(rng.beta(0.4, 2, 600), n)
@@ -64,51 +64,41 @@ def doubled(rng: np.random.Generator) -> Drawn:
     return Drawn(SampledRankSet("A", above + 1, n, m, scheme=WITH), ranks, n)
 
 
-def few_with_more(rng: np.random.Generator) -> Drawn:
+def few_with_more(rng: Rng) -> Drawn:
     """30 users, one or two of them with 500 negatives; m is independent of the rank."""
-    n = np.full(30, N)
     m = rng.choice([20, 500], 30, p=[0.95, 0.05])
-    return sampled(rng, ranks_of(rng.beta(0.4, 2, 30), n), n, m, WITH)
+    return sampled(rng, rng.beta(0.4, 2, 30), N, m, WITH)
 
 
-def two_sizes(rng: np.random.Generator, size: int = 400) -> Drawn:
-    """200 candidates or 20,000."""
-    n = rng.choice([200, 20_000], size)
-    return sampled(rng, ranks_of(rng.beta(0.4, 2, size), n), n, np.full(size, 99), WITHOUT)
+def some_sizes(sizes: list[int], users: int, m: int, rng: Rng) -> Drawn:
+    n = rng.choice(sizes, users)
+    return sampled(rng, rng.beta(0.4, 2, users), n, m)
 
 
-def lognormal(sigma: float, rng: np.random.Generator, size: int = 500) -> Drawn:
-    n = np.clip(2000 * rng.lognormal(0, sigma, size), 110, 10**6).astype(np.int64)
-    return sampled(rng, ranks_of(rng.beta(0.4, 2, size), n), n, np.full(size, 99), WITHOUT)
+def lognormal(sigma: float, rng: Rng) -> Drawn:
+    n = np.clip(2000 * rng.lognormal(0, sigma, 500), 110, 10**6).astype(np.int64)
+    return sampled(rng, rng.beta(0.4, 2, 500), n, 99)
 
 
-def n_and_m(rng: np.random.Generator) -> Drawn:
+def n_and_m(rng: Rng) -> Drawn:
     """Items stand higher where there are more candidates; so do those with more negatives."""
     n = np.clip(2000 * rng.lognormal(0, 1, 600), 300, 10**6).astype(np.int64)
     share = rng.beta(0.4, 2 * np.sqrt(n / 1000))
-    m = np.where(rng.random(600) < np.where(share < 0.05, 0.8, 0.3), 150, 30)
-    return sampled(rng, ranks_of(share, n), n, m, WITHOUT)
+    more = rng.random(600) < np.where(share < 0.05, 0.8, 0.3)
+    return sampled(rng, share, n, np.where(more, 150, 30))
 
 
-def three_sizes(rng: np.random.Generator) -> Drawn:
-    """Few users of three catalogues."""
-    n = rng.choice([100, 1000, 10_000], 40)
-    return sampled(rng, ranks_of(rng.beta(0.4, 2, 40), n), n, np.full(40, 50), WITHOUT)
-
-
-CASES: dict[str, Draw] = {
+CASES: dict[str, Callable[[Rng], Drawn]] = {
     "m of a platform, 20 and 200": partial(platform, (20, 200), 600),
     "m of a platform, 200 and 20": partial(platform, (200, 20), 600),
     "m of a platform, 6,000 users": partial(platform, (20, 200), 6000),
     "m of the activity": activity,
     "m doubled by the draw": doubled,
     "30 users, m = 20 or 500": few_with_more,
-    "n = 200 or 20,000": two_sizes,
-    "lognormal n, 0.5": partial(lognormal, 0.5),
-    "lognormal n, 1": partial(lognormal, 1.0),
-    "lognormal n, 1.5": partial(lognormal, 1.5),
+    "n = 200 or 20,000": partial(some_sizes, [200, 20_000], 400, 99),
+    **{f"lognormal n, {sigma:g}": partial(lognormal, sigma) for sigma in (0.5, 1, 1.5)},
     "n and m with the rank": n_and_m,
-    "40 users, three n": three_sizes,
+    "40 users, three n": partial(some_sizes, [100, 1000, 10_000], 40, 50),
 }
 
 
