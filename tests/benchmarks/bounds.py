@@ -49,11 +49,6 @@ MANY = 300_000  # instances that stand for infinitely many
 XYZ = sd.example("movielens-xyz")
 
 
-def expected(counts: Floats, n: int, m: int) -> SampledRankSet:
-    """Counts of every sampled rank."""
-    return SampledRankSet("", np.arange(1, m + 2), n, m, counts=counts, scheme=WITH)
-
-
 @dataclass(frozen=True)
 class Case:
     """True ranks, the distribution they come from where it is known, and how they are sampled."""
@@ -77,9 +72,11 @@ class Case:
 
     @property
     def infinite(self) -> SampledRankSet:
+        n, m = self.n, self.m
         if self.mass is None:
-            return averaged(self.ranks, self.n, self.m)
-        return expected(self.mass @ dense_law(self.n, self.m, WITH), self.n, self.m)
+            return averaged(self.ranks, n, m)
+        counts = self.mass @ dense_law(n, m, WITH)
+        return SampledRankSet("", np.arange(1, m + 2), n, m, counts=counts, scheme=WITH)
 
     def width(self, metric: str, shape: str | None) -> float | None:
         """Of bounds on infinitely many instances, at the smallest tolerance that allows them.
@@ -139,19 +136,16 @@ def hardest(metric, infinite, size, shape):
     law, joint, exact = table[:, : len(q)], table[:, len(q) : -2], table[:, -1]
     errors = np.sqrt(np.maximum(q, 1e-12) / size)
     rows, goal = law.T / errors[:, None], q / errors
-    one = np.ones((1, len(exact)))
+    one, firm = np.ones((1, len(exact))), 1e4 / np.ptp(exact)
 
     def nearest(value: float) -> Floats:
-        firm = 1e4 / np.ptp(exact)
-        found = nonnegative(np.vstack([rows, firm * exact]), np.append(goal, firm * value), one)
-        return found / found.sum()
+        weights = nonnegative(np.vstack([rows, firm * exact]), np.append(goal, firm * value), one)
+        return weights / weights.sum()
 
-    inside = float(nonnegative(rows, goal, one) @ exact)
+    def excess(value: float) -> float:
+        return rejected(q, nearest(value) @ law, size) - 0.5
 
     def towards(end: float) -> Hardest:
-        def excess(value: float) -> float:
-            return rejected(q, nearest(value) @ law, size) - 0.5
-
         # An end of all values that is not rejected is as far as an interval has to go.
         value = end if excess(end) < 0 else float(brentq(excess, inside, end, xtol=1e-5))
         weights = nearest(value)
@@ -159,19 +153,17 @@ def hardest(metric, infinite, size, shape):
         drawn = float(weights @ exact + told @ (q - weights @ law))
         return Hardest(columns.grid, weights, drawn)
 
+    inside = float(nonnegative(rows, goal, one) @ exact)
     return towards(float(exact.min())), towards(float(exact.max()))
 
 
 def rejected(q: Floats, other: Floats, size: int) -> float:
+    """How often the likelihood ratio shows that shares are not the others."""
     seen = (q > 1e-300) & (other > 1e-300)
-    ratio = np.log(q[seen] / other[seen])
-
-    def mean_and_scatter(shares: Floats) -> tuple[float, float]:
-        mean = float(shares[seen] @ ratio)
-        return size * mean, float(np.sqrt(size * max(shares[seen] @ ratio**2 - mean**2, 1e-300)))
-
-    (high, wide), (low, narrow) = mean_and_scatter(q), mean_and_scatter(other)
-    return float(ndtr((high - low - ndtri(0.95) * narrow) / wide))
+    shares, ratio = np.array([q[seen], other[seen]]), np.log(q[seen] / other[seen])
+    mean = shares @ ratio
+    wide, narrow = np.sqrt(size * np.maximum(shares @ ratio**2 - mean**2, 1e-300))
+    return float(ndtr((size * (mean[0] - mean[1]) - ndtri(0.95) * narrow) / wide))
 
 
 class Misses(NamedTuple):
@@ -193,13 +185,11 @@ def misses(runs, draw, span):
     spans, missed, start = [], [], time.perf_counter()
     for _ in range(runs):
         sample, truth = draw()
-        try:
+        with suppress(ValueError):
             low, high = span(sample)
-        except ValueError:
-            continue
-        spans.append(high - low)
-        truths = np.atleast_1d(truth)
-        missed.append((truths < low - ROUNDING) | (truths > high + ROUNDING))
+            spans.append(high - low)
+            truths = np.atleast_1d(truth)
+            missed.append((truths < low - ROUNDING) | (truths > high + ROUNDING))
     spent = (time.perf_counter() - start) / runs
     shares = np.mean(missed, axis=0) if spans else np.zeros(1)
     return Misses(shares, len(spans), float(np.median(spans or [np.nan])), spent)
@@ -227,10 +217,8 @@ def held(quick: bool) -> Iterator[Result]:
             yield seen.result(f"misses, {of}: {case}", MISSES, quick, note, within=0.3)
         if ratios:
             (ours, least), within = np.median(ratios, axis=0), np.sum(np.array(ratios) <= WIDTH, 0)
-            note = (
-                f"median {ours:.2f} x, {within[0]} of {len(ratios)} sets within "
-                f"{WIDTH} x; of any interval {least:.2f} x, {within[1]} sets"
-            )
+            note = f"median {ours:.2f} x, {within[0]} of {len(ratios)} sets within {WIDTH} x; "
+            note += f"of any interval {least:.2f} x, {within[1]} sets"
             yield Result(f"widths, {of}", 0.0, None, 0.0, 0.0, note=note)
 
 
@@ -246,13 +234,12 @@ def hard(quick: bool) -> Iterator[Result]:
 
     for text, shape, every, of in of_cases(quick, 2):
         seen, metric = {}, as_metric(text)
+        span = partial(interval, metric, shape=shape)
         for case in (case for case in every if case.width(text, shape) is not None):
             sides = hardest(metric, case.infinite, case.size, shape)
             for place, side in zip(("lowest", "highest"), sides, strict=True):
                 sample = partial(draw, case, side, metric, shape)
-                seen[f"{place} of {case}"] = misses(
-                    runs, sample, partial(interval, metric, shape=shape)
-                )
+                seen[f"{place} of {case}"] = misses(runs, sample, span)
         shares = {name: float(one.shares[0]) for name, one in seen.items() if one.seen}
         worst = max(shares, key=shares.__getitem__)
         note = f", average {np.mean([*shares.values()]):.3f}, worst {worst}"
@@ -280,23 +267,20 @@ def decided(quick: bool) -> Iterator[Result]:
 
 def programmes(quick: bool) -> Iterator[Result]:
     """Few places against all ranks: within 1e-6, and under 3 s."""
-    y = XYZ[1]
     n, m = (1000, 40) if quick else (3706, 100)
-    srs = averaged(sd.RankSet("Y", y.ranks[y.ranks <= n], n), n, m)
+    srs = averaged(sd.RankSet("Y", XYZ[1].ranks[XYZ[1].ranks <= n], n), n, m)
     for (name, k), shape in product((("recall", 10), ("ndcg", 10)), SHAPES):
         metric, how = sd.metric(name, k=k), {"shape": shape, "tolerance": 1e-2}
-        ours, found = timed(partial(bounds, metric, srs, **how))
+        ours, ends = timed(partial(bounds, metric, srs, **how))
         obvious, every = timed(partial(brute, name, k, srs, **how))
-        assert every is not None
-        apart = float(np.abs(np.subtract(found, every)).max())
+        apart = float(np.abs(np.subtract(ends, every)).max())
         title = f"bounds of {metric}, {shape or 'any'} shape, n = {n}, m = {m}"
         yield Result(title, ours, obvious, apart, 1e-6, within=3.0)
 
 
 def shaped(quick: bool) -> Iterator[Result]:
     """With the shape: misses of the metric of drawn instances, and of their distribution."""
-    runs, m = 5 if quick else 100, 100
-    places = np.arange(1, N + 1)
+    runs, m, places = 5 if quick else 100, 100, np.arange(1, N + 1)
     for name, kind, size in product(METRICS[:1] if quick else METRICS[:2], FALLING, (200, 3000)):
         metric, mass, rng = as_metric(name), falling(kind, N), np.random.default_rng(3)
         mean = float(mass @ metric(places, N))

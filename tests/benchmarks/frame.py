@@ -61,12 +61,9 @@ class Result:
         obvious = "" if self.obvious is None else f"{self.obvious:10.3f} s"
         ratio = "" if self.ratio is None else f"{self.ratio:9.3g} x"
         difference = "" if self.difference is None else f"{self.difference:8.1e}"
-        verdict = "" if self.exact else " - DIFFERS"
-        verdict += "" if self.fast else " - TOO SLOW"
-        return (
-            f"{self.name:74}{self.ours:9.4f} s{obvious:>12}{ratio:>11}{difference:>10}"
-            f"  {self.note}{verdict}"
-        )
+        verdict = " - DIFFERS" * (not self.exact) + " - TOO SLOW" * (not self.fast)
+        line = f"{self.name:74}{self.ours:9.4f} s{obvious:>12}{ratio:>11}{difference:>10}"
+        return f"{line}  {self.note}{verdict}"
 
 
 def timed(run: Callable[[], T], repeats: int = 1) -> tuple[float, T]:

@@ -105,18 +105,18 @@ def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
 def measured(address: str, pid: int, readers: list[Reader], changes: int, every: float):
     """Let them open at once, then move m; the 95th percentile, and whether all is right."""
 
-    async def go() -> tuple[float, float]:
+    async def go() -> Any:
         begin = time.perf_counter() + 0.5 + 0.3 * len(readers)
-        spent = processor_seconds(pid)
+        spent = [processor_seconds(pid)]
         tasks = [asyncio.create_task(x.read(address, changes, every, begin)) for x in readers]
         while not all(reader.seen for reader in readers):
             await asyncio.sleep(0.01)
-        opened = processor_seconds(pid)
+        spent.append(processor_seconds(pid))
         await asyncio.gather(*tasks)
-        return opened - spent, processor_seconds(pid) - opened
+        return np.diff([*spent, processor_seconds(pid)])
 
     opening, changing = asyncio.run(go())
-    waits = np.array([wait for reader in readers for wait in reader.waits])
+    waits = np.concatenate([reader.waits for reader in readers])
     p50, p95 = np.quantile(waits, [0.5, 0.95])
     wrong = [text for reader in readers for text in reader.wrong()]
     foreign = sum(len(reader.names_sent - set(reader.names)) for reader in readers)
@@ -124,9 +124,10 @@ def measured(address: str, pid: int, readers: list[Reader], changes: int, every:
         f"{len(readers):3} at once   opening: slowest {max(x.opening for x in readers):6.2f} s, "
         f"processor {opening / len(readers):5.3f} s   a change: p50 {p50:5.3f} s, p95 {p95:5.3f} s,"
         f" processor {changing / len(waits):5.3f} s   wrong {len(wrong)}, foreign names {foreign}",
+        *wrong[:5],
+        sep="\n",
         flush=True,
     )
-    print(*wrong[:5], sep="\n", end="\n" if wrong else "")
     return float(p95), not wrong and not foreign
 
 
