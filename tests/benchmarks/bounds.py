@@ -13,7 +13,7 @@ nonparametric confidence intervals, Annals of Statistics 1997.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -31,15 +31,17 @@ from sampledash.estimation.estimate import compare, interval
 from sampledash.estimation.linear_programme import Columns
 from sampledash.metrics import as_metric
 from sampledash.sampled_rank_sets import SampledRankSet
+from sampledash.sampling import draw_above
 from sampledash.types import Floats, Ints
 from tests.benchmarks.frame import Result, timed
 from tests.estimation.cases import FALLING, adaptive, averaged, brute, drawn, falling, own_n_drawn
-from tests.oracles import WITH, dense_law
+from tests.oracles import WITH, WITHOUT, dense_law
 
 SHAPES = (None, "non-increasing")
 METRICS = ("Recall@10", "NDCG@10", "AUC")
 MISSES = 0.07  # share of 95 % intervals that may miss the exact metric
 WRONG = 0.05  # share of definite verdicts that may be wrong
+UNLIKE = 0.08  # the same where instances differ in n, or in m by what goes with the rank
 HARD = 0.15  # the same for ranks that are chosen against the interval; no proof promises 0.05
 ROUNDING = 1e-9
 WIDTH = 1.5  # asked of the median width, in widths on infinitely many instances
@@ -47,6 +49,7 @@ N = 3706
 RULES = ((100, 3200, 1), (20, 320, 2))  # start, cap, stop of a sample that decides its m
 MANY = 300_000  # instances that stand for infinitely many
 XYZ = sd.example("movielens-xyz")
+Rng = np.random.Generator
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Case:
     def size(self) -> int:
         return len(self.ranks.ranks)
 
-    def draw(self, rng: np.random.Generator) -> SampledRankSet:
+    def draw(self, rng: Rng) -> SampledRankSet:
         if self.mass is None:
             return own_n_drawn(self.ranks, self.n, self.m, rng)
         return drawn(self.ranks.ranks, self.n, self.m, rng)
@@ -111,9 +114,6 @@ def cases() -> list[Case]:
         ranks = sd.RankSet(f"{kind} {i}", 1 + rng.choice(n, size, p=mass), n)
         every.append(Case(ranks, n, m, mass))
     return every
-
-
-Drawn = tuple[SampledRankSet, Any]  # and what an interval should hold
 
 
 class Hardest(NamedTuple):
@@ -226,7 +226,7 @@ def hard(quick: bool) -> Iterator[Result]:
     """How often 95 % intervals miss for the ranks that are hardest to tell from those of a case."""
     runs, rng = 5 if quick else 200, np.random.default_rng(4)
 
-    def draw(case: Case, side: Hardest, metric: Any, shape: str | None) -> Drawn:
+    def draw(case: Case, side: Hardest, metric: Any, shape: str | None):
         ranks = rng.choice(side.places, case.size, p=side.weights)
         if shape is not None:
             ranks = 1 + (rng.random(case.size) * ranks).astype(np.int64)
@@ -285,7 +285,7 @@ def shaped(quick: bool) -> Iterator[Result]:
         metric, mass, rng = as_metric(name), falling(kind, N), np.random.default_rng(3)
         mean = float(mass @ metric(places, N))
 
-        def draw(metric=metric, mass=mass, rng=rng, size=size, mean=mean) -> Drawn:
+        def draw(metric=metric, mass=mass, rng=rng, size=size, mean=mean):
             ranks = rng.choice(places, size, p=mass)
             return drawn(ranks, N, m, rng), (float(metric(ranks, N).mean()), mean)
 
@@ -295,7 +295,7 @@ def shaped(quick: bool) -> Iterator[Result]:
         yield seen.result(title, MISSES, quick, note, within=0.3)
 
 
-def deciding(ranks: Ints, rule: Ints, rng: np.random.Generator, **more: Any) -> SampledRankSet:
+def deciding(ranks: Ints, rule: Ints, rng: Rng, **more: Any) -> SampledRankSet:
     m, above = adaptive((ranks - 1) / (N - 1), rng, *rule)
     return SampledRankSet("A", above + 1, N, m, adaptive=True, scheme=WITH, **more)
 
@@ -323,7 +323,7 @@ def decided_by_the_draw(quick: bool) -> Iterator[Result]:
         for place, shares in zip(("", "lowest of ", "highest of "), which, strict=False):
             rng = np.random.default_rng(5)
 
-            def draw(shares=shares, rng=rng, rule=rule, size=size, metric=metric) -> Drawn:
+            def draw(shares=shares, rng=rng, rule=rule, size=size, metric=metric):
                 ranks = rng.choice(shares[0], size, p=shares[1])
                 return deciding(ranks, rule, rng), float(metric(ranks, N).mean())
 
@@ -332,4 +332,100 @@ def decided_by_the_draw(quick: bool) -> Iterator[Result]:
             yield seen.result(title, HARD if place else MISSES, quick)
 
 
-BENCHMARKS = (programmes, held, hard, decided, shaped, decided_by_the_draw)
+class Drawn(NamedTuple):
+    """A sample, and the true ranks and candidates of its instances."""
+
+    srs: SampledRankSet
+    ranks: Ints
+    n: Ints
+
+
+def ranks_of(share: Floats, n: Ints) -> Ints:
+    """True ranks of items that have about these shares of the candidates above."""
+    return np.minimum(1 + (n * share).astype(np.int64), n)
+
+
+def sampled(rng: Rng, share: Floats, n: Any, m: Any, scheme: str = WITHOUT) -> Drawn:
+    n, m = (np.broadcast_to(x, len(share)) for x in (n, m))
+    ranks = ranks_of(share, n)
+    above = draw_above(scheme, m, ranks - 1, n - ranks, rng)
+    return Drawn(SampledRankSet("A", above + 1, n, m, scheme=scheme), ranks, n)
+
+
+def platform(m: tuple[int, int], size: int, rng: Rng) -> Drawn:
+    """Two platforms, each with its own m; items stand higher on the first."""
+    second = rng.integers(0, 2, size)
+    share = rng.beta(*np.where(second, [[1.0], [2.0]], [[0.3], [6.0]]))
+    return sampled(rng, share, N, np.array(m)[second], WITH)
+
+
+def activity(rng: Rng) -> Drawn:
+    """Active users get more negatives, and their items stand higher."""
+    active = rng.lognormal(0, 0.7, 600)
+    m = np.clip(40 * active, 5, 300).astype(np.int64)
+    return sampled(rng, rng.beta(0.4, 1 + 2 * active), N, m)
+
+
+def doubled(rng: Rng) -> Drawn:
+    """Twice as many negatives while nothing ranks above the item."""
+    n = np.full(600, N)
+    ranks = ranks_of(rng.beta(0.4, 2, 600), n)
+    m, above = adaptive((ranks - 1) / (n - 1), rng, 20, 320, 1)
+    return Drawn(SampledRankSet("A", above + 1, n, m, scheme=WITH), ranks, n)
+
+
+def few_with_more(rng: Rng) -> Drawn:
+    """30 users, one or two of them with 500 negatives; m is independent of the rank."""
+    m = rng.choice([20, 500], 30, p=[0.95, 0.05])
+    return sampled(rng, rng.beta(0.4, 2, 30), N, m, WITH)
+
+
+def some_sizes(sizes: list[int], users: int, m: int, rng: Rng) -> Drawn:
+    n = rng.choice(sizes, users)
+    return sampled(rng, rng.beta(0.4, 2, users), n, m)
+
+
+def lognormal(sigma: float, rng: Rng) -> Drawn:
+    n = np.clip(2000 * rng.lognormal(0, sigma, 500), 110, 10**6).astype(np.int64)
+    return sampled(rng, rng.beta(0.4, 2, 500), n, 99)
+
+
+def n_and_m(rng: Rng) -> Drawn:
+    """Items stand higher where there are more candidates; so do those with more negatives."""
+    n = np.clip(2000 * rng.lognormal(0, 1, 600), 300, 10**6).astype(np.int64)
+    share = rng.beta(0.4, 2 * np.sqrt(n / 1000))
+    more = rng.random(600) < np.where(share < 0.05, 0.8, 0.3)
+    return sampled(rng, share, n, np.where(more, 150, 30))
+
+
+CASES: dict[str, Callable[[Rng], Drawn]] = {
+    "m of a platform, 20 and 200": partial(platform, (20, 200), 600),
+    "m of a platform, 200 and 20": partial(platform, (200, 20), 600),
+    "m of a platform, 6,000 users": partial(platform, (20, 200), 6000),
+    "m of the activity": activity,
+    "m doubled by the draw": doubled,
+    "30 users, m = 20 or 500": few_with_more,
+    "n = 200 or 20,000": partial(some_sizes, [200, 20_000], 400, 99),
+    **{f"lognormal n, {sigma:g}": partial(lognormal, sigma) for sigma in (0.5, 1, 1.5)},
+    "n and m with the rank": n_and_m,
+    "40 users, three n": partial(some_sizes, [100, 1000, 10_000], 40, 50),
+}
+
+
+def unlike(quick: bool) -> Iterator[Result]:
+    """How often 95 % ranges miss the mean metric of the instances, each with its own n."""
+    runs = 1 if quick else 200
+    for (case, draw), text in product(CASES.items(), METRICS[:1] if quick else METRICS):
+        metric, rng = as_metric(text), np.random.default_rng(11)
+
+        def sample(draw=draw, metric=metric, rng=rng):
+            found = draw(rng)
+            return found.srs, float(metric(found.ranks, found.n).mean())
+
+        found = misses(runs, sample, partial(bounds, metric))
+        missed = round(float(found.shares[0]) * found.seen)
+        note = f", {missed} of {found.seen} missed, refused {runs - found.seen}"
+        yield found.result(f"misses, {text}: {case}", UNLIKE, quick, note)
+
+
+BENCHMARKS = (programmes, held, hard, decided, shaped, decided_by_the_draw, unlike)

@@ -16,11 +16,7 @@ from scipy.stats import rankdata
 
 import sampledash as sd
 from sampledash.lab.experiments import EXPERIMENTS, Experiment
-from sampledash.lab.interactions import Interactions
-from sampledash.lab.models import Part, finish, within
-from sampledash.lab.ranking import rank
-from sampledash.lab.recommenders import parse_recommender, recommender
-from sampledash.lab.splits import split
+from sampledash.lab.models import Part, within
 from sampledash.papers.steck import TABLE_2
 from sampledash.types import Floats
 from tests.benchmarks.frame import Result, alone, timed
@@ -85,21 +81,21 @@ def papers(quick: bool) -> Iterator[Result]:
         """With the time since the last of another name."""
         return Result(name, time.perf_counter() - start, None, off, allowed, note=note)
 
-    for ranks in finish(EXPERIMENTS["krichene"].run(movielens())):
+    for ranks in sd.finish(EXPERIMENTS["krichene"].run(movielens())):
         table = shipped(ranks.system)
         columns = {"best_rank": ranks.ranks, "n_tied_others": ranks.ties, "n_candidates": ranks.n}
         other = np.any([table[name] != values for name, values in columns.items()], axis=0)
         if ranks.system != "X":  # which starts at random
             name, allowed = f"{ranks.system}: users whose rank is another one", {"Y": 0, "Z": 105}
             yield result(name, int(np.count_nonzero(other)), allowed[ranks.system])
-    parts, start = split(movielens(), "last 1"), time.perf_counter()
-    seeds = [finish(parse_recommender(X).train(parts.training, seed)) for seed in range(5)]
-    sets = [finish(rank(model.scores, parts, system="X")) for model in seeds]
+    parts, start = sd.split(movielens(), "last 1"), time.perf_counter()
+    seeds = [sd.finish(sd.parse_recommender(X).train(parts.training, seed)) for seed in range(5)]
+    sets = [sd.finish(sd.rank(model.scores, parts, system="X")) for model in seeds]
     for metric, printed, allowed in (("Recall@10", 7.78, 0.15), ("AUC", 89.1, 0.2)):
         ours = 100 * np.mean([sd.mean(metric, ranks) for ranks in sets])
         yield result(f"X, 5 seeds: {metric} {ours:.2f}", abs(ours - printed), allowed)
     start = time.perf_counter()
-    sets = finish(EXPERIMENTS["steck"].run(with_unrated(movielens())))
+    sets = sd.finish(EXPERIMENTS["steck"].run(with_unrated(movielens())))
     ours = [sd.mean("ATOP", ranks) for ranks in sets]
     for row, value in zip(TABLE_2, ours, strict=True):
         name = f"Steck's Table 2, {row.objective}: ATOP {value:.4f}"
@@ -135,7 +131,7 @@ def beside_implicit(quick: bool) -> Iterator[Result]:
         return
     from scipy.sparse import csr_matrix
 
-    training, alpha, ridge = split(movielens(), "last 1").training, 0.2, 10.0
+    training, alpha, ridge = sd.split(movielens(), "last 1").training, 0.2, 10.0
     confidence = csr_matrix(training.matrix > 0).astype(np.float32) * ((1 + alpha) / alpha)
 
     def theirs(sweeps: int, cg: bool, confidence: Any = confidence) -> Any:
@@ -147,7 +143,7 @@ def beside_implicit(quick: bool) -> Iterator[Result]:
         return model.user_factors / scale, model.item_factors / scale
 
     def ours(sweeps: int) -> Any:
-        model = finish(recommender("iALS", sweeps=sweeps).train(training))
+        model = sd.finish(sd.recommender("iALS", sweeps=sweeps).train(training))
         return model.users, model.items
 
     for sweeps, cg in ((5, False), (5, True), (40, False)):
@@ -168,12 +164,12 @@ def ten_million_interactions() -> Callable[[Any], Any]:
     popularity = np.cumsum(np.arange(10, 20_010) ** -0.8)
     item = np.searchsorted(popularity, popularity[-1] * rng.random(10**7)).astype(np.int32)
     user = rng.integers(0, 100_000, 10**7, dtype=np.int32)
-    parts = split(Interactions(np.arange(100_000), np.arange(20_000), user, item), "last 1")
+    parts = sd.split(sd.Interactions(np.arange(100_000), np.arange(20_000), user, item), "last 1")
 
     def work(progress: Any) -> list[float]:
-        train = parse_recommender(X).train(parts.training)
+        train = sd.parse_recommender(X).train(parts.training)
         trained, model = timed(lambda: half(train, progress, 0.0))
-        ranked, _ = timed(lambda: half(rank(model.scores, parts, system="X"), progress, 0.5))
+        ranked, _ = timed(lambda: half(sd.rank(model.scores, parts, system="X"), progress, 0.5))
         return [trained, ranked]
 
     return work

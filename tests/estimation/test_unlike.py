@@ -12,8 +12,7 @@ from sampledash.estimation.estimate import compare
 from sampledash.estimation.vectors import fit_learned
 from sampledash.metrics import as_metric
 from sampledash.sampled_rank_sets import LEVEL, READINGS, SampledRankSet, chance_if_set
-from tests.benchmarks.bounds import misses
-from tests.benchmarks.unlike import CASES
+from tests.benchmarks.bounds import CASES, misses
 from tests.estimation.cases import least_held
 from tests.oracles import WITH, WITHOUT
 
