@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,16 +44,14 @@ async def changes(explore, moved, values, size: int, going: asyncio.Task[Any]) -
     return waits
 
 
-async def until(shown: Callable[[Any], bool], lab: Session, going: asyncio.Task[Any]) -> float:
-    """Seconds until an element is shown, or all is."""
+async def until(ends: str, lab: Session, going: asyncio.Task[Any]) -> float:
+    """Seconds until something of a kind or key that ends so is shown, or all is."""
     clock = time.perf_counter()
-    while not (any(map(shown, lab.shown)) or going.done()):
+    while not going.done():
+        if any(f"{type(x).__name__}{getattr(x, 'id', '')}".endswith(ends) for x in lab.shown):
+            break
         await asyncio.sleep(0.002)
     return time.perf_counter() - clock
-
-
-def button(name: str) -> Callable[[Any], bool]:
-    return lambda element: str(getattr(element, "id", "")).endswith(f"-{name}")
 
 
 async def training(lab: Session) -> asyncio.Task[Any]:
@@ -67,13 +64,13 @@ async def training(lab: Session) -> asyncio.Task[Any]:
 async def bar_and_halt(lab: Session) -> tuple[float, float]:
     """Seconds from the button to the first bar, and from a halt until it is one."""
     going = await training(lab)
-    first = await until(lambda element: type(element).__name__ == "Progress", lab, going)
-    await until(button("halt"), lab, going)
+    first = await until("Progress", lab, going)
+    await until("-halt", lab, going)
     await asyncio.wait([going], timeout=first)
     halt = widget(lab.shown, "halt")
     halt.trigger_value = True
     await lab.ask(halt)
-    halted = await until(button("go_on"), lab, going)
+    halted = await until("-go_on", lab, going)
     going.cancel()
     return first, halted
 

@@ -55,14 +55,10 @@ class Case:
         return not ("ties" in self.kind and self.scheme in weighed)
 
     def options(self, correction: str | None) -> dict[str, Any]:
-        options: dict[str, Any] = {"scheme": self.scheme, "correction": correction}
-        if self.scheme == MASS:
-            options["scheme"] = POPULARITY
-        if self.scheme == POPULARITY:
-            options["odds"] = 2.0
-        if self.kind == "micro":
-            options["weighting"] = "relevant-items"
-        return options
+        scheme = POPULARITY if self.scheme == MASS else self.scheme
+        odds = {"odds": 2.0} if self.scheme == POPULARITY else {}
+        weighting = {"weighting": "relevant-items"} if self.kind == "micro" else {}
+        return {"scheme": scheme, "correction": correction, **odds, **weighting}
 
     @property
     def corrections(self) -> tuple[str | None, ...]:

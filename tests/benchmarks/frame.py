@@ -19,7 +19,7 @@ def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespa
     """Of a command: what a flag says, and the number that is taken unless one is given."""
     parser = argparse.ArgumentParser(description=doc)
     if only:
-        parser.add_argument("--only", nargs="*", choices=[*only], default=[*only])
+        parser.add_argument("--only", nargs="+", choices=[*only], default=[*only])
     for name, flag in more.items():
         say = {"action": "store_true", "help": flag}
         number = {"type": type(flag), "default": flag, "help": "%(default)s"}

@@ -12,7 +12,6 @@ import asyncio
 import re
 import time
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,19 +38,13 @@ class Reader:
     seen: list[tuple[list[Any], int]] = field(default_factory=list)  # what was shown at which m
     names_sent: set[str] = field(default_factory=set)
 
-    @property
-    def names(self) -> list[str]:
-        return [f"{letter}reader{self.number:03d}" for letter in "ABC"]
-
-    @cached_property
-    def sets(self) -> list[sd.RankSet]:
+    def __post_init__(self) -> None:
+        self.names = [f"{letter}reader{self.number:03d}" for letter in "ABC"]
+        ranks = 1 + np.random.default_rng(self.number).random((3, 10)) ** [[2], [3], [4]] * (N - 1)
+        named = zip(self.names, ranks.astype(int), strict=True)
+        self.sets = [sd.RankSet(name, own, n=N) for name, own in named]
         if not self.number:
-            return sd.example("movielens-xyz")
-        rng = np.random.default_rng(self.number)
-        return [
-            sd.RankSet(name, (1 + rng.random(10) ** power * (N - 1)).astype(int), n=N)
-            for name, power in zip(self.names, (2, 3, 4), strict=True)
-        ]
+            self.sets = sd.example("movielens-xyz")
 
     async def read(self, address: str, changes: int, every: float, begin: float) -> None:
         """Open the page, then change m every so often."""

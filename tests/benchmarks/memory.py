@@ -21,12 +21,10 @@ PATIENCE = 120  # seconds
 
 def table(rows: int) -> bytes:
     """Ranks of two systems, a row each."""
-    rng = np.random.default_rng(1)
-    lines = ["system,rank,n"]
-    for system, power in (("A", 2), ("B", 3)):
-        ranks = (1 + rng.random(rows // 2) ** power * 99_999).astype(int)
-        lines += [f"{system},{rank},100000" for rank in ranks]
-    return "\n".join(lines).encode()
+    shares = np.random.default_rng(1).random((2, rows // 2)) ** [[2], [3]]
+    both = zip("AB", (1 + shares * 99_999).astype(int), strict=True)
+    lines = (f"{system},{rank},100000" for system, ranks in both for rank in ranks)
+    return "\n".join(["system,rank,n", *lines]).encode()
 
 
 async def uploaded(address: str, data: bytes, pid: int) -> float:

@@ -31,19 +31,16 @@ ROOT = Path(__file__).parents[2]
 RANKS = "system,rank,n_candidates\nA,11,200\nA,11,200\nB,4,200\nB,150,200\n"
 
 
-def systems(number: int, instances: int, n: int, rng: np.random.Generator) -> list[sd.RankSet]:
-    """Systems that rank the same instances, better and worse at the top in different ways."""
-    sets = []
+def judged(number: int, instances: int, n: int, corrected: bool) -> Any:
+    """Verdict of systems that are better and worse at the top in different ways.
+
+    At every m, or corrected too and then on the quick ladder.
+    """
+    rng, sets = np.random.default_rng(corrected), []
     for s in range(number):
         share = rng.beta(0.35 + 0.2 * s / number, 1.6 + s / number, instances)
         ranks = np.minimum(1 + (n * share).astype(np.int64), n)
         sets.append(sd.RankSet(f"S{s}", ranks, n, instances=np.arange(instances)))
-    return sets
-
-
-def whole(number: int, instances: int, n: int, corrected: bool) -> Any:
-    """Verdict of systems: at every m, or corrected too and then on the quick ladder."""
-    sets = systems(number, instances, n, np.random.default_rng(corrected))
     corrections = CORRECTIONS[: None if corrected else 1]
     how = {"scheme": WITHOUT, "m_values": quick_ladder(n - 1) if corrected else None}
 
@@ -63,14 +60,14 @@ def budget(quick: bool) -> Iterator[Result]:
     small = (4, 300, 200, True), (20, 600, 370, False)
     large = (10, 100_000, 10_000, True), (200, 6_000, 3_706, False)
     for number, instances, n, corrected in small if quick else large:
-        run = alone(whole, number, instances, n, corrected)
+        run = alone(judged, number, instances, n, corrected)
         rows, wanted, right = run.result
         wrong = (rows != wanted) + (not run.rising) + (corrected and run.peak > GIB)
         how = "5 metrics, 4 corrections" if corrected else "5 metrics, every m"
         name = f"verdict, {number} systems x {instances:,}, {how}"
         note = f"{run.told()}, {run.calls:,} progress calls, {right:,} of {rows:,} right from an m"
-        within = 10.0 if corrected else None
-        yield Result(name, run.seconds, None, float(wrong), 0, within=within, note=note)
+        limit = 10.0 if corrected else None
+        yield Result(name, run.seconds, None, float(wrong), 0, None, limit, note)
 
 
 def corrected(quick: bool) -> Iterator[Result]:
@@ -78,13 +75,13 @@ def corrected(quick: bool) -> Iterator[Result]:
     sets, top = sd.example("movielens-xyz"), 40 if quick else None
     for scheme, recipe in product(UNIFORM, ("CLS", "BV 0.1", "LS")):
         fresh()
-        run = partial(sd.flips, "Recall@10", sets, top, correction=recipe, scheme=scheme)
-        seconds, flips = timed(run)
+        how = {"correction": recipe, "scheme": scheme}
+        seconds, flips = timed(partial(sd.flips, "Recall@10", sets, top, **how))
         name, note = f"flips of Recall@10, {recipe}, {scheme}", f"at {[flip.m for flip in flips]}"
         yield Result(name, seconds, None, None, 0, within=8.0, note=note)
         fresh()
-        work = partial(sd.verdict, FITTED, sets, 100, [recipe], m_max=top, scheme=scheme)
-        seconds, table = timed(work)
+        how = {"m_max": top, "scheme": scheme}
+        seconds, table = timed(partial(sd.verdict, FITTED, sets, 100, [recipe], **how))
         # No order is right from an m below its last flip.
         last = {frozenset(flip[:2]): flip.m for flip in flips}
         rows = table[(table.metric == "Recall@10") & table.right_from.notna()]
@@ -198,7 +195,7 @@ def wrong_arguments(quick: bool) -> Iterator[Result]:
     def too_long(*_: object) -> None:
         raise TimeoutError(f"longer than {MOST_SECONDS} s")
 
-    def judged(call: Any) -> str:
+    def fault_of(call: Any) -> str:
         signal.alarm(MOST_SECONDS)
         try:
             return call.judged()
@@ -207,7 +204,7 @@ def wrong_arguments(quick: bool) -> Iterator[Result]:
 
     before = signal.signal(signal.SIGALRM, too_long)
     calls = islice(wrong_calls(2), count)
-    seconds, wrong = timed(lambda: [f"{x}: {fault}" for x in calls if (fault := judged(x))])
+    seconds, wrong = timed(lambda: [f"{x}: {fault}" for x in calls if (fault := fault_of(x))])
     signal.signal(signal.SIGALRM, before)
     note = f"{len(wrong)} wrong {wrong[:3] or ''}"
     yield Result(f"{count:,} calls with wrong arguments", seconds, None, len(wrong), 0, note=note)
