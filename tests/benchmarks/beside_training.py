@@ -7,8 +7,6 @@ where the median of a change is more than 3 times that without training, or wher
 a halt takes more than a second.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from itertools import count

@@ -419,13 +419,13 @@ def unlike(quick: bool) -> Iterator[Result]:
         metric, rng = as_metric(text), np.random.default_rng(11)
 
         def sample(draw=draw, metric=metric, rng=rng):
-            found = draw(rng)
-            return found.srs, float(metric(found.ranks, found.n).mean())
+            srs, ranks, n = draw(rng)
+            return srs, float(metric(ranks, n).mean())
 
-        found = misses(runs, sample, partial(bounds, metric))
-        missed = round(float(found.shares[0]) * found.seen)
-        note = f", {missed} of {found.seen} missed, refused {runs - found.seen}"
-        yield found.result(f"misses, {text}: {case}", UNLIKE, quick, note)
+        seen = misses(runs, sample, partial(bounds, metric))
+        missed = round(float(seen.shares[0]) * seen.seen)
+        note = f", {missed} of {seen.seen} missed, refused {runs - seen.seen}"
+        yield seen.result(f"misses, {text}: {case}", UNLIKE, quick, note)
 
 
 BENCHMARKS = (programmes, held, hard, decided, shaped, decided_by_the_draw, unlike)

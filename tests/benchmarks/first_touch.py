@@ -7,8 +7,6 @@ the focus, or a typed value; as it is, with the processor slowed four times, and
 within three seconds, as on a page that computes for longer, and lost if they never do.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import threading

@@ -25,9 +25,8 @@ from tests.lab.movielens import DATA, movielens, shipped, with_unrated
 SIZE, USERS, ITEMS = 1_000_000, 6_040, 3_706  # as MovieLens 1M
 X = EXPERIMENTS["krichene"].recommenders["X"]
 #: X, Y, Z, today's linear baseline and a bestseller list; and Steck's nine.
-WITH_BASELINES = Experiment(
-    "last 1", {**EXPERIMENTS["krichene"].recommenders, "E": "EASE", "B": "bestsellers-count"}
-)
+BASELINES = {"E": "EASE", "B": "bestsellers-count"}
+WITH_BASELINES = Experiment("last 1", EXPERIMENTS["krichene"].recommenders | BASELINES)
 
 
 def there(name: str) -> bool:

@@ -7,8 +7,6 @@ page moves no more; the longest task is the browser's, Python is the server's pr
 the sliders whose pictures follow the hand are dragged, and the time between frames is taken.
 """
 
-from __future__ import annotations
-
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ moment. Every session pastes ranks nobody else has, under names nobody else has;
 shown is compared with the core, and everything it is sent is searched for the names of the others.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

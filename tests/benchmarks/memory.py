@@ -35,7 +35,7 @@ async def uploaded(address: str, data: bytes, pid: int) -> float:
         return resident(pid)
 
 
-async def visited(address: str, numbers: range) -> None:
+async def visited(address: str, *numbers: int) -> None:
     """Let readers come, move m twice and leave."""
     begin = time.perf_counter()
     await asyncio.gather(*(Reader(number).read(address, 2, 0.05, begin) for number in numbers))
@@ -47,7 +47,7 @@ def main() -> int:
     rounds, size = (2, 3) if quick else (5, 40)
     with served() as (address, pid):
         for number in (0, 901):  # what is loaded once per process belongs to no reader
-            asyncio.run(visited(address, range(number, number + 1)))
+            asyncio.run(visited(address, number))
         base = resident(pid)
         most = asyncio.run(uploaded(address, data, pid)) - base
         time.sleep(PATIENCE)
@@ -58,11 +58,10 @@ def main() -> int:
         )
         held = []
         for number in range(rounds):
-            asyncio.run(visited(address, range(1 + size * number, 1 + size * (number + 1))))
-            most = resident(pid) - base
+            asyncio.run(visited(address, *range(1 + size * number, 1 + size * (number + 1))))
+            most, which = resident(pid) - base, f"round {number + 1} of {size} readers"
             time.sleep(PATIENCE)
             held.append(resident(pid) - base)
-            which = f"round {number + 1} of {size} readers"
             print(f"{which}: {most:+.0f} MiB, then {held[-1]:+.0f} MiB")
     growth = held[-1] - held[1]
     print(f"after the last round {growth:+.0f} MiB (at most {MORE_AFTER_ROUNDS})")
