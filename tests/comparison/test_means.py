@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from functools import lru_cache
-from math import comb
 
 import numpy as np
 import pytest
@@ -13,18 +12,9 @@ from scipy import stats
 import sampledash as sd
 from sampledash.expectation import resize_prior
 from sampledash.types import Floats, Ints
+from tests import oracles
 from tests.comparison.made import options_of
-from tests.oracles import (
-    SCHEMES,
-    UNIFORM,
-    WITH,
-    WITHOUT,
-    dense_bias_variance,
-    dense_law,
-    dense_target,
-    item_scale,
-    item_value,
-)
+from tests.oracles import SCHEMES, UNIFORM, WITHOUT, dense_law, exact_law
 
 METRIC = ["AUC", "Recall@10", "Precision@10", "NDCG@10", "NDCG", "AP", "AP@20", "RR", "HitRate@5"]
 
@@ -81,24 +71,13 @@ def test_a_block_of_ties_longer_than_any_table(metric: str) -> None:
     assert sd.mean(metric, rs) == pytest.approx(exact, rel=1e-11)
 
 
-def test_few_negatives_are_exact() -> None:
-    # Own n: an instance with fewer than m negatives uses all it has; its metric is then exact.
+def test_more_negatives_than_there_are_change_nothing() -> None:
+    # Fewer than m of some instances: see test_enumeration.
     rs = sd.RankSet("S", [2, 3, 30], [5, 9, 100])
-    law = dense_law(100, 20, WITHOUT)[29]
-    sampled = law @ (1 / np.arange(1, 22))
-    ours = sd.expected_mean("AP", rs, 20, scheme=WITHOUT)
-    assert ours == pytest.approx((1 / 2 + 1 / 3 + sampled) / 3, rel=1e-12)
-    assert sd.std_of_mean("AP", rs, 20, scheme=WITHOUT) == pytest.approx(
-        np.sqrt(law @ (1 / np.arange(1, 22) - sampled) ** 2) / 3, rel=1e-10
-    )
-    # Whatever the correction: theirs is the exact metric; corrections see only the third.
-    vector = sd.correction("BV").fit("AP", sd.Sampling(38, 20, WITHOUT)).values
-    corrected = sd.expected_mean("AP", rs, 20, scheme=WITHOUT, correction="BV 0.1")
-    assert corrected == pytest.approx((1 / 2 + 1 / 3 + law @ vector) / 3, rel=1e-11)
     for m in (99, 5000):
-        ours = sd.expected_mean("AP", rs, m, scheme=WITHOUT)
+        ours = sd.expected_mean("AP", rs, m, scheme=WITHOUT, correction="BV 0.1")
         assert ours == pytest.approx(sd.mean("AP", rs), rel=1e-14)
-    assert sd.std_of_mean("AP", rs, 5000, scheme=WITHOUT) == 0.0
+        assert sd.std_of_mean("AP", rs, m, scheme=WITHOUT) == 0.0
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -152,14 +131,10 @@ def test_few_ties_among_very_many_candidates(m: int) -> None:
     n = 10**8
     blocks = [(1, 20), (7, 300), (40_000_000, 1000), (n - 200, 150)]
     rs = sd.RankSet("S", [r for r, _ in blocks], n, ties=[t for _, t in blocks])
-    ways = comb(n - 1, m)
     law = []
     for r, t in blocks:
-        sums = [
-            sum(comb(a, s) * comb(n - 1 - a, m - s) for a in range(r - 1, r + t))
-            for s in range(m + 1)
-        ]
-        law.append([float(Fraction(x, ways * (t + 1))) for x in sums])
+        rows = [exact_law(n, rank, m, WITHOUT) for rank in range(r, r + t + 1)]
+        law.append([float(sum(column) / (t + 1)) for column in zip(*rows, strict=True)])
     p = np.mean(law, axis=0)
     for metric in ("AP", "NDCG", "Recall@1", "AUC"):
         values = sd.parse_metric(metric)(np.arange(1, m + 2), m + 1)
@@ -173,34 +148,6 @@ def test_few_ties_among_very_many_candidates(m: int) -> None:
     assert 1 - sd.expected_mean("Recall@1", top, m, scheme=WITHOUT) == pytest.approx(
         sum(law[0][1:]), rel=1e-7
     )
-
-
-SEVERAL = ["Recall@5", "AP", "NDCG", "AUC", "Precision@3"]
-
-
-def pair_variance(ranks: tuple[int, int], n: int, m: int, scheme: str, metric: sd.Metric) -> float:
-    """Variance for two relevant items, from the law of (above both, between) by regions."""
-    first, second = ranks[0] - 1, ranks[1] - 2  # irrelevant items above
-    values = [item_value(metric.name, metric.k, j, m) for j in (1, 2)]
-    f, g = (np.array([value(a) for a in range(m + 1)]) for value in values)
-    joint = np.zeros((m + 1, m + 1))
-    for t, p in enumerate(dense_law(n - 1, m, scheme)[second]):  # above the second, and of those
-        if p:
-            inner = dense_law(second + 1, t, scheme)[first] if t else [1.0]
-            joint[t, : t + 1] = p * np.asarray(inner)
-    total = g[:, None] + f[None, :]
-    mean = np.sum(joint * total)
-    return float(np.sum(joint * (total - mean) ** 2)) * item_scale(metric.name, metric.k, 2) ** 2
-
-
-@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
-@pytest.mark.parametrize("text", SEVERAL)
-def test_two_items_against_their_joint_law(scheme: str, text: str) -> None:
-    n, m, metric = 60, 20, sd.parse_metric(text)
-    for ranks in ((1, 2), (3, 4), (5, 40), (30, 31), (1, 60), (59, 60)):
-        rs = sd.RankSet("S", ranks, n, instances=[0, 0])
-        true = pair_variance(ranks, n, m, scheme, metric)
-        assert sd.std_of_mean(text, rs, m, scheme=scheme) ** 2 == pytest.approx(true, abs=1e-14)
 
 
 MIXED = sd.RankSet("M", [3, 5, 9], n=20, instances=["a", "a", "b"])
@@ -228,17 +175,13 @@ def one_dropped(prior: np.ndarray) -> np.ndarray:
     return prior[:-1] * (n - 1 - above) / (n - 1) + prior[1:] * (above + 1) / (n - 1)
 
 
-def test_one_candidate_less_is_one_dropped_at_random() -> None:
-    np.testing.assert_allclose(resize_prior(RISING, 19), one_dropped(RISING), rtol=1e-14)
-
-
-@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
+@pytest.mark.parametrize("scheme", UNIFORM)
 def test_several_relevant_items(scheme: str) -> None:
     # First items: 18 and 19 negatives, mean 18.5, so a population of 20; second: 18, so 19.
     m, gamma = 4, 0.1
     vectors = [
-        dense_bias_variance(
-            dense_law(size, m, scheme), dense_target("ap", None, size, j), gamma, prior
+        oracles.dense_bias_variance(
+            dense_law(size, m, scheme), oracles.dense_target("ap", None, size, j), gamma, prior
         )
         for j, size, prior in ((1, 20, RISING), (2, 19, one_dropped(RISING)))
     ]

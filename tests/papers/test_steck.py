@@ -1,4 +1,4 @@
-"""Steck's theorem by enumeration and simulation, and what his text states."""
+"""Steck's theorem: simulation against enumeration; and what his text states."""
 
 from itertools import combinations, product
 
@@ -20,14 +20,6 @@ def by_subsets(chance: list[float]) -> np.ndarray:
     return MEASURES @ (seen / seen.sum(axis=1, keepdims=True)).T @ weight / weight.sum()
 
 
-def test_theorem_by_enumeration() -> None:
-    # Eq. 6-7: given what is observed at all, the mean is that of the complete data.
-    complete = MEASURES.mean(axis=1)
-    for chance in (0.05, 0.3, 0.9):
-        assert by_subsets([chance] * 5) == pytest.approx(complete, abs=1e-14)
-    assert np.all(by_subsets([0.9, 0.5, 0.4, 0.2, 0.1]) - complete > [0.1, 0.05])
-
-
 @pytest.mark.parametrize("chance", [[0.3] * 5, [0.9, 0.5, 0.4, 0.2, 0.1]])
 def test_simulation_is_the_enumeration(chance: list[float]) -> None:
     rng, runs = np.random.default_rng(6), 20_000
@@ -43,10 +35,7 @@ def test_simulation_is_the_enumeration(chance: list[float]) -> None:
 
 @pytest.mark.parametrize("n", range(2, 11))
 def test_sampled_measures_by_enumeration(n: int) -> None:
-    """Section 2.3: every set of m of the n - 1 others, all ranks, all shares j/m, and one between.
-
-    TOPK(j/m) is Recall@T, T the (j+1)-th smallest place drawn, which is (j+1) n / (m+1) on average.
-    """
+    """Section 2.3: every set of m of the n - 1 others, all ranks, all shares j/m and another."""
     ranks = np.arange(1, n + 1)
     for m in range(1, n):
         sampling = sd.Sampling(n, m, WITHOUT)
@@ -55,10 +44,6 @@ def test_sampled_measures_by_enumeration(n: int) -> None:
         for share in [j / m for j in range(m + 1)] + [0.35]:
             ours = sd.expected(sd.metric("topk", k=share), ranks, sampling)
             assert ours == pytest.approx(np.mean(above / m <= share, axis=0), abs=1e-12)
-        for j in range(m):
-            assert samples[:, j].mean() == pytest.approx((j + 1) * n / (m + 1))
-            ours = sd.expected(sd.metric("topk", k=j / m), ranks, sampling)
-            assert ours == pytest.approx(np.mean(samples[:, [j]] >= ranks, axis=0), abs=1e-12)
         ours = sd.expected("ATOP", ranks, sampling)
         assert ours == pytest.approx(np.mean(1 - above / m, axis=0))
 
@@ -97,19 +82,3 @@ def test_what_the_text_states(xyz: list[sd.RankSet]) -> None:
     ]
     small = next(f for f in findings if "(small)" in f.quote)
     assert small.ours == pytest.approx(float(np.mean(none) / np.mean(x.ranks == 1)), rel=1e-9)
-
-
-def test_areas_of_one_list() -> None:
-    """Eq. 8 and 9 with their signs put right are the AUC of pairs in the right order."""
-    rng = np.random.default_rng(8)
-    for _ in range(50):
-        n = int(rng.integers(2, 25))
-        size = int(rng.integers(1, n))
-        ranks = rng.choice(np.arange(1, n + 1), size, replace=False)
-        others = np.setdiff1d(np.arange(1, n + 1), ranks)
-        auc = float(np.mean(ranks[:, None] < others))
-        printed = (np.sum(n + 1 - ranks) + size * (size + 1) / 2) / (size * (n - size))
-        assert printed - (size + 1) / (n - size) == pytest.approx(auc)
-        extra = (size - 1) / (n - size)
-        atop = sd.parse_metric("ATOP").of_set(ranks.tolist(), n)
-        assert (1 + extra) * atop - extra / 2 == pytest.approx(auc)

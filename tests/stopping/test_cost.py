@@ -1,6 +1,4 @@
-"""What stopping when decided costs: against all orders, simulation, and the measured table."""
-
-from __future__ import annotations
+"""What stopping when decided costs: all orders, the measured table; what a pilot says of it."""
 
 from itertools import permutations
 from math import factorial
@@ -46,19 +44,6 @@ def test_of_a_rank_set_with_ties_and_several_relevant_items() -> None:
         variance += count * np.var(costs) / 36
     found = sd.mean_stopping_cost("NDCG@2", ranks)
     assert found == pytest.approx((mean, np.sqrt(variance)), abs=1e-12)
-
-
-def test_against_simulation_at_the_size_of_movielens() -> None:
-    rng, n, k, runs = np.random.default_rng(3), 3541, 10, 400
-    for rank in (11, 40, 900):
-        # The place of the k-th of rank - 1 marked ones among n - 1.
-        draws = [
-            np.sort(rng.choice(n - 1, rank - 1, replace=False))[k - 1] + 1 for _ in range(runs)
-        ]
-        cost = sd.stopping_cost("AP@10", rank, n)
-        assert abs(np.mean(draws) - cost.mean) < 4 * cost.std / np.sqrt(runs)
-        # The error of a standard deviation is at most about this, for laws so nearly normal.
-        assert abs(np.std(draws) / cost.std - 1) < 4 * 1.5 / np.sqrt(2 * runs)
 
 
 #: Scores a user, and their share of full ranking in percent, as measured beforehand.
@@ -113,3 +98,27 @@ def test_share_cutoffs_stop_where_their_place_is() -> None:
         for k, r, n in ((11, 3, 101), (11, 30, 101), (6, 12, 51))
     ]
     assert found == pytest.approx(np.mean(costs), abs=1e-12)
+
+
+def test_range_holds_the_cost_of_the_pilot_and_of_all(xyz: list[sd.RankSet]) -> None:
+    rng, held = np.random.default_rng(4), 0
+    for ranks in xyz:
+        truth = sd.mean_stopping_cost("NDCG@10", ranks).mean
+        for size in (400, 6040):
+            for _ in range(3):
+                at = rng.choice(6040, size, replace=False)
+                some = sd.RankSet("S", ranks.ranks[at], ranks.n[at])
+                low, high = sd.stopping_range("NDCG@10", sd.sample_ranks(some, 100, rng), 6040)
+                held += low <= truth <= high
+                assert high - low < (truth if size == 6040 else 1.5 * truth)
+    assert held >= 17  # of 18, at 95 %
+
+
+def test_more_of_others_is_less_certain_and_all_ranks_tell_all() -> None:
+    ranks = sd.RankSet("S", np.arange(1, 201), 201)
+    pilot = sd.sample_ranks(ranks, 40, np.random.default_rng(1))
+    own, more, any_ = (sd.stopping_range("RR@5", pilot, size) for size in (None, 400, np.inf))
+    assert any_[0] < more[0] < own[0] < own[1] < more[1] < any_[1]
+    whole = sd.SampledRankSet("S", ranks.ranks, 201, 200, scheme="without-replacement")
+    cost = sd.mean_stopping_cost("RR@5", ranks).mean
+    assert sd.stopping_range("RR@5", whole) == pytest.approx((cost, cost), abs=1e-9)
