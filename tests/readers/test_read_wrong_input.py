@@ -8,7 +8,7 @@ import pytest
 
 from sampledash.readers import tables, trec, upload_limits
 from sampledash.readers.files import read_rank_sets, sampled_sets
-from sampledash.readers.pasted import open_text, parse_rank_text
+from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_text
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import DifferentInstances
 from tests.hostile import npy, saved
@@ -25,6 +25,7 @@ SHORT = {
     "TEN": "".join(f"{i},99,{90 - i}\n" for i in range(1, 11)),
     "\\n": "\n",
     "\\r": "\r",
+    "\\t": "\t",
 }
 
 #: How a text X is read, what all sentences hold and their kind; then texts and their sentences.
@@ -59,6 +60,7 @@ user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep 
 HEADA,u,5,9\nB,u,5,9\nA,v,5,9\n\nA,u,5,9\nB,v,1,9\n
     | line 6, column 'rank' … system 'A' … instance 'u' … rank 5 twice … first in line 2
 HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
+HEADA,u,4,50\nA,u,>10,50\nA,u,4,50\n | 'u' has rank 4 twice
 rank,n,ties\n3,9,0\n3,9,7\n | line 3, column 'ties' … rank 3 … with 7 others … n = 9
 rank,n,mass_above\n3,9,1.5\n | line 2, column 'mass_above' … 1.5 … 0..1
 rank,n,mass_above\n3,9,inf\n | line 2, column 'mass_above' … inf … 0..1
@@ -121,6 +123,10 @@ A,u,3,many | column 'n' … 'many' is not a number … number of candidates
 A,u,1,1 | column 'n' … at least 2 … got 1
 A,,3,9 | column 'user' … blank … label of the user
 ,u,3,9 | column 'system' … blank … name of the system
+A,u,> ten,9 | column 'rank': 'ten' is not a number
+A,u,> 0,9 | column 'rank': '>0' leaves every rank open
+A,u,> -2,9 | '>-2' leaves every rank open
+A,u,> 9,9 | rank >9 is beyond the last of n = 9
 A,u,3,9,7 | 5 cells … 4 columns … quote
 
 == read(X, "my.run", n=9, qrels=QRELS)
@@ -156,6 +162,10 @@ QRELS | my.run holds qrels … give the runs with it
 A: 1 x 3 | system 'A', value 2 … 'x' is not a number … from 1
 A: 1; B: 2.5 | system 'B', value 1 … '2.5' is not a whole number
 A: 3 12; n = 9 | system 'A', value 2 … rank 12 … n = 9 … larger n
+A: >>10, 4; n = 50 | value 1: … is not a number … or >10 for one
+A: 3>10, 4; n = 50 | value 1: … is not a number … or >10 for one
+A: >x, 4; n = 50 | value 1: … is not a number … or >10 for one
+A: >, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 10,000 | system 'A', value 2 … '000' … without separators
 A: 99999999999999999999 | system 'A', value 1
 A: 1; A: 2 | system 'A' twice
@@ -198,6 +208,7 @@ SAMPLEDX,1,1e13,5
 ADAPTIVE,maybe\n | line 3 … adaptive … 'maybe' is not yes or no
 ADAPTIVE,no\n | line 3 … adaptive … system 'A' is said to be adaptive and not to be
 ADAPTIVE,\n | line 3 … adaptive
+system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every sampled rank
 
 == sampled_sets(open_text(X)) | pasted text
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
@@ -217,6 +228,25 @@ m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
 n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
 m = 9\n\nModel,HR@10\nX,x | line 4, column 'HR@10' of the table: 'x'
 Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not
+
+== read_printed(X) | line 2 of the table … with the names of line 1, write
+Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10'
+Model,HR@10,NDCG@\n,,10\nBPR,0.5,0.3 | '10'
+Model,NDCG,MRR\n,10,10\nBPR,0.5,0.3 | '10'
+Model\tAUC\tHit\n\t\tRatio@10\nA\t0.7\t0.2 | 'Ratio@10'
+Model & Recall@10 & NDCG \\\n & & @10 \\\nBPR & 0.5 & 0.3 \\ | '@10'
+
+== read_printed(X) | line 2 … : separate the cells with tabs or commas
+Model Hit Ratio@5 Fancy Score NDCG@5\nSASRec 0.3 0.4 0.2 | line 2
+Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2 | line 2
+Model HR@5 NDCG@5\nSASRec 0.3 | line 2
+Model HR@5 NDCG@5\nSASRec 0.3 high | line 2
+
+== weights_of_text(X, 3, "weights")
+4, 2, -1 | weights, line 1: -1 is negative; weights are 0 or more
+3\n\n1\n-1 | weights, line 4: -1 is negative
+1,3\n2,-1 | weights, line 2: -1 is negative
+1,3\n4,1 | weights, line 2: 4 is not a rank; write a whole number in 1..3
 """
 
 
@@ -226,7 +256,7 @@ def after_a_good_row(row):
 
 
 READERS = (after_a_good_row, open_text, parse_rank_text, read, read_printed, sampled, sampled_sets)
-NAMES = {reader.__name__: reader for reader in READERS} | SHORT
+NAMES = {reader.__name__: reader for reader in (*READERS, weights_of_text)} | SHORT
 
 
 def rows():
