@@ -26,7 +26,11 @@ from sampledash.readers import upload_limits as limits
 needs_ibis = pytest.mark.skipif(
     find_spec("ibis") is None, reason="Ibis is not installed: pip install 'sampledash[warehouse]'"
 )
-INF = float("inf")
+INF, KINDS = float("inf"), ("system", "n_candidates", "rank", "ties")
+
+
+def columns_of(rows, *names):
+    return {name: list(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)}
 
 
 def drawn(seed):
@@ -41,17 +45,9 @@ def drawn(seed):
             for item in rng.permutation(30)[: rng.integers(12, 31)].tolist():  # n differs
                 score = [float(rng.integers(6)), None, -INF][rng.choice(3, p=[0.9, 0.06, 0.04])]
                 rows.append((system, f"u{user}", item, score))
-    columns = ["system", "user_id", "item_id", "score"]
-    table = {
-        name: list(cells) for name, cells in zip(columns, zip(*rows, strict=True), strict=True)
-    }
-    wanted = set(relevant)
-    flags = [int(pair in wanted) for pair in zip(table["user_id"], table["item_id"], strict=True)]
-    pairs = [
-        dict(zip(["user", "item"], zip(*x, strict=True), strict=True))
-        for x in (relevant + relevant[:9], seen)
-    ]
-    return table | {"relevant": flags}, *pairs
+    rows = [(*row, int((row[1], row[2]) in relevant)) for row in rows]
+    table = columns_of(rows, "system", "user_id", "item_id", "score", "relevant")
+    return table, *(columns_of(x, "user", "item") for x in (relevant + relevant[:9], seen))
 
 
 def one_by_one(table, seen=()):
@@ -65,9 +61,7 @@ def one_by_one(table, seen=()):
     found, bare = Counter(), Counter()
     for (system, user), items in lists.items():
         known = [score for score, _, _ in items if score is not None]
-        mine = sorted(
-            (score, item) for score, wanted, item in items if wanted and score is not None
-        )
+        mine = sorted((each[0], each[2]) for each in items if each[1] and each[0] is not None)
         bare[system] += not mine
         for score, item in mine:
             rank = 1 + sum(other > score for other in known)
@@ -82,8 +76,12 @@ def one_by_one(table, seen=()):
 
 
 def histogram(ranks):
-    columns = [ranks[name].tolist() for name in ("system", "n_candidates", "rank", "ties")]
-    return Counter(zip(*columns, strict=True))
+    """How often each system, n, rank and ties occur, in rows or by their count."""
+    kinds = zip(*(ranks[name].tolist() for name in KINDS), strict=True)
+    counted, sizes = Counter(), ranks["count"] if "count" in ranks else [1] * len(ranks)
+    for kind, size in zip(kinds, sizes, strict=True):
+        counted[kind] += int(size)
+    return counted
 
 
 def stored(folder, table, parts=2):
@@ -102,21 +100,18 @@ def stored(folder, table, parts=2):
 
 def in_memory(table, relevant, seen):
     """The same by NumPy."""
-    frame = pd.DataFrame({"score": pd.array(table["score"], "double[pyarrow]")})
-    for name, role in {"user_id": "instance", "item_id": "item"}.items():
-        frame[role] = table[name]
-    frame = frame.assign(system=table["system"], relevant=table["relevant"])
+    roles = {"user_id": "instance", "user": "instance", "item_id": "item"}
+    frame = pd.DataFrame(table).rename(columns=roles).astype({"score": "double[pyarrow]"})
     pairs = [
-        None if x is None else pd.DataFrame(x).rename(columns={"user": "instance"})
+        None if x is None else pd.DataFrame(x).rename(columns=roles).drop_duplicates()
         for x in (relevant, seen)
     ]
-    if pairs[0] is not None:
-        pairs[0] = pairs[0].drop_duplicates()
     sets, said = scores.ranks_of_scores(frame, "scores", *pairs)
     parts = [
-        (rs.system, n, r, t) for rs in sets for n, r, t in zip(rs.n, rs.ranks, rs.ties, strict=True)
+        pd.DataFrame(dict(zip(KINDS, (rs.system, rs.n, rs.ranks, rs.ties), strict=True)))
+        for rs in sets
     ]
-    return Counter((s, int(n), int(r), int(t)) for s, n, r, t in parts), said
+    return histogram(pd.concat(parts)), said
 
 
 def ranked_by(engine, folder, table, relevant, seen, marked):
@@ -145,12 +140,7 @@ def agree(engine, folder, seed, *, marked, without_seen):
     assert same == said
     assert any(f"A: {bare['A']} of 40 instances have no relevant item" in line for line in said)
     assert any("relevant items have no score and are left out" in line for line in said)
-    kinds = ["system", "n_candidates", "rank", "ties"]
-    rows = zip(*(counted[name].tolist() for name in (*kinds, "count")), strict=True)
-    again = Counter()
-    for *kind, count in rows:
-        again[tuple(kind)] += int(count)
-    assert again == expected
+    assert histogram(counted) == expected
     return counted
 
 
@@ -164,6 +154,18 @@ def test_duckdb_and_numpy_count_as_one_by_one(seed, marked, tmp_path):
     assert [rs.max_relevant for rs in sets] == [4, 4]
 
 
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+SPARK = {
+    "master": "local-cluster[2,1,1024]", "executor.memory": "512m",
+    "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1",
+    "ui.enabled": "false", "ui.showConsoleProgress": "false",
+    # The rest is faster on so little.
+    "sql.shuffle.partitions": "2", "sql.adaptive.enabled": "false",
+    "sql.codegen.wholeStage": "false", "sql.codegen.factoryMode": "NO_CODEGEN",
+    "driver.extraJavaOptions": JAVA, "executor.extraJavaOptions": JAVA,
+}  # fmt: skip
+
+
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java: no java here")
 @pytest.mark.skipif(
     find_spec("pyspark") is None, reason="no PySpark: pip install 'sampledash[spark]'"
@@ -173,21 +175,8 @@ def test_spark_on_two_workers_counts_as_one_by_one(tmp_path, monkeypatch):
     for name, value in {"IP": "127.0.0.1", "HOSTNAME": "localhost"}.items():
         monkeypatch.setenv(f"SPARK_LOCAL_{name}", value)
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    settings = {
-        "spark.master": "local-cluster[2,1,1024]",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.executor.memory": "512m",
-        "spark.sql.shuffle.partitions": "2",  # the rest is faster on so little
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
-    }
-    for side in ("driver", "executor"):
-        settings[f"spark.{side}.extraJavaOptions"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    url = "pyspark://?" + urlencode(settings)
+    settings = {"sql.warehouse.dir": tmp_path / "warehouse"} | SPARK
+    url = "pyspark://?" + urlencode({f"spark.{name}": x for name, x in settings.items()})
     monkeypatch.chdir(tmp_path)  # where workers put their logs
     engine = warehouse.connect(url)
     try:
@@ -215,15 +204,12 @@ def test_the_commands_take_folders(tmp_path, capsys):
         assert a.n_instances == b.n_instances
         assert sd.mean("AP", a) == pytest.approx(sd.mean("AP", b), rel=1e-12)
     (tmp_path / "parts").mkdir()
-    for place, rs in enumerate(one):  # a folder of ranks is read as one table
-        frame = pd.read_parquet(ranks)
-        frame[frame["system"] == rs.system].to_parquet(tmp_path / "parts" / f"{place}.parquet")
-    assert main(
-        ["check", str(tmp_path / "parts"), "--metric", "Recall@5", "--m", "9", "--instances", "any"]
-    ) in (0, 1)
-    assert (
-        sd.read_rank_sets(tmp_path / "parts", instances="any")[0].n_instances == one[0].n_instances
-    )
+    for system, frame in pd.read_parquet(ranks).groupby("system"):
+        frame.to_parquet(tmp_path / "parts" / f"{system}.parquet")
+    words = ["check", str(tmp_path / "parts"), "--metric", "Recall@5", "--m", "9"]
+    assert main([*words, "--instances", "any"]) in (0, 1)
+    whole = sd.read_rank_sets(tmp_path / "parts", instances="any")  # as one table
+    assert whole[0].n_instances == one[0].n_instances
 
 
 #: What is done to the table or said in its place, and what is said of it.
@@ -342,12 +328,19 @@ def folders_are_what_they_are_named(engine, folder):
 
 
 def marks_may_be_yes_or_no(engine, folder):
-    """A column of what is relevant as true and false, in Parquet's own type and in words."""
+    """A column of what is relevant as true and false, in Parquet's own type and in words.
+
+    Spark, slow to begin a query, only ranks; DuckDB also looks for what is wrong or left out.
+    """
     rows = {"instance": ["u"] * 3, "item": [1, 2, 3], "score": [1.0, 2.0, 3.0]}
     for place, marks in enumerate(([False, True, None], ["false", " True\t", None])):
         path = str(folder / f"marks {place}.parquet")
         parquet.write_table(pa.table({**rows, "relevant": marks}), path)
-        ranks, _ = warehouse.rank_scores(engine, path)
+        if engine.name == "duckdb":
+            ranks, _ = warehouse.rank_scores(engine, path)
+        else:
+            table = warehouse.score_table(warehouse.opened(engine, path), "marks", marked=True)
+            ranks = warehouse.rank(warehouse.candidates(table))
         assert ranks.to_pandas()[["rank", "n_candidates"]].to_numpy().tolist() == [[2, 3]]
 
 
