@@ -84,16 +84,21 @@ def histogram(ranks):
     return counted
 
 
+def written(path, table):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parquet.write_table(table if isinstance(table, pa.Table) else pa.table(table), path)
+    return str(path)
+
+
 def stored(folder, table, parts=2):
     """Parquet in parts, a folder for each system."""
     whole = pa.table({**table, "score": pa.array(table["score"], pa.float32())})
     for system in sorted(set(table["system"])):
         own = whole.filter(pa.compute.equal(whole["system"], system)).drop(["system"])
-        (folder / f"system={system}").mkdir(parents=True)
+        size = -(-len(own) // parts)
         for part in range(parts):
             path = folder / f"system={system}" / f"part-{part}.parquet"
-            size = -(-len(own) // parts)
-            parquet.write_table(own.slice(part * size, size), path)
+            written(path, own.slice(part * size, size))
     (folder / "_SUCCESS").touch()
     return str(folder)
 
@@ -116,11 +121,10 @@ def in_memory(table, relevant, seen):
 
 def ranked_by(engine, folder, table, relevant, seen, marked):
     """Ranks and histogram by an engine, and what it says."""
-    pairs = [None, None]
-    for place, each in enumerate((None if marked else relevant, seen)):
-        if each is not None:
-            pairs[place] = str(folder / f"{place}.parquet")
-            parquet.write_table(pa.table(each), pairs[place])
+    pairs = [
+        each and written(folder / f"{place}.parquet", each)
+        for place, each in enumerate((None if marked else relevant, seen))
+    ]
     source = stored(folder / "scores", table)
     ranks, said = warehouse.rank_scores(engine, source, *pairs)
     path = str(folder / "ranks.parquet")
@@ -193,8 +197,7 @@ def test_spark_on_two_workers_counts_as_one_by_one(tmp_path, monkeypatch):
 def test_the_commands_take_folders(tmp_path, capsys):
     table, relevant, _ = drawn(4)
     source = stored(tmp_path / "scores", table)
-    pairs = str(tmp_path / "relevant.parquet")
-    parquet.write_table(pa.table(relevant), pairs)
+    pairs = written(tmp_path / "relevant.parquet", relevant)
     ranks, counts = str(tmp_path / "ranks.parquet"), str(tmp_path / "counts.parquet")
     assert main(["rank", source, "--relevant", pairs, "-o", ranks]) == 0
     assert "are left out" in capsys.readouterr().err
@@ -212,80 +215,63 @@ def test_the_commands_take_folders(tmp_path, capsys):
     assert whole[0].n_instances == one[0].n_instances
 
 
-#: What is done to the table or said in its place, and what is said of it.
-WRONG = {
-    "column": (lambda t: t.rename(columns={"score": "points"}), "has no column score"),
-    "nan": (
-        lambda t: t.assign(score=[*[float("nan")] * 3, *[1.0] * (len(t) - 3)]),
-        "3 of the scores are NaN",
-    ),
-    "twice": (lambda t: pd.concat([t, t.head(2)]), "2 rows score an item again, such as item "),
-    "relevant": (lambda t: t.assign(relevant=0), "no item that system 'A' scores is relevant"),
-    "masked": (
-        lambda t: t.assign(score=t["score"].where(t["system"] != "B", -INF)),
-        "no item that system 'B' scores is relevant",
-    ),
-    "full": (
-        lambda t: t.assign(
-            **{x: t[x].mask(t["user_id"] == "u7", 1) for x in ("relevant", "score")}
-        ),
-        "in 1 instance every item that system 'A' scores is relevant",
-    ),
-    "mark": (lambda t: t.assign(relevant=2), "relevant is neither 1 nor 0 in"),
-}
+@pytest.fixture
+def refused(tmp_path, capsys):
+    """A call of the command that ends with one sentence and writes nothing."""
+
+    def call(said, *words):
+        before = sorted(tmp_path.rglob("*"))
+        assert main(list(map(str, words))) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert said in err
+        assert sorted(tmp_path.rglob("*")) == before
+
+    return call
+
+
+ALL = dict.fromkeys(("relevant", "score"), 1)
+# What is done to the table, and what is said of it.
+WRONG = [
+    (lambda t: t.rename(columns={"score": "points"}), "has no column score"),
+    (lambda t: t.assign(score=np.where(t.index < 3, np.nan, 1.0)), "3 of the scores are NaN"),
+    (lambda t: pd.concat([t, t.head(2)]), "2 rows score an item again, such as item "),
+    (lambda t: t.assign(relevant=0), "no item that system 'A' scores is relevant"),
+    (lambda t: t.assign(score=t["score"].where(t["system"] != "B", -INF)),
+     "no item that system 'B' scores is relevant"),
+    (lambda t: t.mask(t["user_id"] == "u7", t.assign(**ALL)),
+     "in 1 instance every item that system 'A' scores is relevant"),
+    (lambda t: t.assign(relevant=2), "relevant is neither 1 nor 0 in"),
+]  # fmt: skip
 
 
 @needs_ibis
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_with_scores_is_one_sentence(name, tmp_path, capsys):
-    change, said = WRONG[name]
+@pytest.mark.parametrize(("change", "said"), WRONG, ids=range(len(WRONG)))
+def test_what_is_wrong_with_scores_is_one_sentence(change, said, tmp_path, refused):
     frame = change(pd.DataFrame(drawn(5)[0]))
-    folder = tmp_path / "scores"
-    folder.mkdir()
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    if name == "nan":
+    if "NaN" in said:
         cells = pa.array(frame["score"].to_numpy(), from_pandas=False)
         table = table.set_column(table.schema.get_field_index("score"), "score", cells)
-    parquet.write_table(table, folder / "a.parquet")
-    for source in (folder, folder / "a.parquet"):  # an engine, and NumPy
-        words = ["rank", str(source), "-o", str(tmp_path / "ranks.parquet")]
-        refused(words, said, tmp_path, capsys)
-
-
-def refused(words, said, folder, capsys):
-    before = sorted(folder.rglob("*"))
-    assert main(words) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert said in err
-    assert err.count("\n") == 1
-    assert sorted(folder.rglob("*")) == before
+    path = written(tmp_path / "scores" / "a.parquet", table)
+    for source in (tmp_path / "scores", path):  # an engine, and NumPy
+        refused(said, "rank", source, "-o", tmp_path / "ranks.parquet")
 
 
 @needs_ibis
-def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, capsys):
-    table, *_ = drawn(6)
-    source = stored(tmp_path / "scores", table)
-    rank = ["rank", source, "-o"]
-    refused([*rank, str(tmp_path / "no" / "x.parquet")], "cannot be written", tmp_path, capsys)
-    refused([*rank, str(tmp_path)], "cannot be written", tmp_path, capsys)
+def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, refused):
+    rank = ["rank", stored(tmp_path / "scores", drawn(6)[0]), "-o"]
+    refused("cannot be written", *rank, tmp_path / "no" / "x.parquet")
+    refused("cannot be written", *rank, tmp_path)
     away = "duckdb:///no/such/lake.db"
-    refused(
-        [*rank, "x.parquet", "--engine", away],
-        f"engine '{away}' cannot be reached",
-        tmp_path,
-        capsys,
-    )
-    missing = ["rank", "nowhere", "--engine", "duckdb://"]
-    refused(missing, "neither such a file nor such a table", tmp_path, capsys)
-    refused([*rank, "x.parquet", "--n", "9"], "--n is not for an engine", tmp_path, capsys)
+    refused(f"engine '{away}' cannot be reached", *rank, "x.parquet", "--engine", away)
+    refused("neither such a file nor such a table", "rank", "nowhere", "--engine", "duckdb://")
+    refused("--n is not for an engine", *rank, "x.parquet", "--n", "9")
     broken = tmp_path / "scores" / "system=B" / "part-1.parquet"
     broken.write_bytes(broken.read_bytes()[:-9])
-    refused([*rank, "x.parquet"], "scores/system=B/part-1.parquet cannot be read", tmp_path, capsys)
-    shutil.rmtree(tmp_path / "scores" / "system=A")
-    broken.write_bytes(b"")
+    refused("scores/system=B/part-1.parquet cannot be read", *rank, "x.parquet")
     (tmp_path / "none").mkdir()
-    refused(["rank", str(tmp_path / "none")], "holds no file *.parquet", tmp_path, capsys)
+    refused("holds no file *.parquet", "rank", tmp_path / "none")
 
 
 #: Names of folders as writers make them (the last is how Hive writes a blank cell), and systems.
@@ -304,23 +290,21 @@ PARTITIONS = {
 def partitioned(folder, table, names=PARTITIONS):
     """A table in a folder of each name."""
     for name in names:
-        (folder / name).mkdir(parents=True)
-        parquet.write_table(pa.table(table), folder / name / "part-0.parquet")
+        written(folder / name / "part-0.parquet", table)
     return str(folder)
 
 
 def folders_are_what_they_are_named(engine, folder):
     """Systems by their folders, beside a folder that the name would match if it were a pattern."""
-    parquet.write_table(pa.table({"rank": [7]}), (folder / "r1.parquet"))
+    written(folder / "r1.parquet", {"rank": [7]})
     partitioned(folder / "seed=5" / "r1", {"rank": [7]}, ["system=X"])
     source = partitioned(folder / "seed=5" / "r[1]*?{b} =", {"rank": [3]})
     names = [f"{name}/n=9" for name in PARTITIONS]
     for place in (source, partitioned(folder / "[a]", {"rank": [3]}, names)):
         found = warehouse.opened(engine, place).to_pandas()
         assert set(found["rank"]) == {3}
-        assert {x if isinstance(x, str) else None for x in found["system"]} == {
-            *PARTITIONS.values()
-        }
+        systems = {x if isinstance(x, str) else None for x in found["system"]}
+        assert systems == {*PARTITIONS.values()}
         assert set(found.columns) <= {"rank", "system", "n"}  # seed is no name inside it
     assert found["n"].tolist() == [9] * len(PARTITIONS)
     with pytest.raises(ValueError, match="1 rows lack a system"):
@@ -334,8 +318,7 @@ def marks_may_be_yes_or_no(engine, folder):
     """
     rows = {"instance": ["u"] * 3, "item": [1, 2, 3], "score": [1.0, 2.0, 3.0]}
     for place, marks in enumerate(([False, True, None], ["false", " True\t", None])):
-        path = str(folder / f"marks {place}.parquet")
-        parquet.write_table(pa.table({**rows, "relevant": marks}), path)
+        path = written(folder / f"marks {place}.parquet", {**rows, "relevant": marks})
         if engine.name == "duckdb":
             ranks, _ = warehouse.rank_scores(engine, path)
         else:
@@ -372,27 +355,24 @@ def test_commands_and_readers_take_a_folder_for_itself(tmp_path, capsys):
 
 
 @needs_ibis
-def test_parts_are_one_table(tmp_path, capsys):
+def test_parts_are_one_table(tmp_path, capsys, refused):
     source = tmp_path / "scores"
-    source.mkdir()
     rows = {"system": ["A"] * 3, "instance": ["u"] * 3, "item": [1, 2, 3], "relevant": [0, 1, 0]}
     first, other = source / "a.parquet", source / "b.parquet"
-    parquet.write_table(pa.table({**rows, "score": [1, 2, 3]}), first)
+    written(first, {**rows, "score": [1, 2, 3]})
     more = pa.table({**rows, "item": [4, 5, 6], "relevant": [0] * 3, "score": [2.4, 1.5, 0]})
-    parquet.write_table(more, other)  # 2.4 as a whole number would be tied with 2
+    written(other, more)  # 2.4 as a whole number would be tied with 2
     assert main(["rank", str(source)]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "A,u,3,6,0"
-    words = ["rank", str(source)]
-    parquet.write_table(more.drop(["score"]), other)
-    said = "scores/b.parquet: not every part has the column 'score'"
-    refused(words, said, tmp_path, capsys)
-    parquet.write_table(more.set_column(1, "instance", pa.array(["", "u", "u"])), other)
-    refused(words, "1 rows lack a system, an instance or an item", tmp_path, capsys)
+    written(other, more.drop(["score"]))
+    refused("scores/b.parquet: not every part has the column 'score'", "rank", source)
+    written(other, more.set_column(1, "instance", pa.array(["", "u", "u"])))
+    refused("1 rows lack a system, an instance or an item", "rank", source)
     other.write_text("system,instance,item,score\n")
-    refused(words, "another kind of file", tmp_path, capsys)
+    refused("another kind of file", "rank", source)
     other.unlink()
-    parquet.write_table(pa.table({**rows, "score": [1, 2, 3]})[:0], first)
-    refused(words, "scores holds no candidates", tmp_path, capsys)
+    written(first, pa.table({**rows, "score": [1, 2, 3]})[:0])
+    refused("scores holds no candidates", "rank", source)
 
 
 @needs_ibis
@@ -405,23 +385,17 @@ def test_parts_are_one_table(tmp_path, capsys):
         ({"rank": [0, 10, 3]}, "2 ranks are no number from 1 to n"),
     ],
 )
-def test_ranks_that_cannot_be_counted(columns, said, tmp_path, capsys):
+def test_ranks_that_cannot_be_counted(columns, said, tmp_path, refused):
     table = {"system": ["A"] * 3, "rank": [1, 2, 3], "n": [9] * 3, **columns}
-    parquet.write_table(pa.table(table), tmp_path / "part.parquet")
-    refused(["count", str(tmp_path)], said, tmp_path, capsys)
+    written(tmp_path / "part.parquet", table)
+    refused(said, "count", tmp_path)
 
 
 def in_a_process(program, folder, **how):
     """Run a program whose temporary files go to a folder; its exit code and what it complains."""
     folder.mkdir()
-    call = [sys.executable, *program]
-    done = subprocess.run(
-        call,
-        env=os.environ | {"TMPDIR": str(folder)},
-        capture_output=True,
-        text=True,
-        **how,
-    )
+    how |= {"env": os.environ | {"TMPDIR": str(folder)}, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, *program], **how)
     assert list(folder.iterdir()) == []
     return done.returncode, done.stderr
 
@@ -474,16 +448,16 @@ def test_an_engine_is_stopped_and_its_temporary_files_go(tmp_path):
     assert "the disk is full" in said.splitlines()[-1]
 
 
-def test_a_missing_extra_is_named(tmp_path, capsys, monkeypatch):
+def test_a_missing_extra_is_named(tmp_path, refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "ibis", None)
-    refused(["rank", str(tmp_path)], "pip install 'sampledash[warehouse]'", tmp_path, capsys)
+    refused("pip install 'sampledash[warehouse]'", "rank", tmp_path)
     (tmp_path / "part.parquet").touch()
     with pytest.raises(ValueError, match=r"sampledash\[warehouse\]"):
         sd.read_rank_sets(tmp_path)
 
 
 @needs_ibis
-def test_text_that_may_name_systems_is_not_counted_as_one_system(tmp_path, capsys):
+def test_text_that_may_name_systems_is_not_counted_as_one_system(tmp_path, capsys, refused):
     table = {"user": [*"uuvv"], "rank": [1, 2, 3, 4], "n": [9] * 4}
     for name, values, wrong in (
         ("modell", ["A", "B"] * 2, True),
@@ -491,13 +465,11 @@ def test_text_that_may_name_systems_is_not_counted_as_one_system(tmp_path, capsy
         ("bucket", ["0", "1"] * 2, False),
         ("origin", ["ours"] * 4, False),
     ):
-        (folder := tmp_path / name).mkdir()
-        parquet.write_table(pa.table({**table, name: values}), folder / "part.parquet")
-        words = ["count", str(folder)]
+        written(tmp_path / name / "part.parquet", {**table, name: values})
         if wrong:
-            refused(words, "column 'modell': it may name systems", tmp_path, capsys)
+            refused("column 'modell': it may name systems", "count", tmp_path / name)
         else:
-            assert main(words) == 0
+            assert main(["count", str(tmp_path / name)]) == 0
             assert len(capsys.readouterr().out.splitlines()) == 1 + 4
 
 
