@@ -193,7 +193,7 @@ m = 9; m = 10; A: 1 | m twice, 9 and 10
 m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
 
 == sampled(X, n=3000, m=99)
-system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … -1 … below 1
+system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … sampled rank -1 is below 1
 system,sampled_rank\nX,3\nX,0\n | line 3 … add 1
 system,rank\nX,3\nX,2500\n | s.csv, line 3 … 2,500 … m + 1 = 100 … true ranks … Consistency
 system,sampled_rank\nX,0.5\n | line 2 … 0.5 … whole number
