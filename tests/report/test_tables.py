@@ -28,7 +28,7 @@ from sampledash.report.tables import (
     vector_json,
 )
 from tests.report.made import findings
-from tests.report.test_escape import NASTY, read_markdown, read_tex
+from tests.report.test_escape import NASTY, in_one_line, read_markdown, read_tex
 
 
 class Interval(NamedTuple):
@@ -160,7 +160,7 @@ def test_csv_reads_back_to_the_last_digit():
 @pytest.mark.parametrize("name", NASTY)
 def test_names_are_plain_text_everywhere(name):
     table = pd.DataFrame({"system": [name, "B"], "exact": [0.1, 0.2]})
-    line = " ".join("".join(c for c in name if c not in "\x00\u202e").split())
+    line = in_one_line(name)
     assert cells(as_markdown(table))[2][0] == line
     latex = body(as_latex(table))
     assert len(latex) == 2
