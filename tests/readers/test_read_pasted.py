@@ -1,5 +1,7 @@
 """Typed and pasted text, and tables as papers print them; digits are 0 to 9 in whatever is read."""
 
+import re
+
 import pytest
 
 from sampledash.dashboard import state
@@ -20,20 +22,17 @@ LONG = "".join(
 )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_table_1_in_many_spellings():
+    # Table 1 of Krichene & Rendle (KDD 2020); see the tests of the bundled sets.
+    for text in (
         f"A: {FIRST.replace(' ', ', ')}; B: {SECOND}; C: {LAST.replace(' ', ',')}; n = 10000",
         f"n = 10,000\nA: {FIRST}\nB: {SECOND.replace(' ', ', ')}\n\nC: {LAST}\n",
         f"A:{FIRST};\r\nB:{SECOND.replace(' ', ',')},\r\nC:{LAST}\r\nN=10_000",
         f"{WIDE}\nn = 10 000",
         "n = 10000\n" + WIDE.replace(",", "\t"),
         "system,rank,n\n" + LONG,
-    ],
-)
-def test_table_1_in_many_spellings(text):
-    # Table 1 of Krichene & Rendle (KDD 2020); see the tests of the bundled sets.
-    assert parse_rank_text(text) == example("paper-abc")
+    ):
+        assert parse_rank_text(text) == example("paper-abc")
 
 
 def test_typed_ranks_and_what_they_lack():
@@ -86,9 +85,8 @@ def test_numbers_in_links(raw):
         assert all(key in each and raw in each for each in said)
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
+def test_words_in_names_make_no_table():
+    for text, names in (
         ("run 1: 5 6", ["run 1"]),
         ("run 1: 5 6\nrun 2: 7 8", ["run 1", "run 2"]),
         ("model A: 5 6\nsystem B: 5 7\n# n: 9", ["model A", "system B"]),
@@ -96,10 +94,8 @@ def test_numbers_in_links(raw):
         ("model, run 2: 5, 6\nB: 3 4", ["model, run 2", "B"]),
         ("count: 5 6\nB: 3 4", ["count", "B"]),
         ("BPR: k=8, reg: 3 4\nNA: 5 6", ["BPR: k=8, reg", "NA"]),
-    ],
-)
-def test_words_in_names_make_no_table(text, names):
-    assert [s.system for s in parse_rank_text(text, n=9)] == names
+    ):
+        assert [s.system for s in parse_rank_text(text, n=9)] == names
 
 
 def test_odd_lines_and_cells_of_a_printed_table() -> None:
@@ -243,23 +239,8 @@ def test_names_of_metrics_as_papers_write_them(printed: str, mark: str) -> None:
     assert value == pytest.approx(0.5 / unit)
 
 
-WORDS = [
-    "Methods HR@5 HR@10 NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25",
-    "Methods   HR@5  HR @10   NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25",
-    "HR@5 HR@10 NDCG@5 ↑ NDCG@10\nSASRec 0.3 (0.01) 0.4 ± 0.02 0.2* 0.25 †",
-    "The Methods HR@5 HR@10 NDCG@5 NDCG@10\nSASRec  0.3 0.4  0.2 0.25",
-]
-
-
-@pytest.mark.parametrize("text", WORDS)
-def test_words_of_a_pdf(text: str) -> None:
-    (row,), _ = read(text)
-    assert (row.system, list(row.values.values())) == ("SASRec", [0.3, 0.4, 0.2, 0.25])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_line_says_n_and_m() -> None:
+    for text in (
         "m = 99, n = 1000\nModel,HR@10\nX,0.5",
         "Model,HR@10\nX,0.5\n\n# m: 99\nn = 1,000",
         "Model & HR@10 \\\\ X & 0.5 \\\\\n$m = 99$ and $n = 1000$.",
@@ -267,42 +248,45 @@ def test_words_of_a_pdf(text: str) -> None:
         "Model;HR@10\nX;0,5\nm = 99; n_items = 1000",
         "m = 99 negatives, n = 1,000\nModel,HR@10\nX,0.5",
         "n = 1,000 candidates; m = 99 sampled negatives\nModel,HR@10\nX,0.5",
-    ],
-)
-def test_a_line_says_n_and_m(text: str) -> None:
-    table = read_printed(text)
-    assert (table.n, table.m, table.notes) == (1000, 99, [])
-    assert [row.values for row in table.rows] == [{"HR@10": 0.5}]
+    ):
+        table = read_printed(text)
+        assert (table.n, table.m, table.notes) == (1000, 99, [])
+        assert [row.values for row in table.rows] == [{"HR@10": 0.5}]
 
 
-UNITS = {  # of HR@1 and HR@10 (or what is named): their values as read, None: refused
-    "HR@1,HR@10\nX,1.85,6.50\nY,-,0\nZ,1.91,7.10": [0.0185, 0.065, 0.0, 0.0191, 0.071],
-    "HR@1,HR@10\nX,0.85,6.50": None,
-    "HR@1,HR@10\nX,6.50,0.85": None,
-    "HR@1,HR@50\nX,0.31,35.00%": [0.31, 0.35],
-    "HR@1,HR@50 (%)\nX,0.31,35.00": [0.31, 0.35],
-    "HR@1 (%),HR@10\nX,0.85,6.50": [0.0085, 0.065],
-    "HR@10\nX,51.23\nY,0.98": None,
-    "HR@10\nX,51.23%\nY,0.98%": [0.5123, 0.0098],
-    "HR@10 (%)\nX,51.23\nY,0.98": [0.5123, 0.0098],
-    "HR@10\nX,51.23%\nY,0.98": None,
-    "HR@10\nX,0.5123\nY,12.3%": None,
-    "HR@10\nX,51.23%\nY,12.3": [0.5123, 0.123],
-    "HR@10\nX,66.2 ± 0.2%\nY,0.9 ± 0.1%": [0.662, 0.009],
-    "HR@10\nX,0.5123 (12.3%)\nY,0.5": [0.5123, 0.5],
-    "HR@10,NDCG@10\nX,0.9,0.5\nY,-,1.0": [0.9, 0.5, 1.0],
+#: Values as they are read, in percent or not, and from the words of a PDF; None: refused.
+READ = {
+    "Methods HR@5 HR@10 NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25": [0.3, 0.4, 0.2, 0.25],
+    "Methods   HR@5  HR @10   NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25": [0.3, 0.4, 0.2, 0.25],
+    "HR@5 HR@10 NDCG@5 ↑ NDCG@10\nSASRec 0.3 (0.01) 0.4 ± 0.02 0.2* 0.25 †": [0.3, 0.4, 0.2, 0.25],
+    "The Methods HR@5 HR@10 NDCG@5 NDCG@10\nSASRec  0.3 0.4  0.2 0.25": [0.3, 0.4, 0.2, 0.25],
+    "Model,HR@1,HR@10\nX,1.85,6.50\nY,-,0\nZ,1.91,7.10": [0.0185, 0.065, 0.0, 0.0191, 0.071],
+    "Model,HR@1,HR@10\nX,0.85,6.50": None,
+    "Model,HR@1,HR@10\nX,6.50,0.85": None,
+    "Model,HR@1,HR@50\nX,0.31,35.00%": [0.31, 0.35],
+    "Model,HR@1,HR@50 (%)\nX,0.31,35.00": [0.31, 0.35],
+    "Model,HR@1 (%),HR@10\nX,0.85,6.50": [0.0085, 0.065],
+    "Model,HR@10\nX,51.23\nY,0.98": None,
+    "Model,HR@10\nX,51.23%\nY,0.98%": [0.5123, 0.0098],
+    "Model,HR@10 (%)\nX,51.23\nY,0.98": [0.5123, 0.0098],
+    "Model,HR@10\nX,51.23%\nY,0.98": None,
+    "Model,HR@10\nX,0.5123\nY,12.3%": None,
+    "Model,HR@10\nX,51.23%\nY,12.3": [0.5123, 0.123],
+    "Model,HR@10\nX,66.2 ± 0.2%\nY,0.9 ± 0.1%": [0.662, 0.009],
+    "Model,HR@10\nX,0.5123 (12.3%)\nY,0.5": [0.5123, 0.5],
+    "Model,HR@10,NDCG@10\nX,0.9,0.5\nY,-,1.0": [0.9, 0.5, 1.0],
 }
 
 
-@pytest.mark.parametrize("text", UNITS)
-def test_one_unit_where_it_is_clear(text: str) -> None:
-    wanted = UNITS[text]
-    if wanted is None:
-        facts = "line … , column 'HR@1 … of the table: … write %"
-        refused(lambda: read_printed(f"Model,{text}"), facts)
+@pytest.mark.parametrize("text", READ)
+def test_values_of_systems_in_one_unit_where_it_is_clear(text: str) -> None:
+    if READ[text] is None:
+        refused(lambda: read(text), "line … , column 'HR@1 … of the table: … write %")
     else:
-        found = [v for row in values(f"Model,{text}") for v in row.values()]
-        assert found == pytest.approx(wanted, abs=1e-12)
+        rows, _ = read(text)
+        assert [row.system for row in rows] == re.findall(r"^\w+", text.partition("\n")[2], re.M)
+        numbers = [value for row in rows for value in row.values.values()]
+        assert numbers == pytest.approx(READ[text], abs=1e-12)
 
 
 @pytest.mark.parametrize("cell", ["662.2", "662.2 %", "-0.3"])

@@ -1,11 +1,13 @@
 """Every wrong file gets one sentence that names file, row, column, value and remedy."""
 
 import pickle
+import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from sampledash.command_line import main
 from sampledash.readers import tables, trec, upload_limits
 from sampledash.readers.files import read_rank_sets, sampled_sets
 from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_text
@@ -61,6 +63,7 @@ HEADA,u,5,9\nB,u,5,9\nA,v,5,9\n\nA,u,5,9\nB,v,1,9\n
     | line 6, column 'rank' … system 'A' … instance 'u' … rank 5 twice … first in line 2
 HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
 HEADA,u,4,50\nA,u,>10,50\nA,u,4,50\n | 'u' has rank 4 twice
+system,rank,n\nX,1,900\nX,2,1e13\n | line 3, column 'n': n must be at most 1
 rank,n,ties\n3,9,0\n3,9,7\n | line 3, column 'ties' … rank 3 … with 7 others … n = 9
 rank,n,mass_above\n3,9,1.5\n | line 2, column 'mass_above' … 1.5 … 0..1
 rank,n,mass_above\n3,9,inf\n | line 2, column 'mass_above' … inf … 0..1
@@ -188,13 +191,13 @@ run 1: 5 6\nrun 2 | 'run 2' without a name
 m: 100\nA: 1 7 | 'm: 100' … write m = 100 if it is the number of sampled … another name
 n = 50: 1 7 | 'n = 50: 1 7' … give n a line of its own
 # hello\nA: 1 7 | '# hello' … may say n = 3706 and m = 100
+n = 9,000,000,000,000; A: 1 | whole number from 2 to 1,000,000,000,000
 m = many; A: 1 | says m = many … whole number from 1
 m = 9; m = 10; A: 1 | m twice, 9 and 10
 m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
 
 == sampled(X, n=3000, m=99)
 system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … sampled rank -1 is below 1
-system,sampled_rank\nX,3\nX,0\n | line 3 … add 1
 system,rank\nX,3\nX,2500\n | s.csv, line 3 … 2,500 … m + 1 = 100 … true ranks … Consistency
 system,sampled_rank\nX,0.5\n | line 2 … 0.5 … whole number
 system,sampled_rank,count\nX,1,-2\n | line 2 … -2 … below 0
@@ -209,6 +212,11 @@ ADAPTIVE,maybe\n | line 3 … adaptive … 'maybe' is not yes or no
 ADAPTIVE,no\n | line 3 … adaptive … system 'A' is said to be adaptive and not to be
 ADAPTIVE,\n | line 3 … adaptive
 system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every sampled rank
+
+== sampled(X, n=9, m=3) | s.csv
+system,score\nX,0.5\n | NO_RANKS … 'system', 'score'
+1,2,3\nX,0,43\n | a header line such as system,instance,rank,n_candidates, or system,sampled_rank
+system,sampled_rank\nX,0\n | sampled rank 0; the best sampled rank is 1 … count from 0, add 1 to each
 
 == sampled_sets(open_text(X)) | pasted text
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
@@ -378,6 +386,15 @@ def test_no_such_file(tmp_path):
         (5, "parse_rank_text"),
     ):
         refused(lambda source=source: read_rank_sets(source), said)
+
+
+def test_a_missing_extra_is_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    assert main(["rank", str(tmp_path)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n"), "pip install 'sampledash[warehouse]'" in err) == ("", 1, True)
+    (tmp_path / "part.parquet").touch()
+    refused(lambda: read_rank_sets(tmp_path), "sampledash[warehouse]", ValueError)
 
 
 COVER = HEADER + "".join(f"A,u{i},3,9\n" for i in range(8))

@@ -23,7 +23,7 @@ from sampledash.command_line import main
 from sampledash.readers import scores, warehouse
 from sampledash.readers import upload_limits as limits
 
-needs_ibis = pytest.mark.skipif(
+pytestmark = pytest.mark.skipif(
     find_spec("ibis") is None, reason="Ibis is not installed: pip install 'sampledash[warehouse]'"
 )
 INF, KINDS = float("inf"), ("system", "n_candidates", "rank", "ties")
@@ -148,7 +148,6 @@ def agree(engine, folder, seed, *, marked, without_seen):
     return counted
 
 
-@needs_ibis
 @pytest.mark.parametrize(("seed", "marked"), [(1, True), (2, False), (3, False)])
 def test_duckdb_and_numpy_count_as_one_by_one(seed, marked, tmp_path):
     engine = warehouse.connect()
@@ -170,11 +169,10 @@ SPARK = {
 }  # fmt: skip
 
 
-@pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java: no java here")
 @pytest.mark.skipif(
-    find_spec("pyspark") is None, reason="no PySpark: pip install 'sampledash[spark]'"
+    shutil.which("java") is None or find_spec("pyspark") is None,
+    reason="Spark needs Java, and PySpark: pip install 'sampledash[spark]'",
 )
-@needs_ibis
 def test_spark_on_two_workers_counts_as_one_by_one(tmp_path, monkeypatch):
     for name, value in {"IP": "127.0.0.1", "HOSTNAME": "localhost"}.items():
         monkeypatch.setenv(f"SPARK_LOCAL_{name}", value)
@@ -193,7 +191,6 @@ def test_spark_on_two_workers_counts_as_one_by_one(tmp_path, monkeypatch):
         engine._session.stop()
 
 
-@needs_ibis
 def test_the_commands_take_folders(tmp_path, capsys):
     table, relevant, _ = drawn(4)
     source = stored(tmp_path / "scores", table)
@@ -245,7 +242,6 @@ WRONG = [
 ]  # fmt: skip
 
 
-@needs_ibis
 @pytest.mark.parametrize(("change", "said"), WRONG, ids=range(len(WRONG)))
 def test_what_is_wrong_with_scores_is_one_sentence(change, said, tmp_path, refused):
     frame = change(pd.DataFrame(drawn(5)[0]))
@@ -258,7 +254,6 @@ def test_what_is_wrong_with_scores_is_one_sentence(change, said, tmp_path, refus
         refused(said, "rank", source, "-o", tmp_path / "ranks.parquet")
 
 
-@needs_ibis
 def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, refused):
     rank = ["rank", stored(tmp_path / "scores", drawn(6)[0]), "-o"]
     refused("cannot be written", *rank, tmp_path / "no" / "x.parquet")
@@ -327,13 +322,11 @@ def marks_may_be_yes_or_no(engine, folder):
         assert ranks.to_pandas()[["rank", "n_candidates"]].to_numpy().tolist() == [[2, 3]]
 
 
-@needs_ibis
 def test_duckdb_reads_folders_and_marks_as_spark(tmp_path):
     folders_are_what_they_are_named(warehouse.connect(), tmp_path)
     marks_may_be_yes_or_no(warehouse.connect(), tmp_path)
 
 
-@needs_ibis
 def test_commands_and_readers_take_a_folder_for_itself(tmp_path, capsys):
     known = [name for name, system in PARTITIONS.items() if system]
     other = partitioned(tmp_path / "r1", {"user": ["u"], "rank": [7], "n": [9]}, ["system=X"])
@@ -354,7 +347,6 @@ def test_commands_and_readers_take_a_folder_for_itself(tmp_path, capsys):
     assert sorted(line.rpartition(",u,")[0] for line in lines[1:]) == systems
 
 
-@needs_ibis
 def test_parts_are_one_table(tmp_path, capsys, refused):
     source = tmp_path / "scores"
     rows = {"system": ["A"] * 3, "instance": ["u"] * 3, "item": [1, 2, 3], "relevant": [0, 1, 0]}
@@ -375,7 +367,6 @@ def test_parts_are_one_table(tmp_path, capsys, refused):
     refused("scores holds no candidates", "rank", source)
 
 
-@needs_ibis
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
@@ -400,7 +391,6 @@ def in_a_process(program, folder, **how):
     return done.returncode, done.stderr
 
 
-@needs_ibis
 def test_a_full_disk_is_named_and_nothing_is_left(tmp_path):
     source = stored(tmp_path / "scores", drawn(7)[0])
     before = sorted(tmp_path.rglob("*"))
@@ -438,7 +428,6 @@ raise SystemExit(main())
 """
 
 
-@needs_ibis
 def test_an_engine_is_stopped_and_its_temporary_files_go(tmp_path):
     program = ["-c", ENDLESS, "rank"]
     code, said = in_a_process(program, tmp_path / "stopped")
@@ -448,15 +437,6 @@ def test_an_engine_is_stopped_and_its_temporary_files_go(tmp_path):
     assert "the disk is full" in said.splitlines()[-1]
 
 
-def test_a_missing_extra_is_named(tmp_path, refused, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ibis", None)
-    refused("pip install 'sampledash[warehouse]'", "rank", tmp_path)
-    (tmp_path / "part.parquet").touch()
-    with pytest.raises(ValueError, match=r"sampledash\[warehouse\]"):
-        sd.read_rank_sets(tmp_path)
-
-
-@needs_ibis
 def test_text_that_may_name_systems_is_not_counted_as_one_system(tmp_path, capsys, refused):
     table = {"user": [*"uuvv"], "rank": [1, 2, 3, 4], "n": [9] * 4}
     for name, values, wrong in (
