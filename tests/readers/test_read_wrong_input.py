@@ -216,7 +216,7 @@ system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every
 == sampled(X, n=9, m=3) | s.csv
 system,score\nX,0.5\n | NO_RANKS … 'system', 'score'
 1,2,3\nX,0,43\n | a header line such as system,instance,rank,n_candidates, or system,sampled_rank
-system,sampled_rank\nX,0\n | sampled rank 0; the best sampled rank is 1 … count from 0, add 1 to each
+system,sampled_rank\nX,0\n | sampled rank 0; the best sampled rank is 1 … count from 0, add 1 to
 
 == sampled_sets(open_text(X)) | pasted text
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
