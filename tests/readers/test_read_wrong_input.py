@@ -30,7 +30,8 @@ SHORT = {
     "\\t": "\t",
 }
 
-#: How a text X is read, what all sentences hold and their kind; then texts and their sentences.
+#: How a text X is read, what all sentences hold and their kind; then texts and their sentences,
+#: where they are short with || between them.
 TABLE = r"""
 == read(X) | ranks.csv
 HEAD\nA,"two\nlines",1,9\n\n   \nA,v,99,9\n | line 7, column 'rank': rank 99
@@ -118,19 +119,15 @@ A,u,NaN,9 | column 'rank' … 'NaN' is not a number … from 1
 A,u,,9 | column 'rank' … blank … from 1
 A,u,first,9 | column 'rank' … 'first' is not a number … from 1
 A,u,inf,9 | column 'rank' … inf … is not a number
-A,u,"1,000",9 | column 'rank' … '1,000' is not a number
-A,u,True,9 | column 'rank' … True
+A,u,"1,000",9 | column 'rank' … '1,000' is not a number || A,u,True,9 | column 'rank' … True
 A,u,99999999999999999999,9 | column 'rank' … 1e+20 is too large
 A,u,3, | column 'n' … blank … number of candidates
 A,u,3,many | column 'n' … 'many' is not a number … number of candidates
-A,u,1,1 | column 'n' … at least 2 … got 1
-A,,3,9 | column 'user' … blank … label of the user
+A,u,1,1 | column 'n' … at least 2 … got 1 || A,,3,9 | column 'user' … blank … label of the user
 ,u,3,9 | column 'system' … blank … name of the system
 A,u,> ten,9 | column 'rank': 'ten' is not a number
-A,u,> 0,9 | column 'rank': '>0' leaves every rank open
-A,u,> -2,9 | '>-2' leaves every rank open
-A,u,> 9,9 | rank >9 is beyond the last of n = 9
-A,u,3,9,7 | 5 cells … 4 columns … quote
+A,u,> 0,9 | column 'rank': '>0' leaves every rank open || A,u,> -2,9 | '>-2' leaves every rank open
+A,u,> 9,9 | rank >9 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 columns … quote
 
 == read(X, "my.run", n=9, qrels=QRELS)
 RUN2 Q0 b 3 0.5 A\n | line 5 … document 'b' … twice … query '2'
@@ -143,8 +140,7 @@ RUNRUN2 Q0 d 3 1 A B\n | my.run, line 9: 7 fields … has 6
 == read(RUN, "my.run", n=9, qrels=X)
 QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' … judged twice
 QRELSQRELS2 0 d good\n | my.qrels, line 7, relevance … 'good'
-1 0 a 0\n | my.qrels judges no document relevant
-7 0 a 1\n | share no query … '1' here, '7' there
+1 0 a 0\n | my.qrels judges no document relevant || 7 0 a 1\n | share no query … '1' here, '7' there
 RUN | my.qrels does not hold qrels; give lines of four fields
 rank,n\n3,9\n | my.qrels does not hold qrels; give lines of four fields
 
@@ -158,8 +154,7 @@ QRELS1 0 z 1\n | ranks 2 documents and misses 1 relevant ones, more than n = 2
 1 0 z 1\n2 0 z 1\n | misses a relevant item in every query
 
 == read(X, "my.run", n=9)
-RUN | my.run is a TREC run … qrels
-QRELS | my.run holds qrels … give the runs with it
+RUN | my.run is a TREC run … qrels || QRELS | my.run holds qrels … give the runs with it
 
 == parse_rank_text(X) | pasted text
 A: 1 x 3 | system 'A', value 2 … 'x' is not a number … from 1
@@ -170,30 +165,21 @@ A: 3>10, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: >x, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: >, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 10,000 | system 'A', value 2 … '000' … without separators
-A: 99999999999999999999 | system 'A', value 1
-A: 1; A: 2 | system 'A' twice
-A: | no ranks for system 'A'
-A 3 4 | 'A 3 4' … NAME: ranks
-3 4\n5 6 | '3 4' … NAME: ranks
- | no ranks … A: 3, 17, 250
- ; \n | no ranks
-n = 9 | no ranks
-A: 3; n = many | n = many … whole number from 2
-A: 3; n = 8; n = 9 | n twice, 8 and 9
-system,rank\nA,x | line 2, column 'rank' … 'x'
-system,rank | header line but no rows
+A: 99999999999999999999 | system 'A', value 1 || A: 1; A: 2 | system 'A' twice
+A: | no ranks for system 'A' || A 3 4 | 'A 3 4' … NAME: ranks || 3 4\n5 6 | '3 4' … NAME: ranks
+ | no ranks … A: 3, 17, 250 ||  ; \n | no ranks || n = 9 | no ranks
+A: 3; n = many | n = many … whole number from 2 || A: 3; n = 8; n = 9 | n twice, 8 and 9
+system,rank\nA,x | line 2, column 'rank' … 'x' || system,rank | header line but no rows
 n = 9\nsystem,rank\nA,3\nA,12\n | line 4, column 'rank': rank 12
 model A: 5 6\nmodel B: 5 x | system 'model B', value 2: 'x' is not a number
-run 1: 5 6\nrun 2: | no ranks for system 'run 2'
-run 1: 5 6\nrun 2 | 'run 2' without a name
+run 1: 5 6\nrun 2: | no ranks for system 'run 2' || run 1: 5 6\nrun 2 | 'run 2' without a name
 
 == open_text(X) | pasted text
 m: 100\nA: 1 7 | 'm: 100' … write m = 100 if it is the number of sampled … another name
 n = 50: 1 7 | 'n = 50: 1 7' … give n a line of its own
 # hello\nA: 1 7 | '# hello' … may say n = 3706 and m = 100
 n = 9,000,000,000,000; A: 1 | whole number from 2 to 1,000,000,000,000
-m = many; A: 1 | says m = many … whole number from 1
-m = 9; m = 10; A: 1 | m twice, 9 and 10
+m = many; A: 1 | says m = many … whole number from 1 || m = 9; m = 10; A: 1 | m twice, 9 and 10
 m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
 
 == sampled(X, n=3000, m=99)
@@ -222,8 +208,7 @@ system,sampled_rank\nX,0\n | sampled rank 0; the best sampled rank is 1 … coun
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
 
 == read_printed(X)
-system, HR@10 | no values
- | no values
+system, HR@10 | no values ||  | no values
 system, Fame@10\nA, 0.5 | line 1 of the table names no metric: found 'system', 'Fame@10'
 system, HR@10\n\nA, high | line 3, column 'HR@10' of the table: 'high' is not a number
 system, HR@10\nA, 0.5, 0.6 | line 2 of the table has 3 cells, but line 1 names 2 columns
@@ -238,22 +223,19 @@ m = 9\n\nModel,HR@10\nX,x | line 4, column 'HR@10' of the table: 'x'
 Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not
 
 == read_printed(X) | line 2 of the table … with the names of line 1, write
-Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10'
-Model,HR@10,NDCG@\n,,10\nBPR,0.5,0.3 | '10'
+Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10' || Model,HR@10,NDCG@\n,,10\nBPR,0.5,0.3 | '10'
 Model,NDCG,MRR\n,10,10\nBPR,0.5,0.3 | '10'
 Model\tAUC\tHit\n\t\tRatio@10\nA\t0.7\t0.2 | 'Ratio@10'
 Model & Recall@10 & NDCG \\\n & & @10 \\\nBPR & 0.5 & 0.3 \\ | '@10'
 
 == read_printed(X) | line 2 … : separate the cells with tabs or commas
 Model Hit Ratio@5 Fancy Score NDCG@5\nSASRec 0.3 0.4 0.2 | line 2
-Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2 | line 2
-Model HR@5 NDCG@5\nSASRec 0.3 | line 2
+Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2 | line 2 || Model HR@5 NDCG@5\nSASRec 0.3 | line 2
 Model HR@5 NDCG@5\nSASRec 0.3 high | line 2
 
 == weights_of_text(X, 3, "weights")
 4, 2, -1 | weights, line 1: -1 is negative; weights are 0 or more
-3\n\n1\n-1 | weights, line 4: -1 is negative
-1,3\n2,-1 | weights, line 2: -1 is negative
+3\n\n1\n-1 | weights, line 4: -1 is negative || 1,3\n2,-1 | weights, line 2: -1 is negative
 1,3\n4,1 | weights, line 2: 4 is not a rank; write a whole number in 1..3
 """
 
@@ -271,7 +253,7 @@ def rows():
     for section in TABLE.replace("\n    | ", " | ").split("\n== ")[1:]:
         head, *texts = section.strip("\n").split("\n")
         call, every, kind = [*head.split(" | "), "", ""][:3]
-        for text, facts in (line.split(" | ") for line in texts):
+        for text, facts in (case.split(" | ") for line in texts for case in line.split(" || ")):
             yield call, text, f"{every} … {facts}" if every else facts, kind
 
 
