@@ -57,6 +57,8 @@ def test_too_many_typed_systems_and_many_pieces_of_gzip():
 def test_large_files(monkeypatch):
     monkeypatch.setattr(limits.BYTES, "most", 2**20)
     complaint(b"rank\n" + b"3\n" * 2**19, facts="holds more than 1 MiB", n=9)
+    noise = np.random.default_rng(0).integers(48, 58, 2**20 + 1).astype(np.uint8).tobytes()
+    complaint(gzip.compress(noise), "b.csv.gz", "unpacks to more than 1 MiB")
     monkeypatch.setattr(limits.ROWS, "most", 2)
     complaint(b"rank\n" + b"3\n" * 3, facts="holds 3 rows, more than 2", n=9)
 

@@ -261,21 +261,17 @@ READ = {
     "HR@5 HR@10 NDCG@5 ↑ NDCG@10\nSASRec 0.3 (0.01) 0.4 ± 0.02 0.2* 0.25 †": [0.3, 0.4, 0.2, 0.25],
     "The Methods HR@5 HR@10 NDCG@5 NDCG@10\nSASRec  0.3 0.4  0.2 0.25": [0.3, 0.4, 0.2, 0.25],
     "Model,HR@1,HR@10\nX,1.85,6.50\nY,-,0\nZ,1.91,7.10": [0.0185, 0.065, 0.0, 0.0191, 0.071],
-    "Model,HR@1,HR@10\nX,0.85,6.50": None,
-    "Model,HR@1,HR@10\nX,6.50,0.85": None,
+    "Model,HR@1,HR@10\nX,0.85,6.50": None, "Model,HR@1,HR@10\nX,6.50,0.85": None,
     "Model,HR@1,HR@50\nX,0.31,35.00%": [0.31, 0.35],
     "Model,HR@1,HR@50 (%)\nX,0.31,35.00": [0.31, 0.35],
-    "Model,HR@1 (%),HR@10\nX,0.85,6.50": [0.0085, 0.065],
-    "Model,HR@10\nX,51.23\nY,0.98": None,
+    "Model,HR@1 (%),HR@10\nX,0.85,6.50": [0.0085, 0.065], "Model,HR@10\nX,51.23\nY,0.98": None,
     "Model,HR@10\nX,51.23%\nY,0.98%": [0.5123, 0.0098],
-    "Model,HR@10 (%)\nX,51.23\nY,0.98": [0.5123, 0.0098],
-    "Model,HR@10\nX,51.23%\nY,0.98": None,
-    "Model,HR@10\nX,0.5123\nY,12.3%": None,
-    "Model,HR@10\nX,51.23%\nY,12.3": [0.5123, 0.123],
+    "Model,HR@10 (%)\nX,51.23\nY,0.98": [0.5123, 0.0098], "Model,HR@10\nX,51.23%\nY,0.98": None,
+    "Model,HR@10\nX,0.5123\nY,12.3%": None, "Model,HR@10\nX,51.23%\nY,12.3": [0.5123, 0.123],
     "Model,HR@10\nX,66.2 ± 0.2%\nY,0.9 ± 0.1%": [0.662, 0.009],
     "Model,HR@10\nX,0.5123 (12.3%)\nY,0.5": [0.5123, 0.5],
     "Model,HR@10,NDCG@10\nX,0.9,0.5\nY,-,1.0": [0.9, 0.5, 1.0],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", READ)

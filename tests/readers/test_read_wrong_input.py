@@ -301,20 +301,16 @@ WRONG = [
     (saved({"rank": [], "n": []}), PARQUET, "x.parquet has columns but no rows"),
     (b"PAR1....PAR1", {}, "ranks.csv cannot be read as Parquet: it is damaged"),
     (b"PK\x03\x04....", {}, "Excel workbook; save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0....", {}, "Excel workbook"),
-    (b"\x89PNG\r\n\x1a\n", {}, "is a picture"),
+    (b"\xd0\xcf\x11\xe0....", {}, "Excel workbook"), (b"\x89PNG\r\n\x1a\n", {}, "is a picture"),
     (b"%PDF-1.7", {}, "PDF document"),
     (b"\x1f\x8b\x08", {}, "gzip but damaged … or cut off; copy or download"),
     ("\ufeffrank\n3\n".encode("utf-16-le"), {}, "UTF-16; save it as UTF-8"),
     (b'{"rank": [1]}', {}, "JSON"),
     (b'[\n  {\n    "rank": 1\n  }\n]', {}, "ranks.csv is JSON; save the table as CSV"),
-    (b'{\n "A": [1, 2],\n "B": [2, 3]\n}', {}, "JSON"),
-    (b"[[1, 2], [3, 4]]", {}, "JSON"),
+    (b'{\n "A": [1, 2],\n "B": [2, 3]\n}', {}, "JSON"), (b"[[1, 2], [3, 4]]", {}, "JSON"),
     (b"<table><tr><td>rank</td></tr></table>", {}, "a sheet saved as one … save the sheet as CSV"),
-    (b"<!DOCTYPE html><html>", {}, "web page"),
-    (b"rank\n\0\0\0\n", {}, "zero bytes"),
-    (b"BZh91AY&SY", {}, "bzip2 … unpack it, or use gzip"),
-    (b"\xfd7zXZ\0\0", {}, "xz … unpack it"),
+    (b"<!DOCTYPE html><html>", {}, "web page"), (b"rank\n\0\0\0\n", {}, "zero bytes"),
+    (b"BZh91AY&SY", {}, "bzip2 … unpack it, or use gzip"), (b"\xfd7zXZ\0\0", {}, "xz … unpack it"),
     (b"\x28\xb5\x2f\xfd....", {}, "zstd; unpack it"),
 ]  # fmt: skip
 NAMED, LETTERS = ([("system", kind), ("rank", "i8")] for kind in ("U1", "S1"))
@@ -324,19 +320,16 @@ ARRAYS = [
     (np.array([1, np.inf]), "row 2, column 'rank': inf is not a number"),
     (np.array([np.nan]), "row 1, column 'rank': the cell is blank"),
     (np.array([[1, 2], [-4, 3]]), "row 2, column 'BPR 1': rank -4"),
-    (np.array(3), "shape a single number"),
-    (np.ones((2, 2, 2), dtype=int), "shape 2 × 2 × 2"),
+    (np.array(3), "shape a single number"), (np.ones((2, 2, 2), dtype=int), "shape 2 × 2 × 2"),
     (np.array([], dtype=int), "is empty: its shape is 0"),
-    (np.array([True, False]), "true and false"),
-    (np.array(["a"]), "holds text"),
-    (np.array([1j]), "complex numbers"),
-    (np.array(["2020"], dtype="M8[D]"), "not ranks"),
+    (np.array([True, False]), "true and false"), (np.array(["a"]), "holds text"),
+    (np.array([1j]), "complex numbers"), (np.array(["2020"], dtype="M8[D]"), "not ranks"),
     (np.zeros((2, 2), dtype=[("rank", "i8")]), "named fields in the shape 2 × 2"),
     (np.zeros(2, dtype=[("rank", "i8", 2)]), "field 'rank' holds 2 values in each row"),
     (np.zeros(2, dtype=[("rank", "M8[s]")]), "field 'rank' holds neither"),
     (np.array([(b"\xff", 1)], LETTERS), "not UTF-8"),
     (np.zeros(2, dtype=[("score", "i8"), ("user", "i8"), ("ties", "i8")]), "no rank column"),
-]
+]  # fmt: skip
 GOOD = npy(np.arange(1, 9))
 HUGE = GOOD.replace(b"(8,), }", b"(999999999999,), }").replace(b" " * 11 + b"\n", b"\n")
 assert len(HUGE) == len(GOOD)

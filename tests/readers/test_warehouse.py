@@ -77,10 +77,9 @@ def one_by_one(table, seen=()):
 
 def histogram(ranks):
     """How often each system, n, rank and ties occur, in rows or by their count."""
-    kinds = zip(*(ranks[name].tolist() for name in KINDS), strict=True)
     counted, sizes = Counter(), ranks["count"] if "count" in ranks else [1] * len(ranks)
-    for kind, size in zip(kinds, sizes, strict=True):
-        counted[kind] += int(size)
+    for *kind, size in zip(*(ranks[name].tolist() for name in KINDS), sizes, strict=True):
+        counted[tuple(kind)] += int(size)
     return counted
 
 
@@ -112,39 +111,29 @@ def in_memory(table, relevant, seen):
         for x in (relevant, seen)
     ]
     sets, said = scores.ranks_of_scores(frame, "scores", *pairs)
-    parts = [
-        pd.DataFrame(dict(zip(KINDS, (rs.system, rs.n, rs.ranks, rs.ties), strict=True)))
-        for rs in sets
-    ]
+    columns = [(rs.system, rs.n, rs.ranks, rs.ties) for rs in sets]
+    parts = [pd.DataFrame(dict(zip(KINDS, each, strict=True))) for each in columns]
     return histogram(pd.concat(parts)), said
 
 
-def ranked_by(engine, folder, table, relevant, seen, marked):
-    """Ranks and histogram by an engine, and what it says."""
-    pairs = [
-        each and written(folder / f"{place}.parquet", each)
-        for place, each in enumerate((None if marked else relevant, seen))
-    ]
-    source = stored(folder / "scores", table)
-    ranks, said = warehouse.rank_scores(engine, source, *pairs)
-    path = str(folder / "ranks.parquet")
-    warehouse.save(engine, ranks, path, "ranks")
-    return pd.read_parquet(path), warehouse.count_ranks(engine, path).to_pandas(), said
-
-
 def agree(engine, folder, seed, *, marked, without_seen):
+    """An engine, NumPy and the definition have the same ranks, and say the same."""
     table, relevant, seen = drawn(seed)
-    seen = None if without_seen else seen
+    relevant, seen = None if marked else relevant, None if without_seen else seen
     away = set() if seen is None else set(zip(seen["user"], seen["item"], strict=True))
     expected, bare = one_by_one(table, away)
-    ranks, counted, said = ranked_by(engine, folder, table, relevant, seen, marked)
-    assert histogram(ranks) == expected
-    by_numpy, same = in_memory(table, None if marked else relevant, seen)
-    assert by_numpy == expected
-    assert same == said
+    pairs = [
+        each and written(folder / f"{place}.parquet", each)
+        for place, each in enumerate((relevant, seen))
+    ]
+    ranks, said = warehouse.rank_scores(engine, stored(folder / "scores", table), *pairs)
+    path = str(folder / "ranks.parquet")
+    warehouse.save(engine, ranks, path, "ranks")
+    counted = warehouse.count_ranks(engine, path).to_pandas()
+    assert histogram(pd.read_parquet(path)) == histogram(counted) == expected
+    assert in_memory(table, relevant, seen) == (expected, said)
     assert any(f"A: {bare['A']} of 40 instances have no relevant item" in line for line in said)
     assert any("relevant items have no score and are left out" in line for line in said)
-    assert histogram(counted) == expected
     return counted
 
 
@@ -203,13 +192,9 @@ def test_the_commands_take_folders(tmp_path, capsys):
     for a, b in zip(one, other, strict=True):
         assert a.n_instances == b.n_instances
         assert sd.mean("AP", a) == pytest.approx(sd.mean("AP", b), rel=1e-12)
-    (tmp_path / "parts").mkdir()
     for system, frame in pd.read_parquet(ranks).groupby("system"):
-        frame.to_parquet(tmp_path / "parts" / f"{system}.parquet")
-    words = ["check", str(tmp_path / "parts"), "--metric", "Recall@5", "--m", "9"]
-    assert main([*words, "--instances", "any"]) in (0, 1)
-    whole = sd.read_rank_sets(tmp_path / "parts", instances="any")  # as one table
-    assert whole[0].n_instances == one[0].n_instances
+        written(tmp_path / "parts" / f"{system}.parquet", frame.to_dict("list"))
+    assert sd.read_rank_sets(tmp_path / "parts", instances="any") == one  # as one table
 
 
 @pytest.fixture
@@ -367,19 +352,16 @@ def test_parts_are_one_table(tmp_path, capsys, refused):
     refused("scores holds no candidates", "rank", source)
 
 
-@pytest.mark.parametrize(
-    ("columns", "said"),
-    [
+def test_ranks_that_cannot_be_counted(tmp_path, refused):
+    table = {"system": ["A"] * 3, "rank": [1, 2, 3], "n": [9] * 3}
+    for columns, said in (
         ({"seed": [1, 2, 1]}, "counts do not keep column 'seed'"),
         ({"system": [None, "A", "A"]}, "1 rows lack a system"),
         ({"rank": [1, None, 3]}, "1 ranks are no number from 1 to n"),
         ({"rank": [0, 10, 3]}, "2 ranks are no number from 1 to n"),
-    ],
-)
-def test_ranks_that_cannot_be_counted(columns, said, tmp_path, refused):
-    table = {"system": ["A"] * 3, "rank": [1, 2, 3], "n": [9] * 3, **columns}
-    written(tmp_path / "part.parquet", table)
-    refused(said, "count", tmp_path)
+    ):
+        written(tmp_path / "part.parquet", table | columns)
+        refused(said, "count", tmp_path)
 
 
 def in_a_process(program, folder, **how):
