@@ -35,7 +35,7 @@ SHORT = {
 TABLE = r"""
 == read(X) | ranks.csv
 HEAD\nA,"two\nlines",1,9\n\n   \nA,v,99,9\n | line 7, column 'rank': rank 99
-HEAD | ranks.csv has a header line but no rows
+HEAD | ranks.csv has a header line but no rows || rank,count,n\n3,0,9\n4,0,9\n | every count is 0
 system,user,score\nA,u,1\n | NO_RANKS … 'system', 'user', 'score' … system column
 user,n\nu,9\n | NO_RANKS … 'user', 'n' … no column holds ranks
 ties,A\n0,5\n | NO_RANKS … 'ties', 'A' … 'ties' needs one
@@ -68,7 +68,6 @@ system,rank,n\nX,1,900\nX,2,1e13\n | line 3, column 'n': n must be at most 1
 rank,n,ties\n3,9,0\n3,9,7\n | line 3, column 'ties' … rank 3 … with 7 others … n = 9
 rank,n,mass_above\n3,9,1.5\n | line 2, column 'mass_above' … 1.5 … 0..1
 rank,n,mass_above\n3,9,inf\n | line 2, column 'mass_above' … inf … 0..1
-rank,count,n\n3,0,9\n4,0,9\n | every count is 0
 rank,count,n\n3,0,9\n5,2,9\n\n12,1,9\n | line 5, column 'rank': rank 12
 system,rank,n\nA,1,9\n\nA,0x3,9\n | line 4, column 'rank': '0x3' is not a number
 system;rank;n\nA;1;9\nA;2.000;5000\n | ranks.csv, line 3: 2.000 may mean thousands … digits only
@@ -112,11 +111,10 @@ HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
 HEADA,u,1,9\nB,v,1,9\n | share none
 
 == after_a_good_row(X) | ranks.csv, line 4
-A,u,-3,9 | column 'rank' … -3 … below 1 … correct it
+A,u,-3,9 | column 'rank' … -3 … below 1 … correct it || A,u,,9 | column 'rank' … blank … from 1
 A,u,2.5,9 | column 'rank' … 2.5 … not a whole number … from 1
 A,u,12,9 | column 'rank' … rank 12 … n = 9 … correct the rank or the n
 A,u,NaN,9 | column 'rank' … 'NaN' is not a number … from 1
-A,u,,9 | column 'rank' … blank … from 1
 A,u,first,9 | column 'rank' … 'first' is not a number … from 1
 A,u,inf,9 | column 'rank' … inf … is not a number
 A,u,"1,000",9 | column 'rank' … '1,000' is not a number || A,u,True,9 | column 'rank' … True
@@ -191,12 +189,11 @@ system,sampled_rank,count\nX,1,-2\n | line 2 … -2 … below 0
 == sampled(X) | s.csv
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
 SAMPLEDX,1,1,5 | line 3, column 'n_candidates' … n must be at least 2, got 1
-SAMPLEDX,7,900,3 | line 3 … m + 1 = 4
+SAMPLEDX,7,900,3 | line 3 … m + 1 = 4 || ADAPTIVE,\n | line 3 … adaptive
 SAMPLEDX,1,1e13,5
     | line 3, column 'n_candidates' … n must be at most 1,000,000,000,000, got 10,000,000,000,000
 ADAPTIVE,maybe\n | line 3 … adaptive … 'maybe' is not yes or no
 ADAPTIVE,no\n | line 3 … adaptive … system 'A' is said to be adaptive and not to be
-ADAPTIVE,\n | line 3 … adaptive
 system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every sampled rank
 
 == sampled(X, n=9, m=3) | s.csv
@@ -208,7 +205,7 @@ system,sampled_rank\nX,0\n | sampled rank 0; the best sampled rank is 1 … coun
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
 
 == read_printed(X)
-system, HR@10 | no values ||  | no values
+system, HR@10 | no values ||  | no values || Model,HR@10\nGain,0.5 | no values
 system, Fame@10\nA, 0.5 | line 1 of the table names no metric: found 'system', 'Fame@10'
 system, HR@10\n\nA, high | line 3, column 'HR@10' of the table: 'high' is not a number
 system, HR@10\nA, 0.5, 0.6 | line 2 of the table has 3 cells, but line 1 names 2 columns
@@ -216,7 +213,6 @@ system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4 | line 2, column 'HR@10' of the table: 0.5
 system, HR@10\nA, 0.5\nA, 0.6 | line 3 of the table names 'A' again
 Model,HR@10,HR@10\nA,0.1,0.2 | line 1 of the table names HR@10 more than once
 Model,HR@10,H@10\nX,0.5,0.4 | HR@10 more than once, as HR@10 and H@10
-Model,HR@10\nGain,0.5 | no values
 m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
 n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
 m = 9\n\nModel,HR@10\nX,x | line 4, column 'HR@10' of the table: 'x'
