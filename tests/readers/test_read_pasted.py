@@ -4,13 +4,11 @@ import re
 
 import pytest
 
+import sampledash as sd
 from sampledash.dashboard import state
-from sampledash.metrics import parse_metric
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.files import example
-from sampledash.readers.pasted import parse_rank_text, weights_of_text
+from sampledash.readers.pasted import weights_of_text
 from sampledash.readers.printed_table import read_printed
-from sampledash.sampling import parse_sampling
 from tests.readers.reading import read as read_ranks
 from tests.readers.reading import refused
 
@@ -32,20 +30,22 @@ def test_table_1_in_many_spellings():
         "n = 10000\n" + WIDE.replace(",", "\t"),
         "system,rank,n\n" + LONG,
     ):
-        assert parse_rank_text(text) == example("paper-abc")
+        assert sd.parse_rank_text(text) == sd.example("paper-abc")
 
 
 def test_typed_ranks_and_what_they_lack():
     for text in ("3 17 250", "3, 17, 250", "3\n17\n250\n", "3;17;250"):
-        (ranks,) = parse_rank_text(text, n=300)
+        (ranks,) = sd.parse_rank_text(text, n=300)
         assert (ranks.system, ranks.ranks.tolist()) == ("ranks", [3, 17, 250])
-    assert parse_rank_text("A: 3; n = 9", n=500)[0].n.tolist() == [9]
-    refused(lambda: parse_rank_text("A: " + "1 " * limits.TYPED.most), "pasted text … paste less")
+    assert sd.parse_rank_text("A: 3; n = 9", n=500)[0].n.tolist() == [9]
+    refused(
+        lambda: sd.parse_rank_text("A: " + "1 " * limits.TYPED.most), "pasted text … paste less"
+    )
     facts = "(at least 77, … n = 10000"
-    refused(lambda: parse_rank_text("A: 3 77"), facts, limits.MissingCandidates)
+    refused(lambda: sd.parse_rank_text("A: 3 77"), facts, limits.MissingCandidates)
     said = "system 'A', value 2"
-    refused(lambda: parse_rank_text("A: 3 0", n=9), said, limits.ZeroBasedRanks)
-    assert parse_rank_text("A: 3 0", n=9, zero_based=True)[0].ranks.tolist() == [4, 1]
+    refused(lambda: sd.parse_rank_text("A: 3 0", n=9), said, limits.ZeroBasedRanks)
+    assert sd.parse_rank_text("A: 3 0", n=9, zero_based=True)[0].ranks.tolist() == [4, 1]
 
 
 OTHERS = ["٣", "３", "३", "3٣"]
@@ -57,21 +57,21 @@ def test_other_digits_are_refused_by_the_value_and_the_rule(number):
         lambda: read_ranks(f"rank\n1\n{number}\n", n=9),
         lambda: read_ranks(f"rank,n\n1,{number}\n"),
         lambda: read_ranks(f"A,B\n1,2\n2,{number}\n", n=9),
-        lambda: parse_rank_text(f"A: 1 {number}", n=9),
-        lambda: parse_rank_text(f"A: 1\nn = {number}"),
+        lambda: sd.parse_rank_text(f"A: 1 {number}", n=9),
+        lambda: sd.parse_rank_text(f"A: 1\nn = {number}"),
         lambda: weights_of_text(f"1 {number}", 2),
         lambda: read_printed(f"Model,HR@1\nA,0.1{number}"),
         lambda: read_printed(f"Model HR@1\nA 0.1{number}"),
         lambda: read_printed(f"Model,HR@1\nA,0.1\nn = {number}"),
     ):
         refused(read, f"with the digits 0 to 9 … {number}")
-    assert parse_metric("HR@3").k == 3
+    assert sd.parse_metric("HR@3").k == 3
     for read in (
-        lambda: parse_metric(f"HR@{number}"),
-        lambda: parse_metric(f"TOPK@0.{number}"),
-        lambda: parse_sampling(f"n = {number}, m = 1, with-replacement"),
+        lambda: sd.parse_metric(f"HR@{number}"),
+        lambda: sd.parse_metric(f"TOPK@0.{number}"),
+        lambda: sd.parse_sampling(f"n = {number}, m = 1, with-replacement"),
         lambda: read_ranks(f"q Q0 d 1 3 A\nq Q0 e 2 2 A\nq Q0 f {number} 1 A\n", n=9),
-        lambda: parse_sampling(f"n = 9, m = 1, popularity, odds = {number}"),
+        lambda: sd.parse_sampling(f"n = 9, m = 1, popularity, odds = {number}"),
     ):
         refused(read, number, ValueError)
 
@@ -95,7 +95,7 @@ def test_words_in_names_make_no_table():
         ("count: 5 6\nB: 3 4", ["count", "B"]),
         ("BPR: k=8, reg: 3 4\nNA: 5 6", ["BPR: k=8, reg", "NA"]),
     ):
-        assert [s.system for s in parse_rank_text(text, n=9)] == names
+        assert [s.system for s in sd.parse_rank_text(text, n=9)] == names
 
 
 def test_odd_lines_and_cells_of_a_printed_table() -> None:
@@ -235,7 +235,7 @@ def test_names_of_metrics_as_papers_write_them(printed: str, mark: str) -> None:
         refused(lambda: read(f"Model {printed}\nX 0.5"), "names no metric: found … 'Ratio@5'")
         return
     ((key, value),) = values(f"Model{mark}{printed}\nX{mark}0.5")[0].items()
-    assert parse_metric(key) == parse_metric(name.replace("20", "@20"))
+    assert sd.parse_metric(key) == sd.parse_metric(name.replace("20", "@20"))
     assert value == pytest.approx(0.5 / unit)
 
 

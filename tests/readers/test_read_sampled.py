@@ -67,9 +67,8 @@ def test_true_ranks_and_no_n_beyond_the_largest_are_taken() -> None:
     refused(lambda: sampled(text, n=10**13, m=9), "n must be at most", ValueError)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_pasted_text_says_n_and_m_of_all() -> None:
+    for text in (
         "m = 100\nn = 3706\nA: 1, 1, 7",
         "m=100, n=3,706\nA: 1 1 7",
         "# m: 100\n# n: 3706\nsystem,sampled_rank\nA,1\nA,1\nA,7",
@@ -77,14 +76,12 @@ def test_true_ranks_and_no_n_beyond_the_largest_are_taken() -> None:
         "n = 3706\nsystem,sampled_rank,m\nA,1,100\nA,1,100\nA,7,100",
         "m = 100 negatives, n = 3,706\nA: 1, 1, 7",
         "n = 3,706 candidates; m = 100 sampled negatives\nA: 1 1 7",
-    ],
-)
-def test_pasted_text_says_n_and_m_of_all(text: str) -> None:
-    opened = open_text(text)
-    (a,) = sampled_sets(opened)
-    assert lacks(opened) == (False, False)
-    assert (a.system, a.sampled_ranks.tolist()) == ("A", [1, 1, 7])
-    assert (set(a.n), set(a.m)) == ({3706}, {100})
+    ):
+        opened = open_text(text)
+        (a,) = sampled_sets(opened)
+        assert lacks(opened) == (False, False)
+        assert (a.system, a.sampled_ranks.tolist()) == ("A", [1, 1, 7])
+        assert (set(a.n), set(a.m)) == ({3706}, {100})
 
 
 def test_systems_called_m_or_n_and_m_said_of_true_ranks() -> None:

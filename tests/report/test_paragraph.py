@@ -124,7 +124,6 @@ UNEVEN = [sd.RankSet("X", [1, 2, 3], [50, 80, 80], ties=[0, 0, 4]), sd.RankSet("
 UNLIKE = [UNEVEN[0], sd.RankSet("Y", [1, 2], 90)]
 ALONE = [sd.RankSet(name, [4], 500) for name in "XY"]
 
-
 #: Means and chances, what else is given, and parts of what is said.
 SAID = [
     # Three systems by one metric.
@@ -183,8 +182,8 @@ SAID = [
     (TWO, {"options": {**WITHOUT, "correction": OWN}},
      f"sampledash {sd.__version__} with our own prior over the ranks, take"),
     (TWO, {"options": CLS}, "with a uniform prior over the ranks, take"),
-    ((*TWO, 0.99, 3686), {"m": 1}, "order is that of the full ranking only at m = 3,686 ("),
-    ((*TWO, 0.99, 3686), {"m": 1}, "With 1 negative per instance instead, "),
+    ((*TWO, 0.99, 3686), {"m": 1},
+     "With 1 negative per instance instead, … is that of the full ranking only at m = 3,686 ("),
     # Right at the m that is asked about, so there is no "only".
     ((*TWO[:1], [0.2, 0.3], 0.99, 50), {}, "is that of the full ranking from m = 50 on ("),
     ((*TWO[:1], [0.2, 0.3], 0.99, 100), {}, "is that of the full ranking from m = 100 on ("),
@@ -196,7 +195,7 @@ SAID = [
     (TWO, {"sets": UNEVEN, "m": 60},
      "With 60 negatives per instance instead (all of them where there are fewer), "),
     (TWO, {"sets": UNEVEN, "m": 60, "options": {"scheme": "with-replacement"}},
-     "instead, sampled uniformly with"),
+     "instead, sampled uniformly with replacement"),
     (TWO, {"sets": UNEVEN, "m": 49}, "instead, sampled uniformly without"),
     (TWO, {"sets": UNLIKE, "m": 60}, "(all of them where there are fewer)"),
     (TWO, {"sets": ALONE},
