@@ -18,13 +18,8 @@ from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates
 from tests.readers.reading import labels_of, ranks_of, read, refused, summary
 
-
-def rows_of(sets):
-    return [(s.system, s.ranks.tolist(), s.n.tolist(), s.instances.tolist()) for s in sets]
-
-
 LONG = "system,instance,rank,n_candidates\nA,u,3,9\nA,v,5,8\nB,u,1,9\nB,v,8,8\n"
-EXPECTED = [("A", [3, 5], [9, 8], ["u", "v"]), ("B", [1, 8], [9, 8], ["u", "v"])]
+EXPECTED = [sd.RankSet(s, r, [9, 8], instances=[*"uv"]) for s, r in (("A", [3, 5]), ("B", [1, 8]))]
 NAMES = {
     "system": "system~model~run~tag~Recommender~ALGORITHM~method",
     "rank": "rank~Ranks~position~true_rank~True Rank~best-rank",
@@ -44,19 +39,19 @@ OTHERWISE = [
 @pytest.mark.parametrize("text", OTHERWISE)
 def test_one_table_in_many_forms(text, monkeypatch):
     for name in ("ranks.csv", "ranks.tsv", "ranks.txt", "ranks"):  # its content decides
-        assert rows_of(read(text, name)) == EXPECTED
+        assert read(text, name) == EXPECTED
     monkeypatch.setattr(tables, "SMALL", 0)
-    assert rows_of(read("\ufeff" + text)) == EXPECTED
+    assert read("\ufeff" + text) == EXPECTED
 
 
 def test_path_buffer_and_name(tmp_path: Path):
     path = tmp_path / "BPR.csv"
     path.write_text(LONG)
     for source in (path, str(path)):
-        assert rows_of(sd.read_rank_sets(source)) == EXPECTED
+        assert sd.read_rank_sets(source) == EXPECTED
     with path.open("rb") as stream:
         stream.read(5)  # a buffer is read from its beginning
-        assert rows_of(sd.read_rank_sets(stream)) == EXPECTED
+        assert sd.read_rank_sets(stream) == EXPECTED
     path.write_text("rank\n3\n")
     with path.open("rb") as stream:
         refused(lambda: sd.read_rank_sets(stream), kind=MissingCandidates)  # it can be read again
@@ -70,7 +65,7 @@ def test_parquet():
     typed = frame.astype({"system": "category", "rank": "Int64", "n_candidates": "float64"})
     for each in (frame, indexed, typed):
         for name in ("ranks.parquet", "upload"):
-            assert rows_of(read(each.to_parquet(), name)) == EXPECTED
+            assert read(each.to_parquet(), name) == EXPECTED
 
 
 READ = [
@@ -108,7 +103,7 @@ def test_a_header_is_known_whatever_is_invisible_in_it(form, monkeypatch):
         monkeypatch.setattr(tables, "SMALL", small)
         for mark in ",;\t":
             text = f"\ufeff{LONG}".replace("system", form.format("system")).replace(",", mark)
-            assert rows_of(read(text)) == EXPECTED
+            assert read(text) == EXPECTED
     assert list(ranks_of(read("\ufeff\ufeffA,B\u200b\n3,1\n", n=9))) == ["A", "B"]
 
 
@@ -137,8 +132,7 @@ def test_labels_ties_and_mass_are_kept():
         assert labels_of(read(f"user,rank,n\n{first},3,9\n{second},4,9\n")) == [[first, second]]
     for ties in ("ties", "n_tied_others", "Tied"):
         (ranks,) = read(f"rank,n,{ties},mass_above\n3,9,0,0.25\n5,9,4,0.5\n")
-        assert ranks.ties.tolist() == [0, 4]
-        assert ranks.mass_above.tolist() == [0.25, 0.5]
+        assert (ranks.ties.tolist(), ranks.mass_above.tolist()) == ([0, 4], [0.25, 0.5])
     (ranks,) = read("system,user,rank,n\nA,u,7,9\nA,v,2,9\nA,u,3,9\n")
     assert (ranks.n_instances, ranks.max_relevant) == (2, 2)  # two rows of u: its relevant items
 

@@ -16,10 +16,6 @@ from sampledash.readers.upload_limits import (
 from tests.readers.reading import files, labels_of, ranks_of, read, refused, summary, together
 
 
-def names_of(sets):
-    return [s.system for s in sets]
-
-
 def instances_of(text, **options):
     return [s.n_instances for s in read(text, **options)]
 
@@ -56,7 +52,7 @@ def test_files_that_do_not_go_together(texts, kind, facts):
 def test_two_files_are_as_one(tmp_path):
     joined = together(a_csv=A, b_csv=B)
     assert joined == read(A + B.split("\n", 1)[1])
-    assert names_of(joined) == ["X", "Y", "Z"]
+    assert [*ranks_of(joined)] == ["X", "Y", "Z"]
     (tmp_path / "a.csv").write_text(A)
     (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(B.replace(",", "\t").encode()))
     assert read_rank_sets([tmp_path / "a.csv", str(tmp_path / "b.tsv.gz")]) == joined
@@ -68,11 +64,11 @@ def test_two_files_are_as_one(tmp_path):
 
 def test_equal_names_get_the_name_of_the_later_file():
     sets = together(a_csv=A, b_csv=A, c_csv=A.replace("X", "Z"))
-    assert names_of(sets) == ["X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)"]
+    assert [*ranks_of(sets)] == ["X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)"]
     assert sets[2].ranks.tolist() == sets[0].ranks.tolist()
     thrice = files(a_csv=B, b_csv=B, c_csv=B) | {"name": ["b.csv"] * 3}
     names = ["Z", "Z (b.csv)", "Z (b.csv, 2)"]
-    assert names_of(read_rank_sets(**thrice)) == names == list(open_sources(**thrice).systems())
+    assert [*ranks_of(read_rank_sets(**thrice))] == names == list(open_sources(**thrice).systems())
 
 
 def test_instances_are_matched_by_label_over_files():
@@ -99,8 +95,7 @@ def test_n_may_lack_in_one_file():
 def test_ties_weights_counts_and_ranks_from_0_in_one_file_only():
     tied = "system,user,rank,n,ties,mass_above\nZ,v,2,8,1,0.5\nZ,u,4,9,0,0.25\n"
     x, _, z = together(a_csv=A, b_csv=tied)
-    assert (x.ties.tolist(), z.ties.tolist()) == ([0, 0], [1, 0])
-    assert x.mass_above is None
+    assert (x.ties.tolist(), z.ties.tolist(), x.mass_above) == ([0, 0], [1, 0], None)
     assert z.mass_above.tolist() == [0.5, 0.25]
     _, counted = together(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,count,n\n3,2,9\n")
     assert counted.n_instances == 2
@@ -121,7 +116,7 @@ def test_names_must_fit():
 
 
 def test_systems_are_kept_left_out_and_renamed():
-    assert names_of(together({"systems": ["Z", "X"]}, a_csv=A, b_csv=B)) == ["X", "Z"]
+    assert [*ranks_of(together({"systems": ["Z", "X"]}, a_csv=A, b_csv=B))] == ["X", "Z"]
     sets = together({"systems": {"Y": "ours", "Z": "<b>theirs"}}, a_csv=A, b_csv=B)
     assert ranks_of(sets) == {"ours": [1, 8], "<b>theirs": [2, 4]}
     swapped = together({"systems": {"X": "Y", "Y": "X"}}, a_csv=A)
@@ -181,7 +176,7 @@ def test_apart_makes_every_repetition_a_system():
 
 
 def test_a_run_beside_nothing_is_the_system():
-    assert names_of(read("run,user,rank,n\nA,u,1,9\nB,u,2,9\n")) == ["A", "B"]
+    assert [*ranks_of(read("run,user,rank,n\nA,u,1,9\nB,u,2,9\n"))] == ["A", "B"]
     sets = read("run,seed,user,rank,n\nA,1,u,1,9\nA,2,u,1,9\nB,1,u,2,9\nB,2,u,2,9\n")
     assert [(s.system, s.n_instances) for s in sets] == [("A", 2), ("B", 2)]
     for system in ("model", "tag", "algorithm"):  # beside one it is a repetition
@@ -193,7 +188,7 @@ def test_a_run_beside_nothing_is_the_system():
 def test_labels_tell_the_repetition_within_which_a_rank_is_repeated():
     each = [f"u{f} (fold {f}, seed {k})" for f in (1, 2) for k in (7, 8)]
     assert labels_of(read(FOLDS)) == [each] * 2
-    names = names_of(read(FOLDS, runs="apart", instances="any"))
+    names = [*ranks_of(read(FOLDS, runs="apart", instances="any"))]
     assert names[:2] == ["A (fold 1, seed 7)", "A (fold 1, seed 8)"]
     rows = [f"{i} (seed {seed})" for seed in (1, 2) for i in (1, 2)]
     assert labels_of(read(NUMBERED)) == [rows] * 2

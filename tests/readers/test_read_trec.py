@@ -108,11 +108,8 @@ def test_fields_are_separated_by_any_space_and_quotes_are_part_of_a_name(
 ):
     monkeypatch.setattr("sampledash.readers.trec.SMALL", size)
     texts = [start + t.replace(" ", space).replace("\n", end) for t in (RUN, QRELS)]
-    (ranks,) = read(*texts, n=9)
-    assert (ranks.system, ranks.instances.tolist(), ranks.ranks.tolist()) == ("A", [1, 2], [2, 1])
-    assert ranks.n.tolist() == [9, 9]
-    (ranks,) = read('1 Q0 "a 1 3 A\n1 Q0 b" 2 2 A\n', '1 0 b" 1\n', n=9)
-    assert ranks.ranks.tolist() == [2]
+    assert read(*texts, n=9) == [sd.RankSet("A", [2, 1], 9, instances=[1, 2])]
+    assert ranks_of(read('1 Q0 "a 1 3 A\n1 Q0 b" 2 2 A\n', '1 0 b" 1\n', n=9)) == {"A": [2]}
 
 
 def test_order_of_files_and_the_way_to_give_qrels():
@@ -142,11 +139,8 @@ def test_the_rank_column_is_ignored_but_not_in_silence():
     assert "contradicts the scores in 1 ranking:" in reading.summary.doubts[0]
     assert "ignored" in reading.summary.files[0].notes[0]
     # Of documents tied in score the rank column may have any order, but no rank twice otherwise.
-    for text, doubts in (
-        ("q Q0 a 2 3.0 t\nq Q0 b 1 3.0 t\nq Q0 c 3 1.0 t\n", 0),
-        ("q Q0 a 1 3.0 t\nq Q0 b 1 2.0 t\nq Q0 c 3 1.0 t\n", 1),
-    ):
-        reading = open_sources(**files(r=text, q="q 0 a 1\n")).read(n=9)
+    for rows, doubts in (("q Q0 a 2 3.0 t\nq Q0 b 1 3.0", 0), ("q Q0 a 1 3.0 t\nq Q0 b 1 2.0", 1)):
+        reading = open_sources(**files(r=f"{rows} t\nq Q0 c 3 1.0 t\n", q="q 0 a 1\n")).read(n=9)
         assert len(reading.summary.doubts) == doubts
 
 
