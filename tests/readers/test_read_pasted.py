@@ -155,8 +155,11 @@ def test_percent_goes_by_column_and_keeps_the_precision() -> None:
     assert notes == ["HR@10 is read in percent."]
     for cell in ("1", "0.9"):  # all of them, or 1 %
         refused(lambda cell=cell: read(f"system, HR@10\nA, 66.2\nB, {cell}"), "may be a fraction")
-    (row,), _ = read("system, HR@10\nA, 0.9 %")
-    assert row.values == {"HR@10": pytest.approx(0.009)}
+    assert values("system, HR@10\nA, 0.9 %") == [{"HR@10": pytest.approx(0.009)}]
+    for cell in ("662.2", "662.2 %", "-0.3"):  # what no metric can be is refused where it stands
+        facts = f"line 2, column 'HR@10' of the table … {cell!r} … correct it"
+        said = refused(lambda cell=cell: read(f"Model,HR@10\nX,{cell}"), facts)
+        assert "decimals" not in said
 
 
 TABLE = r"""
@@ -283,9 +286,3 @@ def test_values_of_systems_in_one_unit_where_it_is_clear(text: str) -> None:
         assert [row.system for row in rows] == re.findall(r"^\w+", text.partition("\n")[2], re.M)
         numbers = [value for row in rows for value in row.values.values()]
         assert numbers == pytest.approx(READ[text], abs=1e-12)
-
-
-@pytest.mark.parametrize("cell", ["662.2", "662.2 %", "-0.3"])
-def test_what_no_metric_can_be_is_refused_where_it_stands(cell: str) -> None:
-    facts = f"line 2, column 'HR@10' of the table … {cell!r} … correct it"
-    assert "decimals" not in refused(lambda: read_printed(f"Model,HR@10\nX,{cell}"), facts)

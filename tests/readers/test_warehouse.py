@@ -292,14 +292,11 @@ def folders_are_what_they_are_named(engine, folder):
 
 
 def marks_may_be_yes_or_no(engine, folder):
-    """A column of what is relevant as true and false, in Parquet's own type and in words.
-
-    Spark, slow to begin a query, only ranks; DuckDB also looks for what is wrong or left out.
-    """
+    """A column of what is relevant as true and false, in Parquet's own type and in words."""
     rows = {"instance": ["u"] * 3, "item": [1, 2, 3], "score": [1.0, 2.0, 3.0]}
     for place, marks in enumerate(([False, True, None], ["false", " True\t", None])):
         path = written(folder / f"marks {place}.parquet", {**rows, "relevant": marks})
-        if engine.name == "duckdb":
+        if engine.name == "duckdb":  # Spark, slow to begin a query, only ranks
             ranks, _ = warehouse.rank_scores(engine, path)
         else:
             table = warehouse.score_table(warehouse.opened(engine, path), "marks", marked=True)

@@ -149,11 +149,9 @@ def test_csv_reads_back_to_the_last_digit():
     table["exact"], table["sampled"] = rng.random(4) / 3, [np.nan, 1e-300, -0.1, 1 / 3]
     table["m"] = pd.array([1, None, 3, 10**9], dtype="Int64")
     back = pd.read_csv(io.StringIO(as_csv(table)), dtype=str)
-    assert list(back.columns) == list(table.columns)
-    assert back["system"].tolist() == table["system"].tolist()
-    assert [float(x) for x in back["exact"]] == table["exact"].tolist()
-    np.testing.assert_array_equal(back["sampled"].astype(float), table["sampled"])
     assert back["m"].fillna("").tolist() == ["1", "", "3", "1000000000"]
+    kinds = {"exact": float, "sampled": float, "m": "Int64"}
+    pd.testing.assert_frame_equal(back.astype(kinds), table, check_exact=True)
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -212,12 +210,11 @@ CASES = [
 @pytest.mark.parametrize(("metric", "sampling", "recipe"), CASES)
 def test_round_trips_are_exact(metric, sampling, recipe):
     fit = sd.parse_correction(recipe).fit(metric, sampling)
-    back = read_vector_json(vector_json(fit))
+    back, content = read_vector_json(vector_json(fit)), json.loads(vector_json(fit))
     assert back.values.tobytes() == fit.values.tobytes()
     assert (back.metric, back.sampling, back.correction) == (fit.metric, sampling, fit.correction)
-    content = json.loads(vector_json(fit))
-    assert (content["n"], content["m"]) == (sampling.n, sampling.m)
-    assert content["gamma"] == fit.correction.gamma
+    numbers = {"n": sampling.n, "m": sampling.m, "gamma": fit.correction.gamma}
+    assert numbers.items() <= content.items()
     text = tables.vector_csv(fit)
     assert text.startswith(f"# metric = {metric}, {sampling}, correction = {recipe}\n")
     read = pd.read_csv(io.StringIO(text), comment="#", float_precision="round_trip")
@@ -237,8 +234,7 @@ def test_other_files_are_refused():
     for text in ("not json", "[1, 2]", '{"metric": "AP"}'):
         with pytest.raises(ValueError, match="not a vector written by vector_json"):
             read_vector_json(text)
-    fit = sd.parse_correction("BV 0.1").fit("AP", sd.Sampling(50, 8))
-    content = json.loads(vector_json(fit))
+    content = json.loads(vector_json(sd.parse_correction("LS").fit("AP", sd.Sampling(50, 8))))
     content["values"].pop()
     with pytest.raises(ValueError, match="m = 8 needs 9"):
         read_vector_json(json.dumps(content))
