@@ -139,7 +139,7 @@ def test_the_rank_column_is_ignored_but_not_in_silence():
     assert "contradicts the scores in 1 ranking:" in reading.summary.doubts[0]
     assert "ignored" in reading.summary.files[0].notes[0]
     # Of documents tied in score the rank column may have any order, but no rank twice otherwise.
-    for rows, doubts in (("q Q0 a 2 3.0 t\nq Q0 b 1 3.0", 0), ("q Q0 a 1 3.0 t\nq Q0 b 1 2.0", 1)):
+    for rows, doubts in (("q Q0 a 1 3.0 t\nq Q0 b 2 3.0", 0), ("q Q0 a 1 3.0 t\nq Q0 b 1 2.0", 1)):
         reading = open_sources(**files(r=f"{rows} t\nq Q0 c 3 1.0 t\n", q="q 0 a 1\n")).read(n=9)
         assert len(reading.summary.doubts) == doubts
 

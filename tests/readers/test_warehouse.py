@@ -195,6 +195,8 @@ def test_the_commands_take_folders(tmp_path, capsys):
     for system, frame in pd.read_parquet(ranks).groupby("system"):
         written(tmp_path / "parts" / f"{system}.parquet", frame.to_dict("list"))
     assert sd.read_rank_sets(tmp_path / "parts", instances="any") == one  # as one table
+    words = ["check", str(tmp_path / "parts"), "--metric", "Recall@5", "--m", "9"]
+    assert main([*words, "--instances", "any"]) in (0, 1)
 
 
 @pytest.fixture
