@@ -434,7 +434,6 @@ def test_text_that_may_name_systems_is_not_counted_as_one_system(tmp_path, capsy
             assert len(capsys.readouterr().out.splitlines()) == 1 + 4
 
 
-@needs_ibis
 def test_a_folder_of_too_many_ranks_is_counted(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "LABELLED", replace(limits.LABELLED, most=3))
     ranks = {"user": list("abcd"), "rank": [2, 1, 2, 2], "n": [9] * 4}
