@@ -10,25 +10,24 @@ import pytest
 
 import sampledash as sd
 from sampledash.readers.files import EXAMPLES, bundled, example, read_rank_sets
+from tests.readers.reading import ranks_of, refused
 
 
 def test_movielens_is_that_of_the_paper():
     for name in ("movielens-xyz", "movielens-xyz-ties"):
-        sets = example(name)
-        assert [s.system for s in sets] == ["X", "Y", "Z"]
-        for ranks in sets:
+        assert [s.system for s in example(name)] == ["X", "Y", "Z"]
+        for ranks in example(name):
             assert ranks.instances.tolist() == list(range(6040))
             assert (ranks.n.min(), ranks.n.max(), round(ranks.n.mean())) == (1393, 3687, 3541)
-    sets = example("movielens-xyz")
+    sets, tied_sets = example("movielens-xyz"), example("movielens-xyz-ties")
     # Recall@10 of Table 3 as reproduced: 7.583, 8.841 and 9.421 % of 6,040 users.
     assert [int(np.sum(s.ranks <= 10)) for s in sets] == [458, 534, 569]
     assert [int(np.sum(s.ranks <= 100)) for s in sets] == [2298, 2052, 2293]
     y = sets[1]
     assert round(100 * float(np.mean((y.n - y.ranks) / (y.n - 1))), 2) == 85.33  # Table 3, AUC
-    x, y, z = example("movielens-xyz-ties")
-    assert [int(np.sum(s.ties > 0)) for s in (x, y, z)] == [0, 2, 2623]
+    assert [int(np.sum(s.ties > 0)) for s in tied_sets] == [0, 2, 2623]
     # Each broken tie lies within its block.
-    for broken, tied in zip(example("movielens-xyz"), (x, y, z), strict=True):
+    for broken, tied in zip(sets, tied_sets, strict=True):
         assert np.all((tied.ranks <= broken.ranks) & (broken.ranks <= tied.ranks + tied.ties))
 
 
@@ -58,8 +57,8 @@ def test_a_list_is_fresh_and_its_sets_are_shared():
     first.clear()
     assert len(example("paper-abc")) == 3
     assert example("paper-abc")[0] is example("paper-abc")[0]
-    with pytest.raises(ValueError, match=r"unknown example 'netflix': known are paper-abc"):
-        example("netflix")
+    said = "unknown example 'netflix': known are paper-abc"
+    refused(lambda: example("netflix"), said, ValueError)
 
 
 def test_the_package_alone_holds_its_examples(tmp_path):
@@ -68,14 +67,8 @@ def test_the_package_alone_holds_its_examples(tmp_path):
     left_out = shutil.ignore_patterns("__pycache__", "dashboard")
     shutil.copytree(package, place / "sampledash", ignore=left_out)
     code = "import sampledash as sd; print(sd.__file__); print(*map(len, sd.example('paper-abc')))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"PYTHONPATH": str(place)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    how = {"env": {"PYTHONPATH": str(place)}, "cwd": tmp_path, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-c", code], **how)
     where, sizes = done.stdout.splitlines() or ("", done.stderr)
     assert sizes == "5 5 5"
     assert str(place) in where
@@ -84,11 +77,11 @@ def test_the_package_alone_holds_its_examples(tmp_path):
 def test_templates_can_be_read():
     folder = Path(str(bundled() / "templates"))
     for name in ("long.csv", "wide.csv"):
-        found = {s.system: s.ranks.tolist() for s in read_rank_sets(folder / name)}
-        assert found == {"Model A": [3, 412, 57], "Model B": [18, 95, 2004]}
+        wanted = {"Model A": [3, 412, 57], "Model B": [18, 95, 2004]}
+        assert ranks_of(read_rank_sets(folder / name)) == wanted
     sets = read_rank_sets(folder / "counts.csv")
     assert [(s.system, s.n_instances) for s in sets] == [("Model A", 200), ("Model B", 200)]
     sets = read_rank_sets(folder / "run.txt", qrels=folder / "qrels.txt", n=100)
-    assert {s.system: s.ranks.tolist() for s in sets} == {"ModelA": [2, 2], "ModelB": [1, 1]}
+    assert ranks_of(sets) == {"ModelA": [2, 2], "ModelB": [1, 1]}
     others = {"counts.csv", "run.txt", "qrels.txt", "sampled.csv", "from_frameworks.md"}
     assert {path.name for path in folder.iterdir()} == {"long.csv", "wide.csv"} | others

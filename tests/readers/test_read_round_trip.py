@@ -3,13 +3,15 @@
 A sample of the hostile files, and a second reader; ``tests.benchmarks.hostile`` reads all.
 """
 
+from unittest.mock import patch
+
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sampledash import RankSet
-from sampledash.readers.pasted import parse_rank_text
+import sampledash as sd
+from sampledash import RankSet, readers
 from sampledash.readers.upload_limits import ReadError
 from tests import hostile
 from tests.benchmarks.hostile import judged
@@ -17,15 +19,16 @@ from tests.hostile import saved
 from tests.readers.reading import read
 
 NAME = st.sampled_from(["A", "NA", "x y", "Ä", "BPR (d=16)", "'q'", "007", "nan", "1e3x"])
+ODD = ["5", "17", "007", "7", "-3", "ü v", "x,y", "x;y", 'q"q', "1e3", "0x1", "a\nb"]
 
 
 @st.composite
 def tables(draw):
     """System names, instance labels, n per instance, one rank per system and instance."""
     names = draw(st.lists(NAME, min_size=1, max_size=4, unique=True))
-    size = draw(st.integers(1, 12))
-    numeric = draw(st.booleans())
-    labels = [10 * i + 3 if numeric else f"user {i:02d}" for i in range(size)]
+    labels = ["u", *draw(st.lists(st.sampled_from(ODD), max_size=10, unique=True))]
+    size = len(labels)
+    labels = draw(st.sampled_from([labels, [10 * i + 3 for i in range(size)]]))
     n = draw(st.lists(st.integers(2, 10**6), min_size=size, max_size=size))
     ranks = [[draw(st.integers(1, n[i])) for i in range(size)] for _ in names]
     return names, labels, n, ranks
@@ -40,16 +43,17 @@ def test_every_form_of_a_table_is_the_same(table):
     wide = pd.DataFrame({"user": labels, "n": n, **columns})
     for frame in (wide.melt(["user", "n"], var_name="system", value_name="rank"), wide):
         csv = frame.to_csv(index=False)
-        for name, data in (
-            *(("ranks.csv", csv), ("ranks.tsv", frame.to_csv(index=False, sep="\t"))),
-            ("ranks.parquet", saved(frame.to_dict("list"))),
-        ):
-            assert read(data, name) == expected
-        assert parse_rank_text(csv) == expected
+        tabs, binary = frame.to_csv(index=False, sep="\t"), saved(frame.to_dict("list"))
+        for form in (first := read(csv), read(tabs), read(binary), sd.parse_rank_text(csv)):
+            assert form == expected
+        with patch.object(readers.tables, "SMALL", 0):  # as large files are read
+            for form in (read(csv), read(tabs)):
+                assert form == expected
+                assert form[0].instances.dtype.kind == first[0].instances.dtype.kind
     # Typed, and a wide file of ranks alone; one that begins with a number seems to lack its header.
     text = "\n".join(f"{s}: {' '.join(map(str, r))}" for s, r in columns.items())
     expected = [RankSet(s, r, max(n), instances=range(1, len(n) + 1)) for s, r in columns.items()]
-    assert parse_rank_text(f"{text}\nn = {max(n)}") == expected
+    assert sd.parse_rank_text(f"{text}\nn = {max(n)}") == expected
     if "007" not in names:
         assert read(pd.DataFrame(columns).to_csv(index=False), n=max(n)) == expected
 
@@ -75,7 +79,7 @@ def own_words(call, word: str) -> None:
 @example("A,B\n1,2\n3\n,\n")
 def test_any_text_is_read_or_refused_in_our_own_words(text):
     own_words(lambda: read(text, "x.csv", n=9), "x.csv")
-    own_words(lambda: parse_rank_text(text, n=9), "pasted text")
+    own_words(lambda: sd.parse_rank_text(text, n=9), "pasted text")
 
 
 @given(st.binary(max_size=200), st.sampled_from(["x.csv", "x.parquet", "x"]))

@@ -1,14 +1,12 @@
 """Several files compared, systems renamed and left out; runs, folds and seeds."""
 
 import gzip
-from typing import Any
 
 import numpy as np
 import pytest
 
 import sampledash as sd
 from sampledash.readers.files import open_sources, read_rank_sets
-from sampledash.readers.pasted import parse_rank_text
 from sampledash.readers.upload_limits import (
     DifferentInstances,
     MissingCandidates,
@@ -18,11 +16,7 @@ from sampledash.readers.upload_limits import (
 from tests.readers.reading import files, labels_of, ranks_of, read, refused, summary, together
 
 
-def names_of(sets):
-    return [s.system for s in sets]
-
-
-def instances_of(text: str, **options: Any) -> list[float]:
+def instances_of(text, **options):
     return [s.n_instances for s in read(text, **options)]
 
 
@@ -31,59 +25,54 @@ B = "system,user,rank,n\nZ,v,2,8\nZ,u,4,9\n"
 OTHER = B.replace("Z,u,4,9", "Z,w,4,9")  # another user
 BARE = "system,user,rank\nZ,v,2\nZ,u,4\n"
 ONE, TWO = "user,rank,n\n1,3,9\n2,4,9\n", "user,rank,n\n2,3,9\n1,4,9\n"
-# Refused, or accepted (None), beside A, with options.
+LONGER = BARE + "Z,w,812\n"  # an instance that the other file does not have leaves n open
+SINGLE_N = A.replace(",8\n", ",900\n").replace(",9\n", ",900\n")  # one n for all serves any
+TWO_N = A.replace("Y,v,8,8", "Y,v,5,7")
+ALL_LACK = "a.csv and b.csv … 'X' lacks 'w'; 'Y' lacks 'w'; 1 more lack some"
+UNLABELLED = "rank\n1\n2\n"
 BESIDE = [
-    ({"a_csv": A, "b_csv": OTHER}, DifferentInstances,
-     "a.csv and b.csv … 'X' lacks 'w'; 'Y' lacks 'w'; 1 more lack some"),
-    ({"a_csv": "rank,n\n1,9\n2,9\n", "b_csv": "rank,n\n3,9\n"}, DifferentInstances,
-     "'a' has 2 ranks and 'b' has 1"),
-    # An instance that the other file does not have leaves n open;
-    ({"a_csv": A, "b_csv": BARE + "Z,w,812\n"}, MissingCandidates, "b.csv does not say n"),
-    # one n for all there serves any instance here.
-    ({"a_csv": A.replace(",8\n", ",900\n").replace(",9\n", ",900\n"), "b_csv": BARE + "Z,w,812\n"},
-     DifferentInstances, "lacks 'w'"),
-    ({"a_csv": BARE, "b_csv": BARE}, MissingCandidates, "a.csv does not say n"),
-    # Two values of n for an instance elsewhere; and no labels.
-    ({"a_csv": A.replace("Y,v,8,8", "Y,v,5,7"), "b_csv": BARE}, MissingCandidates, "b.csv does"),
-    ({"a_csv": A, "b_csv": "rank\n1\n2\n", "c_csv": "user,rank\nw,3\nx,4\ny,5\n"},
-     MissingCandidates, "b.csv does not say n"),
-    ({"a_csv": A, "b_csv": B.replace("u,4", "u,12")}, ReadError,
-     "b.csv, line 3, column 'rank': rank 12"),
-    ({"a_csv": A, "b_csv": B.replace("v,2", "v,0")}, ZeroBasedRanks, "b.csv, line 2"),
-]  # fmt: skip
+    ((A, OTHER), DifferentInstances, ALL_LACK),
+    (("rank,n\n1,9\n2,9\n", "rank,n\n3,9\n"), DifferentInstances, "'a' has 2 ranks and 'b' has 1"),
+    ((A, LONGER), MissingCandidates, "b.csv does not say n … (at least 812, "),
+    ((SINGLE_N, LONGER), DifferentInstances, "lacks 'w'"),
+    ((BARE, BARE), MissingCandidates, "a.csv does not say n"),
+    ((TWO_N, BARE), MissingCandidates, "b.csv does not say n"),
+    ((A, UNLABELLED, "user,rank\nw,3\nx,4\ny,5\n"), MissingCandidates, "b.csv does not say n"),
+    ((A, B.replace("u,4", "u,12")), ReadError, "b.csv, line 3, column 'rank': rank 12"),
+    ((A, B.replace("v,2", "v,0")), ZeroBasedRanks, "b.csv, line 2"),
+]
 
 
 @pytest.mark.parametrize(("texts", "kind", "facts"), BESIDE, ids=range(len(BESIDE)))
 def test_files_that_do_not_go_together(texts, kind, facts):
-    refused(lambda: together(**texts), facts, kind)
+    named = dict(zip(("a_csv", "b_csv", "c_csv"), texts, strict=False))
+    refused(lambda: together(**named), facts, kind)
 
 
 def test_two_files_are_as_one(tmp_path):
     joined = together(a_csv=A, b_csv=B)
     assert joined == read(A + B.split("\n", 1)[1])
-    assert names_of(joined) == ["X", "Y", "Z"]
+    assert [*ranks_of(joined)] == ["X", "Y", "Z"]
     (tmp_path / "a.csv").write_text(A)
     (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(B.replace(",", "\t").encode()))
     assert read_rank_sets([tmp_path / "a.csv", str(tmp_path / "b.tsv.gz")]) == joined
-    np.save(tmp_path / "W.npy", np.array([2, 3]))
-    np.save(tmp_path / "V.npy", np.array([4, 1]))
-    both = read_rank_sets([tmp_path / "W.npy", tmp_path / "V.npy"], n=9)
-    assert ranks_of(both) == {"W": [2, 3], "V": [4, 1]}
+    arrays = {"W": [2, 3], "V": [4, 1]}
+    for name, ranks in arrays.items():
+        np.save(tmp_path / f"{name}.npy", ranks)
+    assert ranks_of(read_rank_sets([tmp_path / f"{x}.npy" for x in arrays], n=9)) == arrays
 
 
 def test_equal_names_get_the_name_of_the_later_file():
     sets = together(a_csv=A, b_csv=A, c_csv=A.replace("X", "Z"))
-    assert names_of(sets) == ["X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)"]
+    assert [*ranks_of(sets)] == ["X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)"]
     assert sets[2].ranks.tolist() == sets[0].ranks.tolist()
     thrice = files(a_csv=B, b_csv=B, c_csv=B) | {"name": ["b.csv"] * 3}
     names = ["Z", "Z (b.csv)", "Z (b.csv, 2)"]
-    assert names_of(read_rank_sets(**thrice)) == names == list(open_sources(**thrice).systems())
+    assert [*ranks_of(read_rank_sets(**thrice))] == names == list(open_sources(**thrice).systems())
 
 
 def test_instances_are_matched_by_label_over_files():
-    with pytest.raises(DifferentInstances) as info:
-        together(a_csv=A, b_csv=OTHER)
-    assert "All share 1 of " in str(info.value)
+    refused(lambda: together(a_csv=A, b_csv=OTHER), "All share 1 of ", DifferentInstances)
     shared = {"instances": "shared"}
     assert labels_of(together(shared, a_csv=A, b_csv=OTHER)) == [["v"]] * 3
     # Labels of numbers and of text meet.
@@ -98,9 +87,6 @@ def test_n_may_lack_in_one_file():
     assert together({"n": 50}, a_csv=A, b_csv=BARE)[2].n.tolist() == [50, 50]
     found = open_sources(**files(a_csv=A, b_csv=BARE)).read().summary
     assert found.files[1].notes == ("n is taken from a.csv: b.csv does not say it.",)
-    with pytest.raises(MissingCandidates) as info:
-        together(a_csv=A, b_csv=BARE + "Z,w,812\n")
-    assert "(at least 812, " in str(info.value)
     alike = files(a_csv=A, b_csv=BARE, c_csv=BARE + "W,u,1\nW,v,3\n")
     sets = read_rank_sets(**alike | {"name": ["a.csv", "b.csv", "b.csv"]})
     assert [s.n.tolist() for s in sets] == [[9, 8], [9, 8], [8, 9], [8, 9], [9, 8]]
@@ -109,8 +95,7 @@ def test_n_may_lack_in_one_file():
 def test_ties_weights_counts_and_ranks_from_0_in_one_file_only():
     tied = "system,user,rank,n,ties,mass_above\nZ,v,2,8,1,0.5\nZ,u,4,9,0,0.25\n"
     x, _, z = together(a_csv=A, b_csv=tied)
-    assert (x.ties.tolist(), z.ties.tolist()) == ([0, 0], [1, 0])
-    assert x.mass_above is None
+    assert (x.ties.tolist(), z.ties.tolist(), x.mass_above) == ([0, 0], [1, 0], None)
     assert z.mass_above.tolist() == [0.5, 0.25]
     _, counted = together(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,count,n\n3,2,9\n")
     assert counted.n_instances == 2
@@ -131,43 +116,37 @@ def test_names_must_fit():
 
 
 def test_systems_are_kept_left_out_and_renamed():
-    assert names_of(together({"systems": ["Z", "X"]}, a_csv=A, b_csv=B)) == ["X", "Z"]
+    assert [*ranks_of(together({"systems": ["Z", "X"]}, a_csv=A, b_csv=B))] == ["X", "Z"]
     sets = together({"systems": {"Y": "ours", "Z": "<b>theirs"}}, a_csv=A, b_csv=B)
     assert ranks_of(sets) == {"ours": [1, 8], "<b>theirs": [2, 4]}
     swapped = together({"systems": {"X": "Y", "Y": "X"}}, a_csv=A)
     assert ranks_of(swapped) == {"Y": [3, 5], "X": [1, 8]}
     # What is left out can do no harm.
     assert len(together({"systems": ["X", "Y"]}, a_csv=A, b_csv=OTHER)) == 2
-    sets = parse_rank_text("A: 3 4; B: 5; n = 9", systems={"A": "first"})
+    sets = sd.parse_rank_text("A: 3 4; B: 5; n = 9", systems={"A": "first"})
     assert ranks_of(sets) == {"first": [3, 4]}
 
 
-@pytest.mark.parametrize(
-    ("systems", "fact"),
-    [
+def test_systems_that_cannot_be():
+    for systems, fact in (
         (["W"], "names 'W', which is not there; found 'X', 'Y'"),
         ([], "systems is empty"),
         ("X", "must be a list"),
         ({"X": "Y", "Y": "Y"}, "the name 'Y' twice"),
         ({"X": " "}, "gives 'X' the name ' '"),
         ({"X": 3}, "gives 'X' the name 3"),
-    ],
-)
-def test_systems_that_cannot_be(systems, fact):
-    refused(lambda: together({"systems": systems}, a_csv=A), fact, ValueError)
+    ):
+        refused(lambda x=systems: together({"systems": x}, a_csv=A), fact, ValueError)
 
 
 HEADER = "system,user,seed,rank,n\n"
-ROWS = [f"{system},{user},{seed}" for system in "AB" for seed in (1, 2) for user in "uv"]
-RANKS = [1, 4, 2, 5, 3, 6, 3, 8]
-SEEDS = HEADER + "".join(f"{row},{rank},9\n" for row, rank in zip(ROWS, RANKS, strict=True))
+SEEDS = "A,u,1,1~A,v,1,4~A,u,2,2~A,v,2,5~B,u,1,3~B,v,1,6~B,u,2,3~B,v,2,8~"
+SEEDS = HEADER + SEEDS.replace("~", ",9\n")
 FOLDS = "system,fold,seed,user,rank,n\n" + "".join(
     f"{s},{f},{k},u{f},3,9\n" for s in "AB" for f in (1, 2) for k in (7, 8)
 )
-NUMBERED = "system,seed,rank,n\n" + "".join(
-    f"{s},{seed},{rank},9\n"
-    for s, seed, rank in zip("AAAABBBB", "11221122", "34561212", strict=True)
-)
+NUMBERED = "A,1,3~A,1,4~A,2,5~A,2,6~B,1,1~B,1,2~B,2,1~B,2,2~"
+NUMBERED = "system,seed,rank,n\n" + NUMBERED.replace("~", ",9\n")
 WIDE = "user,seed,n,A,B\nu,1,9,1,3\nv,1,9,4,6\nu,2,9,2,3\nv,2,9,5,8\n"
 
 
@@ -175,35 +154,29 @@ WIDE = "user,seed,n,A,B\nu,1,9,1,3\nv,1,9,4,6\nu,2,9,2,3\nv,2,9,5,8\n"
 def test_averaged_counts_every_instance_of_every_repetition(name):
     a, b = read(SEEDS.replace("seed", name))
     assert (a.system, b.system) == ("A", "B")
-    assert a.n_instances == 4
-    assert a.instances.tolist() == b.instances.tolist()
-    assert a.instances.tolist()[:2] == [f"u ({name} 1)", f"v ({name} 1)"]
+    assert (
+        labels_of([a, b]) == [[f"{user} ({name} {seed})" for seed in (1, 2) for user in "uv"]] * 2
+    )
     # The mean over runs of the mean over users, by hand.
     assert sd.mean("AP", a) == pytest.approx((1 + 1 / 4 + 1 / 2 + 1 / 5) / 4, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("text", "ranks", "labels"),
-    [
-        (SEEDS, [[1, 4], [2, 5], [3, 6], [3, 8]], ["u", "v"]),
-        (WIDE, [[1, 4], [2, 5], [3, 6], [3, 8]], ["u", "v"]),
-        (
-            WIDE.replace("user,", "").replace("u,", "").replace("v,", ""),
-            [[1, 4], [2, 5], [3, 6], [3, 8]],
-            [1, 2],
-        ),
+def test_apart_makes_every_repetition_a_system():
+    ranks = [[1, 4], [2, 5], [3, 6], [3, 8]]
+    for text, wanted, labels in (
+        (SEEDS, ranks, ["u", "v"]),
+        (WIDE, ranks, ["u", "v"]),
+        (WIDE.replace("user,", "").replace("u,", "").replace("v,", ""), ranks, [1, 2]),
         (NUMBERED, [[3, 4], [5, 6], [1, 2], [1, 2]], [1, 2]),
-    ],
-)
-def test_apart_makes_every_repetition_a_system(text, ranks, labels):
-    sets = read(text, runs="apart")
-    assert names_of(sets) == ["A (seed 1)", "A (seed 2)", "B (seed 1)", "B (seed 2)"]
-    assert [s.ranks.tolist() for s in sets] == ranks
-    assert labels_of(sets) == [labels] * 4
+    ):
+        sets = read(text, runs="apart")
+        names = ["A (seed 1)", "A (seed 2)", "B (seed 1)", "B (seed 2)"]
+        assert ranks_of(sets) == dict(zip(names, wanted, strict=True))
+        assert labels_of(sets) == [labels] * 4
 
 
 def test_a_run_beside_nothing_is_the_system():
-    assert names_of(read("run,user,rank,n\nA,u,1,9\nB,u,2,9\n")) == ["A", "B"]
+    assert [*ranks_of(read("run,user,rank,n\nA,u,1,9\nB,u,2,9\n"))] == ["A", "B"]
     sets = read("run,seed,user,rank,n\nA,1,u,1,9\nA,2,u,1,9\nB,1,u,2,9\nB,2,u,2,9\n")
     assert [(s.system, s.n_instances) for s in sets] == [("A", 2), ("B", 2)]
     for system in ("model", "tag", "algorithm"):  # beside one it is a repetition
@@ -215,7 +188,7 @@ def test_a_run_beside_nothing_is_the_system():
 def test_labels_tell_the_repetition_within_which_a_rank_is_repeated():
     each = [f"u{f} (fold {f}, seed {k})" for f in (1, 2) for k in (7, 8)]
     assert labels_of(read(FOLDS)) == [each] * 2
-    names = names_of(read(FOLDS, runs="apart", instances="any"))
+    names = [*ranks_of(read(FOLDS, runs="apart", instances="any"))]
     assert names[:2] == ["A (fold 1, seed 7)", "A (fold 1, seed 8)"]
     rows = [f"{i} (seed {seed})" for seed in (1, 2) for i in (1, 2)]
     assert labels_of(read(NUMBERED)) == [rows] * 2
@@ -229,9 +202,7 @@ def test_labels_tell_the_repetition_within_which_a_rank_is_repeated():
 
 def test_systems_with_different_seeds_are_said_to_differ():
     text = SEEDS + "C,u,1,1,9\nC,v,1,1,9\n"
-    with pytest.raises(DifferentInstances, match=r"'C' lacks 'u \(seed 2\)'") as info:
-        read(text)
-    assert "All share 2 of " in str(info.value)
+    refused(lambda: read(text), "'C' lacks 'u (seed 2)' … All share 2 of ", DifferentInstances)
     assert instances_of(text, instances="shared") == [2, 2, 2]
     assert len(read(text, runs="apart")) == 5
     counted = "system,seed,rank,count,n\nA,1,3,5,9\nA,2,4,5,9\nB,1,2,5,9\nB,2,1,5,9\n"

@@ -1,14 +1,16 @@
 """Every wrong file gets one sentence that names file, row, column, value and remedy."""
 
 import pickle
+import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from sampledash.command_line import main
 from sampledash.readers import tables, trec, upload_limits
 from sampledash.readers.files import read_rank_sets, sampled_sets
-from sampledash.readers.pasted import open_text, parse_rank_text
+from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_text
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import DifferentInstances
 from tests.hostile import npy, saved
@@ -25,13 +27,15 @@ SHORT = {
     "TEN": "".join(f"{i},99,{90 - i}\n" for i in range(1, 11)),
     "\\n": "\n",
     "\\r": "\r",
+    "\\t": "\t",
 }
 
-#: How a text X is read, what all sentences hold and their kind; then texts and their sentences.
+#: How a text X is read, what all sentences hold and their kind; then texts and their sentences,
+#: where they are short with || between them.
 TABLE = r"""
 == read(X) | ranks.csv
 HEAD\nA,"two\nlines",1,9\n\n   \nA,v,99,9\n | line 7, column 'rank': rank 99
-HEAD | ranks.csv has a header line but no rows
+HEAD | ranks.csv has a header line but no rows || rank,count,n\n3,0,9\n4,0,9\n | every count is 0
 system,user,score\nA,u,1\n | NO_RANKS … 'system', 'user', 'score' … system column
 user,n\nu,9\n | NO_RANKS … 'user', 'n' … no column holds ranks
 ties,A\n0,5\n | NO_RANKS … 'ties', 'A' … 'ties' needs one
@@ -59,10 +63,11 @@ user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep 
 HEADA,u,5,9\nB,u,5,9\nA,v,5,9\n\nA,u,5,9\nB,v,1,9\n
     | line 6, column 'rank' … system 'A' … instance 'u' … rank 5 twice … first in line 2
 HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
+HEADA,u,4,50\nA,u,>10,50\nA,u,4,50\n | 'u' has rank 4 twice
+system,rank,n\nX,1,900\nX,2,1e13\n | line 3, column 'n': n must be at most 1
 rank,n,ties\n3,9,0\n3,9,7\n | line 3, column 'ties' … rank 3 … with 7 others … n = 9
 rank,n,mass_above\n3,9,1.5\n | line 2, column 'mass_above' … 1.5 … 0..1
 rank,n,mass_above\n3,9,inf\n | line 2, column 'mass_above' … inf … 0..1
-rank,count,n\n3,0,9\n4,0,9\n | every count is 0
 rank,count,n\n3,0,9\n5,2,9\n\n12,1,9\n | line 5, column 'rank': rank 12
 system,rank,n\nA,1,9\n\nA,0x3,9\n | line 4, column 'rank': '0x3' is not a number
 system;rank;n\nA;1;9\nA;2.000;5000\n | ranks.csv, line 3: 2.000 may mean thousands … digits only
@@ -106,22 +111,21 @@ HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
 HEADA,u,1,9\nB,v,1,9\n | share none
 
 == after_a_good_row(X) | ranks.csv, line 4
-A,u,-3,9 | column 'rank' … -3 … below 1 … correct it
+A,u,-3,9 | column 'rank' … -3 … below 1 … correct it || A,u,,9 | column 'rank' … blank … from 1
 A,u,2.5,9 | column 'rank' … 2.5 … not a whole number … from 1
 A,u,12,9 | column 'rank' … rank 12 … n = 9 … correct the rank or the n
 A,u,NaN,9 | column 'rank' … 'NaN' is not a number … from 1
-A,u,,9 | column 'rank' … blank … from 1
 A,u,first,9 | column 'rank' … 'first' is not a number … from 1
 A,u,inf,9 | column 'rank' … inf … is not a number
-A,u,"1,000",9 | column 'rank' … '1,000' is not a number
-A,u,True,9 | column 'rank' … True
+A,u,"1,000",9 | column 'rank' … '1,000' is not a number || A,u,True,9 | column 'rank' … True
 A,u,99999999999999999999,9 | column 'rank' … 1e+20 is too large
 A,u,3, | column 'n' … blank … number of candidates
 A,u,3,many | column 'n' … 'many' is not a number … number of candidates
-A,u,1,1 | column 'n' … at least 2 … got 1
-A,,3,9 | column 'user' … blank … label of the user
+A,u,1,1 | column 'n' … at least 2 … got 1 || A,,3,9 | column 'user' … blank … label of the user
 ,u,3,9 | column 'system' … blank … name of the system
-A,u,3,9,7 | 5 cells … 4 columns … quote
+A,u,> ten,9 | column 'rank': 'ten' is not a number
+A,u,> 0,9 | column 'rank': '>0' leaves every rank open || A,u,> -2,9 | '>-2' leaves every rank open
+A,u,> 9,9 | rank >9 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 columns … quote
 
 == read(X, "my.run", n=9, qrels=QRELS)
 RUN2 Q0 b 3 0.5 A\n | line 5 … document 'b' … twice … query '2'
@@ -134,8 +138,7 @@ RUNRUN2 Q0 d 3 1 A B\n | my.run, line 9: 7 fields … has 6
 == read(RUN, "my.run", n=9, qrels=X)
 QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' … judged twice
 QRELSQRELS2 0 d good\n | my.qrels, line 7, relevance … 'good'
-1 0 a 0\n | my.qrels judges no document relevant
-7 0 a 1\n | share no query … '1' here, '7' there
+1 0 a 0\n | my.qrels judges no document relevant || 7 0 a 1\n | share no query … '1' here, '7' there
 RUN | my.qrels does not hold qrels; give lines of four fields
 rank,n\n3,9\n | my.qrels does not hold qrels; give lines of four fields
 
@@ -149,42 +152,36 @@ QRELS1 0 z 1\n | ranks 2 documents and misses 1 relevant ones, more than n = 2
 1 0 z 1\n2 0 z 1\n | misses a relevant item in every query
 
 == read(X, "my.run", n=9)
-RUN | my.run is a TREC run … qrels
-QRELS | my.run holds qrels … give the runs with it
+RUN | my.run is a TREC run … qrels || QRELS | my.run holds qrels … give the runs with it
 
 == parse_rank_text(X) | pasted text
 A: 1 x 3 | system 'A', value 2 … 'x' is not a number … from 1
 A: 1; B: 2.5 | system 'B', value 1 … '2.5' is not a whole number
 A: 3 12; n = 9 | system 'A', value 2 … rank 12 … n = 9 … larger n
+A: >>10, 4; n = 50 | value 1: … is not a number … or >10 for one
+A: 3>10, 4; n = 50 | value 1: … is not a number … or >10 for one
+A: >x, 4; n = 50 | value 1: … is not a number … or >10 for one
+A: >, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 10,000 | system 'A', value 2 … '000' … without separators
-A: 99999999999999999999 | system 'A', value 1
-A: 1; A: 2 | system 'A' twice
-A: | no ranks for system 'A'
-A 3 4 | 'A 3 4' … NAME: ranks
-3 4\n5 6 | '3 4' … NAME: ranks
- | no ranks … A: 3, 17, 250
- ; \n | no ranks
-n = 9 | no ranks
-A: 3; n = many | n = many … whole number from 2
-A: 3; n = 8; n = 9 | n twice, 8 and 9
-system,rank\nA,x | line 2, column 'rank' … 'x'
-system,rank | header line but no rows
+A: 99999999999999999999 | system 'A', value 1 || A: 1; A: 2 | system 'A' twice
+A: | no ranks for system 'A' || A 3 4 | 'A 3 4' … NAME: ranks || 3 4\n5 6 | '3 4' … NAME: ranks
+ | no ranks … A: 3, 17, 250 ||  ; \n | no ranks || n = 9 | no ranks
+A: 3; n = many | n = many … whole number from 2 || A: 3; n = 8; n = 9 | n twice, 8 and 9
+system,rank\nA,x | line 2, column 'rank' … 'x' || system,rank | header line but no rows
 n = 9\nsystem,rank\nA,3\nA,12\n | line 4, column 'rank': rank 12
 model A: 5 6\nmodel B: 5 x | system 'model B', value 2: 'x' is not a number
-run 1: 5 6\nrun 2: | no ranks for system 'run 2'
-run 1: 5 6\nrun 2 | 'run 2' without a name
+run 1: 5 6\nrun 2: | no ranks for system 'run 2' || run 1: 5 6\nrun 2 | 'run 2' without a name
 
 == open_text(X) | pasted text
 m: 100\nA: 1 7 | 'm: 100' … write m = 100 if it is the number of sampled … another name
 n = 50: 1 7 | 'n = 50: 1 7' … give n a line of its own
 # hello\nA: 1 7 | '# hello' … may say n = 3706 and m = 100
-m = many; A: 1 | says m = many … whole number from 1
-m = 9; m = 10; A: 1 | m twice, 9 and 10
+n = 9,000,000,000,000; A: 1 | whole number from 2 to 1,000,000,000,000
+m = many; A: 1 | says m = many … whole number from 1 || m = 9; m = 10; A: 1 | m twice, 9 and 10
 m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
 
 == sampled(X, n=3000, m=99)
-system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … -1 … below 1
-system,sampled_rank\nX,3\nX,0\n | line 3 … add 1
+system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … sampled rank -1 is below 1
 system,rank\nX,3\nX,2500\n | s.csv, line 3 … 2,500 … m + 1 = 100 … true ranks … Consistency
 system,sampled_rank\nX,0.5\n | line 2 … 0.5 … whole number
 system,sampled_rank,count\nX,1,-2\n | line 2 … -2 … below 0
@@ -192,19 +189,23 @@ system,sampled_rank,count\nX,1,-2\n | line 2 … -2 … below 0
 == sampled(X) | s.csv
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
 SAMPLEDX,1,1,5 | line 3, column 'n_candidates' … n must be at least 2, got 1
-SAMPLEDX,7,900,3 | line 3 … m + 1 = 4
+SAMPLEDX,7,900,3 | line 3 … m + 1 = 4 || ADAPTIVE,\n | line 3 … adaptive
 SAMPLEDX,1,1e13,5
     | line 3, column 'n_candidates' … n must be at most 1,000,000,000,000, got 10,000,000,000,000
 ADAPTIVE,maybe\n | line 3 … adaptive … 'maybe' is not yes or no
 ADAPTIVE,no\n | line 3 … adaptive … system 'A' is said to be adaptive and not to be
-ADAPTIVE,\n | line 3 … adaptive
+system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every sampled rank
+
+== sampled(X, n=9, m=3) | s.csv
+system,score\nX,0.5\n | NO_RANKS … 'system', 'score'
+1,2,3\nX,0,43\n | a header line such as system,instance,rank,n_candidates, or system,sampled_rank
+system,sampled_rank\nX,0\n | sampled rank 0; the best sampled rank is 1 … count from 0, add 1 to
 
 == sampled_sets(open_text(X)) | pasted text
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
 
 == read_printed(X)
-system, HR@10 | no values
- | no values
+system, HR@10 | no values ||  | no values || Model,HR@10\nGain,0.5 | no values
 system, Fame@10\nA, 0.5 | line 1 of the table names no metric: found 'system', 'Fame@10'
 system, HR@10\n\nA, high | line 3, column 'HR@10' of the table: 'high' is not a number
 system, HR@10\nA, 0.5, 0.6 | line 2 of the table has 3 cells, but line 1 names 2 columns
@@ -212,11 +213,26 @@ system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4 | line 2, column 'HR@10' of the table: 0.5
 system, HR@10\nA, 0.5\nA, 0.6 | line 3 of the table names 'A' again
 Model,HR@10,HR@10\nA,0.1,0.2 | line 1 of the table names HR@10 more than once
 Model,HR@10,H@10\nX,0.5,0.4 | HR@10 more than once, as HR@10 and H@10
-Model,HR@10\nGain,0.5 | no values
 m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
 n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
 m = 9\n\nModel,HR@10\nX,x | line 4, column 'HR@10' of the table: 'x'
 Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not
+
+== read_printed(X) | line 2 of the table … with the names of line 1, write
+Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10' || Model,HR@10,NDCG@\n,,10\nBPR,0.5,0.3 | '10'
+Model,NDCG,MRR\n,10,10\nBPR,0.5,0.3 | '10'
+Model\tAUC\tHit\n\t\tRatio@10\nA\t0.7\t0.2 | 'Ratio@10'
+Model & Recall@10 & NDCG \\\n & & @10 \\\nBPR & 0.5 & 0.3 \\ | '@10'
+
+== read_printed(X) | line 2 … : separate the cells with tabs or commas
+Model Hit Ratio@5 Fancy Score NDCG@5\nSASRec 0.3 0.4 0.2 | line 2
+Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2 | line 2 || Model HR@5 NDCG@5\nSASRec 0.3 | line 2
+Model HR@5 NDCG@5\nSASRec 0.3 high | line 2
+
+== weights_of_text(X, 3, "weights")
+4, 2, -1 | weights, line 1: -1 is negative; weights are 0 or more
+3\n\n1\n-1 | weights, line 4: -1 is negative || 1,3\n2,-1 | weights, line 2: -1 is negative
+1,3\n4,1 | weights, line 2: 4 is not a rank; write a whole number in 1..3
 """
 
 
@@ -226,14 +242,14 @@ def after_a_good_row(row):
 
 
 READERS = (after_a_good_row, open_text, parse_rank_text, read, read_printed, sampled, sampled_sets)
-NAMES = {reader.__name__: reader for reader in READERS} | SHORT
+NAMES = {reader.__name__: reader for reader in (*READERS, weights_of_text)} | SHORT
 
 
 def rows():
     for section in TABLE.replace("\n    | ", " | ").split("\n== ")[1:]:
         head, *texts = section.strip("\n").split("\n")
         call, every, kind = [*head.split(" | "), "", ""][:3]
-        for text, facts in (line.split(" | ") for line in texts):
+        for text, facts in (case.split(" | ") for line in texts for case in line.split(" || ")):
             yield call, text, f"{every} … {facts}" if every else facts, kind
 
 
@@ -243,7 +259,11 @@ def filled(text):
     return text
 
 
-@pytest.mark.parametrize(("call", "text", "facts", "kind"), list(rows()))
+ROWS = list(rows())
+assert len(ROWS) == len(set(ROWS)) > 150  # the table is read whole
+
+
+@pytest.mark.parametrize(("call", "text", "facts", "kind"), ROWS)
 def test_what_is_refused(call, text, facts, kind, monkeypatch):
     names = {**NAMES, "X": filled(text)}
     which = getattr(upload_limits, kind or "ReadError")
@@ -251,10 +271,6 @@ def test_what_is_refused(call, text, facts, kind, monkeypatch):
         for module in (tables, trec):
             monkeypatch.setattr(module, "SMALL", small)
         refused(lambda: eval(call, names), filled(facts), which)
-
-
-def test_the_table_is_read_whole():
-    assert len(list(rows())) == len(set(rows())) > 120
 
 
 def column(*values):
@@ -281,71 +297,52 @@ WRONG = [
     (saved({"rank": [], "n": []}), PARQUET, "x.parquet has columns but no rows"),
     (b"PAR1....PAR1", {}, "ranks.csv cannot be read as Parquet: it is damaged"),
     (b"PK\x03\x04....", {}, "Excel workbook; save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0....", {}, "Excel workbook"),
-    (b"\x89PNG\r\n\x1a\n", {}, "is a picture"),
+    (b"\xd0\xcf\x11\xe0....", {}, "Excel workbook"), (b"\x89PNG\r\n\x1a\n", {}, "is a picture"),
     (b"%PDF-1.7", {}, "PDF document"),
     (b"\x1f\x8b\x08", {}, "gzip but damaged … or cut off; copy or download"),
     ("\ufeffrank\n3\n".encode("utf-16-le"), {}, "UTF-16; save it as UTF-8"),
     (b'{"rank": [1]}', {}, "JSON"),
     (b'[\n  {\n    "rank": 1\n  }\n]', {}, "ranks.csv is JSON; save the table as CSV"),
-    (b'{\n "A": [1, 2],\n "B": [2, 3]\n}', {}, "JSON"),
-    (b"[[1, 2], [3, 4]]", {}, "JSON"),
+    (b'{\n "A": [1, 2],\n "B": [2, 3]\n}', {}, "JSON"), (b"[[1, 2], [3, 4]]", {}, "JSON"),
     (b"<table><tr><td>rank</td></tr></table>", {}, "a sheet saved as one … save the sheet as CSV"),
-    (b"<!DOCTYPE html><html>", {}, "web page"),
-    (b"rank\n\0\0\0\n", {}, "zero bytes"),
-    (b"BZh91AY&SY", {}, "bzip2 … unpack it, or use gzip"),
-    (b"\xfd7zXZ\0\0", {}, "xz … unpack it"),
+    (b"<!DOCTYPE html><html>", {}, "web page"), (b"rank\n\0\0\0\n", {}, "zero bytes"),
+    (b"BZh91AY&SY", {}, "bzip2 … unpack it, or use gzip"), (b"\xfd7zXZ\0\0", {}, "xz … unpack it"),
     (b"\x28\xb5\x2f\xfd....", {}, "zstd; unpack it"),
 ]  # fmt: skip
-WRONG += [
-    (npy(array), BPR, facts)
-    for array, facts in (
-        (
-            np.array([("A", 3), ("A", 12)], [("system", "U1"), ("rank", "i8")]),
-            "BPR.npy, row 2, column 'rank': rank 12",
-        ),
-        (np.array([1, 2.5]), "row 2, column 'rank': 2.5 is not a whole number"),
-        (np.array([1, np.inf]), "row 2, column 'rank': inf is not a number"),
-        (np.array([np.nan]), "row 1, column 'rank': the cell is blank"),
-        (np.array([[1, 2], [-4, 3]]), "row 2, column 'BPR 1': rank -4"),
-        (np.array(3), "shape a single number"),
-        (np.ones((2, 2, 2), dtype=int), "shape 2 × 2 × 2"),
-        (np.array([], dtype=int), "is empty: its shape is 0"),
-        (np.array([True, False]), "true and false"),
-        (np.array(["a"]), "holds text"),
-        (np.array([1j]), "complex numbers"),
-        (np.array(["2020"], dtype="M8[D]"), "not ranks"),
-        (np.zeros((2, 2), dtype=[("rank", "i8")]), "named fields in the shape 2 × 2"),
-        (np.zeros(2, dtype=[("rank", "i8", 2)]), "field 'rank' holds 2 values in each row"),
-        (np.zeros(2, dtype=[("rank", "M8[s]")]), "field 'rank' holds neither"),
-        (np.array([(b"\xff", 1)], dtype=[("system", "S1"), ("rank", "i8")]), "not UTF-8"),
-        (np.zeros(2, dtype=[("score", "i8"), ("user", "i8"), ("ties", "i8")]), "no rank column"),
-    )
-]
+NAMED, LETTERS = ([("system", kind), ("rank", "i8")] for kind in ("U1", "S1"))
+ARRAYS = [
+    (np.array([("A", 3), ("A", 12)], NAMED), "BPR.npy, row 2, column 'rank': rank 12"),
+    (np.array([1, 2.5]), "row 2, column 'rank': 2.5 is not a whole number"),
+    (np.array([1, np.inf]), "row 2, column 'rank': inf is not a number"),
+    (np.array([np.nan]), "row 1, column 'rank': the cell is blank"),
+    (np.array([[1, 2], [-4, 3]]), "row 2, column 'BPR 1': rank -4"),
+    (np.array(3), "shape a single number"), (np.ones((2, 2, 2), dtype=int), "shape 2 × 2 × 2"),
+    (np.array([], dtype=int), "is empty: its shape is 0"),
+    (np.array([True, False]), "true and false"), (np.array(["a"]), "holds text"),
+    (np.array([1j]), "complex numbers"), (np.array(["2020"], dtype="M8[D]"), "not ranks"),
+    (np.zeros((2, 2), dtype=[("rank", "i8")]), "named fields in the shape 2 × 2"),
+    (np.zeros(2, dtype=[("rank", "i8", 2)]), "field 'rank' holds 2 values in each row"),
+    (np.zeros(2, dtype=[("rank", "M8[s]")]), "field 'rank' holds neither"),
+    (np.array([(b"\xff", 1)], LETTERS), "not UTF-8"),
+    (np.zeros(2, dtype=[("score", "i8"), ("user", "i8"), ("ties", "i8")]), "no rank column"),
+]  # fmt: skip
 GOOD = npy(np.arange(1, 9))
 HUGE = GOOD.replace(b"(8,), }", b"(999999999999,), }").replace(b" " * 11 + b"\n", b"\n")
 assert len(HUGE) == len(GOOD)
-DAMAGED = (
-    HUGE,
-    GOOD[:-1],
-    GOOD[:20],
-    GOOD + b"\0",
-    GOOD.replace(b"'shape'", b"'shade'"),
-    GOOD.replace(b"(8,)", b"(-8,)").replace(b" \n", b"\n"),
-)
+SHADE = GOOD.replace(b"'shape'", b"'shade'")
+NEGATIVE = GOOD.replace(b"(8,)", b"(-8,)").replace(b" \n", b"\n")
+DAMAGED = (HUGE, GOOD[:-1], GOOD[:20], GOOD + b"\0", SHADE, NEGATIVE)
+BLANK = [
+    ({"rank": pa.nulls(2)}, "row 1, column 'rank': the cell is blank"),
+    ({"system": pa.nulls(2), "rank": [1, 2]}, "row 1, column 'system': the cell is blank"),
+    ({"A": pa.nulls(2)}, "no column holds ranks"),
+    ({"user": [1, None], "rank": [1, 2]}, "row 2, column 'user': the cell is blank"),
+]
+EMPTY = [(x, name) for x in (b"", b"\n", b" \r\n \n") for name in ("x.parquet", "r.csv", "r")]
+WRONG += [(npy(array), BPR, facts) for array, facts in ARRAYS]
 WRONG += [(data, BPR, "BPR.npy cannot be read … damaged or cut off") for data in DAMAGED]
-BLANK = PARQUET | NINE
-WRONG += [
-    (saved({"rank": pa.nulls(2)}), BLANK, "row 1, column 'rank': the cell is blank"),
-    (saved({"system": pa.nulls(2), "rank": [1, 2]}), BLANK, "row 1, column 'system': the cell is"),
-    (saved({"A": pa.nulls(2)}), BLANK, "no column holds ranks"),
-    (saved({"user": [1, None], "rank": [1, 2]}), BLANK, "row 2, column 'user': the cell is blank"),
-]
-WRONG += [
-    (data, {"name": name}, f"{name} is empty … header")
-    for name in ("x.parquet", "r.csv", "r")
-    for data in (b"", b"\n", b" \r\n \n")
-]
+WRONG += [(saved(table), PARQUET | NINE, facts) for table, facts in BLANK]
+WRONG += [(data, {"name": name}, f"{name} is empty … header") for data, name in EMPTY]
 
 
 @pytest.mark.parametrize(("content", "options", "facts"), WRONG, ids=range(len(WRONG)))
@@ -362,23 +359,32 @@ def test_no_such_file(tmp_path):
         refused(lambda source=source: read_rank_sets(source), said)
 
 
+def test_a_missing_extra_is_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    assert main(["rank", str(tmp_path)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n"), "pip install 'sampledash[warehouse]'" in err) == ("", 1, True)
+    (tmp_path / "part.parquet").touch()
+    refused(lambda: read_rank_sets(tmp_path), "sampledash[warehouse]", ValueError)
+
+
 COVER = HEADER + "".join(f"A,u{i},3,9\n" for i in range(8))
 COVER += "".join(f"B,u{i},4,9\n" for i in (0, 1, 2, 8))
 
 
 def test_different_instances():
-    with pytest.raises(DifferentInstances) as info:
-        read(COVER)
     facts = "'A' lacks 'u8' … 'B' lacks 'u3', 'u4', 'u5' and 2 more … share 3 of 9"
     sentence = complaint(COVER, facts=f'{facts} … instances="shared"', kind=DifferentInstances)
-    again = pickle.loads(pickle.dumps(info.value))
+    with pytest.raises(DifferentInstances) as info:
+        read(COVER)
     ways = {"Compare the 3 instances they share": {"instances": "shared"}}
-    assert (str(again), again.ways, info.value.ways) == (sentence, ways, ways)
+    for error in (info.value, pickle.loads(pickle.dumps(info.value))):
+        assert (str(error), error.ways) == (sentence, ways)
     shared = read(COVER, instances="shared")
     assert labels_of(shared) == [["u0", "u1", "u2"]] * 2
     assert [len(s) for s in read(COVER, instances="any")] == [8, 4]
-    with pytest.raises(ValueError, match="instances must be one of same, shared, any"):
-        read(COVER, instances="some")
+    said = "instances must be one of same, shared, any"
+    refused(lambda: read(COVER, instances="some"), said, ValueError)
     text = f"{HEADER}A,u,1,9\nA,u,2,9\nA,v,1,9\nB,u,4,9\nB,v,4,9\n"
     fact = "instance 'u' has 2 relevant items in 'A' and 1 in 'B'"
     complaint(text, facts=fact, kind=DifferentInstances)

@@ -35,13 +35,11 @@ def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None
     if values is None:
         few = needs_fit(protocol.correction) and m_max > EVERY
         values = [1, m_max] if few else range(1, m_max + 1)
-    orders = Orders(
-        np.array(values), np.broadcast_to(given["expected"], (len(values), *given["exact"].shape))
-    )
+    exact, size = given["exact"], (len(values), *given["exact"].shape)
+    orders = Orders(np.array(values), np.broadcast_to(given["expected"], size))
     columns = {name: verdict[name].astype(object).tolist() for name in verdict}
     columns["right_from"] = [None if x is pd.NA else x for x in columns["right_from"]]
-    facts = metrics, tuple(sets), m, protocol, orders, given["exact"], columns, source, python
-    found = Pairs(*facts)
+    found = Pairs(metrics, tuple(sets), m, protocol, orders, exact, columns, source, python)
     vars(found)["std"] = given["std"]
     return found
 
@@ -64,20 +62,15 @@ def of_ranks(ranks, n, metrics, m, *, source="ranks", options=WITHOUT, m_max=Non
 @cache
 def several(weighting="instances"):
     rng = np.random.default_rng(3)
-    ranks = {
-        name: np.concatenate([np.sort(rng.permutation(99)[:3]) + 1 for _ in range(40)]).tolist()
-        for name in "PQ"
-    }
-    options = {**WITHOUT, "weighting": weighting}
+    drawn = np.sort([[rng.permutation(99)[:3] + 1 for _ in range(40)] for _ in "PQ"])
+    ranks = dict(zip("PQ", drawn.reshape(2, -1).tolist(), strict=True))
     how = {"source": "several", "instances": np.repeat(np.arange(40), 3).tolist()}
-    return of_ranks(ranks, 100, ["NDCG@10"], 10, options=options, **how)
+    how["options"] = {**WITHOUT, "weighting": weighting}
+    return of_ranks(ranks, 100, ["NDCG@10"], 10, **how)
 
 
-NAMES = [
-    "<script>alert(1)</script>",
-    "=1|`a`\n& $x$ </pre></script>",
-    "<img src=http://evil.invalid/x.png onerror=alert(2)>",
-]
+IMAGE = "<img src=http://evil.invalid/x.png onerror=alert(2)>"
+NAMES = ["<script>alert(1)</script>", "=1|`a`\n& $x$ </pre></script>", IMAGE]
 
 
 def figure(name="A"):
@@ -86,8 +79,6 @@ def figure(name="A"):
 
 
 def hostile():
-    sets = [
-        sd.RankSet(name, rs.ranks, rs.n)
-        for name, rs in zip(NAMES, sd.example("movielens-xyz"), strict=True)
-    ]
+    pairs = zip(NAMES, sd.example("movielens-xyz"), strict=True)
+    sets = [sd.RankSet(name, rs.ranks, rs.n) for name, rs in pairs]
     return findings('<b>"file".csv</b>', "sets", sets, ["Recall@10", "AP"], 100, WITHOUT, 150)

@@ -21,21 +21,21 @@ COMMANDS = {
     r"\symbol{34}": '"', r"\{": "{", r"\}": "}", r"\$": "$", r"\&": "&", r"\#": "#", r"\%": "%",
     r"\_": "_", "{[}": "[", "{]}": "]", "{*}": "*", "{}": "",
 }  # fmt: skip
+ACTIVE, EVERY = '\\{}$&#%_~^<>|"`[]*', "|".join([*map(re.escape, COMMANDS), "."])
+
+
+def in_one_line(name):
+    return " ".join("".join(c for c in name if c not in "\x00\u202e").split())
 
 
 def read_tex(text):
     """The characters LaTeX would typeset; fails on anything active that is left."""
-    out, rest = [], text
-    while rest:
-        command = next((c for c in COMMANDS if rest.startswith(c)), None)
-        if command is None:
-            assert rest[0] not in '\\{}$&#%_~^<>|"`[]*', f"{rest[0]!r} is active in {text!r}"
-            out.append(rest[0])
-            rest = rest[1:]
-        else:
-            out.append(COMMANDS[command])
-            rest = rest[len(command) :]
-    return "".join(out)
+
+    def read(match):
+        assert match[0] in COMMANDS or match[0] not in ACTIVE, f"{match[0]!r} in {text!r}"
+        return COMMANDS.get(match[0], match[0])
+
+    return re.sub(EVERY, read, text, flags=re.S)
 
 
 def read_markdown(text):

@@ -20,18 +20,15 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(script, folder, *, alone=False):
-    path = folder / "script.py"
-    path.write_text(script, encoding="utf-8")
-    if not alone:
-        said = io.StringIO()
-        with contextlib.chdir(folder), contextlib.redirect_stdout(said):
-            runpy.run_path(path.name, run_name="__main__")
-        return said.getvalue()
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    how = {"cwd": folder, "env": env, "capture_output": True, "encoding": "utf-8"}
-    done = subprocess.run([sys.executable, path.name], **how)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    (folder / "script.py").write_text(script, encoding="utf-8")
+    if alone:
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+        how = {"cwd": folder, "env": env, "capture_output": True, "encoding": "utf-8"}
+        return subprocess.run([sys.executable, "script.py"], check=True, **how).stdout
+    said = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(said):
+        runpy.run_path("script.py", run_name="__main__")
+    return said.getvalue()
 
 
 def check(found, folder, *, alone=False):
@@ -41,26 +38,22 @@ def check(found, folder, *, alone=False):
     assert imports == ["import sampledash as sd"]
     assert set(re.findall(r"\bsd\.(\w+)", script)) <= set(sd.__all__)
     printed = run(script, folder, alone=alone)
-    protocol = found.protocol
-    fields = ("scheme", "odds", "ties", "weighting", "fit_scheme")
-    how = {name: getattr(protocol, name) for name in fields}
-    expected = []
-    for metric in found.metrics:
-        for rs in found.sets:
-            exact = sd.mean(metric, rs, ties=protocol.ties, weighting=protocol.weighting)
-            sampled = sd.expected_mean(metric, rs, found.m, correction=protocol.correction, **how)
-            std = sd.std_of_mean(metric, rs, found.m, correction=protocol.correction, **how)
-            expected.append(
-                f"  {rs.system!r}: exact {exact:.2%}, sampled {sampled:.2%} +- {std:.2%}"
-            )
+    protocol, m = found.protocol, found.m
+    reading = {"ties": protocol.ties, "weighting": protocol.weighting}
+    drawing = {name: getattr(protocol, name) for name in ("scheme", "odds", "fit_scheme")} | reading
+    how = drawing | {"correction": protocol.correction}
     lines = printed.splitlines()
-    means = [line for line in lines if re.match(r"  ['\"].*: exact ", line)]
-    assert means == expected
-    how |= {"m_max": found.m_max, "m_values": found.looked_at}
-    table = sd.verdict(found.metrics, found.sets, found.m, [protocol.correction], **how)
+    assert [line for line in lines if re.match(r"  ['\"].*: exact ", line)] == [
+        f"  {rs.system!r}: exact {sd.mean(metric, rs, **reading):.2%}, sampled "
+        f"{sd.expected_mean(metric, rs, m, **how):.2%} +- "
+        f"{sd.std_of_mean(metric, rs, m, **how):.2%}"
+        for metric in found.metrics
+        for rs in found.sets
+    ]
+    drawing |= {"m_max": found.m_max, "m_values": found.looked_at}
+    table = sd.verdict(found.metrics, found.sets, m, [protocol.correction], **drawing)
     assert lines[-len(table) - 1 :] == table.to_string(index=False).splitlines()
-    for row in found.verdict.itertuples():
-        assert row.state in printed
+    assert all(row.state in printed for row in found.verdict.itertuples())
     return printed
 
 
@@ -81,34 +74,26 @@ FITTED = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
 WITH = {"scheme": "with-replacement"}
 
 
-@pytest.mark.parametrize(
-    ("python", "metrics", "m", "options", "m_max"),
-    [
-        (f"sd.parse_rank_text({PASTED!r})", ["AP", "NDCG@10"], 99, WITH, 300),
-        ('sd.read_rank_sets("my ranks.csv", n=500)', ["Recall@10", "AP"], 50, FITTED, 60),
-        ("[sd.RankSet('A', [1, 5, 90], 100), sd.RankSet('B', [2, 30, 40], 100)]", ["AP"], 10,
-         POPULAR, 30),
-        (TIES, ["AP"], 10, {**WITHOUT, "ties": "pessimistic"}, None),
-    ],
-)  # fmt: skip
+SHORT = "[sd.RankSet('A', [1, 7, 30], 60), sd.RankSet('B', [3, 4, 5], 60)]"
+OWN = sd.correction("bias-variance", gamma=0.3, prior=np.arange(60, 0, -1.0))
+WRITTEN = "[sd.RankSet('A', [1, 5, 90], 100), sd.RankSet('B', [2, 30, 40], 100)]"
+SOURCES = [
+    (f"sd.parse_rank_text({PASTED!r})", ["AP", "NDCG@10"], 99, WITH, 300),
+    ('sd.read_rank_sets("my ranks.csv", n=500)', ["Recall@10", "AP"], 50, FITTED, 60),
+    (WRITTEN, ["AP"], 10, POPULAR, 30),
+    (TIES, ["AP"], 10, {**WITHOUT, "ties": "pessimistic"}, None),
+    (SHORT, ["AP"], 8, {**WITH, "correction": OWN}, 50),
+]
+
+
+@pytest.mark.parametrize(("python", "metrics", "m", "options", "m_max"), SOURCES)
 def test_sources_and_options(python, metrics, m, options, m_max, tmp_path, monkeypatch):
     (tmp_path / "my ranks.csv").write_text("system,rank\n" + UPLOADED)
     monkeypatch.chdir(tmp_path)
-    sets = eval(python)
-    check(findings("x", python, sets, metrics, m, options, m_max), tmp_path)
-
-
-def test_own_prior_and_selected_values_of_m(tmp_path):
-    recipe = sd.correction("bias-variance", gamma=0.3, prior=np.arange(60, 0, -1.0))
-    python = "[sd.RankSet('A', [1, 7, 30], 60), sd.RankSet('B', [3, 4, 5], 60)]"
-    m_values, options = [1, 2, 3, 4, 8, 20, 21, 50], {**WITH, "correction": recipe}
-    found = findings("x", python, eval(python), ["AP"], 8, options, 50, m_values=m_values)
-    script = python_script(found)
-    assert "*range(1, 5), 8, 20, 21, 50" in script
-    printed = run(script, tmp_path)
-    for row in found.verdict.itertuples():
-        assert f"{row.probability:.4f}" in printed
-    assert found.verdict.to_string(index=False).splitlines()[1] in printed
+    selected = [1, 2, 3, 4, 8, 20, 21, 50] if python is SHORT else None
+    found = findings("x", python, eval(python), metrics, m, options, m_max, m_values=selected)
+    check(found, tmp_path)
+    assert ("*range(1, 5), 8, 20, 21, 50" in python_script(found)) is (python is SHORT)
 
 
 EXIT = "raise SystemExit(9)"
@@ -122,13 +107,13 @@ def test_no_name_becomes_code(name, tmp_path):
 
 
 def test_what_need_not_be_said_is_not():
-    sets = [sd.RankSet("A", [1, 7], 60), sd.RankSet("B", [3, 4], 60)]
-    no_scatter = findings("x", "s", sets, ["AP"], 5, WITHOUT, std=np.full((2, 1), np.nan))
-    assert "std" not in python_script(no_scatter)
-    cls, every_m = {**WITH, "correction": "CLS"}, range(1, 21)
-    ladder = findings("x", "s", sets, ["AP"], 8, cls, 20, m_values=every_m)
-    assert "m_values" not in python_script(ladder)
+    short, long = ([sd.RankSet("A", [1, 7], n), sd.RankSet("B", [3, 4], n)] for n in (60, 600))
+    cls, estimated = ({**WITH, "correction": name} for name in ("CLS", "rank-estimate"))
     # The rank estimate is looked at at every m, however many.
-    long = [sd.RankSet("A", [1, 7], 600), sd.RankSet("B", [3, 4], 600)]
-    estimated = {**WITH, "correction": "rank-estimate"}
-    assert "m_values" not in python_script(findings("x", "s", long, ["AP"], 8, estimated, 450))
+    for word, sets, m, options, m_max, more in (
+        ("std", short, 5, WITHOUT, None, {"std": np.full((2, 1), np.nan)}),
+        ("m_values", short, 8, cls, 20, {"m_values": range(1, 21)}),
+        ("m_values", long, 8, estimated, 450, {}),
+    ):
+        found = findings("x", "s", sets, ["AP"], m, options, m_max, **more)
+        assert word not in python_script(found)

@@ -11,24 +11,13 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash.report import tables
 from sampledash.report.html import html_report
 from sampledash.report.numbers import percent
 from sampledash.report.script import python_script
-from sampledash.report.tables import (
-    _HOLD as HOLD,
-)
-from sampledash.report.tables import (
-    MISSING_TEX,
-    as_csv,
-    as_latex,
-    as_markdown,
-    ranks_table,
-    read_vector_json,
-    vector_csv,
-    vector_json,
-)
+from sampledash.report.tables import as_csv, as_latex, as_markdown, read_vector_json, vector_json
 from tests.report.made import findings
-from tests.report.test_escape import NASTY, read_markdown, read_tex
+from tests.report.test_escape import NASTY, in_one_line, read_markdown, read_tex
 
 
 class Interval(NamedTuple):
@@ -36,18 +25,19 @@ class Interval(NamedTuple):
     high: float
 
 
-VERDICT = pd.DataFrame(
-    {
-        "metric": ["Recall@10"] * 4,
-        "better": ["Y", "Z", "Z", "A"],
-        "worse": ["X", "X", "Y", "B"],
-        "exact": [0.012583, 0.018377, 0.0057947, 0.0],
-        "sampled": [-0.0971523, 0.25, 1e-7, -1e-7],
-        "state": ["wrong", "right", "undecided", "tied"],
-        "right_from": pd.array([970, 1, None, None], dtype="Int64"),
-        "probability": [1e-30, 0.9999999, 0.5, np.nan],
-    }
-)
+PAIRS = {
+    "metric": ["Recall@10"] * 4,
+    "better": ["Y", "Z", "Z", "A"],
+    "worse": ["X", "X", "Y", "B"],
+    "exact": [0.012583, 0.018377, 0.0057947, 0.0],
+    "sampled": [-0.0971523, 0.25, 1e-7, -1e-7],
+    "state": ["wrong", "right", "undecided", "tied"],
+    "right_from": pd.array([970, 1, None, None], dtype="Int64"),
+    "probability": [1e-30, 0.9999999, 0.5, np.nan],
+}
+VERDICT = pd.DataFrame(PAIRS)
+TESTED = {"better": "A", "worse": "B", "difference": 0.0125, "interval": Interval(-0.0010, 0.0260)}
+TESTED |= {"p": 0.0123, "p_holm": 1e-6, "paired": True}
 
 
 def cells(markdown):
@@ -73,26 +63,47 @@ def test_markdown_is_rounded_for_print():
     assert rows[3] == ["Recall@10", "A", "B", "0.00", ">-0.01", "tied", "–", "–"]
 
 
-def test_no_number_of_a_table_says_too_much_or_too_little():
+ANY = None
+#: Columns of one row each, or of several, and how names and the first row are printed.
+SHOWN = [
+    # Of a table of designs each pair is a column of chances; of a plan what lacks has a reason.
+    ({"design": "CLS", "rmse": 0.5864, "Y > X": 0.0}, "Design|Off by (pp)|Shows Y > X (%)",
+     "CLS|58.64|<0.01"),
+    ({"better": "Y", "worse": "X", "m": 1121, "instances": pd.NA}, ANY, "Y|X|1121|not reachable"),
+    # An unknown column is one of shares only if all its numbers lie in -1..1.
+    ({"gain": [-0.25, 0.5], "loss": [-2.5, 0.5]}, ANY, "-25.00|-2.50"),
+    # Table 3 is in percent already: X is printed 7.60 there, and is 7.58 here.
+    ({"printed": 7.60, "ours": 7.5828, "difference": -0.0172}, "Printed|Ours|Difference",
+     "7.6|7.583|-0.0172"),
+    # Floats that differ by rounding alone are equal, as everywhere.
+    ({"better": "A", "worse": "B", "exact": -3e-15}, ANY, "A|B|0.00"),
+    # Values and their differences are no chances: an end of 0 is 0.
+    ({"first": "A", "second": "B", "low": -0.05, "high": 0.0},
+     "First|Second|At least (pp)|At most (pp)", "A|B|-5.00|0.00"),
+    ({"better": "A", "worse": "B", "probability": 0.9},
+     "Better|Worse|Probability (%)", "A|B|90.00"),
+    ({"first": "A", "m": 12000, "seconds": 1.5, "steps": 3.0}, ANY, "A|12000|1.50|3"),
+    # Intervals become two columns.
+    (TESTED, "Better|Worse|Difference (pp)|Interval from (pp)|Interval to (pp)|p|p (Holm)|Paired",
+     "A|B|1.25|-0.10|2.60|0.0123|<0.0001|yes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "names", "row"), SHOWN, ids=range(len(SHOWN)))
+def test_no_number_of_a_table_says_too_much_or_too_little(columns, names, row):
+    table = pd.DataFrame({x: y if isinstance(y, list) else [y] for x, y in columns.items()})
+    head, _, first, *_ = cells(as_markdown(table))
+    assert first == row.split("|")
+    assert names in (ANY, "|".join(head))
+
+
+def test_chances_and_flips_are_those_of_the_page():
     # The page says the same of a chance that rounds to never or to always.
     table = VERDICT.assign(probability=[0.0, 1.0, 0.5, np.nan])
     rows = as_markdown(table).splitlines()[2:]
     assert [row.split("|")[-2].strip() for row in rows] == ["<0.01", ">99.99", "50.00", "–"]
     assert [percent(p, chance=True).replace(" ", "") for p in (0, 1)] == ["<0.01%", ">99.99%"]
     assert "&lt;" not in as_markdown(VERDICT)
-    # Of a table of designs each pair is a column of chances; of a plan what lacks has a reason.
-    wide = pd.DataFrame({"design": ["CLS"], "rmse": [0.5864], "Y > X": [0.0]})
-    assert as_markdown(wide).startswith("| Design | Off by (pp) | Shows Y > X (%) |")
-    assert cells(as_markdown(wide))[2] == ["CLS", "58.64", "<0.01"]
-    plan = pd.DataFrame({"better": ["Y"], "worse": ["X"], "m": [1121], "instances": [pd.NA]})
-    assert cells(as_markdown(plan))[2] == ["Y", "X", "1121", "not reachable"]
-    # An unknown column is one of shares only if all its numbers lie in -1..1.
-    unknown = pd.DataFrame({"gain": [-0.25, 0.5], "loss": [-2.5, 0.5]})
-    assert cells(as_markdown(unknown))[2] == ["-25.00", "-2.50"]
-    # Table 3 is in percent already: X is printed 7.60 there, and is 7.58 here.
-    cell = pd.DataFrame({"printed": [7.60], "ours": [7.5828], "difference": [-0.0172]})
-    assert cells(as_markdown(cell))[0] == ["Printed", "Ours", "Difference"]
-    assert cells(as_markdown(cell))[2] == ["7.6", "7.583", "-0.0172"]
     # Flips of X and Y under Recall@10 (DESIGN: tied, right at 10, wrong from 11, right from 970).
     x, y, _ = sd.example("movielens-xyz")
     ms = [flip.m for flip in sd.flips("Recall@10", [x, y], scheme="without-replacement")]
@@ -100,13 +111,6 @@ def test_no_number_of_a_table_says_too_much_or_too_little():
     assert cells(as_markdown(changes))[2:] == [["X", "11 and 970"], ["A", "never"]]
     assert "11 and 970" in as_latex(changes)
     assert as_csv(changes) == "first,flips\nX,11 970\nA,\n"
-    # Floats that differ by rounding alone are equal, as everywhere.
-    equal = pd.DataFrame({"better": ["A"], "worse": ["B"], "exact": [-3e-15]})
-    assert cells(as_markdown(equal))[2][2] == "0.00"
-    # Values and their differences are no chances: an end of 0 is 0.
-    ends = pd.DataFrame({"first": ["A"], "second": ["B"], "low": [-0.05], "high": [0.0]})
-    assert cells(as_markdown(ends))[0][2:] == ["At least (pp)", "At most (pp)"]
-    assert cells(as_markdown(ends))[2][2:] == ["-5.00", "0.00"]
 
 
 #: Headers that are symbols, and what begins the names of metrics and of knobs.
@@ -114,7 +118,7 @@ SYMBOLS = {"m", "n", "p", "p (Holm)", "γ", "w_m = 0"}
 
 
 def test_every_header_is_in_words():
-    named = {name: [0.5] for kind in HOLD.values() for name in kind.split()}
+    named = {name: [0.5] for kind in tables._HOLD.values() for name in kind.split()}
     assert len(named) > 70
     for text in (as_markdown, as_latex):
         table = pd.DataFrame(named)
@@ -135,32 +139,25 @@ def test_latex_is_booktabs_with_math_signs_and_dashes():
         assert line in text
     rows = [[cell.strip() for cell in row] for row in body(text)]
     assert rows[0][3:] == ["1.26", "$-9.72$", "wrong", "970", "$<0.01$"]
-    assert rows[3][4:] == ["$>-0.01$", "tied", MISSING_TEX, MISSING_TEX]
+    assert rows[3][4:] == ["$>-0.01$", "tied", tables.MISSING_TEX, tables.MISSING_TEX]
     assert as_latex(VERDICT).startswith("% \\usepackage{booktabs}\n\\begin{tabular}")
 
 
 def test_csv_reads_back_to_the_last_digit():
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(
-        {
-            "system": ["A", "B, C", 'D "E"', "two\nlines"],
-            "exact": rng.random(4) / 3,
-            "m": pd.array([1, None, 3, 10**9], dtype="Int64"),
-            "sampled": [np.nan, 1e-300, -0.1, 1 / 3],
-        }
-    )
+    table = pd.DataFrame({"system": ["A", "B, C", 'D "E"', "two\nlines"]})
+    table["exact"], table["sampled"] = rng.random(4) / 3, [np.nan, 1e-300, -0.1, 1 / 3]
+    table["m"] = pd.array([1, None, 3, 10**9], dtype="Int64")
     back = pd.read_csv(io.StringIO(as_csv(table)), dtype=str)
-    assert list(back.columns) == list(table.columns)
-    assert back["system"].tolist() == table["system"].tolist()
-    assert [float(x) for x in back["exact"]] == table["exact"].tolist()
-    np.testing.assert_array_equal(back["sampled"].astype(float), table["sampled"])
     assert back["m"].fillna("").tolist() == ["1", "", "3", "1000000000"]
+    kinds = {"exact": float, "sampled": float, "m": "Int64"}
+    pd.testing.assert_frame_equal(back.astype(kinds), table, check_exact=True)
 
 
 @pytest.mark.parametrize("name", NASTY)
 def test_names_are_plain_text_everywhere(name):
     table = pd.DataFrame({"system": [name, "B"], "exact": [0.1, 0.2]})
-    line = " ".join("".join(c for c in name if c not in "\x00\u202e").split())
+    line = in_one_line(name)
     assert cells(as_markdown(table))[2][0] == line
     latex = body(as_latex(table))
     assert len(latex) == 2
@@ -181,15 +178,10 @@ def test_no_spreadsheet_runs_a_name(first):
 
 
 def test_intervals_become_two_columns():
-    values = ["A", "B", 0.0125, Interval(-0.0010, 0.0260), 0.0123, 1e-6, True]
-    columns = ["better", "worse", "difference", "interval", "p", "p_holm", "paired"]
-    table = pd.DataFrame([values], columns=columns)
+    table = pd.DataFrame({name: [value] for name, value in TESTED.items()})
     head, row = csv.reader(io.StringIO(as_csv(table)))
     assert head[3:5] == ["interval_low", "interval_high"]
     assert row[3:5] == ["-0.001", "0.026"]
-    printed = cells(as_markdown(table))
-    assert printed[0][2:5] == ["Difference (pp)", "Interval from (pp)", "Interval to (pp)"]
-    assert printed[2][2:] == ["1.25", "-0.10", "2.60", "0.0123", "<0.0001", "yes"]
     assert "$p$ (Holm)" in as_latex(table)
 
 
@@ -200,10 +192,6 @@ def test_odd_tables():
     # A system may be called as the index is.
     twice = pd.DataFrame({"m": [0.5]}, index=pd.Index([7], name="m"))
     assert as_csv(twice) == "m,m\n7,0.5\n"
-    table = pd.DataFrame({"better": ["A"], "worse": ["B"], "probability": [0.95]})
-    assert cells(as_markdown(table))[0][2] == "Probability (%)"
-    other = pd.DataFrame({"first": ["A"], "m": [12000], "seconds": [1.5], "steps": [3.0]})
-    assert cells(as_markdown(other))[2] == ["A", "12000", "1.50", "3"]
     empty = pd.DataFrame({"better": [], "worse": [], "m": []})
     assert as_csv(empty) == "better,worse,m\n"
     assert len(as_markdown(empty).splitlines()) == 2
@@ -222,13 +210,12 @@ CASES = [
 @pytest.mark.parametrize(("metric", "sampling", "recipe"), CASES)
 def test_round_trips_are_exact(metric, sampling, recipe):
     fit = sd.parse_correction(recipe).fit(metric, sampling)
-    back = read_vector_json(vector_json(fit))
+    back, content = read_vector_json(vector_json(fit)), json.loads(vector_json(fit))
     assert back.values.tobytes() == fit.values.tobytes()
     assert (back.metric, back.sampling, back.correction) == (fit.metric, sampling, fit.correction)
-    content = json.loads(vector_json(fit))
-    assert (content["n"], content["m"]) == (sampling.n, sampling.m)
-    assert content["gamma"] == fit.correction.gamma
-    text = vector_csv(fit)
+    numbers = {"n": sampling.n, "m": sampling.m, "gamma": fit.correction.gamma}
+    assert numbers.items() <= content.items()
+    text = tables.vector_csv(fit)
     assert text.startswith(f"# metric = {metric}, {sampling}, correction = {recipe}\n")
     read = pd.read_csv(io.StringIO(text), comment="#", float_precision="round_trip")
     assert read["sampled_rank"].tolist() == list(range(1, sampling.m + 2))
@@ -247,10 +234,9 @@ def test_other_files_are_refused():
     for text in ("not json", "[1, 2]", '{"metric": "AP"}'):
         with pytest.raises(ValueError, match="not a vector written by vector_json"):
             read_vector_json(text)
-    fit = sd.parse_correction("BV 0.1").fit("AP", sd.Sampling(50, 8))
-    content = json.loads(vector_json(fit))
+    content = json.loads(vector_json(sd.parse_correction("LS").fit("AP", sd.Sampling(50, 8))))
     content["values"].pop()
-    with pytest.raises(ValueError, match=r"m = 8 needs 9"):
+    with pytest.raises(ValueError, match="m = 8 needs 9"):
         read_vector_json(json.dumps(content))
 
 
@@ -263,13 +249,12 @@ def test_ranks_read_back_with_where_they_come_from():
                    counts=[1, 2.5, 2.5]),
     ]  # fmt: skip
     for own in (sets, sets[:1], sets[1:]):
-        text = as_csv(ranks_table(own))
+        text = as_csv(tables.ranks_table(own))
         found = sd.read_rank_sets(io.BytesIO(text.encode()), name="r.csv", instances="any")
         assert found == own
         assert [ranks.provenance for ranks in found] == [ranks.provenance for ranks in own]
-    assert as_csv(ranks_table([sd.RankSet("X", [3], 9, instances=["a"])])) == (
-        "system,instance,rank,n_candidates\nX,a,3,9\n"
-    )
+    alone = sd.RankSet("X", [3], 9, instances=["a"])
+    assert as_csv(tables.ranks_table([alone])) == "system,instance,rank,n_candidates\nX,a,3,9\n"
 
 
 def test_reports_say_where_ranks_come_from():
