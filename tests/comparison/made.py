@@ -1,7 +1,7 @@
 """Rank sets that the tests of comparisons share, and all that can be drawn for small ones."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import sampledash as sd
-from tests.oracles import POPULARITY, WITHOUT, samples, tied_orders
+from tests.oracles import METRICS, POPULARITY, WITHOUT, by_definition, samples, tied_orders
 
 #: Of one instance: n, the ranks of its relevant items, and with how many others each is tied.
 Instance = tuple[int, list[int], list[int]]
@@ -68,6 +68,12 @@ def most(rows: list[Instance], scheme: str) -> int:
 def orders(row: Instance, reading: str = "expected") -> list[tuple[int, ...]]:
     """Ranks that the relevant items may have, all equally likely."""
     return list(tied_orders(row[1], row[2]))[READINGS[reading]]
+
+
+def each_metric() -> Iterator[tuple[sd.Metric, Callable[[Sequence[int], int], float]]]:
+    """Every metric, and its value by definition."""
+    for name, k in METRICS:
+        yield sd.metric(name, k=k), lambda *what, name=name, k=k: by_definition(name, k, *what)
 
 
 def odds_of(odds: Fraction) -> Callable[[int, Sequence[int]], tuple[Fraction, ...]]:
