@@ -1,6 +1,5 @@
 """Curves over m against exact laws, one row and one m at a time."""
 
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -9,13 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampledash as sd
+from sampledash.comparison.means import expected_means
+from sampledash.protocol import Protocol
 from tests.comparison.made import instances, most, of_ranks, options_of, rank_set
 from tests.oracles import METRICS, SCHEMES, WITH, WITHOUT, exact_law
 
 
 @cache
-def law(n: int, r: int, m: int, scheme: str, odds: Fraction) -> np.ndarray:
-    return np.array([float(p) for p in exact_law(n, r, m, scheme, odds)])
+def law(n: int, r: int, m: int, scheme: str) -> np.ndarray:
+    return np.array([float(p) for p in exact_law(n, r, m, scheme)])
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -23,18 +24,18 @@ def law(n: int, r: int, m: int, scheme: str, odds: Fraction) -> np.ndarray:
 @given(both=st.tuples(*(instances(4, 3, tied=True, size=30),) * 2), data=st.data())
 def test_every_m_at_once_is_each_m_alone(scheme, both, data):
     # Each m alone: see test_enumeration and test_means. Here one law is thinned from m to m.
+    options = options_of(scheme, 1.5)
     sets, top = [], 40
     for name, rows in zip("PQ", both, strict=True):
         counts = [c for _, ranks, _ in rows for c in [data.draw(st.integers(1, 3))] * len(ranks)]
         sets.append(rank_set(rows, name, counts=counts))
         top = min(top, most(rows, scheme)) if scheme == WITHOUT else top
     m_values = sorted({1, min(2, top), min(3, top), max(1, top // 2), max(1, top - 1), top})
-    for name, k in METRICS:
-        metric, options = sd.metric(name, k=k), options_of(scheme, 1.5)
-        ours = sd.curve(metric, sets, m_values, **options)
-        for rs in sets:
-            alone = [sd.expected_mean(metric, rs, m, **options) for m in m_values]
-            assert ours[rs.system].to_numpy() == pytest.approx(alone, rel=1e-12, abs=1e-14)
+    metrics, protocol = [sd.metric(name, k=k) for name, k in METRICS], Protocol.of(options)
+    alone = np.array([expected_means(metrics, sets, [m], protocol)[0] for m in m_values])
+    for x, metric in enumerate(metrics):
+        ours = sd.curve(metric, sets, m_values, **options).to_numpy()
+        assert ours == pytest.approx(alone[:, :, x], rel=1e-12, abs=1e-14)
 
 
 @pytest.mark.parametrize("scheme", [WITH, WITHOUT])
@@ -43,22 +44,16 @@ def test_every_m_at_once_is_each_m_alone(scheme, both, data):
 )
 def test_corrected_curve_is_the_corrected_mean_at_each_m(scheme: str, correction: str) -> None:
     # The vector of each m, applied to the exact law of each row.
-    n = 40
+    n, m_values = 40, [1, 2, 5, 12]
     sets = [sd.RankSet("P", [1, 5, 33], n), sd.RankSet("Q", [2, 3, 40], n, ties=[4, 0, 0])]
-    m_values = [1, 2, 5, 12]
     options = {"scheme": scheme, "correction": correction}
     for metric in ("Recall@3", "AP", "NDCG@5"):
         ours = sd.curve(metric, sets, m_values, **options)
         for m in m_values:
             fit = sd.parse_correction(correction).fit(metric, sd.Sampling(n, m, scheme))
-            one = Fraction(1)
-            p = [np.mean([fit.values @ law(n, r, m, scheme, one) for r in (1, 5, 33)])]
-            tied = np.mean([fit.values @ law(n, r, m, scheme, one) for r in range(2, 7)])
-            p.append(np.mean([tied, *(fit.values @ law(n, r, m, scheme, one) for r in (3, 40))]))
-            assert ours.loc[m].to_numpy() == pytest.approx(p, rel=1e-9, abs=1e-11)
-        for i, rs in enumerate(sets):
-            again = [sd.expected_mean(metric, rs, m, **options) for m in m_values]
-            assert ours.iloc[:, i].to_numpy() == pytest.approx(again, rel=1e-10, abs=1e-12)
+            of = [float(np.dot(fit.values, law(n, r, m, scheme))) for r in range(1, n + 1)]
+            true = np.mean([of[0], of[4], of[32]]), np.mean([np.mean(of[1:6]), of[2], of[39]])
+            assert ours.loc[m].to_numpy() == pytest.approx(true, rel=1e-9, abs=1e-11)
 
 
 def test_frame_and_progress() -> None:

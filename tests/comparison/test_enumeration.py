@@ -1,6 +1,5 @@
 """Rank sets with several relevant items, ties and weights: every sample, one by one."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -9,18 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampledash as sd
-from tests.comparison.made import (
-    READINGS,
-    Instance,
-    drawn,
-    instances,
-    most,
-    odds_of,
-    options_of,
-    orders,
-    rank_set,
-    shares,
-)
+from tests.comparison import made
+from tests.comparison.made import READINGS, Instance, drawn, each_metric, instances, most
 from tests.oracles import (
     METRICS,
     POPULARITY,
@@ -37,28 +26,19 @@ from tests.oracles import (
 WEIGHTING = st.sampled_from(["instances", "relevant-items"])
 
 
-def check(metric, rows, m, laws, value, error=1e-12, masses=None, **options):
-    mean = spread = 0.0
-    for law, share in zip(laws, shares(rows, options.get("weighting", "")), strict=True):
-        values = [(p, value(*what)) for p, what in law]
-        e = sum(p * v for p, v in values)
-        mean, spread = (
-            mean + share * e,
-            spread + share**2 * sum(p * (v - e) ** 2 for p, v in values),
-        )
-    rs = rank_set(rows, mass_above=masses)
-    assert sd.expected_mean(metric, rs, m, **options) == pytest.approx(mean, abs=error)
-    std = sd.std_of_mean(metric, rs, m, **options)
-    assert std == pytest.approx(np.sqrt(spread), abs=np.sqrt(error))
-    assert std**2 == pytest.approx(spread, abs=error)
-
-
-def each_metric():
-    for name, k in METRICS:
-        yield (
-            sd.metric(name, k=k),
-            lambda ranks, size, name=name, k=k: by_definition(name, k, ranks, size),
-        )
+def check(rows, m, laws, error=1e-12, masses=None, metrics=None, **options):
+    """Mean and scatter of metrics over all that can be drawn."""
+    rs = made.rank_set(rows, mass_above=masses)
+    for metric, value in metrics or each_metric():
+        mean = spread = 0.0
+        for law, share in zip(laws, made.shares(rows, options.get("weighting", "")), strict=True):
+            p, values = np.array([(p, value(*what)) for p, what in law]).T
+            mean += share * (p @ values)
+            spread += share**2 * (p @ (values - p @ values) ** 2)
+        assert sd.expected_mean(metric, rs, m, **options) == pytest.approx(mean, abs=error)
+        std = sd.std_of_mean(metric, rs, m, **options)
+        assert std == pytest.approx(np.sqrt(spread), abs=np.sqrt(error))
+        assert std**2 == pytest.approx(spread, abs=error)
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
@@ -80,22 +60,21 @@ def test_corrections_of_several_items(scheme, rows, data):
             law, target = dense_law(n, m, fit_scheme), dense_target(name, k, n, j)
             vectors.append(dense_bias_variance(law, target, gamma, None))
 
-        def value(ranks: Sequence[int], size: int, name=name, k=k, vectors=vectors, m=m) -> float:
+        def value(ranks, size, name=name, k=k, vectors=vectors, m=m):
             if size < m + len(ranks):  # all there are: the exact metric
                 return by_definition(name, k, ranks, size)
             total = sum(vectors[j - 1][t - j] for j, t in enumerate(ranks, start=1))
             return float(total * item_scale(name, k, len(ranks)))
 
         options = {"scheme": scheme, "fit_scheme": fit_scheme, "correction": f"BV {gamma}"}
-        check(sd.metric(name, k=k), rows, m, laws, value, 1e-11, **options)
+        check(rows, m, laws, 1e-11, metrics=[(sd.metric(name, k=k), value)], **options)
 
 
 @settings(max_examples=30)
 @given(rows=instances(2, 1, tied=True), m=st.integers(1, 4), odds=st.sampled_from([1 / 4, 2, 10]))
 def test_popularity_odds(rows: list[Instance], m: int, odds: float) -> None:
-    laws = [drawn(row, m, WITH, weights=odds_of(Fraction(odds))) for row in rows]
-    for metric, value in each_metric():
-        check(metric, rows, m, laws, value, **options_of(POPULARITY, odds))
+    laws = [drawn(row, m, WITH, weights=made.odds_of(Fraction(odds))) for row in rows]
+    check(rows, m, laws, **made.options_of(POPULARITY, odds))
 
 
 @settings(max_examples=25)
@@ -110,31 +89,18 @@ def test_mass_above(rows: list[Instance], data: st.DataObject, weighting: str) -
         for r in row[1]:
             above = sum(w for item, w in zip(others, popular, strict=True) if item < r)
             masses.append(float(above / sum(popular)))
-    options = {"scheme": POPULARITY, "weighting": weighting}
-    for metric, value in each_metric():
-        check(metric, rows, m, laws, value, masses=masses, **options)
+    check(rows, m, laws, masses=masses, scheme=POPULARITY, weighting=weighting)
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 @settings(max_examples=25)
 @given(rows=instances(tied=True), data=st.data(), weighting=WEIGHTING)
 def test_every_metric_and_reading_of_ties(scheme, rows, data, weighting):
-    m = data.draw(st.integers(1, most(rows, scheme)))
+    m, rs = data.draw(st.integers(1, most(rows, scheme))), made.rank_set(rows)
     for reading in READINGS:
-        laws = [drawn(row, m, scheme, reading) for row in rows]
         how = {"ties": reading, "weighting": weighting}
+        check(rows, m, [drawn(row, m, scheme, reading) for row in rows], scheme=scheme, **how)
         for metric, value in each_metric():
-            check(metric, rows, m, laws, value, scheme=scheme, **how)
-            each = [np.mean([value(x, row[0]) for x in orders(row, reading)]) for row in rows]
-            exact = np.dot(shares(rows, weighting), each)
-            assert sd.mean(metric, rank_set(rows), **how) == pytest.approx(exact, abs=1e-13)
-
-
-def test_the_order_can_depend_on_the_weighting() -> None:
-    # P is better where there is one relevant item, Q where there are four.
-    p, q = (
-        rank_set([(40, one, [0]), (60, four, [0] * 4)], name)
-        for name, one, four in (("P", [1], [11, 12, 13, 14]), ("Q", [11], [1, 2, 13, 14]))
-    )
-    for weighting, better in (("instances", "P"), ("relevant-items", "Q")):
-        assert sd.right_from("Recall@2", [p, q], 5, weighting=weighting).better[0] == better
+            each = [np.mean([value(x, row[0]) for x in made.orders(row, reading)]) for row in rows]
+            exact = np.dot(made.shares(rows, weighting), each)
+            assert sd.mean(metric, rs, **how) == pytest.approx(exact, abs=1e-13)
