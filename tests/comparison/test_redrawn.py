@@ -1,10 +1,11 @@
 """Chance with redrawn instances: enumeration of everything, and evaluations run from scratch."""
 
 from itertools import product
-from math import erf
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import sampledash as sd
 from sampledash.comparison.user_resampling import probability_if_redrawn
@@ -46,12 +47,14 @@ def test_few_instances_by_enumeration(name: str, k: int | None, scheme: str, pai
     assert abs(table.probability[0] - true) <= 4 * np.sqrt(true * (1 - true) / 20_000)
 
 
-def parts_of(rs: sd.RankSet) -> list[sd.RankSet]:
-    at = [rs.instances == u for u in np.unique(rs.instances)]
-    return [
-        sd.RankSet("S", rs.ranks[x], rs.n[x], ties=rs.ties[x], instances=rs.instances[x])
-        for x in at
-    ]
+def moments_of_each(rs: sd.RankSet, m: int, **options: Any) -> np.ndarray:
+    """Mean and deviation of NDCG of each instance, and how many relevant items it has."""
+    found = []
+    for at in (rs.instances == u for u in np.unique(rs.instances)):
+        one = sd.RankSet("S", rs.ranks[at], rs.n[at], ties=rs.ties[at], instances=rs.instances[at])
+        moments = [f("NDCG", one, m, **options) for f in (sd.expected_mean, sd.std_of_mean)]
+        found.append([*moments, len(one)])
+    return np.transpose(found)
 
 
 def users(size: int, paired: bool) -> list[sd.RankSet]:
@@ -82,29 +85,24 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
     assert off_redrawn(Pair.rare(33), 20_000) <= 4
 
 
-@pytest.mark.parametrize("weighting", ["instances", "relevant-items"])
-@pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize(
     "options", [{"scheme": WITHOUT}, {"scheme": POPULARITY, "odds": 2.0, "ties": "pessimistic"}]
 )
-def test_many_instances_by_the_moments_of_each(options, paired, weighting):
+def test_many_instances_by_the_moments_of_each(options):
     # By hand: a redrawn value scatters by its own law, ties included, and by its mean. More than
     # 200 relevant items: fewer are simulated.
-    sets, how = users(110, paired), {**options, "weighting": weighting}
-    row = probability_if_redrawn("NDCG", sets, 10, **how).iloc[0]
-    parts = [parts_of(next(rs for rs in sets if rs.system == x)) for x in (row.better, row.worse)]
-    mean, std = (
-        np.array([[f("NDCG", x, 10, **options) for x in each] for each in parts])
-        for f in (sd.expected_mean, sd.std_of_mean)
-    )
-    by_items = weighting == "relevant-items"
-    weight = np.array([[len(x) if by_items else 1 for x in each] for each in parts])
-    average = (mean * weight).sum(axis=1) / weight.sum(axis=1)
-    off = mean - average[:, None]
-    spread = ((std**2).sum(axis=0) + (off[0] - off[1]) ** 2, std**2 + off**2)[not paired]
-    spread = np.sum(weight**2 * spread, axis=-1) / weight.sum(axis=1) ** 2
-    z = (average[0] - average[1]) / np.sqrt(spread[0] if paired else spread.sum())
-    assert row.probability == pytest.approx(0.5 * (1 + erf(z / np.sqrt(2))), abs=1e-9)
+    each = {rs.system: moments_of_each(rs, 10, **options) for rs in users(110, paired=True)}
+    for paired, weighting in product((True, False), ("instances", "relevant-items")):
+        how = {**options, "weighting": weighting}
+        row = probability_if_redrawn("NDCG", users(110, paired), 10, **how).iloc[0]
+        mean, std, items = np.stack([each[row.better], each[row.worse]], axis=1)
+        weight = items if weighting == "relevant-items" else np.ones_like(items)
+        average = (mean * weight).sum(axis=1) / weight.sum(axis=1)
+        off = mean - average[:, None]
+        spread = ((std**2).sum(axis=0) + (off[0] - off[1]) ** 2, std**2 + off**2)[not paired]
+        spread = np.sum(weight**2 * spread, axis=-1) / weight.sum(axis=1) ** 2
+        z = (average[0] - average[1]) / np.sqrt(spread[0] if paired else spread.sum())
+        assert row.probability == pytest.approx(norm.cdf(z), abs=1e-9)
 
 
 def test_few_instances_against_a_million():
@@ -114,7 +112,7 @@ def test_few_instances_against_a_million():
     row = probability_if_redrawn("AP", [p, q], 5, scheme=WITHOUT).iloc[0]
     assert row.better == "P"
     z = 2.0  # below 1 by 4 (1 - 1/6), with a deviation of the root of 4 times that
-    chance = 0.5 * (1 + erf(z / np.sqrt(2)))
+    chance = norm.cdf(z)
     assert abs(row.probability - chance) <= 4 * np.sqrt(chance * (1 - chance) / 20_000)
 
 
@@ -150,40 +148,18 @@ def test_several_items_that_are_each_ranked_among_all_others(size: int) -> None:
 N, M, K = 400, 50, 10  # of the rare events below
 
 
-def rare(kind: str, size: int) -> tuple[list[sd.RankSet], list[list[np.ndarray]]]:
+def rare(kind: str, size: int) -> list[sd.RankSet]:
     """Two systems, one to three relevant items each: nearly all of them hit, or nearly none."""
     rng = np.random.default_rng([3, size])
-    usual, unusual = (1, 6), (150, N)
-    if kind == "hits":
-        usual, unusual = (100, N), (1, 15)
+    usual, unusual = ((100, N), (1, 15)) if kind == "hits" else ((1, 6), (150, N))
     relevant = rng.integers(1, 4, size)
-    sets, ranks = [], []
-    for name in "PQ":
-        ranks.append([])
+    labels, ranks = np.repeat(np.arange(size), relevant), ([], [])
+    for own in ranks:
         for items in relevant:
             off = int(rng.binomial(items, 0.012))
-            some = rng.choice(np.arange(*usual), items - off, replace=False)
-            others = rng.choice(np.arange(*unusual), off, replace=False)
-            ranks[-1].append(np.sort(np.r_[some, others]))
-        labels = np.repeat(np.arange(size), relevant)
-        sets.append(sd.RankSet(name, np.concatenate(ranks[-1]), N, instances=labels))
-    return sets, ranks
-
-
-def places(rng: np.random.Generator, ranks: np.ndarray, runs: int) -> np.ndarray:
-    """Sampled ranks of the relevant items of one list: what is drawn falls into the gaps."""
-    others = N - len(ranks)
-    above = ranks - np.arange(1, len(ranks) + 1)
-    drawn = rng.multivariate_hypergeometric(np.diff(np.r_[0, above, others]), M, runs)
-    return drawn[:, :-1].cumsum(axis=1) + np.arange(1, len(ranks) + 1)
-
-
-def value(metric: str, ranks: np.ndarray) -> np.ndarray:
-    items = ranks.shape[1]
-    if metric == "Recall":
-        return (ranks <= K).mean(axis=1)
-    ideal = sum(1 / np.log2(place + 1) for place in range(1, items + 1))
-    return np.where(ranks <= K, 1 / np.log2(ranks + 1), 0).sum(axis=1) / ideal
+            for within, some in ((usual, items - off), (unusual, off)):
+                own.extend(rng.choice(np.arange(*within), some, replace=False))
+    return of_ranks(N, *ranks, instances=labels)
 
 
 @pytest.mark.parametrize(
@@ -192,18 +168,18 @@ def value(metric: str, ranks: np.ndarray) -> np.ndarray:
 )
 def test_several_relevant_items_of_which_few_are_unusual(kind, metric, size) -> None:
     """Two means tie in a third of the runs (40 instances, misses): the normal law said .82."""
-    sets, ranks = rare(kind, size)
-    row = probability_if_redrawn(f"{metric}@{K}", sets, M, scheme=WITHOUT).iloc[0]
+    name, sets = f"{metric}@{K}", rare(kind, size)
+    row = probability_if_redrawn(name, sets, M, scheme=WITHOUT).iloc[0]
     rng, runs = np.random.default_rng(8), 4000
-    at = rng.integers(0, size, (runs, size))
-    means = []
-    for lists in ranks:
+    at, means = rng.integers(0, size, (runs, size)), {}
+    for rs in sets:
         values = np.empty(at.shape)
-        for instance, items in enumerate(lists):
-            here = at == instance
-            values[here] = value(metric, places(rng, items, int(here.sum())))
-        means.append(values.mean(axis=1))
-    ahead = means[0] - means[1] if row.better == "P" else means[1] - means[0]
+        for instance in range(size):
+            here, own = at == instance, rs.ranks[rs.instances == instance]
+            one = sd.RankSet("S", own, N, instances=np.zeros(len(own)))
+            values[here] = sd.simulate(name, one, M, int(here.sum()), rng, scheme=WITHOUT)
+        means[rs.system] = values.mean(axis=1)
     seeded = 0.25 / 20_000 if metric == "NDCG" else 0.0
     error = 4 * np.sqrt(0.25 / runs + seeded)
-    assert abs(np.mean(ahead > 1e-12) - row.probability) <= error
+    ahead = np.mean(means[row.better] - means[row.worse] > 1e-12)
+    assert abs(ahead - row.probability) <= error
