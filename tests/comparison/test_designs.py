@@ -1,7 +1,5 @@
 """Every design at one price: the measured table, exact chances, samples that are what they say."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

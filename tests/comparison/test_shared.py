@@ -12,9 +12,9 @@ from sampledash.comparison.run_distribution import Run
 from sampledash.comparison.shared import covariance_bounds, probability_if_shared
 from sampledash.protocol import Protocol
 from tests.benchmarks.chances import Pair, off_shared, share_ahead
-from tests.comparison.made import of_ranks, skewed
-from tests.oracles import METRICS, WITH, WITHOUT, by_definition
+from tests.comparison.made import each_metric, of_ranks, skewed
 from tests.oracles import UNIFORM as SCHEMES
+from tests.oracles import WITH, WITHOUT
 
 
 def draws(items: int, m: int, scheme: str) -> np.ndarray:
@@ -46,25 +46,19 @@ def bounds_of(metric, sets, m, options):
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(
     ("first", "second", "n", "m"),
-    [
-        ([3], [4], 6, 2),
-        ([1], [5], 6, 2),
-        ([5], [5], 6, 3),
-        ([2, 4], [3, 6], 7, 2),
-        ([1, 6], [2, 3], 6, 2),
-    ],
-)
+    [([3], [4], 6, 2), ([1], [5], 6, 2), ([5], [5], 6, 3), ([2, 4], [3, 6], 7, 2),
+     ([1, 6], [2, 3], 6, 2)],
+)  # fmt: skip
 def test_covariances_lie_between_attained_ends(first, second, n, m, scheme):
     sets = of_ranks(n, first, second, instances=["u"] * len(first))
     samples = draws(n - len(first), m, scheme)
     mine, theirs = next(all_orders(first, n, samples)), list(all_orders(second, n, samples))
-    for name, k in METRICS:
-        value = cache(lambda *s, name=name, k=k: by_definition(name, k, s, m + len(s)))
-        x, *ys = (np.array([value(*s) for s in each.tolist()]) for each in (mine, *theirs))
+    for metric, value in each_metric():
+        of = cache(lambda *s, value=value: value(s, m + len(s)))
+        x, *ys = (np.array([of(*s) for s in each.tolist()]) for each in (mine, *theirs))
         found = covariances(x, ys)
-        assert bounds_of(sd.metric(name, k=k), sets, m, {"scheme": scheme}) == pytest.approx(
-            (found.min(), found.max()), abs=1e-12
-        )
+        ends = pytest.approx((found.min(), found.max()), abs=1e-12)
+        assert bounds_of(metric, sets, m, {"scheme": scheme}) == ends
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -122,38 +116,28 @@ def test_popularity_and_full_samples() -> None:
     assert full[["low", "high"]].to_numpy().tolist() == [[1.0, 1.0]]
 
 
-def test_labels_weights_and_order() -> None:
-    # The same instances in another order of rows give the same bounds.
+def test_rows_may_come_in_any_order() -> None:
     draw = np.random.default_rng(8)
     relevant = draw.integers(1, 3, 40)
     labels = np.repeat(np.arange(40), relevant)
-    ranks = [
+    first, second = (
         np.concatenate([draw.choice(50, r, replace=False) + 1 for r in relevant]) for _ in range(2)
-    ]
-    options = {"weighting": "relevant-items", "scheme": WITHOUT}
-    first = sd.RankSet("P", ranks[0], 50, instances=labels)
-    shuffled = draw.permutation(len(labels))
-    tables = [
-        probability_if_shared(
-            "AP", [first, sd.RankSet("Q", ranks[1][at], 50, instances=labels[at])], 8, **options
-        )
-        for at in (np.arange(len(labels)), shuffled)
-    ]
-    assert tables[0].low[0] == pytest.approx(tables[1].low[0], abs=1e-12)
-    assert tables[0].high[0] == pytest.approx(tables[1].high[0], abs=1e-12)
-    assert tables[0].low[0] < tables[0].high[0]
+    )
+    options, ends = {"weighting": "relevant-items", "scheme": WITHOUT}, []
+    for at in (np.arange(len(labels)), draw.permutation(len(labels))):
+        p = sd.RankSet("P", first, 50, instances=labels)
+        q = sd.RankSet("Q", second[at], 50, instances=labels[at])
+        ends.append(probability_if_shared("AP", [p, q], 8, **options)[["low", "high"]].to_numpy())
+    assert ends[0] == pytest.approx(ends[1], abs=1e-12)
+    assert ends[0][0, 0] < ends[0][0, 1]
 
 
 @pytest.mark.parametrize(
     ("metric", "n", "m", "first", "second"),
-    [
-        ("Recall@2", 18, 6, [16, 2, 15], [17, 5, 4]),
-        ("Recall@2", 5, 2, [2, 5, 1], [3, 2, 3]),
-        ("Recall@2", 16, 6, [14, 11], [2, 13]),
-        ("Recall@2", 16, 4, [1], [5]),
-        ("AP", 9, 3, [3, 1], [8, 9]),
-    ],
-)
+    [("Recall@2", 18, 6, [16, 2, 15], [17, 5, 4]), ("Recall@2", 5, 2, [2, 5, 1], [3, 2, 3]),
+     ("Recall@2", 16, 6, [14, 11], [2, 13]), ("Recall@2", 16, 4, [1], [5]),
+     ("AP", 9, 3, [3, 1], [8, 9])],
+)  # fmt: skip
 def test_low_is_never_above_high(metric, n, m, first, second):
     # Bounds that meet, but for rounding.
     found = probability_if_shared(metric, of_ranks(n, first, second), m, scheme=WITHOUT)

@@ -32,15 +32,13 @@ def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
         sd.RankSet(name, rng.integers(1, 50, 40), n, ties=rng.integers(0, 9, 40))
         for name, n in zip("PQR", (60, 60, 240), strict=True)
     ]
-    reading = {"ties": options["ties"]} if "ties" in options else {}
     seen: list[float] = []
-    both = ("uncorrected", "BV 0.1")
-    table = sd.verdict(["AP", "Recall@5"], sets, 12, both, progress=seen.append, **options)
+    recipes, reading = ("uncorrected", "BV 0.1"), {"ties": options.get("ties", "expected")}
+    table = sd.verdict(["AP", "Recall@5"], sets, 12, recipes, progress=seen.append, **options)
     assert seen == sorted(seen)
     assert 0 < min(seen) <= max(seen) <= 1
-    by_name = {rs.system: rs for rs in sets}
     for row in table.itertuples():
-        both = [by_name[row.better], by_name[row.worse]]
+        both = [next(rs for rs in sets if rs.system == name) for name in (row.better, row.worse)]
         given = {**options, "correction": row.correction}
         exact = [sd.mean(row.metric, rs, **reading) for rs in both]
         sampled = [sd.expected_mean(row.metric, rs, 12, **given) for rs in both]
@@ -52,17 +50,14 @@ def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
         assert row.probability == pytest.approx(chance, abs=1e-9)
 
 
-def test_states() -> None:
-    for truth, sampled, chance, state in (
-        (0, 1, 0.99, "tied"),
-        (1, 0, 0.0, "undecided"),
-        (1, 1, 0.95, "right"),
-        (1, 1, 0.9499, "undecided"),
-        (1, -1, 0.05, "wrong"),
-        (1, -1, 0.0501, "undecided"),
-        (1, 1, 0.0003, "undecided"),  # nearly every run is a tie
-    ):
-        assert state_of(truth, sampled, chance) == state
+@pytest.mark.parametrize(
+    ("truth", "sampled", "chance", "state"),
+    [(0, 1, 0.99, "tied"), (1, 0, 0.0, "undecided"), (1, 1, 0.95, "right"),
+     (1, 1, 0.9499, "undecided"), (1, -1, 0.05, "wrong"), (1, -1, 0.0501, "undecided"),
+     (1, 1, 0.0003, "undecided")],  # nearly every run is a tie
+)  # fmt: skip
+def test_states(truth, sampled, chance, state) -> None:
+    assert state_of(truth, sampled, chance) == state
 
 
 def test_equal_systems_are_tied() -> None:
