@@ -35,6 +35,7 @@ def law_in_digits(n: int, m: int, scheme: str) -> np.ndarray:
     return np.array([[Decimal(p.numerator) / p.denominator for p in row] for row in rows])
 
 
+@cache
 def gain(name: str, k: int | None, r: int, n: int) -> Decimal:
     """Eq. 7-13 at true rank r, for one relevant item."""
     if name == "auc":
@@ -150,11 +151,8 @@ def test_small_cases_and_their_moments(scheme: str, data: st.DataObject) -> None
     gamma = data.draw(st.sampled_from([1.0, 0.5, 0.1, 0.01, 0.001]))
     name, k = data.draw(st.sampled_from(METRICS))
     prior = data.draw(st.none() | st.lists(st.sampled_from([0.5, 1, 3]), min_size=n, max_size=n))
-    recipe, sampling = (
-        sd.correction("BV", gamma=gamma, prior=prior),
-        sd.Sampling(n, m, scheme, odds),
-    )
-    fit, law = recipe.fit(sd.metric(name, k=k), sampling), dense_law(n, m, scheme, odds)
+    law, sampling = dense_law(n, m, scheme, odds), sd.Sampling(n, m, scheme, odds)
+    fit = sd.correction("BV", gamma=gamma, prior=prior).fit(sd.metric(name, k=k), sampling)
     dense = dense_bias_variance(law, exact_metric(name, k, n), gamma, prior)
     np.testing.assert_allclose(fit.values, dense, rtol=0, atol=1e-11 / gamma * np.abs(dense).max())
     spread = np.einsum("rs,rs->r", law, (dense - (law @ dense)[:, None]) ** 2)
@@ -169,7 +167,7 @@ def test_small_cases_and_their_moments(scheme: str, data: st.DataObject) -> None
     [(10_000, 100, scheme, 1.0) for scheme in UNIFORM]
     + [(10_000, 100, POPULARITY, odds) for odds in (0.01, 3.0, 100.0)]
     + [(n, m, scheme, 1.0) for n, m in ((1001, 1000), (20_000, 30)) for scheme in UNIFORM]
-    + [(n, m, POPULARITY, 5.0) for n, m in ((1001, 1000), (1500, 400), (20_000, 30))]
+    + [(n, m, POPULARITY, 5.0) for n, m in ((1500, 400), (20_000, 30))]
     + [(1500, 400, WITH, 1.0)]
     + [(n, m, WITHOUT, 1.0) for n, m in ((2, 1), (9, 4), (300, 299), (301, 250), (1200, 90))],
 )
@@ -196,31 +194,6 @@ def test_a_prior_is_summed_over_every_rank(scheme: str) -> None:
     )
     sampling = sd.Sampling(n, m, scheme, odds)
     assert furthest(0.01, prior, sampling, dense, [("ndcg", 10)]) <= 1e-9
-
-
-@pytest.mark.parametrize("scheme", UNIFORM)
-def test_marginals_of_a_thousand_million_ranks(scheme: str) -> None:
-    # gamma = 1 and AUC: M-hat = E[AUC | sampled rank], so 1 - E[share above | t of m drawn above].
-    # Without replacement a negative hypergeometric mean, E[a] = (n + 1)(t + 1)/(m + 2) - 1; with
-    # replacement a sum over the grid of shares, which inside 0 < t < m is the mean of a
-    # Beta(t + 1, m - t + 1) but for terms of order (m/n)^2 (Euler and Maclaurin).
-    n, m = 10**9, 200
-    values = sd.correction("BV", gamma=1).fit("AUC", sd.Sampling(n, m, scheme)).values
-    t = np.arange(m + 1)
-    if scheme == WITHOUT:
-        above = ((n + 1) * (t + 1) / (m + 2) - 1) / (n - 1)
-        assert values == pytest.approx(1 - above, rel=1e-12)
-    else:
-        assert values[1:-1] == pytest.approx((1 - (t + 1) / (m + 2))[1:-1], rel=1e-11)
-
-
-@pytest.mark.parametrize(("n", "m"), [(100, 20), (1_000, 100), (9_999, 500)])
-def test_a_mean_of_the_metric_is_never_below_it(n: int, m: int) -> None:
-    """At γ = 1 a value is the mean of the metric given the sampled rank (eq. 26): 0 at least."""
-    for text in ("Recall@10", "AP@10", "NDCG@10"):
-        values = sd.correction("BV", gamma=1).fit(text, sd.Sampling(n, m, WITHOUT)).values
-        assert values.min() >= 0
-        assert (np.diff(values) <= 0).all()
 
 
 def test_what_counts_as_zero_says_so_and_the_two_ways_meet() -> None:

@@ -33,11 +33,7 @@ def limit() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         comb(M + 1, i) * Fraction(1, 4) ** i * Fraction(3, 4) ** (M + 1 - i) for i in range(M + 2)
     ]
     moment = [sum(law[s + 1 :]) / (M + 1) for s in counts]
-    return (
-        np.array([[float(x) for x in row] for row in gram]),
-        np.array([float(x) for x in moment]),
-        np.full(M + 1, 1 / (M + 1)),
-    )
+    return np.array(gram, float), np.array(moment, float), np.full(M + 1, 1 / (M + 1))
 
 
 RECALL = sd.metric("recall", k=N // 4)
@@ -63,10 +59,11 @@ def test_monotone(scheme: str) -> None:
     assert np.abs(along_steps[steps > 1e-9]).max() <= 1e-10
 
 
-def test_reciprocal_rank_at_full_weight_of_the_variance() -> None:
+@pytest.mark.parametrize("scheme", UNIFORM)
+def test_reciprocal_rank_at_full_weight_of_the_variance(scheme: str) -> None:
     # Eq. 26: the mean of 1/r given the sampled rank, B(s, m-s+1) / (n B(s+1, m-s+1)); for s = 0 the
     # sum of (1 - p)^m / r is ln n + Euler's constant - H_m.
-    values = sd.correction("BV", gamma=1).fit("AP", sd.Sampling(N, M)).values
+    values = sd.correction("BV", gamma=1).fit("AP", sd.Sampling(N, M, scheme)).values
     s = np.arange(1, M + 1)
     np.testing.assert_allclose(values[1:], (M + 1) / (s * N), rtol=1e-8)
     harmonic = sum(1 / i for i in range(1, M + 1))

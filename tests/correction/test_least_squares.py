@@ -25,26 +25,23 @@ def kkt_residual(law, target, values, nonnegative=True):
     return float(wrong.max() / np.abs(law.T @ target).max())
 
 
+WITH_ODDS = [(WITH, 1.0), (POPULARITY, 5.0)]
+SIZES = [(10_000, 100), (1_500, 500), (900, 850), (60, 30)]
+DRAWN = [(*size, *scheme) for size in SIZES for scheme in ((WITHOUT, 1.0), *WITH_ODDS)]
+MORE = [(38, 57), (37, 300), (5, 9), (2, 4)]  # negatives than candidates
+DRAWN += [(*size, *scheme) for size in MORE for scheme in WITH_ODDS]
+
+
 @pytest.mark.parametrize("nonnegative", [True, False])
-@pytest.mark.parametrize(("scheme", "odds"), [(WITH, 1.0), (WITHOUT, 1.0), (POPULARITY, 5.0)])
-@pytest.mark.parametrize(("n", "m"), [(10_000, 100), (1_500, 500), (900, 850), (60, 30)])
-def test_kkt(scheme: str, odds: float, n: int, m: int, nonnegative: bool) -> None:
+@pytest.mark.parametrize(("n", "m", "scheme", "odds"), DRAWN)
+def test_kkt(n: int, m: int, scheme: str, odds: float, nonnegative: bool) -> None:
     law, recipe = dense_law(n, m, scheme, odds), sd.correction("monotone", nonnegative=nonnegative)
     for name in ("recall", "precision", "ndcg", "ap", "auc"):
-        k = None if name in ("ap", "auc") else 10
+        k = None if name in ("ap", "auc") else 10 if n > 40 else 1
         values = recipe.fit(sd.metric(name, k=k), sd.Sampling(n, m, scheme, odds)).values
         assert kkt_residual(law, exact_metric(name, k, n), values, nonnegative) <= 1e-9
         assert np.all(np.diff(values) <= 0)
         assert not nonnegative or values[-1] >= 0
-
-
-@pytest.mark.parametrize(("scheme", "odds"), [(WITH, 1.0), (POPULARITY, 5.0)])
-@pytest.mark.parametrize(("n", "m"), [(38, 57), (37, 300), (5, 9), (2, 4)])
-def test_more_negatives_than_candidates(scheme: str, odds: float, n: int, m: int) -> None:
-    law = dense_law(n, m, scheme, odds)
-    for name, k in (("recall", 1), ("ndcg", None), ("ap", None)):
-        values = sd.correction("CLS").fit(sd.metric(name, k=k), sd.Sampling(n, m, scheme, odds))
-        assert kkt_residual(law, exact_metric(name, k, n), values.values) <= 1e-9
 
 
 def test_the_residual_notices_a_wrong_vector() -> None:
