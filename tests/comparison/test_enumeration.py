@@ -8,20 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampledash as sd
+from tests import oracles
 from tests.comparison import made
 from tests.comparison.made import READINGS, Instance, drawn, each_metric, instances, most
-from tests.oracles import (
-    METRICS,
-    POPULARITY,
-    UNIFORM,
-    WITH,
-    WITHOUT,
-    by_definition,
-    dense_bias_variance,
-    dense_law,
-    dense_target,
-    item_scale,
-)
+from tests.oracles import METRICS, POPULARITY, UNIFORM, WITH, WITHOUT
 
 WEIGHTING = st.sampled_from(["instances", "relevant-items"])
 
@@ -57,14 +47,14 @@ def test_corrections_of_several_items(scheme, rows, data):
                 n = max(n, m + 1)
             if n < m + 1:
                 return  # with replacement from so few, a sampled rank may be impossible
-            law, target = dense_law(n, m, fit_scheme), dense_target(name, k, n, j)
-            vectors.append(dense_bias_variance(law, target, gamma, None))
+            law, target = oracles.dense_law(n, m, fit_scheme), oracles.dense_target(name, k, n, j)
+            vectors.append(oracles.dense_bias_variance(law, target, gamma, None))
 
         def value(ranks, size, name=name, k=k, vectors=vectors, m=m):
             if size < m + len(ranks):  # all there are: the exact metric
-                return by_definition(name, k, ranks, size)
+                return oracles.by_definition(name, k, ranks, size)
             total = sum(vectors[j - 1][t - j] for j, t in enumerate(ranks, start=1))
-            return float(total * item_scale(name, k, len(ranks)))
+            return float(total * oracles.item_scale(name, k, len(ranks)))
 
         options = {"scheme": scheme, "fit_scheme": fit_scheme, "correction": f"BV {gamma}"}
         check(rows, m, laws, 1e-11, metrics=[(sd.metric(name, k=k), value)], **options)

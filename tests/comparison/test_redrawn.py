@@ -9,18 +9,10 @@ from scipy.stats import norm
 
 import sampledash as sd
 from sampledash.comparison.user_resampling import probability_if_redrawn
+from tests import oracles
 from tests.benchmarks.chances import Pair, off_redrawn
 from tests.comparison.made import of_ranks
-from tests.oracles import (
-    POPULARITY,
-    UNIFORM,
-    WITH,
-    WITHOUT,
-    by_definition,
-    chance_above,
-    exact_law,
-    law_of_sum,
-)
+from tests.oracles import POPULARITY, UNIFORM, WITH, WITHOUT
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -34,16 +26,16 @@ def test_few_instances_by_enumeration(name: str, k: int | None, scheme: str, pai
     ]
     table = probability_if_redrawn(sd.metric(name, k=k), sets, m, scheme=scheme)
     assert table.better[0] == "P"
-    values = [by_definition(name, k, [s + 1], m + 1) for s in range(m + 1)]
+    values = [oracles.by_definition(name, k, [s + 1], m + 1) for s in range(m + 1)]
 
     def law(system: int, drawn: tuple[int, ...]) -> dict[float, float]:
-        each = (exact_law(n, ranks[system][u], m, scheme) for u in drawn)
-        return law_of_sum(zip(values, p, strict=True) for p in each)
+        each = (oracles.exact_law(n, ranks[system][u], m, scheme) for u in drawn)
+        return oracles.law_of_sum(zip(values, p, strict=True) for p in each)
 
     picks = list(product(range(3), repeat=3))
     pairs = [(x, x) for x in picks] if paired else product(picks, picks)
     laws = [{x: law(i, x) for x in picks} for i in range(2)]
-    true = np.mean([chance_above(laws[0][x], laws[1][y]) for x, y in pairs])
+    true = np.mean([oracles.chance_above(laws[0][x], laws[1][y]) for x, y in pairs])
     assert abs(table.probability[0] - true) <= 4 * np.sqrt(true * (1 - true) / 20_000)
 
 

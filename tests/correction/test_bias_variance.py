@@ -11,19 +11,8 @@ from hypothesis import strategies as st
 
 import sampledash as sd
 from sampledash.least_squares import bias_variance, nodes
-from tests.oracles import (
-    METRICS,
-    POPULARITY,
-    SCHEMES,
-    UNIFORM,
-    WITH,
-    WITHOUT,
-    dense_bias_variance,
-    dense_law,
-    dense_target,
-    exact_law,
-    exact_metric,
-)
+from tests import oracles
+from tests.oracles import METRICS, POPULARITY, SCHEMES, UNIFORM, WITH, WITHOUT
 
 DIGITS = 120
 Metrics = Sequence[tuple[str, int | None]]
@@ -31,7 +20,7 @@ Metrics = Sequence[tuple[str, int | None]]
 
 @cache
 def law_in_digits(n: int, m: int, scheme: str) -> np.ndarray:
-    rows = [exact_law(n, r, m, scheme) for r in range(1, n + 1)]
+    rows = [oracles.exact_law(n, r, m, scheme) for r in range(1, n + 1)]
     return np.array([[Decimal(p.numerator) / p.denominator for p in row] for row in rows])
 
 
@@ -136,9 +125,9 @@ def test_the_cutoff_of_a_later_item_is_nearer(position: int, k: int, scheme: str
     # Two items above the third are relevant: it is within k with at most k - 3 others above.
     n, m, gamma = 400, 40, 0.01
     at = nodes(sd.metric("recall", k=k), sd.Sampling(n, m, scheme), position, gamma=gamma)
-    law, target = dense_law(n, m, scheme), dense_target("recall", k, n, position)
+    law, target = oracles.dense_law(n, m, scheme), oracles.dense_target("recall", k, n, position)
     assert bias_variance(at, gamma) == pytest.approx(
-        dense_bias_variance(law, target, gamma, None), abs=1e-9
+        oracles.dense_bias_variance(law, target, gamma, None), abs=1e-9
     )
 
 
@@ -151,9 +140,9 @@ def test_small_cases_and_their_moments(scheme: str, data: st.DataObject) -> None
     gamma = data.draw(st.sampled_from([1.0, 0.5, 0.1, 0.01, 0.001]))
     name, k = data.draw(st.sampled_from(METRICS))
     prior = data.draw(st.none() | st.lists(st.sampled_from([0.5, 1, 3]), min_size=n, max_size=n))
-    law, sampling = dense_law(n, m, scheme, odds), sd.Sampling(n, m, scheme, odds)
+    law, sampling = oracles.dense_law(n, m, scheme, odds), sd.Sampling(n, m, scheme, odds)
     fit = sd.correction("BV", gamma=gamma, prior=prior).fit(sd.metric(name, k=k), sampling)
-    dense = dense_bias_variance(law, exact_metric(name, k, n), gamma, prior)
+    dense = oracles.dense_bias_variance(law, oracles.exact_metric(name, k, n), gamma, prior)
     np.testing.assert_allclose(fit.values, dense, rtol=0, atol=1e-11 / gamma * np.abs(dense).max())
     spread = np.einsum("rs,rs->r", law, (dense - (law @ dense)[:, None]) ** 2)
     rank = np.arange(1, n + 1)
@@ -173,12 +162,12 @@ def test_small_cases_and_their_moments(scheme: str, data: st.DataObject) -> None
 )
 def test_large_sizes(n: int, m: int, scheme: str, odds: float) -> None:
     """Beyond 1,000 ranks not all are summed; and the closed form without replacement."""
-    law, sampling = dense_law(n, m, scheme, odds), sd.Sampling(n, m, scheme, odds)
+    law, sampling = oracles.dense_law(n, m, scheme, odds), sd.Sampling(n, m, scheme, odds)
     metrics = [("auc", None), ("precision", 10), ("ap", None), ("ap", 500), ("ndcg", None)]
     metrics += [(name, k) for name in ("recall", "ndcg") for k in (1, 10, 65, 100, n // 3 + 1)]
-    targets = np.stack([exact_metric(name, k, n) for name, k in metrics], axis=1)
+    targets = np.stack([oracles.exact_metric(name, k, n) for name, k in metrics], axis=1)
     for gamma in (1.0, 0.1, 0.01, 0.001, 1e-5)[:: 1 if m < 400 else 2]:
-        dense = dense_bias_variance(law, targets, gamma, None)
+        dense = oracles.dense_bias_variance(law, targets, gamma, None)
         if scheme == WITHOUT and m == n - 1:  # all are drawn: the metric is exact as it is
             dense = targets
         error = furthest(gamma, None, sampling, dense, metrics)
@@ -189,9 +178,8 @@ def test_large_sizes(n: int, m: int, scheme: str, odds: float) -> None:
 def test_a_prior_is_summed_over_every_rank(scheme: str) -> None:
     n, m, odds = 10_000, 100, 3.0 if scheme == POPULARITY else 1.0
     prior = 1 / np.arange(1, n + 1) * (np.arange(n) % 7 != 3)
-    dense = dense_bias_variance(
-        dense_law(n, m, scheme, odds), exact_metric("ndcg", 10, n)[:, None], 0.01, prior
-    )
+    law, target = oracles.dense_law(n, m, scheme, odds), oracles.exact_metric("ndcg", 10, n)
+    dense = oracles.dense_bias_variance(law, target[:, None], 0.01, prior)
     sampling = sd.Sampling(n, m, scheme, odds)
     assert furthest(0.01, prior, sampling, dense, [("ndcg", 10)]) <= 1e-9
 

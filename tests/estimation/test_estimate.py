@@ -118,6 +118,9 @@ def test_all_negatives_drawn_leave_nothing_unknown(method: str) -> None:
     srs = SampledRankSet("S", ranks, 30, 29, scheme=WITHOUT)
     truth = sd.mean("NDCG@10", sd.RankSet("S", ranks, 30))
     assert point("NDCG@10", srs, method) == pytest.approx(truth, rel=1e-9)
+    for rank in (1, 2, 3):  # of MN the equations then have many solutions
+        alone = SampledRankSet("A", [rank], 3, 2, scheme=WITHOUT)
+        assert point("AUC", alone, method) == pytest.approx((3 - rank) / 2)
 
 
 def test_an_estimate_outside_0_to_1_says_why() -> None:

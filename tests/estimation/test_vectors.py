@@ -54,13 +54,6 @@ def test_mn_is_the_printed_matrix(scheme: str) -> None:
         assert fit.correction.gamma == pytest.approx(1 / 900)
 
 
-@pytest.mark.parametrize("rank", [1, 2, 3])
-def test_all_items_drawn_leave_nothing_to_estimate(rank: int) -> None:
-    # No noise at all: the equations of MN have many solutions.
-    srs = SampledRankSet("A", [rank], 3, 2, scheme=WITHOUT)
-    assert sd.estimate("AUC", srs, "mn").value == pytest.approx((3 - rank) / 2)
-
-
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_every_column_of_the_gamma_table_by_definition(scheme: str) -> None:
     n, m, size = 300, 12, 500.0
@@ -80,13 +73,3 @@ def test_every_column_of_the_gamma_table_by_definition(scheme: str) -> None:
         found = row.bias, row.variance, row.mse, row.largest, row.condition
         exact = bias, variance, bias**2 + variance, np.abs(values).max(), np.linalg.cond(matrix)
         assert found == pytest.approx(exact, rel=1e-6, abs=1e-12)
-
-
-def test_uniform_ranks_leave_no_bias() -> None:
-    # The mean over the prior is exact at every gamma: multiply eq. 25 by a row of ones.
-    n, m = 200, 6
-    flat = fitted(SampledRankSet("S", np.arange(1, m + 2), n, m, scheme=WITHOUT), "mle")
-    np.testing.assert_allclose(flat.mass, 1 / n, rtol=1e-9)  # equal counts: the start is the fit
-    table = gamma_table("AP", sd.Sampling(n, m, WITHOUT), 100, flat)
-    assert np.abs(table.bias).max() <= 1e-10
-    assert np.all(np.diff(table.variance[1:]) >= 0)
