@@ -12,6 +12,7 @@ from sampledash.lab.models import finish
 from sampledash.lab.recommenders import parse_recommender, recommender
 from sampledash.lab.splits import split
 from sampledash.papers.steck import TABLE_2
+from tests.lab.test_factors import run_through
 
 
 def rated(seed=0):
@@ -21,16 +22,6 @@ def rated(seed=0):
     order = rng.permutation(len(user))
     stars = rng.integers(1, 6, len(user))
     return Interactions(np.arange(60), np.arange(30), user[order], item[order], stars)
-
-
-def run_through(work):
-    """What is yielded, and what is returned."""
-    told = []
-    while True:
-        try:
-            told.append(next(work))
-        except StopIteration as end:
-            return told, end.value
 
 
 def test_an_experiment_ranks_each_recommender():

@@ -5,15 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from sampledash.lab import factors
-from sampledash.lab.factors import (
-    LogisticLoss,
-    WeightedLoss,
-    dense_svd,
-    half_step,
-    least_by_gradient,
-    logistic,
-    weighted_als,
-)
+from sampledash.lab.factors import LogisticLoss, WeightedLoss, dense_svd, logistic, weighted_als
 from sampledash.lab.models import TrainingProgress, finish
 
 LOSSES = [
@@ -36,6 +28,16 @@ def ratings(seed=0, shape=(23, 17), share=0.3, dtype=np.float64):
     return sparse, dense, seen
 
 
+def run_through(work):
+    """What is yielded, and what is returned."""
+    told = []
+    while True:
+        try:
+            told.append(next(work))
+        except StopIteration as end:
+            return told, end.value
+
+
 def full_loss(dense, seen, users, items, loss):
     """Steck's eq. 13 pair by pair, or with one λ for each row."""
     weight = np.where(seen, loss.observed, loss.missing)
@@ -51,7 +53,7 @@ def test_a_half_step_is_a_dense_solve(loss, block, monkeypatch):
     monkeypatch.setattr(factors, "BLOCK", block)
     sparse, dense, seen = ratings()
     fixed = np.random.default_rng(1).normal(size=(17, 5))
-    found, value = finish(half_step(sparse, fixed, loss))
+    found, value = finish(factors.half_step(sparse, fixed, loss))
     weight = np.where(seen, loss.observed, loss.missing)
     exact = np.zeros_like(found)
     for u in range(len(dense)):
@@ -68,13 +70,7 @@ def test_a_half_step_is_a_dense_solve(loss, block, monkeypatch):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_loss_never_rises(loss):
     sparse, dense, seen = ratings(2)
-    training = weighted_als(sparse, loss, d=3, sweeps=15, dtype=np.float64)
-    told, model = [], None
-    while model is None:
-        try:
-            told.append(next(training))
-        except StopIteration as end:
-            model = end.value
+    told, model = run_through(weighted_als(sparse, loss, d=3, sweeps=15, dtype=np.float64))
     shares, losses = [p.share for p in told], [p.loss for p in told if p.loss is not None]
     assert shares == sorted(shares)
     assert shares[-1] == 1
@@ -91,12 +87,11 @@ def test_dense_svd_is_the_soft_thresholded_svd():
     lowered = np.maximum(sigma - loss.ridge * np.sqrt(60 * 40), 0)
     assert 3 < np.count_nonzero(lowered) < 40
     for d in (3, 40):
-        *_, last = told = list(dense_svd(sparse, ridge=loss.ridge, d=d))
-        model = finish(dense_svd(sparse, ridge=loss.ridge, d=d))
+        told, model = run_through(dense_svd(sparse, ridge=loss.ridge, d=d))
         exact = u[:, :d] * lowered[:d] @ v[:d]
         assert model.scores(10, 30) == pytest.approx(exact[10:30], abs=2e-4 if d == 40 else 0.02)
         least = full_loss(dense, seen, model.users, model.items, loss)
-        assert last.loss == pytest.approx(least, rel=1e-5)
+        assert told[-1].loss == pytest.approx(least, rel=1e-5)
         assert [p.share for p in told] == sorted(p.share for p in told)
     # What alternating least squares comes to, and no less.
     slow = finish(weighted_als(sparse, loss, d=40, sweeps=60, dtype=np.float64))
@@ -132,17 +127,16 @@ def test_l_bfgs_finds_the_minimum_of_a_quadratic():
         yield TrainingProgress(1.0)
         return float(x @ matrix @ x / 2 - right @ x), matrix @ x - right
 
-    found = finish(least_by_gradient(evaluate, rng.normal(size=12), steps=100))
+    found = finish(factors.least_by_gradient(evaluate, rng.normal(size=12), steps=100))
     assert found == pytest.approx(np.linalg.solve(matrix, right), abs=1e-3)
 
 
 def test_logistic_factors_lower_the_loss_at_each_step():
     _, _, seen = ratings(7, (60, 40))
     relevant = csr_array(seen.astype(np.float32))
-    told = list(logistic(relevant, missing=0.2, ridge=0.01, d=3, steps=60))
+    told, model = run_through(logistic(relevant, missing=0.2, ridge=0.01, d=3, steps=60))
     losses = [p.loss for p in told if p.loss is not None and p.share > 0.1]
     assert np.all(np.diff(losses) <= 0)
-    model = finish(logistic(relevant, missing=0.2, ridge=0.01, d=3, steps=60))
     loss = LogisticLoss(relevant, 0.2, 0.01)
     x = np.concatenate([model.users.ravel(), model.items.ravel()])
     gradient = finish(loss.value_and_gradient(x))[1]

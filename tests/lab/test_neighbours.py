@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from sampledash.lab import neighbours
 from sampledash.lab.models import finish
 from sampledash.lab.neighbours import ease, item_cosine
+from tests.lab.test_factors import run_through
 from tests.readers.reading import refused
 
 
@@ -30,13 +31,9 @@ def by_loops(seen, q, k):
     if k is not None:
         for j in range(n):
             # The first item wins where two are equally near.
-            near = [
-                (-Fraction(len(users[i] & users[j]) ** 2, max(1, len(users[i]))), i)
-                for i in range(n)
-                if i != j
-            ]
-            kept = {i for _, i in sorted(near)[:k]}
-            s[[i for i in range(n) if i not in kept], j] = 0
+            near = [-Fraction(len(own & users[j]) ** 2, max(1, len(own))) for own in users]
+            order = sorted((i for i in range(n) if i != j), key=near.__getitem__)
+            s[[j, *order[k:]], j] = 0
     length = np.sqrt(np.sum(s**2, axis=1))
     s /= np.where(length > 0, length, 1)[:, None]
     return np.array([[sum(s[i, j] for j in np.flatnonzero(row)) for i in range(n)] for row in seen])
@@ -66,11 +63,10 @@ def test_ease_is_its_closed_form(stripe, monkeypatch):
     inverse = np.linalg.inv(x.T @ x + 0.05 * np.eye(290))
     weights = -inverse / np.diag(inverse)
     np.fill_diagonal(weights, 0)
-    shares = [p.share for p in ease(history, ridge=0.05)]
+    told, model = run_through(ease(history, ridge=0.05))
+    shares = [progress.share for progress in told]
     assert shares == sorted(shares)
-    assert finish(ease(history, ridge=0.05)).scores(7, 60) == pytest.approx(
-        (x @ weights)[7:60], abs=5e-6
-    )
+    assert model.scores(7, 60) == pytest.approx((x @ weights)[7:60], abs=5e-6)
 
 
 def test_weights_that_do_not_fit_are_refused(monkeypatch):

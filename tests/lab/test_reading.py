@@ -20,19 +20,16 @@ def written(form: str, head: str = "") -> str:
     return head + "".join(form.format(*row) + "\n" for row in ROWS)
 
 
+ATOMIC = "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
 FORMATS = {
     "ratings.dat": written("{}::{}::{}::{}"),
     "u.data": written("{}\t{}\t{}\t{}"),
     "ratings.csv": written("{},{},{}.0,{}", "userId,movieId,rating,timestamp\n"),
     "ml-1m.train.rating": written("{}\t{}\t{}\t{}"),
-    "ml.inter": written(
-        "{}\t{}\t{}\t{}", "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
-    ),
-    "semicolons.csv": written('{3};"{1}";"{0}";{2}', "Date;ISBN;User-ID;Book\n").replace(
-        "Book", "Rating"
-    ),
+    "ml.inter": written("{}\t{}\t{}\t{}", ATOMIC),
+    "semicolons.csv": written('{3};"{1}";"{0}";{2}', "Date;ISBN;User-ID;Rating\n"),
     "spaces.txt": written("{} {} {} {}"),
-    "reviews.csv": written("{},{},{},{}").replace("::", ","),
+    "reviews.csv": written("{},{},{},{}"),
     "more.csv": written("x,{3},{0},{1},{2}", "note,ts,customer_id,product_id,stars\n"),
 }
 
@@ -42,11 +39,9 @@ def read(content, name="i.csv", **options):
 
 
 def rows_of(found):
-    none = [None] * found.size
-    rating = none if found.rating is None else found.rating.tolist()
-    time = none if found.time is None else found.time.tolist()
-    user, item = found.users[found.user].tolist(), found.items[found.item].tolist()
-    return list(zip(user, item, rating, time, strict=True))
+    columns = found.users[found.user], found.items[found.item], found.rating, found.time
+    none = np.full(found.size, None)
+    return list(zip(*((none if x is None else x).tolist() for x in columns), strict=True))
 
 
 EXPECTED = [(int(u), int(i), float(r), t) for u, i, r, t in ROWS]

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
 
 from sampledash.lab.experiments import EXPERIMENTS
 from sampledash.lab.factors import WeightedLoss
@@ -156,33 +155,3 @@ def test_what_is_trained_is_at_a_minimum_of_the_printed_loss(text, observed, val
         step = np.zeros_like(users)
         step[place] = 1e-3
         assert at(users + step, items) == pytest.approx(at(users - step, items), rel=2e-6)
-
-
-def test_ials_comes_to_the_loss_of_implicit():
-    als = pytest.importorskip("implicit.als", reason="implicit is not installed")
-    rng = np.random.default_rng(0)
-    rows = np.argwhere(rng.random((80, 60)) < rng.random((80, 1)) * rng.random(60))
-    data = Interactions(np.arange(80), np.arange(60), *rows.T)
-    alpha, ridge = 0.2, 1.0
-    ours = recommender("iALS", d=4, alpha=alpha, reg=ridge, sweeps=100)
-    mine = finish(ours.train(data, 0))
-    # Its loss weighs a pair that was not taken 1: ours, divided by α, of scores 1 + α times ours.
-    theirs = als.AlternatingLeastSquares(
-        factors=4,
-        regularization=ridge * (1 + alpha) / alpha,
-        iterations=100,
-        use_cg=False,
-        num_threads=1,
-        random_state=1,
-    )
-    theirs.fit(csr_matrix(data.matrix) * ((1 + alpha) / alpha), show_progress=False)
-    scale = np.sqrt(1 + alpha)
-
-    def loss(users, items):
-        """As section 9 has it."""
-        y, squares = users @ items.T, np.sum(users**2) + np.sum(items**2)
-        taken = data.matrix.toarray() > 0
-        return np.sum((y[taken] - 1) ** 2) + alpha * np.sum(y**2) + ridge * squares
-
-    least = loss(theirs.user_factors / scale, theirs.item_factors / scale)
-    assert loss(mine.users, mine.items) == pytest.approx(least, rel=1e-4)

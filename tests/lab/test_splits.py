@@ -9,19 +9,13 @@ import sampledash as sd
 from tests.readers.reading import refused
 
 #: User a takes four items, b two, c one. Times run against the order of the file for a.
-DATA = sd.Interactions(
-    ["a", "b", "c"],
-    ["p", "q", "r", "s"],
-    [0, 0, 1, 0, 2, 1, 0],
-    [0, 1, 1, 2, 3, 0, 3],
-    time=[9, 8, 1, 7, 2, 3, 7],
-)
+TAKES = [0, 0, 1, 0, 2, 1, 0], [0, 1, 1, 2, 3, 0, 3]
+DATA = sd.Interactions(["a", "b", "c"], ["p", "q", "r", "s"], *TAKES, time=[9, 8, 1, 7, 2, 3, 7])
 
 
 def pairs(part):
-    return [
-        (str(part.users[u]), str(part.items[i])) for u, i in zip(part.user, part.item, strict=True)
-    ]
+    labels = part.users[part.user].astype(str), part.items[part.item].astype(str)
+    return list(zip(*(x.tolist() for x in labels), strict=True))
 
 
 def test_the_last_in_time_is_held_out_and_equal_times_keep_the_order_of_the_file():
@@ -41,10 +35,11 @@ def test_the_latest_share_tests_whom_something_is_known_of():
     refused(lambda: sd.split(DATA, "latest 60%"), "nobody", ValueError)
 
 
+PAIRS = st.tuples(st.integers(0, 4), st.integers(0, 5))
+
+
 @given(
-    st.lists(
-        st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=12, max_size=40, unique=True
-    ),
+    st.lists(PAIRS, min_size=12, max_size=40, unique=True),
     st.sampled_from(["last 1", "random 2 seed=5", "last 3 halved seed=1", "random 1 halved"]),
 )
 def test_nothing_is_lost_and_of_each_user_so_many_are_held_out(taken, rule):
