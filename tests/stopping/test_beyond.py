@@ -1,7 +1,5 @@
 """Ranks that are only known to lie beyond a list: exact where they can be, refused elsewhere."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -10,13 +8,9 @@ import pytest
 import sampledash as sd
 from sampledash.comparison.user_resampling import instance_values
 
-ROWS = {
-    "ranks": [2, 7, 6, 1, 6, 3],
-    "n": 12,
-    "instances": list("aabbcd"),
-    "ties": [1, 0, 0, 0, 0, 0],
-}
-CUT = sd.RankSet("cut", **ROWS, beyond=[False, True, True, False, True, False])
+ROWS = {"n": 12, "instances": list("aabbcd"), "ties": [1, 0, 0, 0, 0, 0]}
+BEYOND = [False, True, True, False, True, False]
+CUT = sd.RankSet("cut", [2, 7, 6, 1, 6, 3], **ROWS, beyond=BEYOND)
 EXACT = ["Recall@5", "NDCG@5", "AP@4", "Precision@3", "RR@5", "HitRate@1", "TOPK@0.3"]
 
 
@@ -24,8 +18,7 @@ def test_metrics_that_are_cut_in_time_are_exact() -> None:
     assert CUT.largest_cutoff == 5
     assert CUT.ranks.tolist() == [2, 7, 6, 1, 6, 3]
     for ends in ([9, 8, 11], [12, 12, 12], [7, 6, 6]):
-        ranks, kept = [2, ends[0], ends[1], 1, ends[2], 3], ("instances", "ties")
-        whole = sd.RankSet("whole", ranks, 12, **{name: ROWS[name] for name in kept})
+        whole = sd.RankSet("whole", [2, ends[0], ends[1], 1, ends[2], 3], **ROWS)
         for name in EXACT:
             assert sd.mean(name, CUT) == sd.mean(name, whole)
             assert sd.mean_range(name, CUT) == (sd.mean(name, whole),) * 2
@@ -61,9 +54,5 @@ OTHER = sd.RankSet("other", [1, 3, 2, 4, 9, 8], 12, instances=list("aabbcd"))
 def test_significance_of_a_cut_metric_needs_no_more() -> None:
     found = sd.significance("Recall@5", [CUT, OTHER], np.random.default_rng(1), resamples=100)
     assert found["paired"].all()
-    assert instance_values(sd.parse_metric("Recall@5"), CUT, "expected").tolist() == [
-        0.5,
-        0.5,
-        0,
-        1,
-    ]
+    values = instance_values(sd.parse_metric("Recall@5"), CUT, "expected")
+    assert values.tolist() == [0.5, 0.5, 0, 1]

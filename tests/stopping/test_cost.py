@@ -1,7 +1,5 @@
 """What stopping when decided costs: against all orders, simulation, and the measured table."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from math import factorial
 
@@ -46,19 +44,6 @@ def test_of_a_rank_set_with_ties_and_several_relevant_items() -> None:
         variance += count * np.var(costs) / 36
     found = sd.mean_stopping_cost("NDCG@2", ranks)
     assert found == pytest.approx((mean, np.sqrt(variance)), abs=1e-12)
-
-
-def test_against_simulation_at_the_size_of_movielens() -> None:
-    rng, n, k, runs = np.random.default_rng(3), 3541, 10, 400
-    for rank in (11, 40, 900):
-        # The place of the k-th of rank - 1 marked ones among n - 1.
-        draws = [
-            np.sort(rng.choice(n - 1, rank - 1, replace=False))[k - 1] + 1 for _ in range(runs)
-        ]
-        cost = sd.stopping_cost("AP@10", rank, n)
-        assert abs(np.mean(draws) - cost.mean) < 4 * cost.std / np.sqrt(runs)
-        # The error of a standard deviation is at most about this, for laws so nearly normal.
-        assert abs(np.std(draws) / cost.std - 1) < 4 * 1.5 / np.sqrt(2 * runs)
 
 
 #: Scores a user, and their share of full ranking in percent, as measured beforehand.

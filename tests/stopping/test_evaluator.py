@@ -1,11 +1,10 @@
 """The evaluator against full ranking, its costs, its budget, and what it refuses."""
 
-from __future__ import annotations
-
 import copy
 import io
 import itertools
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -33,11 +32,7 @@ def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
     rng = np.random.default_rng(11)
     for problem in range(1000):
         n = int(rng.integers(2, 40))
-        kinds = (
-            rng.integers(0, 6, n),
-            rng.normal(size=n).astype(np.float32),
-            rng.random(n).round(1),
-        )
+        kinds = rng.integers(0, 6, n), rng.normal(size=n).astype(np.float32), rng.random(n).round(1)
         scores = kinds[problem % 3]
         relevant = rng.choice(n, int(rng.integers(1, min(4, n - 1) + 1)), replace=False)
         k, chunk = int(rng.integers(1, 13)), int(rng.integers(1, n + 1))
@@ -50,17 +45,14 @@ def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
             return np.array([value[x] for x in items.tolist()], dtype=kind)
 
         order = orders_of(rng, n)[problem % 3]
-        found = sd.rank_until_decided(
-            score, labels[relevant], labels, k, order=copy.deepcopy(order), chunk=chunk
-        )
+        ranked = partial(sd.rank_until_decided, score, labels[relevant], labels, k)
+        found = ranked(order=copy.deepcopy(order), chunk=chunk)
         ranks, ties = full_ranking(scores.tolist(), relevant.tolist(), k)
         assert (list(found.ranks), list(found.ties)) == (ranks, ties)
         assert asked[0] == len(relevant)
         assert sum(asked[1:]) == found.scored
         # One by one it stops at the very candidate that decides; in chunks in the same chunk.
-        least = sd.rank_until_decided(
-            score, labels[relevant], labels, k, order=copy.deepcopy(order), chunk=1
-        ).scored
+        least = ranked(order=copy.deepcopy(order), chunk=1).scored
         assert least <= found.scored <= min(least + chunk - 1, n - len(relevant))
         if any(ranks):
             assert least == n - len(relevant)
@@ -95,11 +87,7 @@ def problem():
     rng = np.random.default_rng(2)
     factors = rng.normal(size=(120, 4)).round(1)
     users = [
-        (
-            f"u{u}",
-            [int(x) for x in rng.choice(120, rng.integers(1, 4), replace=False)],
-            np.arange(120),
-        )
+        (f"u{u}", rng.choice(120, rng.integers(1, 4), replace=False).tolist(), np.arange(120))
         for u in range(40)
     ]
     number = {user[0]: i for i, user in enumerate(users)}
@@ -137,11 +125,8 @@ def test_ranks_of_several_relevant_items_and_their_ties(problem) -> None:
             ties = [int(np.sum(scores == scores[i])) for i in items]
             if len(set(scores[items])) < len(items) and max(ties) > len(items):
                 continue
-            each = sorted(
-                (rank, tied)
-                for rank, tied in zip(*full_ranking(scores.tolist(), items, 40), strict=True)
-                if rank is not None
-            )
+            each = zip(*full_ranking(scores.tolist(), items, 40), strict=True)
+            each = sorted(pair for pair in each if pair[0] is not None)
             assert [x for x, keep in zip(found, known, strict=True) if keep] == each
             shown += len(items) > 1 and max(x[1] for x in each or [(0, 0)]) > 0
     assert shown > 5

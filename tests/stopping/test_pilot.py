@@ -1,7 +1,5 @@
 """What a pilot run says of the cost."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
