@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from functools import lru_cache
-from math import comb
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ from scipy import stats
 import sampledash as sd
 from sampledash.expectation import resize_prior
 from sampledash.types import Floats, Ints
+from tests import oracles
 from tests.comparison.made import options_of
-from tests.oracles import SCHEMES, UNIFORM, WITHOUT, dense_bias_variance, dense_law, dense_target
+from tests.oracles import SCHEMES, UNIFORM, WITHOUT, dense_law, exact_law
 
 METRIC = ["AUC", "Recall@10", "Precision@10", "NDCG@10", "NDCG", "AP", "AP@20", "RR", "HitRate@5"]
 
@@ -131,14 +131,10 @@ def test_few_ties_among_very_many_candidates(m: int) -> None:
     n = 10**8
     blocks = [(1, 20), (7, 300), (40_000_000, 1000), (n - 200, 150)]
     rs = sd.RankSet("S", [r for r, _ in blocks], n, ties=[t for _, t in blocks])
-    ways = comb(n - 1, m)
     law = []
     for r, t in blocks:
-        sums = [
-            sum(comb(a, s) * comb(n - 1 - a, m - s) for a in range(r - 1, r + t))
-            for s in range(m + 1)
-        ]
-        law.append([float(Fraction(x, ways * (t + 1))) for x in sums])
+        rows = [exact_law(n, rank, m, WITHOUT) for rank in range(r, r + t + 1)]
+        law.append([float(sum(column) / (t + 1)) for column in zip(*rows, strict=True)])
     p = np.mean(law, axis=0)
     for metric in ("AP", "NDCG", "Recall@1", "AUC"):
         values = sd.parse_metric(metric)(np.arange(1, m + 2), m + 1)
@@ -184,8 +180,8 @@ def test_several_relevant_items(scheme: str) -> None:
     # First items: 18 and 19 negatives, mean 18.5, so a population of 20; second: 18, so 19.
     m, gamma = 4, 0.1
     vectors = [
-        dense_bias_variance(
-            dense_law(size, m, scheme), dense_target("ap", None, size, j), gamma, prior
+        oracles.dense_bias_variance(
+            dense_law(size, m, scheme), oracles.dense_target("ap", None, size, j), gamma, prior
         )
         for j, size, prior in ((1, 20, RISING), (2, 19, one_dropped(RISING)))
     ]

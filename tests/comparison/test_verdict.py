@@ -207,8 +207,7 @@ def test_the_sample_holds_what_it_is_about() -> None:
     # Every scheme and correction, several relevant items, own n; and orders that do flip.
     assert {case.scheme for _, case, _ in SMALL} == set(SCHEMES)
     assert {correction for *_, each in SMALL for correction in each} == set(CORRECTIONS)
-    rows = [row for _, case, _ in SMALL for system in case.systems for row in system]
-    assert max(len(ranks) for _, ranks in rows) > 1
+    assert any(len(ranks) > 1 for _, case, _ in SMALL for _, ranks in case.systems[0])
     assert any(len({n for n, _ in case.systems[0]}) > 1 for _, case, _ in SMALL)
     count: Counter[str] = Counter()
     for number, case, _ in SMALL[:4]:

@@ -36,6 +36,30 @@ def by_name(sets: list[sd.RankSet]) -> dict[str, sd.RankSet]:
     return {ranks.system: ranks for ranks in sets}
 
 
+def test_every_cell_has_a_name_and_a_setting() -> None:
+    found = {table: krichene.cells(table) for table in (1, 2, 3, 4)}
+    assert len({name for each in found.values() for name in each["cell"]}) == 204
+    assert found[4]["cell"][4] == "Table 4, Recall@10, X vs Y, BV 0.1"
+    assert found[2]["cell"][0] == "Table 2, AUC, A"
+    for table, each in found.items():
+        systems = {ranks.system for ranks in sd.example(krichene.SETTINGS[table].example)}
+        assert set("".join(each["row"])) <= systems
+        assert all(str(sd.parse_metric(metric)) == metric for metric in each["metric"])
+    assert all(str(sd.parse_correction(column)) == column for column in krichene.CORRECTIONS)
+
+
+def test_settings_quote_the_paper() -> None:
+    # Section 4.2: m = 99, n = 10,000, repeated 1000 times; section 6: m = 100, 100 times.
+    assert [(krichene.SETTINGS[t].m, krichene.SETTINGS[t].runs) for t in (2, 3, 4)] == [
+        (99, 1000)
+    ] + [(100, 100)] * 2
+    assert {int(n) for ranks in sd.example(krichene.SETTINGS[2].example) for n in ranks.n} == {
+        10_000
+    }
+    for ranks in sd.example(krichene.SETTINGS[3].example):  # corrections at one n: the mean of all
+        assert round(float(np.mean(ranks.n))) == 3541
+
+
 def test_192_of_204_cells_match(tables: dict[int, pd.DataFrame]) -> None:
     counts = {table: (found["matched"].sum(), len(found)) for table, found in tables.items()}
     assert counts == {1: (12, 12), 2: (12, 12), 3: (84, 96), 4: (84, 84)}
@@ -59,10 +83,7 @@ def test_matched_cells_lie_within_the_printed_uncertainty(tables: dict[int, pd.D
         elif row == "Z":  # one random order of its ties: AUC scatters by 0.23
             assert abs(cell.ours - cell.printed) <= 0.005 + 2 * 0.23 * (metric == "AUC")
     for table, rounding in ((2, 0.0005), (3, 0.005)):
-        sampled, runs = (
-            found[table][found[table]["column"] != "exact"],
-            krichene.SETTINGS[table].runs,
-        )
+        sampled, runs = found[table].query("column != 'exact'"), krichene.SETTINGS[table].runs
         # Two standard errors of the printed mean, and half a unit of the last place.
         off = (sampled["ours"] - sampled["printed"]).abs()
         assert (off <= 2 * sampled["printed_std"] / np.sqrt(runs) + rounding + 1e-9).all()
