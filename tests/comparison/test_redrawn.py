@@ -10,7 +10,7 @@ from scipy.stats import norm
 import sampledash as sd
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from tests import oracles
-from tests.benchmarks.chances import Pair, off_redrawn
+from tests.benchmarks.chances import Case, Pair, off_redrawn
 from tests.comparison.made import of_ranks
 from tests.oracles import POPULARITY, UNIFORM, WITH, WITHOUT
 
@@ -49,20 +49,13 @@ def moments_of_each(rs: sd.RankSet, m: int, **options: Any) -> np.ndarray:
     return np.transpose(found)
 
 
-def users(size: int, paired: bool) -> list[sd.RankSet]:
-    """Two systems of so many users with one to three relevant items, the last ones tied."""
-    draw, n = np.random.default_rng(size), 60
-    relevant = draw.integers(1, 4, size)
-    sets = []
-    for name, power in (("P", 0.9), ("Q", 0.6)):
-        weight = np.arange(1, n + 1) ** -power
-        ranks = [draw.choice(n, r, replace=False, p=weight / weight.sum()) + 1 for r in relevant]
-        label = np.arange(size) if paired or name == "P" else np.arange(size) + 1000
-        last = np.concatenate([r == r.max() for r in ranks])
-        room = np.minimum(n - np.concatenate(ranks), draw.integers(0, 9, relevant.sum()))
-        at = draw.permutation(len(last))  # rows in any order
-        more = {"instances": np.repeat(label, relevant)[at], "ties": (room * last)[at]}
-        sets.append(sd.RankSet(name, np.concatenate(ranks)[at], n, **more))
+def users(paired: bool) -> list[sd.RankSet]:
+    """Two systems of users with several relevant items, some tied; rows in any order."""
+    sets, rng = [], np.random.default_rng(110)
+    for rs in Case("several with ties", WITHOUT, 110).sets():
+        at, apart = rng.permutation(len(rs)), 0 if paired or rs.system == "P" else 1000
+        more = {"ties": rs.ties[at], "instances": rs.instances[at] + apart}
+        sets.append(sd.RankSet(rs.system, rs.ranks[at], rs.n[at], **more))
     return sets
 
 
@@ -83,10 +76,10 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
 def test_many_instances_by_the_moments_of_each(options):
     # By hand: a redrawn value scatters by its own law, ties included, and by its mean. More than
     # 200 relevant items: fewer are simulated.
-    each = {rs.system: moments_of_each(rs, 10, **options) for rs in users(110, paired=True)}
+    each = {rs.system: moments_of_each(rs, 10, **options) for rs in users(paired=True)}
     for paired, weighting in product((True, False), ("instances", "relevant-items")):
         how = {**options, "weighting": weighting}
-        row = probability_if_redrawn("NDCG", users(110, paired), 10, **how).iloc[0]
+        row = probability_if_redrawn("NDCG", users(paired), 10, **how).iloc[0]
         mean, std, items = np.stack([each[row.better], each[row.worse]], axis=1)
         weight = items if weighting == "relevant-items" else np.ones_like(items)
         average = (mean * weight).sum(axis=1) / weight.sum(axis=1)

@@ -123,14 +123,10 @@ def test_values_at_the_ends_of_0_to_1_are_values() -> None:
 
 @pytest.mark.parametrize(
     ("spans", "place"),
-    [
-        ([(0.5, 0.6), (0.1, 0.2), (0.2, 0.4)], 0),
-        ([(0.1, 0.2), (0.5, 0.6), (0.2, 0.4)], 1),
-        ([(0.5, 0.6), (0.1, 0.2), (0.3, 0.5)], None),  # above one of two
-        ([(0.5, 0.6), (0.1, 0.2), None], None),
-        ([(0.5, 0.6)], None),
-    ],
-)
+    [([(0.5, 0.6), (0.1, 0.2), (0.2, 0.4)], 0), ([(0.1, 0.2), (0.5, 0.6), (0.2, 0.4)], 1),
+     ([(0.5, 0.6), (0.1, 0.2), (0.3, 0.5)], None),  # above one of two
+     ([(0.5, 0.6), (0.1, 0.2), None], None), ([(0.5, 0.6)], None)],
+)  # fmt: skip
 def test_who_is_ahead_of_all_others(spans, place) -> None:
     assert ahead(spans) == place
 

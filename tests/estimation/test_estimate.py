@@ -1,7 +1,9 @@
-"""Point estimates by definition and their accuracy; intervals and what they decide; scatter."""
+"""Point estimates by definition, accuracy, intervals, what they decide, scatter; cutoffs read."""
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import binom
 
 import sampledash as sd
 from sampledash.estimation import estimate as estimates
@@ -11,7 +13,7 @@ from sampledash.estimation.vectors import fit_learned
 from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from tests.benchmarks.estimators import SHARED, SIDE_BY_SIDE, drawn, quality, values_of
 from tests.estimation.cases import beta_drawn, own_n_drawn
-from tests.oracles import UNIFORM, WITH, WITHOUT
+from tests.oracles import UNIFORM, WITH, WITHOUT, dense_law
 
 FEW = SampledRankSet("S", [1, 3, 2, 7], 90, [5, 5, 12, 12], counts=[1, 1, 1, 0.5])
 CASES = {
@@ -224,3 +226,47 @@ def test_against_resampling(method: str) -> None:
         assert less == pytest.approx(error / np.sqrt(10), rel=1e-9)
     alike = Outcomes(100, WITH, (5,), (np.array([40.0, 0, 0, 0, 0, 0]),))
     assert estimates.standard_error("AP", alike, method) == pytest.approx(0, abs=1e-12)
+
+
+def test_linear_cutoffs() -> None:
+    # The end of the sampled list is near that of the full one.
+    assert [estimates.full_cutoff(k, 3706, 100) for k in (1, 2, 10, 101)] == [1, 38, 334, 3706]
+    assert [estimates.full_cutoff(k, 10, 9) for k in (1, 4)] == [1, 4]
+
+
+@pytest.mark.parametrize("a", [0.2, 0.5, 1.0, 2.5])
+def test_cutoffs_of_beta_ranks_by_integration(a: float) -> None:
+    # Chance of a sampled rank up to k if the share above has density a p^(a-1): u = p^a is uniform.
+    n, m = 5000, 20
+    for k in (1, 5, 20):
+        total = quad(
+            lambda u, k=k: binom.cdf(k - 1, m, u ** (1 / a)), 0, 1, epsabs=1e-13, limit=200
+        )
+        by_hand = 1 + (n - 1) * total[0] ** (1 / a)
+        assert estimates.full_cutoff(k, n, m, beta=a) == pytest.approx(by_hand, rel=1e-8)
+    assert estimates.full_cutoff(m + 1, n, m, beta=a) == n
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+def test_matching_cutoffs_by_counting(scheme: str) -> None:
+    n, rng = 120, np.random.default_rng(0)
+    ranks = np.minimum(1 + (n * rng.beta(0.5, 2, 200)).astype(int), n)
+    rs = sd.RankSet("S", ranks, n)
+    for k, m in ((1, 15), (3, 15), (10, 15), (16, 15), (1, 1), (2, 1)):
+        law = dense_law(n, m, scheme)[ranks - 1]
+        expected = law[:, :k].sum(axis=1).mean()
+        by_hand = next(K for K in range(1, n + 1) if np.mean(ranks <= K) >= expected - 1e-12)
+        assert estimates.matching_cutoff(k, rs, m, scheme=scheme) == by_hand
+    # More negatives than there are: all are drawn, and ranks are what they are.
+    assert estimates.matching_cutoff(100, rs, 5_000, scheme=WITHOUT) == ranks[ranks <= 100].max()
+
+
+def test_matching_cutoffs_of_own_n_and_few_negatives(xyz: list[sd.RankSet]) -> None:
+    # The public mean, at the cutoff found and one below.
+    for rs in xyz:
+        for m in (100, 2_000):
+            k = estimates.matching_cutoff(10, rs, m, scheme=WITHOUT)
+            sampled = sd.expected_mean("Recall@10", rs, m, scheme=WITHOUT)
+            assert sd.mean(f"Recall@{k}", rs) >= sampled - 1e-9
+            assert k == 1 or sd.mean(f"Recall@{k - 1}", rs) < sampled
+    assert len({estimates.matching_cutoff(10, rs, 100) for rs in xyz}) == 3  # one for each system

@@ -9,7 +9,7 @@ from scipy import stats
 
 import sampledash as sd
 from sampledash.papers.krichene import check_text
-from tests.oracles import WITH, dense_law, dense_target
+from tests.oracles import WITH, WITHOUT, dense_law, dense_target
 
 TOY = np.array([[100] * 5, [40, 40, 8437, 9266, 4482], [212, 2, 743, 5342, 1548]])  # A, B, C
 
@@ -106,7 +106,7 @@ def dense_least_squares() -> dict[str, float]:
 
 def others() -> dict[str, float]:
     return {
-        # The last flip of X and Y without replacement, at every m: see test_flips.
+        # The last flip of X and Y without replacement, at every m: see FLIPS.
         "the uncorrected metric needs m = 1000": 970,
         "BV 0.1 already has": 52,
         # Table 3, Recall of X: 7.32 under BV 0.001 and 7.18 under BV 0.01.
@@ -127,3 +127,33 @@ def test_numbers(findings: pd.DataFrame, values: Callable[[], dict[str, float]])
 def test_a_note_of_the_print(findings: pd.DataFrame) -> None:
     # Counted by hand in Table 4: strictly better for X-Y and X-Z on three metrics, Y-Z on Recall.
     assert the(findings, "rank estimate is strictly")["note"].startswith("7 by the print")
+
+
+#: Figures 2 and 6, X-Y, X-Z and Y-Z without replacement, every m: an independent computation.
+FLIPS = {
+    "Recall@10": {"XY": [11, 970], "XZ": [433], "YZ": [128]},
+    "NDCG@10": {"XY": [566], "XZ": [240], "YZ": [83]},
+    "AP": {"XY": [434], "XZ": [223], "YZ": [55]},
+    "NDCG": {"XY": [1988], "XZ": [], "YZ": [142, 1805]},
+    "Recall@1": {"XY": [111], "XZ": [50], "YZ": [15, 1877]},
+    "AUC": {"XY": [], "XZ": [], "YZ": []},
+}
+
+
+def by_pair(found: list[sd.Flip]) -> dict[str, list[int]]:
+    return {x: [f.m for f in found if f.first + f.second == x] for x in ("XY", "XZ", "YZ")}
+
+
+@pytest.mark.parametrize("metric", FLIPS)
+def test_movielens(metric: str, xyz: list[sd.RankSet]) -> None:
+    assert by_pair(sd.flips(metric, xyz, scheme=WITHOUT)) == FLIPS[metric]
+    # The m from which each order is right is the last flip.
+    table = sd.right_from(metric, xyz, scheme=WITHOUT)
+    ours = {"".join(sorted((row.better, row.worse))): row.m for row in table.itertuples()}
+    assert ours == {pair: (flips or [1])[-1] for pair, flips in FLIPS[metric].items()}
+
+
+def test_corrected_recall_flips_at_52(xyz: list[sd.RankSet]) -> None:
+    # Figure 6, "Bias^2 + 0.1 Variance": far fewer samples than the 970 of the uncorrected metric.
+    options = {"scheme": WITHOUT, "fit_scheme": WITH, "correction": "BV 0.1"}
+    assert by_pair(sd.flips("Recall@10", xyz[:2], 200, **options))["XY"] == [52]

@@ -119,12 +119,15 @@ def test_ranks_of_several_relevant_items_and_their_ties(problem, proxy) -> None:
     assert shown > 5
 
 
-def test_what_was_found_goes_into_a_file_and_back(problem) -> None:
+def test_what_was_found_goes_into_a_file_and_back_and_is_shown_in_short(problem) -> None:
     users, systems = problem
     run = sd.evaluate(users, systems, k=7, budget=4000)
     again = sd.read_rank_sets(io.BytesIO(run.csv.encode()), name="run.csv")
     assert [x.digest for x in again] == [x.digest for x in run.sets]
     assert again[0].largest_cutoff == 7
+    shown = f"{len(run.finished)} of 40 users finished, k = 7, scored: 'dot' {run.scored[0]}, 'few'"
+    assert shown in repr(run)
+    assert repr(run.sets[0]).endswith("n = 120, ranks beyond 7 unknown)")
 
 
 def test_relevant_items_that_share_a_block_of_ties_get_places_by_chance() -> None:
@@ -185,14 +188,6 @@ def test_what_it_does_not_go_on_with(problem, changes, told: str) -> None:
     changed = [(label, items, pool[: 120 - changes.pop("pool", 0)]), *rest]
     with pytest.raises(ValueError, match=told):
         sd.evaluate(changed, **({"systems": systems, "k": 5, "seed": 4} | changes), resume=part)
-
-
-def test_what_is_shown_of_a_run_is_short_and_says_what_is_not_known(problem) -> None:
-    users, systems = problem
-    run = sd.evaluate(users, systems, k=7, budget=4000)
-    shown = f"{len(run.finished)} of 40 users finished, k = 7, scored: 'dot' {run.scored[0]}, 'few'"
-    assert shown in repr(run)
-    assert repr(run.sets[0]).endswith("n = 120, ranks beyond 7 unknown)")
 
 
 def test_a_budget_is_without_bias_and_the_same_for_all_systems() -> None:
