@@ -78,8 +78,7 @@ def test_corrected_negatives(correction: str) -> None:
     chances = chances_of("NDCG@5", sets, 60, **options)
     table = negatives_needed("NDCG@5", sets, 0.9, **options)
     true, found = one_by_one(chances, 0.9)[0], listed(table, "m")[0]
-    assert true is not None
-    assert found is not None
+    assert None not in (true, found)
     assert chances[found - 1, 0] >= 0.9
     assert found == 1 or chances[found - 2, 0] < 0.9
     assert abs(found - true) <= max(2, 0.1 * true)
