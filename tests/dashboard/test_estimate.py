@@ -9,12 +9,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.estimate.result import (
-    TableQuestion,
-    bounds,
-    compute_table,
-    read_table,
-)
+from sampledash.dashboard.estimate.result import TableQuestion, bounds, compute_table, read_table
 from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.estimate import interval
 from sampledash.report.numbers import percent
@@ -25,7 +20,6 @@ from tests.estimation.cases import adaptive
 
 # Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
 EXACT = {"X": "7.58 %", "Y": "8.84 %", "Z": "9.42 %"}
-
 
 page = partial(Page, "correct")
 ranks_page = partial(page, what="Sampled ranks")
@@ -87,18 +81,13 @@ def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
 def test_a_sample_is_a_pilot_of_what_the_exact_value_costs():
     at = page(what="Sampled ranks").press("price")
     table = at.table[-1].value.set_index("System")
-    for place, ranks in enumerate(sd.example("movielens-xyz")):
-        low, high = (
-            float(x.replace(",", ""))
-            for x in table.loc[ranks.system, "Scores, these instances"].split(" to ")
-        )
+    for ranks in sd.example("movielens-xyz"):
+        row = table.loc[ranks.system].str.replace(",", "")
+        these, more = row["Scores, these instances"], row["Scores, more like them"]
+        (low, high), wide = (list(map(float, cell.split(" to "))) for cell in (these, more))
         assert low < sd.mean_stopping_cost("Recall@10", ranks).mean < high
-        wide = [
-            float(x.replace(",", ""))
-            for x in table.loc[ranks.system, "Scores, more like them"].split(" to ")
-        ]
         assert wide[0] < low < high < wide[1]
-        assert table.iloc[place]["All candidates, on average"] == "3,540"
+        assert row["All candidates, on average"] == "3540"
     assert "the exact Recall@10 of X takes" in at.said
 
 

@@ -6,7 +6,7 @@ Numbers of the paper are those of Krichene & Rendle, KDD 2020.
 import re
 import shutil
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -27,7 +27,9 @@ SAMPLING = sd.Sampling(N, 100, "without-replacement")
 page = partial(Page, "learn")
 
 
+@cache
 def answered(number, **query):
+    """A page to look at: it is shared."""
     lesson = words(number)
     answer = lesson.answer.text if lesson.most is None else str(lesson.answer.number)
     return page(lesson=str(number), **{f"guess{number}": answer}, **query)
@@ -50,7 +52,7 @@ def frame(at, label):
 
 
 @pytest.mark.parametrize("number", EVERY)
-def test_a_lesson_asks_first_and_answers_kindly(number):
+def test_a_lesson_asks_first_answers_kindly_and_says_the_numbers_of_the_paper(number):
     lesson = words(number)
     (wrong, *_), right = ([x for x in lesson.choices if x.right == yes] for yes in (False, True))
     assert right == [lesson.answer]
@@ -78,6 +80,11 @@ def test_a_lesson_asks_first_and_answers_kindly(number):
         assert trace["type"] in ("scatter", "bar")
         assert len(trace["y"]) <= 400
     assert at.get("page_link")
+    said, titles = SAYS.get(number, ([], {}))
+    for text in said:
+        assert text in at.said
+    for label, text in titles.items():
+        assert text in title(at, label)
 
 
 def title(at, label):
@@ -119,15 +126,6 @@ SAYS = {
         {"0": "0 looked at, ▲ 0 above, ▼ 0 below</b><br>Recall@10 among 50 is open: rank 1 to 50"},
     ),
 }
-
-
-@pytest.mark.parametrize("number", SAYS)
-def test_a_lesson_says_the_numbers_of_the_paper(number):
-    at, (said, titles) = answered(number), SAYS[number]
-    for text in said:
-        assert text in at.said
-    for label, text in titles.items():
-        assert text in title(at, label)
 
 
 def test_what_the_first_lessons_draw_and_derive():
@@ -213,15 +211,12 @@ def test_lesson_8_limits():
     np.testing.assert_allclose(bars["base"][0] + bars["x"][0], 100 * high)
 
 
-LINKS = [
-    (3, "explore", "With 100 of 9,999 negatives, rank 500 scores Recall@10 = 97.28 %"),
-    (5, "consistency", "With 99 negatives AP ranks A > B > C; on all items C > B > A."),
-    (7, "correct", "BV 0.01"),
-]
-
-
 def test_the_link_opens_the_same_state():
-    for number, name, says in LINKS:
+    for number, name, says in (
+        (3, "explore", "With 100 of 9,999 negatives, rank 500 scores Recall@10 = 97.28 %"),
+        (5, "consistency", "With 99 negatives AP ranks A > B > C; on all items C > B > A."),
+        (7, "correct", "BV 0.01"),
+    ):
         (link, *_) = (x.proto for x in answered(number).get("page_link"))
         assert link.page == name
         there = Page(name, **parse_qs(link.query_string))
