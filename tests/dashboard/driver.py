@@ -112,6 +112,10 @@ class Page(AppTest):
         return " ".join(e.value for e in self.error).replace("\\", "")
 
     @property
+    def notes(self):
+        return " ".join(x.value for x in (*self.warning, *self.info)).replace("\\", "")
+
+    @property
     def link(self):
         """What the copied link holds, to open the page with."""
         self.session_state["copy_link"] = True

@@ -22,9 +22,8 @@ page = partial(Page, "consistency")
 def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from_970():
     at = page()
     # Section 6.2: on the sample X > Y > Z, on all items Z > Y > X.
-    assert at.headline.endswith(
-        "With 100 negatives Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
-    )
+    said = "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
+    assert at.headline.endswith(f"With 100 negatives {said}")
     assert "wrong" in at.headline
     table = sd.right_from("Recall@10", sd.example("movielens-xyz"), **HOW)
     assert at.numbers["All right from m"] == f"{table['m'].max():,}" == "970"
@@ -131,8 +130,7 @@ def test_corrections_give_the_chances_of_table_4(choice, gamma):
         assert "(BV 0.1) rightly ranks Z > Y > X; one run shows" in at.headline
         assert percent(core["probability"].min()) in at.headline
     if choice == "CLS":  # beyond its largest m it is refused
-        at.put("m", 2_500)
-        assert "m = 2,500" in at.complaint
+        assert "m = 2,500" in at.put("m", 2_500).complaint
         assert "CLS" in at.complaint
 
 
@@ -145,8 +143,7 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
     def offered(at):
         return {c.key for c in at.segmented_control} & {"ties", "weighting"}
 
-    at = page(metrics=["AUC"])
-    assert offered(at) == set()
+    assert offered(page(metrics=["AUC"])) == set()
     at = page(source="MovieLens 1M with ties", metrics=["AUC"], answers="Numbers")
     assert offered(at) == {"ties"}
     # Z, exact AUC in %: expected over ties 74.80, optimistic 94.44, pessimistic 55.16.
@@ -229,8 +226,7 @@ def test_n_of_a_file_that_does_not_say_it_is_not_that_of_other_data():
     at.upload("bare.csv", b"system,rank\nA,3\nA,9\nB,1\nB,40\n")
     assert "bare.csv does not say" in at.info[0].value.replace("\\", "")
     assert at.text_input(key="n_locked").value == "not known yet"
-    at.give_n(900)
-    assert at.text_input(key="n_locked").value == "900, from the data"
+    assert at.give_n(900).text_input(key="n_locked").value == "900, from the data"
 
 
 def test_the_marked_pair_travels_in_the_link_and_reset_puts_every_choice_back():

@@ -246,10 +246,8 @@ def test_of_a_sweep_the_best_by_ranks_stands_beside_the_best_by_error():
             for r, tied, n in given
         ]
         assert shares[name].to_numpy() == pytest.approx(np.mean(hits, axis=0))
-    assert words.tops(shares) == (
-        "Of what is relevant, the first 2 % of the list hold 50.00 % with w_m = 0.1 and 0.00 % "
-        "with w_m = 0."
-    )
+    hold = "50.00 % with w_m = 0.1 and 0.00 % with w_m = 0."
+    assert words.tops(shares) == f"Of what is relevant, the first 2 % of the list hold {hold}"
     whole, top = pictures.tops(shares, dark=False).data[1::2]
     assert (whole.line.dash, top.line.dash) == ("dash", "dash")
     assert (max(whole.x), max(top.x)) == (100, 2)

@@ -78,10 +78,8 @@ def test_stecks_table_2_beside_ours_and_the_code_that_makes_it():
 def test_the_code_shown_runs(item, tmp_path, monkeypatch, capsys):
     rng = np.random.default_rng(0)
     user, item_ = np.nonzero(rng.random((20, 15)) < 0.7)
-    rows = [
-        f"{u + 1}::{i + 1}::{rng.integers(4, 6)}::{10**9 + at}\n"
-        for at, (u, i) in enumerate(zip(user, item_, strict=True))
-    ]
+    pairs = enumerate(zip(user + 1, item_ + 1, strict=True), 10**9)
+    rows = [f"{u}::{i}::{rng.integers(4, 6)}::{at}\n" for at, (u, i) in pairs]
     (tmp_path / "ratings.dat").write_text("".join(rows))
     movies = [f"{i + 1}::Movie {i} (2000)::Comedy|Drama\n" for i in range(18)]
     (tmp_path / "movies.dat").write_text("".join(movies))
