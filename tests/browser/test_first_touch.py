@@ -22,7 +22,7 @@ def test_a_first_touch_is_in_field_sentence_picture_and_address(browser, server,
         context.close()
 
 
-def test_two_sliders_at_once_both_arrive(page):
+def test_two_sliders_at_once_both_arrive_and_a_wrong_number_takes_nothing_away(page):
     # Before the server has answered the one change, the other is on its way.
     visit(page, "explore")
     for key in ("m", "rank"):
@@ -34,6 +34,18 @@ def test_two_sliders_at_once_both_arrive(page):
     expect(strip(page, "Recall@10, sampled")).to_contain_text(mean)
     rest(page)
     assert [field(page, key).input_value() for key in ("m", "rank")] == ["200", "200"]
+    # What cannot be is said at the field, and the last answer stays.
+    said = headline(page).inner_text()
+    field(page, "m").fill("20000")
+    page.keyboard.press("Enter")
+    alert = page.get_by_test_id("stAlert")
+    expect(alert).to_contain_text("m = 20,000 is too large without replacement")
+    rest(page)
+    box, own = alert.bounding_box(), field(page, "m").bounding_box()
+    assert 0 <= box["y"] - own["y"] - own["height"] < 60
+    assert headline(page).inner_text() == said
+    expect(strip(page, "Recall@10, sampled")).to_be_visible()
+    expect(page.get_by_role("tab", name="Family")).to_be_visible()
 
 
 def test_a_slider_stands_at_the_number_in_force_and_its_ends_are_no_errors(page):
@@ -52,18 +64,3 @@ def test_a_slider_stands_at_the_number_in_force_and_its_ends_are_no_errors(page)
         assert not page.get_by_test_id("stAlert").count()
     # All 1,499 others: the sampled metric is the exact one.
     expect(headline(page)).to_contain_text("With 1,499 of 1,499 negatives, rank 1,500 scores")
-
-
-def test_what_cannot_be_is_said_at_the_field_and_the_last_answer_stays(page):
-    visit(page, "explore")
-    said = headline(page).inner_text()
-    field(page, "m").fill("20000")
-    page.keyboard.press("Enter")
-    alert = page.get_by_test_id("stAlert")
-    expect(alert).to_contain_text("m = 20,000 is too large without replacement")
-    rest(page)
-    box, own = alert.bounding_box(), field(page, "m").bounding_box()
-    assert 0 <= box["y"] - own["y"] - own["height"] < 60
-    assert headline(page).inner_text() == said
-    expect(strip(page, "Recall@10, sampled")).to_be_visible()
-    expect(page.get_by_role("tab", name="Family")).to_be_visible()

@@ -12,7 +12,7 @@ from tests.browser.reader import download, go, headline, phone, rest, says, stri
 HOW = {"scheme": "without-replacement"}
 
 
-def test_moving_m_on_a_phone_changes_the_sentence_and_the_link(page):
+def test_moving_m_on_a_phone_changes_sentence_and_link_and_a_picture_follows_the_look(page):
     visit(page, "explore")
     phone(page)
     slider = page.get_by_role("slider", name="m, negatives").locator("visible=true").first
@@ -22,13 +22,9 @@ def test_moving_m_on_a_phone_changes_the_sentence_and_the_link(page):
     value = sd.expected("Recall@10", 100, sd.Sampling(10_000, 200, "without-replacement"))
     says(page, f"Recall@10 {equals(float(value))}")
     expect(page).to_have_url(re.compile("m=200"))
+    page.emulate_media(color_scheme="light")
     page.reload()
     says(page, "With 200 of 9,999 negatives")
-
-
-def test_a_picture_follows_the_look(page):
-    page.emulate_media(color_scheme="light")
-    visit(page, "explore")
     name = page.locator(".st-key-explore_curves .xtitle").first
     for scheme, ink in (("light", "rgb(28, 37, 48)"), ("dark", "rgb(240, 244, 248)")):
         page.emulate_media(color_scheme=scheme)

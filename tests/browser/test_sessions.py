@@ -1,4 +1,4 @@
-"""Sessions without a browser: many at once, and one that a restarted server does not know."""
+"""Sessions: many at once, and one that a restarted server does not know."""
 
 import asyncio
 import time
@@ -8,10 +8,9 @@ from playwright.sync_api import expect
 
 from sampledash.dashboard.state import UNPINNED
 from sampledash.dashboard.uploads import LOST
-from sampledash.report.escape import escaped
 from tests.benchmarks.load import Reader
 from tests.browser.reader import rest, says, upload, visit
-from tests.session import Session, finished, serve, texts, widget
+from tests.session import finished, serve
 
 
 def test_readers_at_once_see_their_own_numbers(server):
@@ -25,17 +24,6 @@ def test_readers_at_once_see_their_own_numbers(server):
         assert len(reader.seen) == 3
         assert reader.wrong() == []
         assert reader.names_sent == set(reader.names)
-
-
-def test_a_file_the_server_has_never_been_given_is_asked_for_again(server):
-    # What a browser sends to a server that was started anew: files it has listed.
-    async def reconnect():
-        async with Session(server, "consistency", source="Upload a file", m=77) as session:
-            listed = widget(await session.run(), "ranks_file")
-            listed.file_uploader_state_value.uploaded_file_info.add(file_id="a", name="ranks.csv")
-            return await session.run(listed)
-
-    assert texts(finished(reconnect()), "Alert") == [escaped(LOST)]
 
 
 def test_after_a_restart_upload_and_pin_are_told_to_be_gone(window, tmp_path):

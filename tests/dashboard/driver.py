@@ -59,7 +59,8 @@ class Page(AppTest):
 
     def upload(self, name, data):
         source = next(c for c in self.segmented_control if "Upload a file" in c.options)
-        source.set_value("Upload a file").run()
+        if source.value != "Upload a file":
+            source.set_value("Upload a file").run()
         self.file_uploader[0].set_value([(name, data, "")])
         return self.run()
 
@@ -111,6 +112,10 @@ class Page(AppTest):
         return " ".join(e.value for e in self.error).replace("\\", "")
 
     @property
+    def notes(self):
+        return " ".join(x.value for x in (*self.warning, *self.info)).replace("\\", "")
+
+    @property
     def link(self):
         """What the copied link holds, to open the page with."""
         self.session_state["copy_link"] = True
@@ -125,9 +130,8 @@ class Page(AppTest):
     def slider(self, key):
         """What the slider of a number is told."""
         told = [json.loads(x.proto.json) for x in self.get("bidi_component") if x.proto.json]
-        return next(
-            x for x in told if isinstance(x, dict) and x.get("name") == key and "steps" in x
-        )
+        sliders = [x for x in told if isinstance(x, dict) and "steps" in x]
+        return next(x for x in sliders if x["name"] == key)
 
     @property
     def specs(self):
@@ -136,6 +140,13 @@ class Page(AppTest):
     @property
     def dimmed(self):
         return self.pictures[0]["dim"]
+
+
+def worst_states(verdict):
+    """Metric -> the worst state that a verdict gives any of its pairs."""
+    order = ["wrong", "undecided", "right"]
+    states = verdict.groupby("metric")["state"]
+    return {metric: next(x for x in order if x in set(own)) for metric, own in states}
 
 
 def array(value):

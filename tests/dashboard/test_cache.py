@@ -2,7 +2,7 @@
 
 import threading
 import time
-from functools import partial
+from concurrent.futures import Future
 
 import pytest
 
@@ -12,31 +12,21 @@ from sampledash.dashboard.cache import LruStore, Turns, orders, remembered
 from sampledash.protocol import Protocol
 
 KEY = ("orders",)
-
-
 LIMIT = 60  # seconds
 
 
-class Job(threading.Thread):
-    """Work that has begun in a thread of its own; what it raises is raised where it ends."""
+def begin(work, *given):
+    """Work that has begun in a thread of its own; what it raises is raised with its result."""
+    job = Future()
 
-    def __init__(self, work):
-        super().__init__(daemon=True)
-        self.work, self.value, self.error = work, None, None
-        self.start()
-
-    def run(self):
+    def run():
         try:
-            self.value = self.work()
+            job.set_result(work(*given))
         except BaseException as error:
-            self.error = error
+            job.set_exception(error)
 
-    def end(self):
-        self.join(LIMIT)
-        assert not self.is_alive(), f"at work for more than {LIMIT} s"
-        if self.error is not None:
-            raise self.error
-        return self.value
+    threading.Thread(target=run, daemon=True).start()
+    return job
 
 
 def wait_for(event):
@@ -56,7 +46,7 @@ def test_thirty_at_once_make_a_result_once():
         gate.wait()
         return store.get(KEY, make, lambda: None)
 
-    found = [job.end() for job in [Job(ask) for _ in range(30)]]
+    found = [job.result(LIMIT) for job in [begin(ask) for _ in range(30)]]
     assert (len(made), len({id(x) for x in found})) == (1, 1)
 
 
@@ -75,8 +65,8 @@ def test_one_computes_at_a_time(monkeypatch):
         gate.wait()
         stores[number % 2].get((number,), lambda: make(number), lambda: None)
 
-    for job in [Job(partial(ask, number)) for number in range(8)]:
-        job.end()
+    for job in [begin(ask, number) for number in range(8)]:
+        job.result(LIMIT)
     assert most == [1] * 8
 
 
@@ -87,10 +77,10 @@ def test_what_takes_long_holds_up_nobody():
         started.set()
         return wait_for(over) and store.get(("within",), lambda: "made", lambda: None)
 
-    job = Job(lambda: store.get(KEY, long, lambda: None))
+    job = begin(store.get, KEY, long, lambda: None)
     wait_for(started)
     assert store.get(("short",), lambda: over.set() or 7, lambda: None) == 7
-    assert job.end() == "made"
+    assert job.result(LIMIT) == "made"
     assert store.get(KEY, list, lambda: None) == "made"
 
 
@@ -103,12 +93,12 @@ def test_who_computes_for_long_lets_others_go_first(monkeypatch):
             came.append("other")
 
     with turns.one(lambda: None):
-        job, end = Job(other), time.monotonic() + LIMIT
+        job, end = begin(other), time.monotonic() + LIMIT
         while not turns._waiting:
             assert time.monotonic() < end, "the other does not wait"
     turns.give_way()
     assert came == ["other"]
-    job.end()
+    job.result(LIMIT)
 
 
 def test_who_waits_takes_over_when_the_maker_gives_up():
@@ -119,11 +109,11 @@ def test_who_waits_takes_over_when_the_maker_gives_up():
         wait_for(given_up)
         raise InterruptedError
 
-    job = Job(lambda: store.get(KEY, give_up, lambda: None))
+    job = begin(store.get, KEY, give_up, lambda: None)
     wait_for(started)
     assert store.get(KEY, lambda: 7, given_up.set) == 7
     with pytest.raises(InterruptedError):
-        job.end()
+        job.result(LIMIT)
     assert store.get(KEY, lambda: 8, lambda: None) == 7
 
 
@@ -133,12 +123,12 @@ def test_who_waits_can_be_stopped():
     def stop():
         raise InterruptedError
 
-    job = Job(lambda: store.get(KEY, lambda: (started.set(), wait_for(over)), lambda: None))
+    job = begin(store.get, KEY, lambda: (started.set(), wait_for(over)), lambda: None)
     wait_for(started)
     with pytest.raises(InterruptedError):
         store.get(KEY, lambda: 7, stop)
     over.set()
-    job.end()
+    job.result(LIMIT)
 
 
 def test_what_was_asked_for_longest_ago_gives_way():
@@ -151,12 +141,11 @@ def test_what_was_asked_for_longest_ago_gives_way():
 def test_orders_looked_at_at_other_m_are_others(abc):
     metric, protocol = sd.parse_metric("AP"), Protocol.of({"correction": "CLS"})
     for values in ([1, 5, 40], [1, 20, 40], [1, 40]):
-        again = [
-            orders([metric], abc, 40, protocol, shared=True, m_values=values) for _ in range(2)
-        ]
-        assert again[0] is again[1]
+        asked = {"shared": True, "m_values": values}
+        made, again = (orders([metric], abc, 40, protocol, **asked) for _ in range(2))
+        assert made is again
         found = find_orders([metric], abc, 40, protocol, None, values)
-        assert again[0].m_values.tolist() == found.m_values.tolist()
+        assert made.m_values.tolist() == found.m_values.tolist()
 
 
 def test_what_a_method_found_is_remembered_by_what_it_was_asked():

@@ -10,7 +10,7 @@ import pytest
 import sampledash as sd
 from sampledash.papers.krichene import cells
 from sampledash.report.numbers import percent
-from tests.dashboard.driver import Page
+from tests.dashboard.driver import Page, worst_states
 
 ABC = "Three toy recommenders"
 HOW = {"scheme": "without-replacement"}
@@ -22,9 +22,8 @@ page = partial(Page, "consistency")
 def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from_970():
     at = page()
     # Section 6.2: on the sample X > Y > Z, on all items Z > Y > X.
-    assert at.headline.endswith(
-        "With 100 negatives Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
-    )
+    said = "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
+    assert at.headline.endswith(f"With 100 negatives {said}")
     assert "wrong" in at.headline
     table = sd.right_from("Recall@10", sd.example("movielens-xyz"), **HOW)
     assert at.numbers["All right from m"] == f"{table['m'].max():,}" == "970"
@@ -42,10 +41,7 @@ def test_the_sentence_stays_with_its_metric_and_counts_the_others():
         assert f"{m:,} negative{'s' * (m > 1)} Recall@10" in at.headline
         assert at.segmented_control(key="shown").value == "Recall@10"
         rows = sd.verdict(metrics, sets, m, **HOW)
-        worst = {
-            metric: next(x for x in ("wrong", "undecided", "right") if x in set(own["state"]))
-            for metric, own in rows.groupby("metric")
-        }
+        worst = worst_states(rows)
         assert f" {worst['Recall@10']}]" in at.headline
         for metric in metrics[1:]:
             # What is said of a metric ends at the next stop.
@@ -124,9 +120,8 @@ def test_corrections_give_the_chances_of_table_4(choice, gamma):
         row = core[(core["better"] + core["worse"]).isin([cell, cell[::-1]])].iloc[0]
         assert shown[pair] == percent(row["probability"])
         # 100 runs of the paper; X is a rerun, and the paper fits to sampling with replacement.
-        (printed,) = cells(4).query("metric == 'Recall@10' and row == @cell and column == @name")[
-            "printed"
-        ]
+        of = "metric == 'Recall@10' and row == @cell and column == @name"
+        (printed,) = cells(4).query(of)["printed"]
         chance = float(row["probability"])
         within = 15 if cell == "XY" else max(3, 300 * (chance * (1 - chance) / 100) ** 0.5 + 1)
         assert abs(100 * chance - printed) <= within
@@ -135,8 +130,7 @@ def test_corrections_give_the_chances_of_table_4(choice, gamma):
         assert "(BV 0.1) rightly ranks Z > Y > X; one run shows" in at.headline
         assert percent(core["probability"].min()) in at.headline
     if choice == "CLS":  # beyond its largest m it is refused
-        at.put("m", 2_500)
-        assert "m = 2,500" in at.complaint
+        assert "m = 2,500" in at.put("m", 2_500).complaint
         assert "CLS" in at.complaint
 
 
@@ -149,8 +143,7 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
     def offered(at):
         return {c.key for c in at.segmented_control} & {"ties", "weighting"}
 
-    at = page(metrics=["AUC"])
-    assert offered(at) == set()
+    assert offered(page(metrics=["AUC"])) == set()
     at = page(source="MovieLens 1M with ties", metrics=["AUC"], answers="Numbers")
     assert offered(at) == {"ties"}
     # Z, exact AUC in %: expected over ties 74.80, optimistic 94.44, pessimistic 55.16.
@@ -166,13 +159,8 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
 
 
 def test_sampling_weights_are_read_by_popularity_alone_and_that_is_said():
-    ranks, mass = {"A": [2, 9], "B": [4, 5]}, {"A": [0.5, 0.9], "B": [0.6, 0.7]}
-    rows = [
-        f"{name},{user},{rank},20,{above}"
-        for name in ranks
-        for user, rank, above in zip("uv", ranks[name], mass[name], strict=True)
-    ]
-    file = "\n".join(["system,user,rank,n,mass_above", *rows]).encode()
+    rows = b"A,u,2,20,0.5\nA,v,9,20,0.9\nB,u,4,20,0.6\nB,v,5,20,0.7"
+    file = b"system,user,rank,n,mass_above\n" + rows
     at = page(metrics=["AUC"], m="5", answers="Numbers").upload("weights.csv", file)
 
     def sampled(at):
@@ -238,8 +226,7 @@ def test_n_of_a_file_that_does_not_say_it_is_not_that_of_other_data():
     at.upload("bare.csv", b"system,rank\nA,3\nA,9\nB,1\nB,40\n")
     assert "bare.csv does not say" in at.info[0].value.replace("\\", "")
     assert at.text_input(key="n_locked").value == "not known yet"
-    at.give_n(900)
-    assert at.text_input(key="n_locked").value == "900, from the data"
+    assert at.give_n(900).text_input(key="n_locked").value == "900, from the data"
 
 
 def test_the_marked_pair_travels_in_the_link_and_reset_puts_every_choice_back():
@@ -273,25 +260,22 @@ def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
 
 
 def test_names_are_plain_text_and_two_values_of_n_are_told():
-    data = b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\n"
-    at = page().upload("names.csv", data)
+    at = page().upload("names.csv", b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\n")
     assert "\\<b\\>x\\</b\\>" in at.headline
     data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
-    at = page().upload("differs.csv", data)
+    at.upload("differs.csv", data)
     assert "instance u1 has n = 900 and 1,000" in at.captions
 
 
 def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():
     # Always first of 1,000: BV of Recall@100 at m = 20 is 1.1, for entries overshoot.
     rows = "".join(f"A,{u},1,1000\nB,{u},900,1000\n" for u in range(20))
-    data = f"system,user,rank,n\n{rows}".encode()
     at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
-    at.upload("first.csv", data)
+    at.upload("first.csv", f"system,user,rank,n\n{rows}".encode())
     first = sd.RankSet("A", [1] * 20, 1000)
     assert sd.expected_mean("Recall@100", first, 20, correction="BV 0.1", **HOW) > 1
-    told = [c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value]
-    assert len(told) == 1
-    assert told[0].startswith("Recall@100 of A by BV 0.1 is outside 0 to 100 %")
+    (told,) = (c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value)
+    assert told.startswith("Recall@100 of A by BV 0.1 is outside 0 to 100 %")
 
 
 def test_a_pinned_setting_stays_in_picture_and_numbers():

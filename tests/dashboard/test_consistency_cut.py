@@ -10,16 +10,11 @@ from tests.dashboard.driver import Page
 
 N, RANKS = 40, {"A": [3, None, 7, 1, None, 9], "B": [1, 5, None, None, None, 4]}
 TYPED = "n = 40\nA: 3, >10, 7, 1, > 10, 9\nB: 1, 5, >10, >10, >10, 4"
-FILE = "system,user,rank,n\n" + "".join(
-    f"{name},u{i},{rank or '>10'},{N}\n"
-    for name, ranks in RANKS.items()
-    for i, rank in enumerate(ranks)
-)
+ROWS = [(name, i, rank) for name, ranks in RANKS.items() for i, rank in enumerate(ranks)]
+FILE = "system,user,rank,n\n" + "".join(f"{s},u{i},{r or '>10'},{N}\n" for s, i, r in ROWS)
 RUNS = "\n".join(
     f"u{i} Q0 {f'hit{i}' if place == rank else f'd{place}'} {place} {-place} {name}"
-    for name, ranks in RANKS.items()
-    for i, rank in enumerate(ranks)
-    for place in range(1, 11)
+    for (name, i, rank), place in itertools.product(ROWS, range(1, 11))
 )
 QRELS = "\n".join(f"u{i} 0 hit{i} 1" for i in range(6))
 
@@ -38,10 +33,7 @@ def looked_at(page):
     ends = [f"{100 * low:.2f} % to {100 * high:.2f} %" for low, high in ap_ranges()]
     assert (cells[:2], cells[-2:]) == (["66.67 %", "50.00 %"], ends)
     assert "NDCG and AP need more: take a cutoff, k = 10 at most." in page.captions
-    assert any(
-        "5 of them only known to lie beyond a list, the shortest of 10" in x.value
-        for x in page.markdown
-    )
+    assert "5 of them only known to lie beyond a list, the shortest of 10" in page.said
     assert not page.error
 
 
@@ -79,10 +71,8 @@ def test_files_and_runs_that_miss_an_item_say_the_same():
 
 def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
     page = Page("consistency", source="Paste ranks", ranks=TYPED, k="20", metrics=["Recall@k"])
-    assert page.headline == (
-        "Recall@20 needs ranks beyond 10\\: A has 66.67 % to 100.00 % and B has 50.00 % to "
-        "100.00 %."
-    )
+    ranges = "A has 66.67 % to 100.00 % and B has 50.00 % to 100.00 %."
+    assert page.headline == f"Recall@20 needs ranks beyond 10\\: {ranges}"
     assert page.click("Take k = 10").headline.startswith("Recall@10 on all items")
     # One beyond all candidates needs no rank, and says so.
     told = "The cutoff holds all 40 candidates: Recall@60 is 100.00 % at every rank."
@@ -98,9 +88,8 @@ def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
 
 def test_one_list_that_ends_earlier_leaves_the_others_exact():
     page = Page("consistency", source="Paste ranks", ranks="n = 40\nA: 3, >10, 7\nB: 1, >5, 2")
-    assert page.headline == (
-        "Recall@10 needs ranks beyond 5\\: B has 66.67 % to 100.00 % and A has 66.67 %."
-    )
+    ranges = "B has 66.67 % to 100.00 % and A has 66.67 %."
+    assert page.headline == f"Recall@10 needs ranks beyond 5\\: {ranges}"
     assert page.table[0].value["On all items"].tolist()[:2] == ["66.67 %", "66.67 % to 100.00 %"]
 
 

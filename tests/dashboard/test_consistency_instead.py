@@ -64,9 +64,8 @@ def test_the_snippet_runs_as_printed(source, users, size, capsys):
     (code,) = (x.value for x in page(source=source, m="20").code)
     exec(code, {})
     run, mean = capsys.readouterr().out.splitlines()
-    assert re.match(
-        rf"Evaluation\(\d+ of {users} users finished, k = 10, scored: 'mine' \d+\)", run
-    )
+    finished = rf"Evaluation\(\d+ of {users} users finished, k = 10, scored: 'mine' \d+\)"
+    assert re.match(finished, run)
     assert mean.startswith("InstanceMean(value=0.")
     assert f"np.arange({size:_})" in code
     assert "budget = max(20 * len(users), len(items))" in code
@@ -75,19 +74,15 @@ def test_the_snippet_runs_as_printed(source, users, size, capsys):
 def test_the_price_is_that_of_m_until_the_reader_sets_another():
     at = page(m="200", source="Three toy recommenders")
     assert at.said.count("For the price of 200 negatives") == 1
-    at.put("m", 50)
-    assert "For the price of 50 negatives" in at.said
-    at.put("budget", 500)
-    assert "For the price of 500 negatives" in at.said
+    assert "For the price of 50 negatives" in at.put("m", 50).said
+    assert "For the price of 500 negatives" in at.put("budget", 500).said
     assert "For the price of 500 negatives" in at.put("m", 20).said
     link = at.link
     assert (link["m"], link["budget"]) == (["20"], ["500"])
     assert "For the price of 500 negatives" in Page("consistency", **link).said
     for wrong in (10_000, 0):
-        at.put("budget", wrong)
-        told = " ".join(x.value for x in at.info).replace("\\", "")
-        assert (
-            f"price is {wrong:,} scores per instance: take a whole number from 1 to 9,999" in told
-        )
+        told = at.put("budget", wrong).notes
+        take = "take a whole number from 1 to 9,999"
+        assert f"price is {wrong:,} scores per instance: {take}" in told
     assert "For the price of 1 negative not one" in at.put("budget", 1).said
     assert "1 sampled negative is off by" in at.said

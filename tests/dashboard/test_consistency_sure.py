@@ -2,6 +2,7 @@
 
 import io
 from html import unescape
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -35,10 +36,6 @@ def table(at, index=0):
 
 def plain(cell):
     return cell.removeprefix("\\")
-
-
-def spread(cell):
-    return [float(x) for x in cell.removesuffix(" %").split(" ± ")]
 
 
 def row_of(frame, first, second):
@@ -100,21 +97,13 @@ def test_the_order_that_other_instances_turn_round_most_easily_is_named(size):
     weak = int((tests["p_holm"] > 0.05).sum())
     assert (f"may turn round {weak} of {len(tests)} pairs." in said) == (0 < weak < len(tests))
     assert ("Nothing to order" in said) == (weak > 0)
-    named = [
-        row.p_holm
-        for row in tests.itertuples()
-        if f"{row.better} is ahead of {row.worse} by" in said
-    ]
-    assert named == [tests["p_holm"].max()]
+    ahead = [f"{row.better} is ahead of {row.worse} by" in said for row in tests.itertuples()]
+    assert tests["p_holm"][ahead].tolist() == [tests["p_holm"].max()]
 
 
 def test_seeds_that_are_averaged_are_not_taken_for_other_users():
-    rows = [
-        f"{s},{u},{seed},{1 + (u * 7 + seed + len(s)) % 400},500"
-        for s in ("A", "BB")
-        for u in range(30)
-        for seed in (1, 2)
-    ]
+    every = product((1, 2), range(30), (1, 2))
+    rows = [f"S{s},{u},{seed},{1 + (u * 7 + seed + s) % 400},500" for s, u, seed in every]
     data = "\n".join(["system,user,seed,rank,n", *rows]).encode()
     at = page(answers="How sure", sure_view="Over instances")
     beware = "Repetitions of an instance count here as instances of their own"
@@ -148,8 +137,8 @@ def test_repeating_it_gives_table_3_and_the_exact_law():
     at.press("repeat_start")
     shown = table(at).set_index("System")
     for system in "YZ":  # X is a rerun
-        mean, std = spread(shown.loc[system, "100 runs"])
-        exact, scatter = spread(shown.loc[system, "Exact law"])
+        cells_of = shown.loc[system, ["100 runs", "Exact law"]].str.removesuffix(" %")
+        (mean, std), (exact, scatter) = (map(float, x.split(" ± ")) for x in cells_of)
         assert abs(mean - exact) < 4 * scatter / 10 + 0.01
         assert abs(std / scatter - 1) < 4 / np.sqrt(198) + 0.03
         if system == "Y":  # the paper redrew Z's ties in every run
@@ -159,10 +148,8 @@ def test_repeating_it_gives_table_3_and_the_exact_law():
     assert "of 100 runs show" in at.said
     before = table(at)
     # The runs stay until the question changes.
-    at.put("seed", 2)
-    assert table(at).equals(before)
-    at.put("m", 99)
-    assert "of 100 runs show" not in at.said
+    assert table(at.put("seed", 2)).equals(before)
+    assert "of 100 runs show" not in at.put("m", 99).said
 
 
 def test_flips_of_every_correction():
@@ -186,10 +173,8 @@ def test_why_shows_the_smallest_counterexample_or_why_there_is_none():
     assert "No two sets of ranks flip under AUC" in at.said
     at = page(source=ABC, metrics=["AP"], why="true")
     shown = table(at).set_index("System")
-    exact, sampled = (
-        [float(x.rstrip(" %").lstrip("< ")) for x in shown[name]]
-        for name in ("On all items", "Expected, m = 100")
-    )
+    shown = shown[["On all items", "Expected, m = 100"]].map(lambda x: float(x.strip("< %")))
+    exact, sampled = shown.to_numpy().T
     assert (exact[0] - exact[1]) * (sampled[0] - sampled[1]) < 0
     at.press("load_counterexample")
     assert at.segmented_control(key="source").value == "Paste ranks"

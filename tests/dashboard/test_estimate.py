@@ -9,12 +9,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.estimate.result import (
-    TableQuestion,
-    bounds,
-    compute_table,
-    read_table,
-)
+from sampledash.dashboard.estimate.result import TableQuestion, bounds, compute_table, read_table
 from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.estimate import interval
 from sampledash.report.numbers import percent
@@ -25,7 +20,6 @@ from tests.estimation.cases import adaptive
 
 # Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
 EXACT = {"X": "7.58 %", "Y": "8.84 %", "Z": "9.42 %"}
-
 
 page = partial(Page, "correct")
 ranks_page = partial(page, what="Sampled ranks")
@@ -87,18 +81,13 @@ def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
 def test_a_sample_is_a_pilot_of_what_the_exact_value_costs():
     at = page(what="Sampled ranks").press("price")
     table = at.table[-1].value.set_index("System")
-    for place, ranks in enumerate(sd.example("movielens-xyz")):
-        low, high = (
-            float(x.replace(",", ""))
-            for x in table.loc[ranks.system, "Scores, these instances"].split(" to ")
-        )
+    for ranks in sd.example("movielens-xyz"):
+        row = table.loc[ranks.system].str.replace(",", "")
+        these, more = row["Scores, these instances"], row["Scores, more like them"]
+        (low, high), wide = (list(map(float, cell.split(" to "))) for cell in (these, more))
         assert low < sd.mean_stopping_cost("Recall@10", ranks).mean < high
-        wide = [
-            float(x.replace(",", ""))
-            for x in table.loc[ranks.system, "Scores, more like them"].split(" to ")
-        ]
         assert wide[0] < low < high < wide[1]
-        assert table.iloc[place]["All candidates, on average"] == "3,540"
+        assert row["All candidates, on average"] == "3540"
     assert "the exact Recall@10 of X takes" in at.said
 
 
@@ -131,7 +120,7 @@ def test_n_is_asked_for_where_sampled_ranks_do_not_say_it():
     rows = "".join(f"X,{t}\n" for t in x.sampled_ranks)
     at = ranks_page(n="500").upload("bare.csv", f"system,sampled_rank\n{rows}".encode())
     # The n of another page, or of its address, is not that of these data.
-    assert "bare.csv does not say n, the number of candidates" in at.info[0].value.replace("\\", "")
+    assert "bare.csv does not say n, the number of candidates" in at.notes
     assert at.headline == ""
     assert not at.table
     assert at.text_input(key="n_locked").value == "not known yet"
@@ -149,23 +138,21 @@ def test_n_is_asked_for_where_sampled_ranks_do_not_say_it():
 
 HEAD = "system,sampled_rank"
 WRONG = {
-    "true.csv": (
-        f"{HEAD},n_candidates\nX,3,9000\nX,2500,9000",
-        "true.csv|line 3|2,500|m + 1 = 101|true ranks|Consistency",
+    f"{HEAD},n_candidates\nX,3,9000\nX,2500,9000": (
+        "own.csv|line 3|2,500|m + 1 = 101|true ranks|Consistency"
     ),
-    "other.csv": ("system,true_rank\nA,1\nA,7", "sampled_rank"),
-    "numbers.csv": ("1,2\nA,1\nA,7", "sampled_rank"),
-    "many.csv": (
-        f"{HEAD},n_candidates,m\nA,5,50000,20000\nA,2,50000,20000",
-        "m = 20,000 is more than this page estimates from: take m <= 2,000",
+    "system,true_rank\nA,1\nA,7": "sampled_rank",
+    "1,2\nA,1\nA,7": "sampled_rank",
+    f"{HEAD},n_candidates,m\nA,5,50000,20000\nA,2,50000,20000": (
+        "m = 20,000 is more than this page estimates from: take m <= 2,000"
     ),
 }
 
 
 def test_wrong_files_get_one_sentence_and_keep_the_picture():
     at = ranks_page()
-    for name, (data, facts) in WRONG.items():
-        refused(at.upload(name, f"{data}\n".encode()), facts)
+    for data, facts in WRONG.items():
+        refused(at.upload("own.csv", f"{data}\n".encode()), facts)
     # What Consistency reads is sent there.
     files = [("a.run", b"q1 Q0 d1 1 0.9 tag\n", ""), ("a.qrels", b"q1 0 d1 1\n", "")]
     at.file_uploader[0].set_value(files)
@@ -196,25 +183,21 @@ def test_the_printed_table_of_x_y_z_cannot_tell():
         printed = {x: round(sd.expected_mean(y, ranks, 100, **how), 4) for x, y in names.items()}
         found = []
         for column, shape in (("No assumption", None), ("If ranks fall off", "non-increasing")):
-            low, high = bounds_from_table(
-                "Recall@10", printed, 3541, 100, 4, shape=shape, scheme="with-replacement"
-            )
+            model = {"shape": shape, "scheme": "with-replacement"}
+            low, high = bounds_from_table("Recall@10", printed, 3541, 100, 4, **model)
             assert shown.loc[ranks.system, column] == f"{percent(low)} to {percent(high)}"
             found += [100 * low, 100 * high]
         for value, true in zip(found, known[ranks.system], strict=True):
             assert true is None or abs(value - true) <= 0.3
 
 
-IMPOSSIBLE = {
-    "system, HR@5, HR@10\nA, 0.50, 0.30": "HR@",
-    "system, HR@10\nA, high": "ine 2|HR@10|'high'|not a number",
-    "system, HR@10\nA, -\nB, 0.5": "no value for 'A'|remove its line",
-}
-
-
 def test_impossible_tables_are_told_by_their_value():
     at = table_page()
-    for text, facts in IMPOSSIBLE.items():
+    for text, facts in (
+        ("system, HR@5, HR@10\nA, 0.50, 0.30", "HR@"),
+        ("system, HR@10\nA, high", "ine 2|HR@10|'high'|not a number"),
+        ("system, HR@10\nA, -\nB, 0.5", "no value for 'A'|remove its line"),
+    ):
         refused(at.write("printed", text), facts)
 
 
@@ -396,25 +379,22 @@ def test_m_that_goes_with_the_rank_is_asked_about_and_both_readings_are_shown():
     at.selectbox(key="estimator").set_value("MN").run()
     assert "What was drawn decided m, or may have, where MN is not valid" in at.captions
     # The reader knows which.
-    at.segmented_control(key="m_set").set_value("The draw decided m").run()
-    assert not at.info
+    assert not at.pick("m_set", "The draw decided m").info
     assert list(estimates_of(at).index) == ["side by side", "shape-constrained MLE", "MLE"]
     assert estimates_of(at).loc["MLE", "X"] == percent(found.readings[1])
-    at.segmented_control(key="m_set").set_value("m was set beforehand").run()
-    assert not at.info
+    assert not at.pick("m_set", "m was set beforehand").info
     assert {"MES", "BV", "MN"} <= set(at.table[0].value["Estimator"])
     assert estimates_of(at).loc["MLE", "X"] == percent(found.readings[0])
 
 
 def test_a_file_says_that_the_draw_decided_m_or_did_not():
     at = ranks_page().upload("said.csv", by_the_draw(",yes", 80))
-    told = at.info[0].value.replace("\\", "")
-    assert "The data say that what was drawn decided m (X, Y and Z)" in told
+    assert "The data say that what was drawn decided m (X, Y and Z)" in at.notes
     at = ranks_page().upload("not.csv", by_the_draw(",no", 80))
     assert not at.info
     assert "BV" in set(at.table[0].value["Estimator"])
     at = ranks_page(estimate_tab="Which γ").upload("said.csv", by_the_draw(",yes", 80))
-    assert any("no vector corrects the metric" in note.value for note in at.info)
+    assert "no vector corrects the metric" in at.notes
 
 
 def test_an_estimate_outside_0_to_100_percent_comes_with_its_reason():
@@ -447,9 +427,7 @@ def test_true_ranks_are_drawn_as_estimated_and_as_they_are():
 def test_sampled_ranks_from_0_are_asked_about():
     rows = "\n".join(f"A,{t}\nB,{t + 2}" for t in (0, 3, 5, 1))
     at = ranks_page().upload("zero.csv", f"system,sampled_rank\n{rows}\n".encode())
-    at.give_n(10_000)
-    assert "count from 0" in at.complaint
-    at.click("The ranks count from 0: add 1")
-    assert not at.error
+    assert "count from 0" in at.give_n(10_000).complaint
+    assert not at.click("The ranks count from 0: add 1").error
     ours = estimates_of(at).loc["MLE", "A"]
     assert ours == estimated("mle", "Recall@10", [1, 4, 6, 2], 10_000, 100)

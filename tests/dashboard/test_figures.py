@@ -113,10 +113,8 @@ def test_expected_curve(name, top):
         last = np.diff(line.x, append=np.inf) > 0  # the lower end, where it falls upright
         np.testing.assert_allclose(np.asarray(line.y)[last], 100 * exact)
         np.testing.assert_allclose(named(fig, f"sampled, m = {M},").y, 100 * mean)
-        assert named(fig, "exact").line.dash == theme.EXACT_DASH
-        assert named(fig, "exact").line.color == theme.look(dark).ink
-        assert "exact" in " ".join(written(fig))
-        assert "sampled" in " ".join(written(fig))
+        assert (line.line.dash, line.line.color) == (theme.EXACT_DASH, theme.look(dark).ink)
+        assert all(name in " ".join(written(fig)) for name in ("exact", "sampled"))
         if name == "AP":  # one standard deviation within the metric's range
             edge = np.concatenate([mean + std, (mean - std)[::-1]])
             np.testing.assert_allclose(fig.data[0].y, 100 * np.clip(edge, 0, 1))
@@ -308,5 +306,4 @@ def test_a_cutoff_is_a_step_in_every_picture_over_ranks(name: str, k: int) -> No
 
 
 def traces(fig, names: tuple[str, ...] = ()):
-    data = fig["data"] if isinstance(fig, dict) else fig.data
-    return [trace for trace in data if not names or trace["name"] in names]
+    return [trace for trace in fig.data if not names or trace["name"] in names]

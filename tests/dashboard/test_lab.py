@@ -60,8 +60,7 @@ def xyz():
 
 @pytest.fixture
 def lab():
-    at = Page("lab", **ASKED)
-    return at.upload("own.csv", ratings())
+    return Page("lab", **ASKED).upload("own.csv", ratings())
 
 
 def test_halted_or_not_the_numbers_are_those_of_the_core(lab, xyz, monkeypatch):
@@ -136,18 +135,14 @@ def test_wrong_input_loses_nothing_and_only_what_is_new_is_trained(lab):
     now = lab.session_state["_lab_made"]
     assert len(now) == 4
     assert all(now[key] is ranks for key, ranks in kept.items())
-    lab.file_uploader[0].set_value([("bad.csv", b"a,b\n1,2\n", "")])
-    lab.run()
+    lab.upload("bad.csv", b"a,b\n1,2\n")
     assert "bad.csv has no column of users: found 'a', 'b'" in lab.complaint
     assert list(cells(lab).index) == ["X d=4", "Y", "Z"]
     rows = "".join(f"{u},{i}\n" for u in "ab" for i in range(3))
-    lab.file_uploader[0].set_value([("all.csv", f"user,item\n{rows}".encode(), "")])
-    lab.run()
+    lab.upload("all.csv", f"user,item\n{rows}".encode())
     assert "User 'a' took every other item in training" in lab.complaint
     assert list(cells(lab).index) == ["X d=4", "Y", "Z"]
-    lab.file_uploader[0].set_value([("who.csv", b"user,item,to\n1,2,3\n1,3,3\n4,3,3\n4,5,3\n", "")])
-    lab.run()
-    assert not lab.error
+    assert not lab.upload("who.csv", b"user,item,to\n1,2,3\n1,3,3\n4,3,3\n4,5,3\n").error
     next(x for x in lab.selectbox if x.label == "Users in").set_value("item").run()
     assert "who.csv has no column of items: found 'user'" in lab.complaint
     next(x for x in lab.selectbox if x.label == "Users in").set_value("to").run()
@@ -160,14 +155,11 @@ def test_other_splits_are_told_and_trained_apart(lab):
     assert "Of all interactions the last in the file: 45 tested" in lab.captions
     lab.pick("seen", "kept in")
     assert "stays a candidate" in lab.captions
-    lab.click("Train and rank")
-    assert not lab.warning
+    assert not lab.click("Train and rank").warning
     kept = trained(OF_THE_PAPERS["Y"], "Y", "latest 10% seen=kept")
     assert cells(lab)["NDCG"]["Y"] == percent(sd.mean("NDCG", kept))
-    assert (
-        "split: latest 10% seen=kept"
-        in next(iter(lab.session_state["_lab_made"].values())).provenance
-    )
+    first = next(iter(lab.session_state["_lab_made"].values()))
+    assert "split: latest 10% seen=kept" in first.provenance
     # What is shown is not what is chosen: it says so until that is trained.
     lab.put("least_rating", 3)
     high = int(np.sum(parted("latest 10%").test.rating >= 3))
@@ -176,9 +168,7 @@ def test_other_splits_are_told_and_trained_apart(lab):
     assert "Still X, Y and Z as trained before (the Lab, split latest 10% seen=kept)" in said
     lab.put("least_rating", 9).click("Train and rank")
     assert lab.complaint == "X, Y and Z: No held-out interaction is rated 9 or more: lower it."
-    lab.put("least_rating", 3)
-    lab.click("Train and rank")
-    assert not lab.warning
+    assert not lab.put("least_rating", 3).click("Train and rank").warning
     kept = trained(OF_THE_PAPERS["Y"], "Y", "latest 10% seen=kept", least_rating=3)
     assert cells(lab)["NDCG"]["Y"] == percent(sd.mean("NDCG", kept))
     lab.pills(key="recommenders").set_value(["X: iALS", "Random"]).run()
@@ -189,8 +179,7 @@ def test_other_splits_are_told_and_trained_apart(lab):
 def test_a_link_carries_changed_knobs(lab):
     lab.text_input(key="knobs_x_ials").set_value("iALS d=4").run()
     lab.pick("split", "random").put("least_rating", 4).put("lab_seed", 7)
-    other = Page("lab", **lab.link)  # files never travel
-    other.upload("own.csv", ratings())
+    other = Page("lab", **lab.link).upload("own.csv", ratings())  # files never travel
     assert other.text_input(key="knobs_x_ials").value == "iALS d=4"
     assert other.text_input(key="knobs_y_itemcf").value == "itemCF q=3 k=all"
     assert "Of each user a random interaction" in other.captions
@@ -227,8 +216,7 @@ def test_a_sweep_shows_its_points_as_they_come(lab, monkeypatch):
     monkeypatch.undo()
     lab.run().click("Go on")
     assert drawn("y")[0] == pytest.approx(atop)
-    recall = [100 * sd.mean("Recall@5", point.ranks) for point in points]
-    assert drawn("y")[1] == pytest.approx(recall)
+    assert drawn("y")[1] == pytest.approx([100 * sd.mean("Recall@5", x.ranks) for x in points])
     rmse = [point.rmse for point in points]
     assert drawn("y")[2] == pytest.approx(rmse)
     assert drawn("x")[0][1:] == pytest.approx(np.log10(GRIDS["wm"][1:]))
@@ -258,10 +246,8 @@ def test_of_a_sweep_the_best_by_ranks_stands_beside_the_best_by_error():
             for r, tied, n in given
         ]
         assert shares[name].to_numpy() == pytest.approx(np.mean(hits, axis=0))
-    assert words.tops(shares) == (
-        "Of what is relevant, the first 2 % of the list hold 50.00 % with w_m = 0.1 and 0.00 % "
-        "with w_m = 0."
-    )
+    hold = "50.00 % with w_m = 0.1 and 0.00 % with w_m = 0."
+    assert words.tops(shares) == f"Of what is relevant, the first 2 % of the list hold {hold}"
     whole, top = pictures.tops(shares, dark=False).data[1::2]
     assert (whole.line.dash, top.line.dash) == ("dash", "dash")
     assert (max(whole.x), max(top.x)) == (100, 2)

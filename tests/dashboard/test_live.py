@@ -14,6 +14,7 @@ from sampledash.dashboard.correct.words import size
 from sampledash.dashboard.explore import page
 from sampledash.dashboard.ranks import Source
 from sampledash.report.numbers import equals, percent
+from tests.dashboard.driver import worst_states
 
 HEADLINE = ".st-key-headline [data-heading-text]"
 
@@ -92,10 +93,7 @@ def test_frames_of_m_keep_the_metric_of_the_sentence_and_say_what_the_others_are
             (said,), (others,) = (texts[at] for at in (HEADLINE, f".st-key-{consistency.OTHERS} p"))
             assert f"{m:,} negative{'s' * (m > 1)} {asked[x]}" in said[2]
             rows = sd.verdict(asked, source.sets, m, scheme="without-replacement")
-            worst = {
-                metric: next(s for s in ("wrong", "undecided", "right") if s in set(own["state"]))
-                for metric, own in rows.groupby("metric", sort=False)
-            }
+            worst = worst_states(rows)
             assert said[1] == f" {worst[str(asked[x])]}"
             for y, metric in enumerate(map(str, asked)):
                 told = [part.lower() for part in others.split(".") if metric in part]

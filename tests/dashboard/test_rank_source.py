@@ -144,9 +144,8 @@ def test_zero_based_can_be_said_and_taken_back():
 
 
 def test_repetitions_are_averaged_or_kept_apart():
-    rows = [
-        f"{s},{k},{u},{r + k},900" for s, r in (("X", 3), ("Y", 5)) for k in (1, 2) for u in "uv"
-    ]
+    runs = [("X", 1, 4), ("X", 2, 5), ("Y", 1, 6), ("Y", 2, 7)]
+    rows = [f"{system},{seed},{user},{r},900" for system, seed, r in runs for user in "uv"]
     seeds = "\n".join(["system,seed,user,rank,n", *rows]).encode()
     at = Chooser(s_csv=seeds)
     assert {k: len(v) for k, v in at.ranks.items()} == {"X": 4, "Y": 4}
@@ -221,16 +220,13 @@ def test_doubts_unfold_the_preview_and_columns_are_plain_text():
     assert "ignored: *<b>score</b>*" in at.understood.replace("\\", "")
 
 
-WRONG = {
-    "Python pickle, which could run code": {"p_npy": b"\x80\x04K\x01."},
-    "t.xlsx is a zip archive or an Excel": {"a_csv": A, "t_xlsx": b"PK\x03\x04"},
-}
-
-
 def test_wrong_files_leave_the_last_good_ones():
     at = Chooser(good_csv=A)
     good = at.source
-    for fact, files in WRONG.items():
+    for fact, files in (
+        ("Python pickle, which could run code", {"p_npy": b"\x80\x04K\x01."}),
+        ("t.xlsx is a zip archive or an Excel", {"a_csv": A, "t_xlsx": b"PK\x03\x04"}),
+    ):
         assert fact in at.give(**files).trouble
         assert len(at.error) == 1
         assert at.source == good

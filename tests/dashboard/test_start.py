@@ -17,10 +17,6 @@ def start():
     return Page()
 
 
-def labels(traces):
-    return " ".join(str(text) for trace in traces for text in trace.get("text", []))
-
-
 def test_says_what_sampling_does_and_leads_on(start):
     said = [m.value for m in start.markdown]
     assert said[0] == "### With 100 negatives the worst of three looks best"
@@ -38,7 +34,7 @@ def test_says_what_sampling_does_and_leads_on(start):
 
 def test_both_sides_are_those_of_the_core_and_of_table_3(start):
     spec, sets = start.specs[0], sd.example("movielens-xyz")
-    text = labels(spec["data"])
+    text = " ".join(str(x) for trace in spec["data"] for x in trace.get("text", []))
     exact = {rs.system: sd.mean("Recall@10", rs) for rs in sets}
     for rs in sets:
         assert percent(exact[rs.system]) in text
