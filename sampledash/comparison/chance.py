@@ -343,8 +343,9 @@ def inverted(
         phi = np.column_stack([phi, transform(here)])
         last = np.sort(np.abs(phi[:, -end // 2 :]).max(axis=1))
         faint = bool(last[-1] * last[-2] < _FAINT)
-        # Where few terms are large it may revive: look further, where ties would show.
-        if faint and end >= _ENOUGH:
+        # Where few terms are large it may revive: look further, where ties would show. Of few terms
+        # the transform never dies away, and meets that of many where theirs revives.
+        if faint and end >= _ENOUGH and last[-1] < np.sqrt(_FAINT):
             break
     k = np.arange(phi.shape[1])
     step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))

@@ -82,6 +82,8 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
         ("NDCG", "uncorrected", (35, 80), (60, 90), 2, 1e-4),
         # The mean of 150 is as good as normal, that of 2 has a few values: the coarser decides.
         ("AP@2", "uncorrected", (150, 2), 60, 12, 1e-4),
+        # Their lattices rarely meet, and yet the means are equal in one run of forty.
+        ("AP@2", "uncorrected", (150, 4), 60, 12, 1e-4),
     ],
 )
 def test_convolutions(metric, correction, sizes, n, m, error, scheme):
