@@ -246,3 +246,6 @@ def test_sampled_ranks_are_suspected():
         (doubt,) = describe([piled]).doubts
         assert re.search("Rank 101 holds 33 % of A.*cut", doubt)
     assert not describe([sd.RankSet("A", ranks, 3706, ties=np.where(ranks > 100, 3605, 0))]).doubts
+    # One system says that lists were cut.
+    cut = sd.RankSet("B", [1, 11], 3706, beyond=[False, True])
+    assert not describe([sd.RankSet("A", ranks, 3706), cut]).doubts

@@ -100,6 +100,7 @@ def test_ties_weights_counts_and_ranks_from_0_in_one_file_only():
     _, counted = together(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,count,n\n3,2,9\n")
     assert counted.n_instances == 2
     both = files(a_csv=A.replace("8,8", "7,8"), b_csv=B.replace("v,2", "v,0"))
+    assert open_sources(**both).systems() == {"X": 2, "Y": 2, "Z": 2}
     doubts = open_sources(**both).read(zero_based=True).summary.doubts
     assert doubts == ("No rank of a.csv is 0, though ranks are said to count from 0.",)
 

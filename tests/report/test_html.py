@@ -94,6 +94,7 @@ def test_nothing_is_fetched_and_plotly_is_there_once():
     text = html_report(found, [("One", figure()), ("Two", figure())], {})
     page = Reader(text)
     assert page.tags.count("figure") == 2
+    assert text.count('"displayModeBar": false') == 2  # no buttons in what is printed
     assert 4e6 < len(text) < 6e6  # plotly.js is 4.8 MB, once
     assert len(html_report(found, [], {})) < 50_000
     assert [value for name, value in page.attributes if name == "src"] == []

@@ -57,6 +57,7 @@ def test_markdown_is_rounded_for_print():
     names = "Metric|Better|Worse|Exact difference (pp)|Sampled difference (pp)|State|Right from m"
     assert head == [*names.split("|"), "Shown by one run (%)"]
     assert [cell.endswith(":") for cell in rule] == [False] * 3 + [True] * 2 + [False] + [True] * 2
+    assert set("".join(rule)) == set("-:")
     assert rows[0] == ["Recall@10", "Y", "X", "1.26", "-9.72", "wrong", "970", "<0.01"]
     assert rows[1] == ["Recall@10", "Z", "X", "1.84", "25.00", "right", "1", ">99.99"]
     assert rows[2] == ["Recall@10", "Z", "Y", "0.58", "<0.01", "undecided", "–", "50.00"]
