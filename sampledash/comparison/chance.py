@@ -335,21 +335,34 @@ def inverted(
     """
     base = 2 * np.pi / (4 * _REACH * deviation)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
-    faint = False
-    for start, end in pairwise(_STAGES):
-        if end > _ALWAYS and end * laws > _ROOM:
-            break
+    found, left = np.empty(len(first)), np.arange(len(first))
+    ends = [end for end in _STAGES if end <= _ALWAYS or end * laws <= _ROOM]
+    for start, end in pairwise(ends):
         here = np.asarray(base * (2 * np.arange(start, end) + 1))
         phi = np.column_stack([phi, transform(here)])
-        last = np.sort(np.abs(phi[:, -end // 2 :]).max(axis=1))
-        faint = bool(last[-1] * last[-2] < _FAINT)
+        size = np.abs(phi[:, -end // 2 :]).max(axis=1)
+        both = np.sort(np.stack([size[first[left]], size[second[left]]]), axis=0)
+        faint = both[0] * both[1] < _FAINT
         # Where few terms are large it may revive: look further, where ties would show. Of few terms
         # the transform never dies away, and meets that of many where theirs revives.
-        if faint and end >= _ENOUGH and last[-1] < np.sqrt(_FAINT):
+        gone = faint & (both[1] < np.sqrt(_FAINT)) & (end >= _ENOUGH) | (end == ends[-1])
+        for tapered in (False, True):
+            now = left[gone & (faint != tapered)]
+            pairs = first[now], second[now], shift[now]
+            found[now] = _square_wave(phi, *pairs, base, tapered=tapered)
+        left = left[~gone]
+        if not len(left):
             break
+    return found
+
+
+def _square_wave(
+    phi: Complex, first: Ints, second: Ints, shift: Floats, base: float, *, tapered: bool
+) -> Floats:
+    """P(sum of ``first`` exceeds that of ``second`` + shift), see the module's series."""
     k = np.arange(phi.shape[1])
     step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
-    if not faint:
+    if tapered:
         part = k / len(k)
         step *= np.exp(-0.5 * (4 * part) ** 2)
         # Over the last three quarters: D = 0 gives 1, and anything smooth about 0 nothing.
