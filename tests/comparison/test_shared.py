@@ -132,6 +132,20 @@ def test_rows_may_come_in_any_order() -> None:
     assert ends[0][0, 0] < ends[0][0, 1]
 
 
+def test_equal_weights_change_nothing() -> None:
+    draw, labels = np.random.default_rng(2), np.repeat(np.arange(40), 2)
+    ranks = [
+        np.concatenate([draw.choice(50, 2, replace=False) + 1 for _ in range(40)]) for _ in "PQ"
+    ]
+    sets = of_ranks(50, *ranks, instances=labels)
+    plain, weighted = (
+        probability_if_shared("AP", sets, 8, weighting=weighting)[["low", "high"]].to_numpy()
+        for weighting in ("instances", "relevant-items")
+    )
+    assert weighted == pytest.approx(plain, abs=1e-12)
+    assert 0.01 < plain[0, 0] < plain[0, 1] < 0.99
+
+
 @pytest.mark.parametrize(
     ("metric", "n", "m", "first", "second"),
     [("Recall@2", 18, 6, [16, 2, 15], [17, 5, 4]), ("Recall@2", 5, 2, [2, 5, 1], [3, 2, 3]),

@@ -132,6 +132,33 @@ def test_many_unpaired_instances() -> None:
     assert near(outcome("AP", unpaired(*ranks, 300)).p, true, 4000, 0.005)
 
 
+@pytest.mark.parametrize("n", [12, 900])  # few distinct values; so many that cards are dealt
+def test_unpaired_instances_of_unequal_weight(n: int) -> None:
+    draw, sets, lists, size = rng(9), [], [], np.tile([1, 4, 5], 30)
+    for name, mine, power in (("P", size[:60], 1.3), ("Q", size[:90], 1.2)):
+        drawn = [
+            np.sort(np.argsort(draw.random(n) * np.arange(1, n + 1) ** power)[:s]) for s in mine
+        ]
+        labels = [f"{name}{i}" for i in np.repeat(np.arange(len(mine)), mine)]
+        sets.append(sd.RankSet(name, np.concatenate(drawn) + 1, n, instances=labels))
+        lists += drawn
+    values = np.array([np.mean(ranks < 4) for ranks in lists])  # Recall@4
+    if n == 900:
+        values = np.array([np.mean(np.arange(1, len(r) + 1) / (r + 1)) for r in lists])  # AP
+    weights, gaps = np.array([len(ranks) for ranks in lists], dtype=float), []
+    for _ in range(4001):
+        first, second = (
+            np.average(values[at], weights=weights[at]) for at in (slice(60), slice(60, None))
+        )
+        gaps.append(abs(first - second))
+        order = draw.permutation(len(values))
+        values, weights = values[order], weights[order]
+    true = np.mean(np.array(gaps[1:]) >= gaps[0] - 1e-12)
+    assert 0.01 < true < 0.99
+    row = outcome("AP" if n == 900 else "Recall@4", sets, weighting="relevant-items")
+    assert near(row.p, true, 4000, 0.005)
+
+
 def test_equal_systems_single_instances_and_holm() -> None:
     # Holm (1979): ordered p times (number left), made increasing, capped at 1.
     assert holm(np.array([0.01, 0.04, 0.03, 0.005])) == pytest.approx([0.03, 0.06, 0.06, 0.02])
