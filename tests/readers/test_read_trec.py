@@ -15,6 +15,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.readers.files import open_sources, read_rank_sets
+from sampledash.readers.trec import trec_kind
 from sampledash.readers.upload_limits import CensoredItems, MissingCandidates
 from tests.readers.reading import buffer, files, ranks_of, refused, together
 
@@ -175,6 +176,12 @@ def test_a_missing_item_is_censored_or_tied_with_all_that_is_not_ranked():
     said = refused(lambda: read(RUN, MISSING, n=9), facts, CensoredItems)
     # The counts do not depend on n, so nothing else is asked for first.
     assert refused(lambda: read(RUN, MISSING), kind=CensoredItems) == said
+    for qrels, ways in ((MISSING, 3), ("1 0 z 1\n2 0 z 1\n", 2)):  # all of nothing may not go
+        with pytest.raises(CensoredItems) as info:
+            read(RUN, qrels, n=9)
+        assert list(info.value.ways) == [
+            "Known to be beyond the end", "Tied behind the ranked items", "Leave those queries out"
+        ][:ways]  # fmt: skip
     (ranks,) = read(RUN, QRELS + "1 0 z 1\n", n=9, censored="tied")
     # Two of nine are ranked: the missing one is third to ninth, with six others.
     rows = zip(ranks.instances, ranks.ranks, ranks.ties, strict=True)
@@ -226,6 +233,12 @@ def test_the_preview_counts_what_is_missing_and_what_is_ignored():
     assert "2 queries left out" in left.files[0].notes[-1]
     said = "censored must be one of refuse, beyond, tied, left-out"
     refused(lambda: opened.read(n=9, censored="ignored"), said, ValueError)
+
+
+def test_most_first_lines_tell_the_kind():
+    lines, odd = RUN.splitlines(), ["1 Q0 a one 3.0 A"]
+    assert trec_kind("\n".join(lines[:3] + odd * 2).encode(), "r") == "run"
+    assert trec_kind("\n".join(lines[:2] + odd * 3).encode(), "r") is None
 
 
 def test_tables_are_no_runs():
