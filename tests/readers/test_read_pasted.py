@@ -286,3 +286,12 @@ def test_values_of_systems_in_one_unit_where_it_is_clear(text: str) -> None:
         assert [row.system for row in rows] == re.findall(r"^\w+", text.partition("\n")[2], re.M)
         numbers = [value for row in rows for value in row.values.values()]
         assert numbers == pytest.approx(READ[text], abs=1e-12)
+
+
+def test_weights_with_and_without_a_header():
+    # One line of two numbers is two weights, unless a header says that it is a rank and its weight.
+    assert weights_of_text("1,4", 2).tolist() == [0.25, 1]
+    assert weights_of_text("rank,weight\n1,4", 2).tolist() == [1, 0]
+    assert weights_of_text("weight\n1,4", 2).tolist() == [0.25, 1]
+    # Lines of other lengths are weights in order.
+    assert weights_of_text("1,2\n3,4,5", 5).tolist() == [0.2, 0.4, 0.6, 0.8, 1]

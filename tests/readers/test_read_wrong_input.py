@@ -233,6 +233,7 @@ Model HR@5 NDCG@5\nSASRec 0.3 high | line 2
 4, 2, -1 | weights, line 1: -1 is negative; weights are 0 or more
 3\n\n1\n-1 | weights, line 4: -1 is negative || 1,3\n2,-1 | weights, line 2: -1 is negative
 1,3\n4,1 | weights, line 2: 4 is not a rank; write a whole number in 1..3
+rank,weight\n1,2\n2,3,4 | weights, line 3: write two numbers, a rank and its weight, such as 12,0.5
 """
 
 

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -85,6 +86,10 @@ def test_settings_are_told_where_they_matter():
     ap = {"m_max": 120, "metrics": ("AP",)}
     assert "its number of relevant items" in cells(several("relevant-items"))
     assert "Weight of an instance" not in cells(movielens(**ap))
+    for ties, is_told in (([0, 2], True), (0, False)):  # one system with ties is enough
+        sets = [sd.RankSet("A", [1, 4], 9), sd.RankSet("B", [2, 4], 9, ties=ties)]
+        found = of_ranks({"A": [1, 4], "B": [2, 4]}, 9, ["AP"], 3)
+        assert ("Ties" in cells(replace(found, sets=sets))) == is_told
     fitted = cells(movielens(**ap, correction="CLS", fit_scheme="with-replacement"))
     assert {"CLS", "the law of sampling with replacement"} <= fitted
 
