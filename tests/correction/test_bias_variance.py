@@ -122,8 +122,8 @@ def test_least_squares_without_replacement(n: int, m: int, k: int) -> None:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("position", "k"), [(3, 67), (5, 300), (40, 120)])
 def test_the_cutoff_of_a_later_item_is_nearer(position: int, k: int, scheme: str) -> None:
-    # Two items above the third are relevant: it is within k with at most k - 3 others above. So many
-    # ranks are not taken one by one, and nodes meet at the cutoff.
+    # Two items above the third are relevant: it is within k with at most k - 3 others above.
+    # So many ranks are not taken one by one: nodes meet at the cutoff.
     n, m, gamma = 2000, 60, 0.01
     at = nodes(sd.metric("recall", k=k), sd.Sampling(n, m, scheme), position, gamma=gamma)
     law, target = oracles.dense_law(n, m, scheme), oracles.dense_target("recall", k, n, position)
