@@ -46,7 +46,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     if cut is None or cut > m:
         if metric.on_lattice:
             return np.full(above.shape, metric.scale(1))
-        if metric.name in ("ap", "rr") and sampling.scheme != "without-replacement":
+        if metric.reciprocal and sampling.scheme != "without-replacement":
             share = above / (above + below)
             with np.errstate(divide="ignore", invalid="ignore"):  # eq. 19; r = 1 apart
                 value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import partial
 from typing import Literal, cast
@@ -48,52 +48,61 @@ class Kind:
     linear: bool = False
     of_others: bool = False
     first_only: bool = False
+    reciprocal: bool = False
+    # On the pages: its colour in a look, and the choices it is offered as, k the shared cutoff.
+    color: str = "muted"
+    chips: tuple[str, ...] = ()
 
 
+#: Every metric; a new one is a row here. Pages offer them in this order.
 KINDS: dict[str, Kind] = {
-    "auc": Kind(
-        "AUC", "never", ("auroc", "rocauc"), r"\frac{n-r}{n-1}",
-        "chance that the relevant item is ranked above a random irrelevant one", linear=True,
-    ),
-    "precision": Kind(
-        "Precision", "always", ("p", "prec"), r"\frac{1}{k}",
-        "share of the first k places that hold relevant items", scale=lambda relevant, k: 1 / k,
-        on_lattice=True,
-    ),
     "recall": Kind(
         "Recall", "always", ("r", "rec"), "1",
         "share of the relevant items found in the first k places", on_lattice=True,
-    ),
-    "ap": Kind(
-        "AP", "optional", ("map", "averageprecision", "meanaverageprecision"), r"\frac{1}{r}",
-        "average precision: rank 1 is worth twice rank 2",
-        lambda position, j: j / position, lambda relevant, k: 1 / min(relevant, k),
+        color="vermillion", chips=("Recall@k",),
     ),
     "ndcg": Kind(
         "NDCG", "optional", ("normalizeddiscountedcumulativegain",), r"\frac{1}{\log_2(r+1)}",
         "discounted gain: rank 1 is worth 1.58 times rank 2",
         lambda position, j: 1 / np.log2(position + 1),
-        lambda relevant, k: 1 / _ideal_dcg(relevant, k),
+        lambda relevant, k: 1 / _ideal_dcg(relevant, k), color="blue", chips=("NDCG@k", "NDCG"),
+    ),
+    "ap": Kind(
+        "AP", "optional", ("map", "averageprecision", "meanaverageprecision"), r"\frac{1}{r}",
+        "average precision: rank 1 is worth twice rank 2",
+        lambda position, j: j / position, lambda relevant, k: 1 / min(relevant, k),
+        reciprocal=True, color="green", chips=("AP@k", "AP"),
+    ),
+    "precision": Kind(
+        "Precision", "always", ("p", "prec"), r"\frac{1}{k}",
+        "share of the first k places that hold relevant items", scale=lambda relevant, k: 1 / k,
+        on_lattice=True, color="orange", chips=("Precision@k",),
+    ),
+    "auc": Kind(
+        "AUC", "never", ("auroc", "rocauc"), r"\frac{n-r}{n-1}",
+        "chance that the relevant item is ranked above a random irrelevant one", linear=True,
+        color="purple", chips=("AUC",),
+    ),
+    "topk": Kind(
+        "TOPK", "share", (), "1",
+        "share of the relevant items found in the first part of the list",
+        on_lattice=True, of_others=True, color="orange", chips=("TOPK",),
+    ),
+    "atop": Kind(
+        "ATOP", "never", (), r"\frac{n-r}{n-1}",
+        "area under the TOPK curve: AUC, where an instance has one relevant item",
+        linear=True, of_others=True, color="purple", chips=("ATOP",),
     ),
     "rr": Kind(
         "RR", "optional", ("mrr", "reciprocalrank", "meanreciprocalrank"), r"\frac{1}{r}",
         "one over the rank of the first relevant item",
         lambda position, j: 1 / position, lambda relevant, k: 1.0, first_only=True,
+        reciprocal=True, color="green",
     ),
     "hit_rate": Kind(
         "HitRate", "always", ("hr", "hit", "hits", "hitratio"), "1",
         "whether the first k places hold a relevant item",
-        scale=lambda relevant, k: 1.0, on_lattice=True, first_only=True,
-    ),
-    "topk": Kind(
-        "TOPK", "share", (), "1",
-        "share of the relevant items found in the first part of the list",
-        on_lattice=True, of_others=True,
-    ),
-    "atop": Kind(
-        "ATOP", "never", (), r"\frac{n-r}{n-1}",
-        "area under the TOPK curve: AUC, where an instance has one relevant item",
-        linear=True, of_others=True,
+        scale=lambda relevant, k: 1.0, on_lattice=True, first_only=True, color="vermillion",
     ),
 }  # fmt: skip
 
@@ -182,13 +191,16 @@ class Metric:
     of_others: bool = field(init=False, repr=False, compare=False)
     #: Whether only the first of several relevant items counts (RR, HitRate).
     first_only: bool = field(init=False, repr=False, compare=False)
+    #: Whether one relevant item is worth one over its place (AP, RR).
+    reciprocal: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or self.name not in KINDS:
             raise ValueError(f"unknown metric {shown(self.name)}: known are {', '.join(KINDS)}")
         kind, set_ = KINDS[self.name], partial(object.__setattr__, self)
-        for column in ("label", "about", "on_lattice", "linear", "of_others", "first_only"):
-            set_(column, getattr(kind, column))
+        for column in fields(self):
+            if not column.init:
+                set_(column.name, getattr(kind, column.name))
         if kind.cutoff == "share":
             if self.k is not None or self.share is None:
                 given = "none" if self.k is None else f"k = {shown(self.k)}"
@@ -308,12 +320,17 @@ def _plain(text: str) -> str:
     return re.sub(r"[\s_\-]", "", text).lower()
 
 
-_BY_ALIAS = {
-    alias: name
-    for name, kind in KINDS.items()
-    for alias in (_plain(name), _plain(kind.label), *kind.aliases)
-}
-_KNOWN = "AUC, Precision@k, Recall@k, AP, AP@k, NDCG, NDCG@k, RR, RR@k, HitRate@k, TOPK@x, ATOP"
+def _name_of(text: str) -> str:
+    """Name of the metric that a text without a cutoff means, "" if it means none."""
+    plain = _plain(text)
+    rows = ((name, _plain(name), _plain(kind.label), *kind.aliases) for name, kind in KINDS.items())
+    return next((name for name, *aliases in rows if plain in aliases), "")
+
+
+def _known() -> str:
+    """Every metric as its text is written."""
+    ends = {"never": [""], "optional": ["", "@k"], "always": ["@k"], "share": ["@x"]}
+    return ", ".join(kind.label + end for kind in KINDS.values() for end in ends[kind.cutoff])
 
 
 def metric(name: str, *, k: float | None = None) -> Metric:
@@ -334,9 +351,9 @@ def metric(name: str, *, k: float | None = None) -> Metric:
     >>> str(metric("topk", k=0.02))
     'TOPK@0.02'
     """
-    known = _BY_ALIAS.get(_plain(checks.text("metric", name)))
-    if known is None:
-        raise ValueError(f"unknown metric {name!r}: known are {_KNOWN}")
+    known = _name_of(checks.text("metric", name))
+    if not known:
+        raise ValueError(f"unknown metric {name!r}: known are {_known()}")
     if KINDS[known].cutoff == "share":
         return Metric(cast(MetricName, known), share=k)
     return Metric(cast(MetricName, known), cast(int | None, k))
@@ -345,7 +362,7 @@ def metric(name: str, *, k: float | None = None) -> Metric:
 def _meant(name: str) -> str | None:
     """What to write where only the sign before the cutoff is missing, as in Recall10."""
     match = re.fullmatch(r"(.*?[^\d\s_-])[\s_-]*(\d+)", name)
-    kind = KINDS.get(_BY_ALIAS.get(_plain(match[1]), "")) if match else None
+    kind = KINDS.get(_name_of(match[1])) if match else None
     if match is None or kind is None or kind.cutoff not in ("always", "optional"):
         return None
     return f"write {kind.label}@{match[2]}"
@@ -386,14 +403,14 @@ def parse_metric(text: str) -> Metric:
     text = checks.text("metric", text)
     match = re.fullmatch(r"(.+?)(?:\s*(?:@|_at_|\bat\b)\s*(.*)|[_\s]+(\d+))?", text.strip())
     name, k = (match[1], match[2] if match[2] is not None else match[3]) if match else ("", None)
-    known = _BY_ALIAS.get(_plain(name))
-    if known is None and name.lower() not in ("acc", "accuracy"):
-        raise ValueError(f"unknown metric {shown(text)}: {_meant(name) or f'known are {_KNOWN}'}")
-    if known is not None and KINDS[known].cutoff == "share":
+    known = _name_of(name)
+    if not known and name.lower() not in ("acc", "accuracy"):
+        raise ValueError(f"unknown metric {shown(text)}: {_meant(name) or f'known are {_known()}'}")
+    if known and KINDS[known].cutoff == "share":
         return metric(name, k=None if k is None else _share(text, k))
     if k is not None and not re.fullmatch("[+-]?[0-9]{1,18}", k):
         raise ValueError(f"cutoff of {text!r} is {k!r}: write a whole number, such as {name}@10")
-    if known is None:
+    if not known:
         name, k = "recall", k or "1"  # section 3.1: accuracy is Recall at 1
     return metric(name, k=None if k is None else int(k))
 

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import pytest
 import sampledash as sd
 from sampledash.command_line import options
 from sampledash.dashboard import state
+from sampledash.metrics import KINDS
 from sampledash.protocol import Protocol
 
 ROOT = Path(__file__).parents[1]
@@ -22,7 +24,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 #: Arrows point down: a part may import parts of lines above its own, and itself.
 LINES = """
-types leftovers
+types leftovers rows
 checks
 metrics
 sampling rank_sets
@@ -207,6 +209,25 @@ def test_the_default_of_the_scheme_is_written_once() -> None:
                     if parameter.arg == "scheme" and isinstance(default, ast.Constant)
                 ]
     assert written == []
+
+
+#: Names of rows, and the only modules that may compare with them; papers speak of their own.
+REGISTRIES = {"metrics.py": KINDS}
+
+
+def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:
+    compared = []
+    for path in MODULES:
+        others = {name for home, rows in REGISTRIES.items() if path.name != home for name in rows}
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Compare) and "papers" not in path.parts:
+                inner = (each for side in (node.left, *node.comparators) for each in ast.walk(side))
+                words = {each.value for each in inner if isinstance(each, ast.Constant)}
+                compared += [f"{path.name}: {ast.unparse(node)}"] * bool(words & others)
+    for path in PACKAGE.rglob("*.jinja"):
+        quoted = set(re.findall(r"\"([^\"]*)\"", path.read_text()))
+        compared += [f"{path.name}: {name}" for name in quoted & set(KINDS)]
+    assert compared == []
 
 
 def test_objects_do_not_change_but_for_those_that_are_meant_to() -> None:

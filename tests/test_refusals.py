@@ -222,7 +222,7 @@ parse_metric("?") | \S+ \S+ | @10 ; foo ; foo@10 ; NDCG@ ; NDCG@x ; NDCG@1.5 ; A
 Metric("foo") | unknown metric 'foo'
 parse_metric("Recall10") | unknown metric 'Recall10': write Recall@10$
 parse_metric("hr10") | unknown metric 'hr10': write HitRate@10$
-parse_metric("?") | unknown metric '?': known are AUC | AUC10 ; foo10 ; 10 ; TOPK2
+parse_metric("?") | unknown metric '?': known are Recall@k, NDCG | AUC10 ; foo10 ; 10 ; TOPK2
 metric("ndcg", k=?) | k must be | 0 ; -1 ; 1.5 ; nan ; "ten" ; True ; [10]
 parse_metric("NDCG@?") | k must be at least 1, got | 0 ; -3
 metric("?") | .*(cutoff|k =) | precision ; recall ; hit_rate

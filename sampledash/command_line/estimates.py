@@ -16,12 +16,7 @@ from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.explore.words import drawn
-from sampledash.estimation.bounds import (
-    Range,
-    ahead,
-    bounds_from_table,
-    unless_contradicted,
-)
+from sampledash.estimation.bounds import Range, ahead, bounds_from_table, unless_contradicted
 from sampledash.estimation.estimate import by_reading, compare, interval
 from sampledash.estimation.linear_programme import Shape
 from sampledash.metrics import Metric

@@ -18,10 +18,7 @@ from scipy.special import bdtr, ndtr, ndtri
 from sampledash import checks
 from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_pairs
-from sampledash.comparison.user_resampling import (
-    instance_values,
-    paired_groups,
-)
+from sampledash.comparison.user_resampling import instance_values, paired_groups
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Protocol, Weighting
 from sampledash.rank_sets import RankSet, Ties, first_items, unique_rows

@@ -38,10 +38,7 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
 def draw(
-    *,
-    lock_n: tuple[int, str] | None = None,
-    sampled: bool = True,
-    page_defaults: Mapping[str, Any],
+    *, lock_n: tuple[int, str] | None = None, sampled: bool = True, page_defaults: Mapping[str, Any]
 ) -> None:
     """Draw the sidebar: the shared choices but m and γ, which stand beside the pictures they move.
 

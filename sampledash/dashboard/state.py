@@ -18,24 +18,23 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
 from sampledash import checks
-from sampledash.metrics import Metric, metric, share_of
+from sampledash.metrics import KINDS, Metric, metric, share_of
 from sampledash.report import numbers as text
+from sampledash.rows import Live
 from sampledash.sampling import Sampling, Scheme
 
 VERSION = "1"
 
-# Chip -> metric name and whether the shared cutoff k applies.
-CHIPS: dict[str, tuple[str, bool]] = {
-    "Recall@k": ("recall", True),
-    "NDCG@k": ("ndcg", True),
-    "AP@k": ("ap", True),
-    "Precision@k": ("precision", True),
-    "NDCG": ("ndcg", False),
-    "AP": ("ap", False),
-    "AUC": ("auc", False),
-    "TOPK": ("topk", True),
-    "ATOP": ("atop", False),
-}
+
+def _chips() -> dict[str, tuple[str, bool]]:
+    names = {chip: name for name, kind in KINDS.items() for chip in kind.chips}
+    ordered = sorted(names, key=lambda chip: not chip.endswith("@k"))
+    share = {name for name, kind in KINDS.items() if kind.cutoff == "share"}
+    return {chip: (names[chip], chip.endswith("@k") or names[chip] in share) for chip in ordered}
+
+
+#: Chip -> metric name and whether the shared cutoff k applies; those that show k come first.
+CHIPS = Live(_chips)
 # As shown and as written in a link -> as the core names it.
 SCHEMES: dict[str, Scheme] = {
     "without replacement": "without-replacement",
@@ -116,7 +115,7 @@ def current() -> Settings:
 def chip_metric(chip: str, k: int, n: int) -> Metric:
     """The metric behind a chip; TOPK's cutoff is k as a share of n candidates."""
     name, truncated = CHIPS[chip]
-    if name == "topk":
+    if KINDS[name].cutoff == "share":
         return metric(name, k=share_of(k, n))
     return metric(name, k=k if truncated else None)
 

@@ -21,7 +21,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from sampledash.metrics import Metric
+from sampledash.metrics import KINDS, Metric
 from sampledash.report.numbers import short_count
 from sampledash.types import Flags, Floats, Ints
 
@@ -57,10 +57,6 @@ DARK = Look(
     family=("#4a8fc7", "#cfe8fb"),
 )  # fmt: skip
 
-_METRIC = {
-    "recall": "vermillion", "hit_rate": "vermillion", "precision": "orange", "topk": "orange",
-    "ap": "green", "rr": "green", "ndcg": "blue", "auc": "purple", "atop": "purple",
-}  # fmt: skip
 _CORRECTION = {
     "uncorrected": ("vermillion", "solid"),
     "rank-estimate": ("orange", "dashdot"),
@@ -89,7 +85,7 @@ def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
     """Line of a sampled metric: colour by its name, dash when it is truncated."""
     truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
     return {
-        "color": getattr(look(dark), _METRIC[metric.name]),
+        "color": getattr(look(dark), KINDS[metric.name].color),
         "dash": "longdashdot" if truncated else "solid",
         "width": 3,
     }

@@ -312,12 +312,7 @@ FAMILIES = {
             "matrix factorisation of who took what, every pair counted",
             f"{KRICHENE}: recommender X",
             _ials,
-            (
-                _D16,
-                Knob("alpha", 0.2, "weight of the pairs not taken", 1e-6),
-                _reg(10),
-                _sweeps(5),
-            ),
+            (_D16, Knob("alpha", 0.2, "weight of the pairs not taken", 1e-6), _reg(10), _sweeps(5)),
         ),
         Family(
             "itemCF",
@@ -405,8 +400,4 @@ FAMILIES = {
 }
 
 #: The recommenders of Krichene & Rendle, by their name there.
-OF_THE_PAPERS = {
-    "X": "iALS d=16 alpha=0.2 reg=10",
-    "Y": "itemCF q=3 k=all",
-    "Z": "itemCF q=1 k=10",
-}
+OF_THE_PAPERS = {"X": "iALS d=16 alpha=0.2 reg=10", "Y": "itemCF q=3 k=all", "Z": "itemCF q=1 k=10"}

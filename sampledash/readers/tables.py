@@ -284,10 +284,7 @@ def parquet_table(
 
 
 def _parquet_columns(
-    data: bytes,
-    name: str,
-    source_of: Callable[..., Layout],
-    label_roles: Container[str | None],
+    data: bytes, name: str, source_of: Callable[..., Layout], label_roles: Container[str | None]
 ) -> tuple[Layout, pd.DataFrame]:
     head = parquet.read_metadata(io.BytesIO(data))
     rows = head.num_rows

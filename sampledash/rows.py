@@ -1,0 +1,25 @@
+"""Views of registries: a row that is added while the program runs is seen at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+Key = TypeVar("Key")
+Row = TypeVar("Row")
+
+
+class Live(Mapping[Key, Row]):
+    """A mapping that ``make`` makes anew at each use."""
+
+    def __init__(self, make: Callable[[], Mapping[Key, Row]]) -> None:
+        self._make = make
+
+    def __getitem__(self, key: Key) -> Row:
+        return self._make()[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._make())
+
+    def __len__(self) -> int:
+        return len(self._make())
