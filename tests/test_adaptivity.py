@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, rankdata
 
-from sampledash.sampled_rank_sets import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet, _follows
 from sampledash.types import Floats, Ints
 from tests.estimation.cases import adaptive
 from tests.oracles import WITH
@@ -100,3 +100,12 @@ def test_where_nobody_says_why_m_goes_with_the_rank_both_readings_are_open() -> 
     # 300 entries of 10 instances are worth 10.
     few = chance(1000, m, above, instances=np.arange(300) // 30)
     assert few > tested.chance_if_set**0.1
+
+
+@pytest.mark.parametrize(
+    ("m", "follows"), [((5, 9, 20), True), ((20, 9, 5), True), ((5, 20, 9), False)]
+)
+def test_m_follows_n_where_it_rises_or_falls_with_n(m: tuple[int, ...], follows: bool) -> None:
+    n = np.repeat([50, 100, 200], 2)
+    assert _follows(n, np.repeat(m, 2)) == follows
+    assert not _follows(n, np.array([5, 6, 9, 9, 20, 20]))

@@ -715,3 +715,24 @@ def test_a_signal_while_importing_is_one_line(module, number, tmp_path):
         assert done.returncode == 128 + number
         assert (done.stdout, done.stderr.count("\n")) == ("", 1)
         assert "stopped; nothing is written" in done.stderr
+
+
+def test_a_vector_is_of_one_metric_n_and_m(capsys) -> None:
+    every = {"--metric": "AP", "--n": "100", "--m": "9"}
+    for left_out in ("--n", "--m"):
+        words = [x for name, value in every.items() if name != left_out for x in (name, value)]
+        assert main(["correct", *words]) == 2
+        assert "one --metric, --n and --m: give each" in capsys.readouterr().err
+
+
+def test_a_table_of_one_system_says_its_range(tmp_path, capsys) -> None:
+    file = tmp_path / "table.txt"
+    file.write_text("system, HR@1, HR@10\nAlone, 0.2, 0.6\nm = 20, n = 200")
+    words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
+    _, answer = asked(capsys, "table", str(file), *words)
+    ends = sd.bounds_from_table(
+        "Recall@10", {"HR@1": 0.2, "HR@10": 0.6}, 200, 20, 1, scheme="with-replacement"
+    )
+    (sentence,) = answer["sentences"]
+    assert "Alone" in sentence
+    assert all(percent(end) in sentence for end in ends)

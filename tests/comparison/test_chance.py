@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import reduce
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -177,3 +178,31 @@ def test_a_lump_is_a_step_that_nearly_all_of_the_range_is() -> None:
         law = Run(sd.parse_metric("AP"), sd.RankSet("S", [1, 2], 9), 3, Protocol.of({}))
         vars(law)["vector"] = np.array([1 + rest, rest, 0.0])
         assert law.has_lump == lump
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "m", "half"),
+    [
+        ("AP", {}, 1, 0.5 / 3 / 2),  # 1 or 1/2
+        ("AP", {}, 2, 0.0),  # 1, 1/2 or 1/3
+        ("AUC", {}, 4, 1 / 4 / 3 / 2),
+        ("AUC", {"scheme": POPULARITY, "odds": 2.0, "correction": "CLS"}, 4, 0.0),  # unequal steps
+        ("Recall@1", {}, 4, 1 / 3 / 2),
+    ],
+)
+def test_means_lie_on_a_lattice_where_values_do(metric, options, m, half) -> None:
+    run = Run(sd.parse_metric(metric), sd.RankSet("S", [1, 5, 9], 20), m, Protocol.of(options))
+    assert run.half_unit == pytest.approx(half, abs=1e-15)
+    values = {sum(draw) / 3 for draw in product(np.round(run.vector, 14), repeat=3)}
+    gaps = np.diff(sorted(values))
+    if half:
+        assert gaps[gaps > 1e-12].min() == pytest.approx(2 * half)
+
+
+def test_an_instance_with_fewer_negatives_is_exact_beside_corrected_ones() -> None:
+    protocol = Protocol.of({"scheme": "without-replacement", "correction": "BV 1e-6"})
+    ranks = sd.RankSet("S", [1, 30, 2], [60, 60, 5])
+    run = Run(sd.parse_metric("AP"), ranks, 9, protocol)
+    low, high = run.vector.min(), run.vector.max()
+    assert low < 0
+    assert run.largest_term() == pytest.approx((max(high, 1) - low) / 3)

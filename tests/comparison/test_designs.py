@@ -250,3 +250,9 @@ def test_nothing_seen_is_not_nothing() -> None:
     for other in (pair[1], sd.RankSet("B", [40] * 30, 50)):
         found = sd.significance("Recall@10", [none, other], np.random.default_rng(1))
         assert found["interval"][0].low < 0 < found["interval"][0].high
+
+
+def test_two_instances_have_a_deviation() -> None:
+    ranks = sd.RankSet("A", [1, 5], 21)  # RR 1 and 1/5: s² = .32, of 10 instances 2 were drawn
+    estimate = sd.mean_of_sample("RR", ranks, 10)
+    assert estimate.standard_error == pytest.approx((0.32 / 2 * 0.8) ** 0.5)

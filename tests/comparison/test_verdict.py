@@ -221,3 +221,28 @@ def test_a_wrong_answer_is_found(monkeypatch) -> None:
     curve, rows = sd.curve, [[(30, (2,)), (30, (9,))], [(30, (3,)), (30, (5,))]]
     monkeypatch.setattr(sd, "curve", lambda *given, **more: -curve(*given, **more))
     assert check(Case(rows, WITHOUT), "uncorrected", Counter())
+
+
+def test_the_worst_pairs_come_first() -> None:
+    """By state, by how many metrics say so, by how late they get right, by the chance."""
+    rng = np.random.default_rng(12)
+    sets = [sd.RankSet(x, rng.integers(1, 60, 12), 60) for x in "PQRSTU"]
+    metrics = [sd.parse_metric(text) for text in ("AP", "Recall@3", "Recall@10", "NDCG@5")]
+    pairs = Pairs.of(metrics, sets, 5, Protocol.of({"scheme": WITH}))
+
+    def badness(pair: int) -> tuple:
+        column = [
+            (state, right, chance)
+            for state, right, chance in zip(
+                pairs.states[:, pair], pairs.rights[:, pair], pairs.chances[:, pair], strict=True
+            )
+        ]
+        worst = min(state for state, _, _ in column)
+        late = [right for state, right, _ in column if state == worst]
+        low = min(1.0 if np.isnan(chance) else chance for _, _, chance in column)
+        return worst, -len(late), -max(late), low
+
+    every = sorted(range(pairs.pairs), key=badness)
+    assert len({badness(pair)[:2] for pair in every}) > 2
+    assert pairs.worst_pairs(7) == every[:7]
+    assert pairs.worst_pairs(99) == every

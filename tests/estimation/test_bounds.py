@@ -176,3 +176,13 @@ def test_with_instances_a_shape_is_about_their_metric() -> None:
     found = misses(60, draw, partial(bounds_from_table, "Recall@10", **how))
     assert found.seen >= 50  # the others are more than two standard errors off
     assert 1 - found.shares[0] >= least_held(found.seen)
+
+
+def test_a_table_of_fewer_instances_says_less() -> None:
+    spans = [
+        bounds_from_table("Recall@10", {"Recall@1": 0.5}, 200, 20, 1, instances=size)
+        for size in (1, 4, 100)
+    ]
+    assert 0 == spans[0][0] == spans[1][0] < spans[2][0]
+    with pytest.raises(ValueError, match="instances must be at least 1, got 0"):
+        bounds_from_table("Recall@10", {"Recall@1": 0.5}, 200, 20, 1, instances=0)

@@ -190,6 +190,7 @@ def observed(n: int, scheme: str, sizes: dict[int, int]) -> Outcomes:
 def test_slopes_by_differences(method: str, scheme: str) -> None:
     for n, sizes, text in (
         (300, {20: 700}, "NDCG@10"),
+        (30, {8: 300}, "AUC"),
         (300, {8: 300, 15: 500}, "AP"),
         (9_000, {30: 2000}, "Recall@700"),
     ):

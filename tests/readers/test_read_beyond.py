@@ -42,6 +42,8 @@ def test_of_typed_ranks() -> None:
         ">11 3 >5",
         ">11 >11 2",
     ]
+    (first,) = sd.parse_rank_text("A: >0, 0; n = 50", zero_based=True)
+    assert places([first]) == [">2 1"]
     (zero,) = sd.parse_rank_text("A: >9, 0; n = 50", zero_based=True)
     assert (zero.ranks.tolist(), zero.largest_cutoff) == ([11, 1], 10)
     (bare,) = sd.parse_rank_text("> 10, 3\nn = 50")

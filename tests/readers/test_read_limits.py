@@ -157,3 +157,16 @@ def test_text_that_repeats_in_parquet_does_not_unfold():
     table = {"system": pa.array([name] * 200_000), "rank": pa.array([3] * 200_000)}
     (ranks,) = read(saved(table), "r.parquet", n=9)
     assert (ranks.system, len(ranks)) == (name, 200_000)
+
+
+def test_columns_of_parquet_that_nobody_reads_may_be_large(monkeypatch):
+    rows = np.arange(1, 20_001)
+    table = pa.table({"rank": rows, "value": np.zeros(len(rows))})
+    content = io.BytesIO()
+    parquet.write_table(table, content, compression="gzip", use_dictionary=False)
+    assert len(content.getvalue()) < 90_000
+    monkeypatch.setattr(limits.BYTES, "most", 170_000)
+    (ranks,) = read(content.getvalue(), "r.parquet", n=20_000)
+    assert len(ranks) == 20_000
+    monkeypatch.setattr(limits.BYTES, "most", 90_000)
+    complaint(content.getvalue(), "r.parquet", "reduce it to counts", n=20_000)

@@ -219,3 +219,9 @@ def test_the_preview_says_what_was_made_of_them():
     said = "runs must be one of averaged, apart; got 'mean'"
     refused(lambda: read(SEEDS, runs="mean"), said, ValueError)
     refused(lambda: read(HEADER + "A,u,,3,9\n"), "line 2, column 'seed': the cell is blank")
+
+
+@pytest.mark.parametrize(("size", "listed"), [(5, "A, B, C, D, E"), (6, "A, B, C, D, E, ...")])
+def test_a_summary_names_five_systems(size: int, listed: str) -> None:
+    text = "system,rank,n\n" + "".join(f"{x},3,9\n" for x in "ABCDEF"[:size])
+    assert f"{size} systems ({listed}), " in str(summary(text))

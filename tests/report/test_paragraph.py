@@ -140,6 +140,9 @@ SAID = [
     # How negatives are drawn, and corrected.
     (TWO, {"options": POPULAR}, "sampled with replacement by popularity (items ranked above the "
      "relevant one drawn 2.5 times as often as those below it) (Krichene & Rendle, 2020),"),
+    (TWO, {"options": {**WITHOUT, "correction": "BV 1e-6"}}, "correction with γ = 1e-6 (Kr"),
+    ((np.ones(7), [*np.ones(6), 2]), {}, "would differ although the systems do"),
+    ((np.ones(7), np.ones(7)), {}, "the expected values would be equal too."),
     (TWO, {"options": FITTED}, "replacement, and the bias-variance correction with γ = 0.01 fitted "
      "to sampling with replacement (Krichene & Rendle, 2020), Recall@10 would"),
     *((TWO, {"options": {**WITHOUT, "correction": text}}, f"and the {name} (Krichene & Rendle")
