@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sampledash.comparison.means import expected_mean
 from sampledash.estimation import linear_programme
-from sampledash.estimation.bounds import ahead, bounds, bounds_from_table
+from sampledash.estimation.bounds import ahead, bounds, bounds_from_table, confidence_range
 from sampledash.metrics import metric
 from sampledash.rank_sets import RankSet
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -186,3 +186,14 @@ def test_a_table_of_fewer_instances_says_less() -> None:
     assert 0 == spans[0][0] == spans[1][0] < spans[2][0]
     with pytest.raises(ValueError, match="instances must be at least 1, got 0"):
         bounds_from_table("Recall@10", {"Recall@1": 0.5}, 200, 20, 1, instances=0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_precision_is_a_part_of_recall(shape) -> None:
+    """With one relevant item Precision@5 is a fifth of Recall@5, and so are its ranges."""
+    for ranks in ([1] * 20, [1, 2, 2, 3, 4, 9] * 3):
+        one = SampledRankSet("A", ranks, 50, 9, scheme=WITH)
+        share, part = (
+            confidence_range(text, one, None, shape, 0.95) for text in ("Recall@5", "Precision@5")
+        )
+        assert part == pytest.approx(np.divide(share, 5), rel=1e-3, abs=1e-6)

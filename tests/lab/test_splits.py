@@ -33,6 +33,9 @@ def test_the_latest_share_tests_whom_something_is_known_of():
     assert pairs(found.training) == [("b", "q"), ("a", "r"), ("c", "s"), ("b", "p")]
     assert pairs(found.test) == [("a", "p"), ("a", "q"), ("a", "s")]
     refused(lambda: sd.split(DATA, "latest 60%"), "nobody", ValueError)
+    # Of the last user nothing is known: that user is not tested.
+    late = sd.Interactions(["a", "b"], ["p", "q"], [0, 0, 1], [0, 1, 0], time=[1, 2, 2])
+    assert pairs(sd.split(late, "latest 67%").test) == [("a", "q")]
 
 
 PAIRS = st.tuples(st.integers(0, 4), st.integers(0, 5))
