@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from decimal import Decimal
 from numbers import Number, Real
 from typing import Any
@@ -298,7 +298,7 @@ def total(name: str, counts: NDArray[np.float64]) -> None:
         )
 
 
-def choice(name: str, value: Any, options: tuple[str, ...]) -> None:
+def choice(name: str, value: Any, options: Collection[str]) -> None:
     """Refuse what is none of ``options``."""
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"{name} must be one of {', '.join(options)}; got {shown(value)}")

@@ -205,14 +205,14 @@ def _vector(
         high = metric.of_above(np.minimum(above + 1, n - 1), n - 1, position)
         return low + (high - low) * rest / m, None
     prior = None if recipe.prior is None else resize_prior(recipe.prior, n)
-    distinct = prior is None and sampling.scheme == "without-replacement"
+    distinct = prior is None and sampling.design.distinct
     # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
-    unbiased = metric.linear and sampling.scheme != "popularity" and not gamma
+    unbiased = metric.linear and not sampling.design.weighted and not gamma
     if recipe.name == "uncorrected" or unbiased or (distinct and m == n - 1):  # all are drawn
         return metric.of_above(np.arange(m + 1), m, position), None
     gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0
     cutoff = least_squares.SINGULAR_CUTOFF
-    by_degree = prior is None and n <= spectral.LARGEST and sampling.scheme != "popularity"
+    by_degree = prior is None and n <= spectral.LARGEST and not sampling.design.weighted
     if by_degree and recipe.name == "monotone":
         columns, target = spectral.cumulative(metric, sampling, position)
         return least_squares.non_increasing(columns, target, recipe.nonnegative), None

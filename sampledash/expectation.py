@@ -46,7 +46,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     if cut is None or cut > m:
         if metric.on_lattice:
             return np.full(above.shape, metric.scale(1))
-        if metric.reciprocal and sampling.scheme != "without-replacement":
+        if metric.reciprocal and not sampling.design.distinct:
             share = above / (above + below)
             with np.errstate(divide="ignore", invalid="ignore"):  # eq. 19; r = 1 apart
                 value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))
@@ -69,7 +69,7 @@ def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     if metric.linear:
         share = above / (above + below)
         spread = share * (below / (above + below)) / sampling.m
-        if sampling.scheme == "without-replacement":
+        if sampling.design.distinct:
             spread = spread * ((sampling.n - 1 - sampling.m) / max(sampling.n - 2, 1))
         return np.asarray(spread)
     values = metric.of_one(np.arange(sampling.m + 1), sampling.m)
@@ -100,7 +100,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
     require_sampling(sampling)
     s = checks.integer("sampled_rank", sampled_rank, low=1, high=sampling.m + 1) - 1
     n, m = sampling.n, sampling.m
-    if sampling.scheme == "without-replacement":
+    if sampling.design.distinct:
         a = np.arange(n - 1, dtype=np.float64)
         up = (a + 1) * (n - 1 - a - (m - s))
         down = (a + 1 - s) * (n - 1 - a)

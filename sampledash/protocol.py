@@ -28,7 +28,8 @@ from sampledash.rank_sets import (
     rounded_mean,
 )
 from sampledash.sampled_rank_sets import MOST_PLACES
-from sampledash.sampling import Sampling, Scheme, item_weights, modes, pmf, pmf_chunks
+from sampledash.sampling import Sampling, item_weights, modes, pmf, pmf_chunks
+from sampledash.schemes import SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Floats
 
 Weighting = Literal["instances", "relevant-items"]
@@ -78,11 +79,10 @@ class Protocol:
         scheme = options.get("scheme", Sampling.scheme)
         fitted = options.get("fit_scheme")
         fit_scheme = scheme if fitted is None else fitted
-        checks.choice("scheme", scheme, get_args(Scheme))
-        checks.choice("fit_scheme", fit_scheme, get_args(Scheme))
+        checks.choice("scheme", scheme, SCHEMES)
+        checks.choice("fit_scheme", fit_scheme, SCHEMES)
         odds = checks.real("odds", options.get("odds", 1.0), low=0, above=True)
-        if odds != 1 and "popularity" not in (scheme, fit_scheme):
-            raise ValueError(f"odds = {odds:g} applies to scheme 'popularity' only")
+        check_odds(odds, scheme, fit_scheme)
         ties, weighting = options.get("ties", "expected"), options.get("weighting", "instances")
         checks.choice("ties", ties, get_args(Ties))
         checks.choice("weighting", weighting, get_args(Weighting))
@@ -90,9 +90,9 @@ class Protocol:
         return cls(scheme, odds, recipe, fit_scheme, ties, weighting)
 
     @property
-    def without(self) -> bool:
-        """Whether negatives are distinct."""
-        return self.scheme == "without-replacement"
+    def design(self) -> Design:
+        """How the negatives are drawn."""
+        return SCHEMES[self.scheme]
 
     def check(self, ranks: RankSet, m: int) -> None:
         """Refuse what cannot be sampled or corrected."""
@@ -100,7 +100,7 @@ class Protocol:
         ranks.require_known()
         checks.integer("m", m, low=1, high=MOST_PLACES)
         negatives = ranks.counted().negatives
-        if self.without and m > negatives[0] and np.all(negatives == negatives[0]):
+        if self.design.distinct and m > negatives[0] and np.all(negatives == negatives[0]):
             raise ValueError(
                 f"m = {m} is too large without replacement: system {ranks.system!r} has "
                 f"{negatives[0]} negatives; take m <= {negatives[0]} or sample with replacement"
@@ -115,7 +115,7 @@ class Protocol:
                     f"candidates (the mean, rounded): give one weight for each rank 1..{n}"
                 )
         self.check_mass(ranks)
-        if self.scheme == "popularity" and ranks.mass_above is not None:
+        if self.design.weighted and ranks.mass_above is not None:
             if self.correction.by_rank:
                 raise ValueError(
                     f"correction {self.correction} of system {ranks.system!r} is not defined: with "
@@ -130,7 +130,7 @@ class Protocol:
 
     def check_mass(self, ranks: RankSet) -> None:
         """Refuse sampling weights that a uniform scheme would leave aside without a word."""
-        if self.scheme != "popularity" and ranks.mass_above is not None:
+        if not self.design.weighted and ranks.mass_above is not None:
             raise ValueError(
                 f"system {ranks.system!r} has mass_above, which scheme {self.scheme!r} does not "
                 "read: draw by popularity, or leave it out (in Python: ranks.without_mass())"
@@ -138,13 +138,13 @@ class Protocol:
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Sampling weight above and below each item; ``above`` in place of their own."""
-        if self.scheme == "popularity" and counts.mass is not None:
+        if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
         high, low = item_weights(self.scheme, a, counts.negatives - a, self.odds)
         # As shares, which compare between the relevant items of one instance: what is drawn from
         # above the first is above the second too, and each keeps the chance its odds give.
-        whole = high + low if self.scheme == "popularity" else 1.0
+        whole = high + low if self.design.weighted else 1.0
         return high / whole, low / whole
 
     def instance_weights(self, counts: RankCounts) -> Floats:
@@ -170,7 +170,7 @@ class Protocol:
             yield plain[order[rows]], p
         tied = np.flatnonzero(counts.tied)
         factor = (counts.negatives[tied] + 1) / ((m + 1) * (counts.tied[tied] + 1.0))
-        closed = self.without & (counts.tied[tied] >= SIZE) & (factor <= _CANCELS)
+        closed = self.design.distinct & (counts.tied[tied] >= SIZE) & (factor <= _CANCELS)
         step = max(1, _CHUNK // (m + 2))
         for at in _blocks(tied[closed], step):
             yield at, _tied_hypergeometric(m, counts[at])
@@ -196,7 +196,7 @@ class Protocol:
 
         def end_of(first: int) -> int:
             end = min(last, max(first + SIZE - 1, reach(first, total, 1 / np.sqrt(m), self.odds)))
-            if self.without and (first < m or end > total - m):
+            if self.design.distinct and (first < m or end > total - m):
                 end = min(last, first + SIZE - 1)  # near the ends the law is no polynomial between
             # Few different lengths: each needs a Gauss rule of its own.
             drop = max((end - first + 1).bit_length() - 4, 0)
@@ -232,11 +232,9 @@ class Protocol:
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
         """One sampling for all instances: the population at its rounded mean."""
         n = counts.populations[position]
-        if self.fit_scheme == "without-replacement":
-            n = max(n, m + 1)
-        return Sampling(
-            n, m, self.fit_scheme, self.odds if self.fit_scheme == "popularity" else 1.0
-        )
+        fitted = SCHEMES[self.fit_scheme]
+        n = max(n, m + 1) if fitted.distinct else n
+        return Sampling(n, m, self.fit_scheme, fitted.odds(self.odds))
 
 
 def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:

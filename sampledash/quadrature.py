@@ -103,7 +103,7 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
     n, m = sampling.n, sampling.m
     head = whole = HEAD
     width = rule.width / np.sqrt(m)
-    if sampling.scheme == "without-replacement":
+    if sampling.design.distinct:
         # Where all items above may be drawn, or all below, the law is not smooth in their number:
         # a share of the items leaves out none of h with a chance of share^h, here 1e-18.
         share = m / (n - 1)
@@ -114,7 +114,7 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
     if rule.mirrored:
         tail = max(head, n - head)
     else:
-        tail = max(head, n - whole) if sampling.scheme == "without-replacement" else n
+        tail = max(head, n - whole) if sampling.design.distinct else n
     ends: list[int] = []
     first = 0
     for stop in sorted({*stops, min(head, n), min(tail, n), n}):
@@ -139,7 +139,7 @@ def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Float
     n = sampling.n
     if n <= _DIRECT:
         return np.arange(n, dtype=np.float64), np.ones(n)
-    rule = ODDS if sampling.scheme == "popularity" else LAW
+    rule = ODDS if sampling.design.weighted else LAW
     stops = [cut] if cut and cut < n else []
     ends = panel_ends(sampling, rule, stops)
     nodes, weights, _ = panels([0, *ends[:-1]], ends, rule.size)

@@ -12,7 +12,8 @@ from scipy.special import chdtrc, gammaln
 
 from sampledash import checks
 from sampledash.rank_sets import ByDigest, digest_of, rounded_mean
-from sampledash.sampling import DEFAULT_SCHEME, SCHEMES, Sampling, Scheme, weighted_pmf_sums
+from sampledash.sampling import Sampling, weighted_pmf_sums
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Flags, Floats, Ints
 
 #: Chance that m seems to go with the rank where it does not, at most.
@@ -145,9 +146,9 @@ class SampledRankSet(ByDigest):
         where = f"of system {name!r}"
         rows = checks.rows(f"sampled_ranks {where}", sampled_ranks, "sampled rank")
         checks.choice("scheme", scheme, SCHEMES)
-        if scheme == "popularity":
+        if SCHEMES[scheme].weighted:
             raise ValueError(
-                f"scheme {where} is 'popularity': what is above the relevant item decides how "
+                f"scheme {where} is {scheme!r}: what is above the relevant item decides how "
                 "often it is drawn, and the sampled rank does not tell what that is; only "
                 "uniformly drawn negatives can be corrected"
             )
@@ -177,7 +178,7 @@ class SampledRankSet(ByDigest):
                 f"sampled_rank {where} is {rank[i]}, which cannot occur with n = 2 and m = "
                 f"{drawn[i]}: it is 1 or {drawn[i] + 1}; check n and m"
             )
-        if scheme == "without-replacement" and np.any(drawn > size - 1):
+        if SCHEMES[scheme].distinct and np.any(drawn > size - 1):
             i = int(np.argmax(drawn > size - 1))
             raise ValueError(
                 f"m {where} is {drawn[i]}, but without replacement n = {size[i]} leaves "
@@ -333,7 +334,7 @@ class SampledRankSet(ByDigest):
             parts = _groups(here, 1 / self.m, self.counts, np.inf) if apart else [here]
             for part in parts:
                 most = int(self.m[part].min()) if apart else None
-                if self.scheme == "without-replacement" and not self.adaptive:
+                if SCHEMES[self.scheme].distinct and not self.adaptive:
                     most = min(most or MOST_PLACES, int(self.n[part].min()) - 1)
                 found.append(self._outcomes(part, most))
         return tuple(found)
@@ -363,7 +364,7 @@ def _distinct(values: Ints) -> Ints:
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
     """Candidates that stand for instances of a ``mean`` number, up to ``m`` of them drawn."""
-    return max(mean, m + 1) if scheme == "without-replacement" else mean
+    return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 
 def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:

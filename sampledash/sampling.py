@@ -19,19 +19,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
 from sampledash import checks
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints
 
-Scheme = Literal["with-replacement", "without-replacement", "popularity"]
-SCHEMES: tuple[str, ...] = get_args(Scheme)
-#: How negatives are drawn unless a call says otherwise: as evaluations draw them.
-DEFAULT_SCHEME: Scheme = "without-replacement"
 Weighted = tuple[
     Floats, Floats, Floats
 ]  # weights above and below each item, and how much it counts
@@ -86,16 +83,20 @@ class Sampling:
         set_(self, "m", checks.integer("m", self.m, low=1))
         checks.choice("scheme", self.scheme, SCHEMES)
         set_(self, "odds", checks.real("odds", self.odds, low=0, above=True))
-        if self.scheme == "without-replacement" and self.m > self.n - 1:
+        if self.design.distinct and self.m > self.n - 1:
             raise ValueError(
                 f"m = {self.m} is too large without replacement: n = {self.n} leaves "
                 f"{self.n - 1} negatives; take m <= {self.n - 1} or sample with replacement"
             )
-        if self.scheme != "popularity" and self.odds != 1.0:
-            raise ValueError(f"odds = {self.odds:g} applies to scheme 'popularity' only")
+        check_odds(self.odds, self.scheme)
+
+    @property
+    def design(self) -> Design:
+        """How the negatives are drawn."""
+        return SCHEMES[self.scheme]
 
     def __str__(self) -> str:
-        odds = f", odds = {self.odds!r}" if self.scheme == "popularity" else ""
+        odds = f", odds = {self.odds!r}" if self.design.weighted else ""
         return f"n = {self.n}, m = {self.m}, {self.scheme}{odds}"
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
@@ -194,7 +195,7 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
     in 1/N too: where that factor changes little, up to 12 points interpolate over it. Laws stay as
     they are where they are few, and near the ends, where all items above or below may be drawn.
     """
-    if scheme != "without-replacement":
+    if not SCHEMES[scheme].distinct:
         return [_merge(part, np.sqrt(m), 0.0, 0.0, 0.0, 1) for part in parts]
     # Of the items; where hardly any is left, nothing is smooth.
     drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
@@ -313,14 +314,14 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
     """Likeliest count of each row. Rows in the order of their modes are evaluated fastest."""
-    if scheme == "without-replacement":
+    if SCHEMES[scheme].distinct:
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
     return np.minimum(np.floor((draws + 1) * (a / (a + b))), draws)
 
 
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
     """Probabilities of the counts ``s`` and one more; rows sum to 1."""
-    if scheme == "without-replacement":
+    if SCHEMES[scheme].distinct:
         # Fractional counts end where the whole ones do: beyond, ratios would change their sign.
         up = (draws - s) * np.maximum(a - s, 0)
         down = (s + 1) * np.maximum(b - draws + s + 1, 0)
@@ -351,7 +352,7 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
         return sorted_rows.T[:, np.argsort(order)].T
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
-    taken = 1 if scheme == "without-replacement" else 0
+    taken = 1 if SCHEMES[scheme].distinct else 0
     # Up from the modes; then down from them, which is up in the number of drawn items below.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()  # rows begun by then
@@ -382,7 +383,7 @@ def item_weights(
 ) -> tuple[Floats, Floats]:
     """Sampling weight above and below the relevant item: every item weighs 1, or has odds."""
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
-    return (a * odds if scheme == "popularity" else a), b
+    return a * SCHEMES[scheme].odds(odds), b
 
 
 def draw_above(
@@ -390,7 +391,7 @@ def draw_above(
 ) -> Ints:
     """Draw the number of sampled items above; all arguments broadcast."""
     draws, a, b = np.broadcast_arrays(m, above, below)
-    if scheme != "without-replacement":
+    if not SCHEMES[scheme].distinct:
         return np.asarray(rng.binomial(draws, a / (a + b)), dtype=np.int64)
     a, b = a.astype(np.int64), b.astype(np.int64)
     if np.max(a + b, initial=0) < _NUMPY_URN:
@@ -410,7 +411,7 @@ def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray
     row.
     """
     a, b = (np.asarray(x, dtype=np.longdouble)[:, None] for x in (above, below))
-    taken = 1 if scheme == "without-replacement" else 0
+    taken = 1 if SCHEMES[scheme].distinct else 0
     p = np.zeros((len(a), m + 1), dtype=np.longdouble)
     p[:, 0] = 1
     for drawn in range(m):

@@ -13,7 +13,8 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
 from sampledash.rank_sets import RankCounts, RankSet, Ties, require_ranks
 from sampledash.sampled_rank_sets import SampledRankSet
-from sampledash.sampling import DEFAULT_SCHEME, Scheme, draw_above
+from sampledash.sampling import draw_above
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Floats
 
 #: A metric, its value of each sampled count above by position, and the weight of each row.
@@ -121,7 +122,7 @@ def run_sums(
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    drawn = np.minimum(m, rows.negatives) if protocol.without else np.full(len(rows), m)
+    drawn = protocol.design.drawn(m, rows.negatives)
     total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
     # From the last relevant item of an instance to its first: given how many drawn items lie above
@@ -144,7 +145,7 @@ def run_sums(
                 protocol.scheme, draws[:, some], a[:, some], b[:, some], rng
             )
         count = sampled[:, at]
-        exact = protocol.without & (here.negatives < m)
+        exact = protocol.design.distinct & (here.negatives < m)
         full = at[exact]
         for row, (metric, vectors, scale) in zip(total, values, strict=True):
             if j <= len(vectors):
@@ -192,12 +193,12 @@ def sample_ranks(
     checks.generator(rng)
     protocol = Protocol.of({"scheme": scheme})
     protocol.check_mass(ranks)
-    if ranks.max_relevant > 1 or scheme == "popularity":
+    if ranks.max_relevant > 1 or SCHEMES[scheme].weighted:
         what = "several relevant items in one instance" if ranks.max_relevant > 1 else scheme
         raise ValueError(f"system {ranks.system!r}: {what} has no one sampled rank per instance")
     rows = _repeated(ranks, "expected")
     m = checks.integer("m", m, low=1)
-    drawn = np.minimum(m, rows.negatives) if protocol.without else np.full(len(rows), m)
+    drawn = protocol.design.drawn(m, rows.negatives)
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(scheme, drawn, *protocol.weights(rows, above), rng)
     labels = np.repeat(ranks.instances, ranks.counts.astype(np.int64))

@@ -111,7 +111,7 @@ def eigenvalues(sampling: Sampling) -> Floats:
         For popularity-weighted samples.
     """
     require_sampling(sampling)
-    if sampling.scheme == "popularity":
+    if sampling.design.weighted:
         raise ValueError(
             "sampling is popularity-weighted: its law depends on which items are above, not on "
             "polynomials of the rank, so it has no such components; use a uniform scheme"
@@ -122,7 +122,7 @@ def eigenvalues(sampling: Sampling) -> Floats:
 @lru_cache(maxsize=64)
 def _eigenvalues(sampling: Sampling) -> Floats:
     n, m = sampling.n, sampling.m
-    if sampling.scheme == "without-replacement":
+    if sampling.design.distinct:
         i = np.arange(m)
         factors = (m - i) / (m + 2.0 + i) * ((n + 1.0 + i) / (n - 1.0 - i))
         values = np.concatenate([[1.0], np.cumprod(factors)])
@@ -277,7 +277,7 @@ def _seen(sampling: Sampling, least: float) -> list[Floats]:
     diagonal and stands for its diagonal; else it is triangular.
     """
     n, m = sampling.n, sampling.m
-    if sampling.scheme == "without-replacement":
+    if sampling.design.distinct:
         root = np.sqrt(eigenvalues(sampling))
     else:
         j = np.arange(1, m + 1)
@@ -285,7 +285,7 @@ def _seen(sampling: Sampling, least: float) -> list[Floats]:
         root = np.sqrt(np.cumprod(np.r_[1.0, steps]))
     root = root[root > least] / np.sqrt(m + 1)
     parts = [root[::2], root[1::2]]
-    if sampling.scheme == "without-replacement":
+    if sampling.design.distinct:
         return parts
     triangles = [r for _, r in _legendre(n, _rounded(len(root)))]
     return [r[: len(x), : len(x)] * x for r, x in zip(triangles, parts, strict=True)]
@@ -300,7 +300,7 @@ def _targets(
 ) -> list[Floats]:
     """Even and odd part of the metric in the same coordinates."""
     n, kept = sampling.n, sum(part.shape[-1] for part in parts)
-    if sampling.scheme == "without-replacement":
+    if sampling.design.distinct:
         target = components(metric, n, position, min(n, _rounded(kept)))[:kept] / np.sqrt(n)
         return [target[::2], target[1::2]]
     halves = _both_ends(metric.of_above(np.arange(n), n - 1, position))

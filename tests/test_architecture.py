@@ -17,6 +17,7 @@ from sampledash.command_line import options
 from sampledash.dashboard import state
 from sampledash.metrics import KINDS
 from sampledash.protocol import Protocol
+from sampledash.schemes import SCHEMES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sampledash"
@@ -25,7 +26,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 #: Arrows point down: a part may import parts of lines above its own, and itself.
 LINES = """
 types leftovers rows
-checks
+checks schemes
 metrics
 sampling rank_sets
 expectation sampled_rank_sets quadrature stopping evaluator
@@ -212,7 +213,7 @@ def test_the_default_of_the_scheme_is_written_once() -> None:
 
 
 #: Names of rows, and the only modules that may compare with them; papers speak of their own.
-REGISTRIES = {"metrics.py": KINDS}
+REGISTRIES = {"metrics.py": KINDS, "schemes.py": SCHEMES}
 
 
 def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:
@@ -226,7 +227,8 @@ def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:
                 compared += [f"{path.name}: {ast.unparse(node)}"] * bool(words & others)
     for path in PACKAGE.rglob("*.jinja"):
         quoted = set(re.findall(r"\"([^\"]*)\"", path.read_text()))
-        compared += [f"{path.name}: {name}" for name in quoted & set(KINDS)]
+        names = {name for rows in REGISTRIES.values() for name in rows}
+        compared += [f"{path.name}: {name}" for name in quoted & names]
     assert compared == []
 
 

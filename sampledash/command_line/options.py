@@ -9,7 +9,7 @@ from urllib.parse import unquote, unquote_plus
 
 from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
-from sampledash.sampling import DEFAULT_SCHEME, SCHEMES
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES
 
 FILES = ("rank", "count")  # what they write is read again: CSV unless told otherwise
 _DATA = "sampledash/data"  # of a clone, in which the examples run

@@ -175,7 +175,7 @@ def designs(
     sizes = np.array([ranks.n_instances for ranks in sets])
     for step, recipe in enumerate(recipes):
         one = Protocol.of({**options, "correction": recipe})
-        m = min(budget, max(x.max_negatives for x in sets)) if one.without else budget
+        m = min(budget, max(x.max_negatives for x in sets)) if one.design.distinct else budget
         means, variances = moments = moments_of_means([metric], sets, m, one)
         chances = pair_chances([metric], sets, m, [pairs], one, moments)[0] if pairs else []
         spent = np.full(len(sets), float(m))

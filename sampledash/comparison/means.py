@@ -32,7 +32,8 @@ from sampledash.rank_sets import (
     require_several,
     rounded_mean,
 )
-from sampledash.sampling import Scheme, merge_laws, weighted_pmf_sums
+from sampledash.sampling import merge_laws, weighted_pmf_sums
+from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
 _TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
@@ -259,13 +260,13 @@ class _Pass:
             for j in own.positions:
                 here = own.position == j
                 lane = _Lane(system, j, own[here], share[here])
-                late = (lane.atoms.negatives <= m_max) & protocol.without
+                late = (lane.atoms.negatives <= m_max) & protocol.design.distinct
                 parts.append((lane.atoms[~late], lane.weight[~late]))
                 if np.any(late):
                     self._keep_exact(len(self.lanes), lane, np.flatnonzero(late))
                 self.lanes.append(lane)
         top = m_max
-        if protocol.without:  # beyond all numbers of negatives everything is exact
+        if protocol.design.distinct:  # beyond all numbers of negatives everything is exact
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
         first = _histograms(parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
@@ -371,7 +372,7 @@ def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Pr
         plain = atoms.tied == 0
         above, below = protocol.weights(atoms[plain])
         weights = weight[plain]
-        if not np.all(plain) and protocol.without:
+        if not np.all(plain) and protocol.design.distinct:
             for picked, p in protocol.laws(atoms[~plain], m):
                 total[row] += weight[~plain][picked] @ p
         elif not np.all(plain):
@@ -418,7 +419,7 @@ def curve(
 
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     """Fewer atoms, between the given ones, over which what is smooth in their law sums alike."""
-    if scheme == "popularity" or atoms.relevant.max() > 1:
+    if SCHEMES[scheme].weighted or atoms.relevant.max() > 1:
         return atoms
     if (m, scheme) not in atoms.known:
         if len(atoms.known) == _KEPT:
@@ -435,7 +436,7 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     ((above, below, count),) = merge_laws(scheme, m, [given])
     if len(count) == len(some):
         return atoms
-    if scheme != "without-replacement":  # only the share above tells
+    if not SCHEMES[scheme].distinct:  # only the share above tells
         size = rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     one = np.ones(len(count), dtype=np.int64)

@@ -44,14 +44,14 @@ def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) ->
     Without replacement no more than there are negatives, where a system has one n for all.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
-    if protocol.without:
+    if protocol.design.distinct:
         negatives = [ranks.counted().negatives for ranks in sets]
         same = [int(size[0]) for size in negatives if np.all(size == size[0])]
         top = min([max(int(size.max()) for size in negatives), *same])
     if m_max is None:
         return min(top, M_CAP)
     m_max = checks.integer("m_max", m_max, low=1)
-    return min(m_max, top) if protocol.without else m_max
+    return min(m_max, top) if protocol.design.distinct else m_max
 
 
 @dataclass(frozen=True)

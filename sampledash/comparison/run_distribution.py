@@ -94,7 +94,7 @@ class Run:
     def complete(self) -> NDArray[np.bool_]:
         """Which atoms have fewer negatives than are drawn: those have their exact values."""
         atoms = self.atoms
-        return atoms.negatives < self.m if self.protocol.without else np.zeros(len(atoms), bool)
+        return self.protocol.design.distinct & (atoms.negatives < self.m)
 
     @cached_property
     def whole(self) -> bool:
@@ -264,7 +264,7 @@ class Run:
 
     def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
         """Blocks of first relevant items: which, the values (v,) they take, chances (some, v)."""
-        full = atoms.negatives < self.m if self.protocol.without else np.zeros(len(atoms), bool)
+        full = self.protocol.design.distinct & (atoms.negatives < self.m)
         for i in np.flatnonzero(full):
             above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
             each = self.metric.of_above(above, atoms.negatives[i])

@@ -25,6 +25,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems, first_items
 from sampledash.sampling import moments, pmf
+from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
 CHUNK = 1 << 19  # entries of conditional sums held at a time
@@ -117,7 +118,7 @@ def atom_moments(
 ) -> tuple[Floats, Floats]:
     """Mean and variance of each atom's contribution (before ``scale``): (metrics, atoms) each."""
     means, variances = np.zeros((2, len(metrics), len(atoms)))
-    full = atoms.negatives < m if protocol.without else np.zeros(len(atoms), dtype=bool)
+    full = protocol.design.distinct & (atoms.negatives < m)
     for i, metric in enumerate(metrics):
         if np.any(full):
             means[i, full] = exact_values(metric, atoms[full])
@@ -145,9 +146,9 @@ def pair_covariances(
     rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
     wanted = rows.relevant[starts] > 1
-    if protocol.without:
+    if protocol.design.distinct:
         wanted &= rows.negatives[starts] >= m
-    if protocol.scheme == "popularity" and np.any(np.add.reduceat(rows.tied, starts)[wanted]):
+    if protocol.design.weighted and np.any(np.add.reduceat(rows.tied, starts)[wanted]):
         raise ValueError(
             f"system {ranks.system!r} has ties and several relevant items in one instance: with "
             "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
@@ -198,7 +199,7 @@ def _tied_means(
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))
-    most = np.minimum(atoms.negatives, m) if protocol.without else np.full(len(atoms), m)
+    most = protocol.design.drawn(m, atoms.negatives)
     enough = np.flatnonzero(most == m)
     for picked, p in protocol.laws(atoms[enough], m):
         law[enough[picked]] = p
@@ -229,7 +230,7 @@ def conditional_means(
     top = top or width
     law = np.zeros((width + 1, len(inner)))
     law[0] = 1.0
-    without = scheme == "without-replacement"
+    without = SCHEMES[scheme].distinct
     left = inner - np.arange(width + 1)[:, None] if without else inner
     moved = np.empty_like(law)
     means = np.empty((top, len(inner), values.shape[2]))

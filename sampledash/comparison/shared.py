@@ -33,6 +33,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankCounts, RankSet, unique_rows
 from sampledash.sampling import pmf
+from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
 _WIDER = 0.2  # half the density of the normal law at 0: half the chance of a tie, in such steps
@@ -162,7 +163,7 @@ def covariance_bounds(
     low, high = np.zeros((2, len(starts)))
     atoms = [ranks.counted(protocol.ties) for ranks in (first.ranks, second.ranks)]
     last = 1 if metric.first_only else int(here.relevant.max())
-    sampled = here.negatives >= m if protocol.without else np.ones(len(here), dtype=bool)
+    sampled = here.negatives >= m if protocol.design.distinct else np.ones(len(here), dtype=bool)
     if wanted is not None:
         sampled &= wanted[owner]
     for i, j in product(range(1, last + 1), repeat=2):
@@ -256,7 +257,7 @@ def nested_covariances(
         # Linear in the counts, as AUC is: the covariance of the counts is known.
         total = outer + outside
         common = m * (inner / total) * (outside / total)
-        if scheme == "without-replacement":
+        if SCHEMES[scheme].distinct:
             common *= (total - m) / np.maximum(total - 1, 1)
         slopes = np.multiply.outer(first[1] - first[0], second[1] - second[0])
         return np.asarray(common[:, None, None] * slopes)

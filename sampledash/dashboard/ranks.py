@@ -34,7 +34,7 @@ from sampledash.readers.upload_limits import MissingCandidates, ReadError
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, percent, span
 from sampledash.report.sentences import negatives
-from sampledash.sampling import Scheme
+from sampledash.schemes import SCHEMES, Scheme
 
 UPLOAD, PASTE, SERVED = "Upload a file", "Paste ranks", "Results"
 #: Files that the dashboard is started with (``sampledash serve``), by name; they are only read.
@@ -98,7 +98,7 @@ class Source:
 
     def drawn_by(self, scheme: Scheme) -> Source:
         """The ranks as a scheme reads them: a uniform one has no use for sampling weights."""
-        if scheme == "popularity" or all(each.mass_above is None for each in self.sets):
+        if SCHEMES[scheme].weighted or all(each.mass_above is None for each in self.sets):
             return self
         python = f"[ranks.without_mass() for ranks in {self.python}]"
         sets = tuple(each.without_mass() for each in self.sets)

@@ -17,6 +17,7 @@ import streamlit as st
 from sampledash.dashboard import state
 from sampledash.report import numbers as text
 from sampledash.report.templates import texts
+from sampledash.schemes import SCHEMES
 
 FIELD = 112  # pixels
 _SLIDER = st.components.v2.component(
@@ -80,7 +81,7 @@ def _scheme() -> None:
         bind="query-params",
         help=HELP["scheme"],
     )
-    if scheme == "popularity":
+    if SCHEMES[state.SCHEMES[scheme]].weighted:
         _field("odds", "ω, odds", digits="%.6g", help=HELP["odds"])
 
 

@@ -17,11 +17,12 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
-from sampledash import checks
+from sampledash import checks, schemes
 from sampledash.metrics import KINDS, Metric, metric, share_of
 from sampledash.report import numbers as text
 from sampledash.rows import Live
-from sampledash.sampling import Sampling, Scheme
+from sampledash.sampling import Sampling
+from sampledash.schemes import DEFAULT_SCHEME, Scheme
 
 VERSION = "1"
 
@@ -36,11 +37,7 @@ def _chips() -> dict[str, tuple[str, bool]]:
 #: Chip -> metric name and whether the shared cutoff k applies; those that show k come first.
 CHIPS = Live(_chips)
 # As shown and as written in a link -> as the core names it.
-SCHEMES: dict[str, Scheme] = {
-    "without replacement": "without-replacement",
-    "with replacement": "with-replacement",
-    "popularity": "popularity",
-}
+SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})
 
 # Shared by all pages. The keys are the widget keys and the names in the address.
 DEFAULTS: dict[str, Any] = {
@@ -48,7 +45,7 @@ DEFAULTS: dict[str, Any] = {
     "m": 100,
     "k": 10,
     "gamma": 0.1,
-    "scheme": "without replacement",
+    "scheme": schemes.SCHEMES[DEFAULT_SCHEME].label,
     "odds": 2.0,
     "metrics": ["Recall@k", "NDCG", "AP"],
 }
@@ -82,8 +79,7 @@ class Settings:
 
     def sampling(self) -> Sampling:
         """The sampling, or a ValueError that names what is wrong."""
-        odds = self.odds if self.scheme == "popularity" else 1.0
-        return Sampling(self.n, self.m, self.scheme, odds)
+        return Sampling(self.n, self.m, self.scheme, schemes.SCHEMES[self.scheme].odds(self.odds))
 
 
 def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:

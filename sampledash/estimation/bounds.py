@@ -26,7 +26,8 @@ from sampledash.estimation.confidence import (
 from sampledash.estimation.linear_programme import Columns, Programme, Shape, clipped
 from sampledash.metrics import Metric, as_metric, parse_metric
 from sampledash.sampled_rank_sets import DOUBTFUL, LEVEL, Outcomes, SampledRankSet
-from sampledash.sampling import DEFAULT_SCHEME, Sampling, Scheme
+from sampledash.sampling import Sampling
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme, uniform
 from sampledash.stopping import stopping_cost
 from sampledash.types import Floats, Ints
 
@@ -178,7 +179,7 @@ def confidence_range(
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
-    if all(one.scheme == "without-replacement" and np.all(one.m == one.n - 1) for one in sets):
+    if all(SCHEMES[one.scheme].distinct and np.all(one.m == one.n - 1) for one in sets):
         found = [float(np.average(metric(s.sampled_ranks, s.n), weights=s.counts)) for s in sets]
         return difference([(value, value) for value in found])
     if shape is not None:
@@ -376,7 +377,7 @@ def bounds_from_table(
     """
     wanted = as_metric(metric)
     size = checks.integer("n", n, low=2)
-    checks.choice("scheme", scheme, ("with-replacement", "without-replacement"))
+    checks.choice("scheme", scheme, uniform())
     _check_shape(shape)
     sampling = Sampling(size, checks.integer("m", m, low=1), scheme)
     over = np.inf if instances is None else checks.real("instances", instances, low=1)

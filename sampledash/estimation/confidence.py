@@ -88,6 +88,7 @@ from sampledash.estimation.linear_programme import Columns, Shape
 from sampledash.metrics import Metric
 from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from sampledash.sampling import Sampling
+from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
 _LEAST = 5.0  # instances in a cell, so that a squared error is nearly chi-square
@@ -485,7 +486,7 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     share = found = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
-        if strata[0].scheme == "without-replacement":
+        if SCHEMES[strata[0].scheme].distinct:
             part = (n - 1 - m) / max(n - 2, 1)
         share += float(counts @ (1 - s / m))
         if m == part:  # one draw of an instance does not tell its share

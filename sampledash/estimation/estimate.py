@@ -35,7 +35,7 @@ from sampledash.estimation.rank_distribution import (
 from sampledash.metrics import Metric, as_metric
 from sampledash.rank_sets import RankSet, require_ranks
 from sampledash.sampled_rank_sets import READINGS, Outcomes, SampledRankSet
-from sampledash.sampling import DEFAULT_SCHEME, Scheme
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme, uniform
 from sampledash.types import Floats
 
 #: The estimators, and the rank distribution that each of them learns.
@@ -448,13 +448,13 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
     require_ranks(ranks)
     m = checks.integer("m", m, low=1)
     k = checks.integer("k", k, low=1, high=m + 1)
-    checks.choice("scheme", scheme, ("with-replacement", "without-replacement"))
+    checks.choice("scheme", scheme, uniform())
     if ranks.has_ties or ranks.max_relevant > 1:
         raise ValueError(
             f"ranks of system {ranks.system!r} has ties or several relevant items: give one "
             "relevant item per instance, with ties broken"
         )
-    drawn = min(m, ranks.max_negatives) if scheme == "without-replacement" else m
+    drawn = min(m, ranks.max_negatives) if SCHEMES[scheme].distinct else m
     sampled = expected_mean(Metric("recall", k), ranks, drawn, scheme=scheme)
     rank, place = np.unique(ranks.ranks, return_inverse=True)
     recall = np.cumsum(np.bincount(place, ranks.counts)) / ranks.counts.sum()

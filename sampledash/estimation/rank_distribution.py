@@ -42,7 +42,8 @@ from sampledash import checks, quadrature
 from sampledash.metrics import Metric, as_metric
 from sampledash.rank_sets import rounded_mean
 from sampledash.sampled_rank_sets import LEVEL, Outcomes, SampledRankSet, population_of
-from sampledash.sampling import Sampling, Scheme
+from sampledash.sampling import Sampling
+from sampledash.schemes import Scheme
 from sampledash.types import Floats, Ints
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]

@@ -30,7 +30,8 @@ from sampledash.expectation import expected, posterior
 from sampledash.metrics import parse_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
-from sampledash.sampling import Sampling, Scheme
+from sampledash.sampling import Sampling
+from sampledash.schemes import Scheme
 from sampledash.types import Floats, Progress
 
 Load = Callable[[str], Sequence[RankSet]]

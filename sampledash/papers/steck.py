@@ -27,7 +27,8 @@ from sampledash.expectation import expected
 from sampledash.metrics import parse_metric
 from sampledash.papers.krichene import MOVIELENS, Load, Values, statements
 from sampledash.rank_sets import RankSet
-from sampledash.sampling import Sampling, Scheme
+from sampledash.sampling import Sampling
+from sampledash.schemes import Scheme
 from sampledash.types import Floats
 
 WITHOUT: Scheme = "without-replacement"

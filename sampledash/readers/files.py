@@ -42,7 +42,7 @@ from sampledash.readers.upload_limits import (
 )
 from sampledash.readers.warehouse import folder
 from sampledash.sampled_rank_sets import SampledRankSet
-from sampledash.sampling import DEFAULT_SCHEME, Scheme
+from sampledash.schemes import DEFAULT_SCHEME, Scheme
 
 
 def open_sources(

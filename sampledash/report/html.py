@@ -18,6 +18,7 @@ from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import exact_script, python_script
 from sampledash.report.sentences import beware
 from sampledash.report.tables import printed
+from sampledash.schemes import SCHEMES
 
 MOST_ROWS = 200  # of a table: a pair of a hundred systems is not read on paper
 _STATES = ("right", "wrong", "undecided", "tied")
@@ -176,10 +177,10 @@ def _table(table: pd.DataFrame) -> str:
 
 def _settings(findings: Pairs) -> pd.DataFrame:
     protocol, sets = findings.protocol, findings.sets
-    scheme = protocol.scheme.replace("-", " ")
-    if protocol.scheme == "popularity":
-        scheme = f"by popularity, with replacement, odds {protocol.odds:g}"
-    law = f"the law of sampling {protocol.fit_scheme.replace('-', ' ')}"
+    scheme = protocol.design.words
+    if protocol.design.weighted:
+        scheme += f", with replacement, odds {protocol.odds:g}"
+    law = f"the law of sampling {SCHEMES[protocol.fit_scheme].words}"
     rows = {
         "Metrics": ", ".join(map(str, findings.metrics)),
         "Negatives m": count(findings.m),

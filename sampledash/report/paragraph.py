@@ -21,6 +21,7 @@ from sampledash.readers.files import EXAMPLES
 from sampledash.report.escape import one_line, tex
 from sampledash.report.numbers import count, gamma, rounded, tex_count, tex_number
 from sampledash.report.templates import template
+from sampledash.schemes import SCHEMES
 from sampledash.types import Floats
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _template(latex: bool) -> Template:
 
 def _facts(f: Pairs) -> dict[str, Any]:
     """What the template tells: names, numbers, and whether something is the case."""
-    protocol, sets = f.protocol, f.sets
+    protocol, sets, distinct = f.protocol, f.sets, f.protocol.design.distinct
     sizes, n = [ranks.n_instances for ranks in sets], np.concatenate([x.n for x in sets])
     # The pairs that the full ranking orders, and what becomes of them by each metric.
     rows = f.verdict[f.verdict["state"] != "tied"]
@@ -109,14 +110,15 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "metrics": [str(metric) for metric in f.metrics],
         "systems": len(sets),
         "protocol": protocol,
+        "fit_words": SCHEMES[protocol.fit_scheme].words,
         "relevant": max(ranks.max_relevant for ranks in sets),
         "instances": (min(sizes), max(sizes)),
         "candidates": (n.min(), n.max()),
         "movielens": f.source in _MOVIELENS,
         "has_ties": any(ranks.has_ties for ranks in sets),
         "m_used": f.m,
-        "all_drawn": protocol.without and f.m >= max(ranks.max_negatives for ranks in sets),
-        "short": protocol.without and any(np.any(x.counted().negatives < f.m) for x in sets),
+        "all_drawn": distinct and f.m >= max(ranks.max_negatives for ranks in sets),
+        "short": distinct and any(np.any(x.counted().negatives < f.m) for x in sets),
         "by_odds": all(ranks.mass_above is None for ranks in sets),
         "by_prior": protocol.correction.by_rank and protocol.correction.name != "rank-estimate",
         "version": sampledash.__version__,

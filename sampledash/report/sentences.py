@@ -124,7 +124,7 @@ def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
 def drawn_negatives(found: Pairs) -> str:
     """``100 negatives``, or ``all 3,686 negatives`` where every candidate is ranked."""
     high = max(ranks.max_negatives for ranks in found.sets)
-    if not found.protocol.without or found.m < high:
+    if not found.protocol.design.distinct or found.m < high:
         return negatives(found.m)
     same = all(np.ptp(ranks.counted().negatives) == 0 for ranks in found.sets)
     return f"all {count(high)} negatives" if same else "all negatives"
@@ -178,7 +178,7 @@ def beware(found: Pairs, name: Callable[[str], str] = str) -> list[str]:
         return float(atoms.count[(atoms.position == 1) & where].sum())
 
     every, short = count(atoms.instances), instances(atoms.negatives < found.m)
-    if found.protocol.without and short:
+    if found.protocol.design.distinct and short:
         notes.append(
             f"{count(short)} of {every} instances have fewer than {negatives(found.m)}: they are "
             "ranked among all of theirs."

@@ -16,7 +16,7 @@ from sampledash.dashboard.explore import words as explore
 from sampledash.protocol import Protocol
 from sampledash.report import numbers as text
 from sampledash.report import sentences
-from sampledash.sampling import DEFAULT_SCHEME
+from sampledash.schemes import DEFAULT_SCHEME
 
 N = 10_000
 SCHEMES = [("with-replacement", 1.0), ("without-replacement", 1.0), ("popularity", 2.0)]

@@ -36,6 +36,7 @@ from sampledash.report.escape import escaped, short_name, system_name
 from sampledash.report.numbers import count, in_runs, percent, span
 from sampledash.report.sentences import beware, headline, other_metrics
 from sampledash.sampling import Sampling
+from sampledash.schemes import SCHEMES
 
 WEIGHTINGS: dict[str, Weighting] = {"instances": "instances", "relevant items": "relevant-items"}
 TIES = ("expected", "optimistic", "pessimistic")
@@ -229,7 +230,7 @@ def _check(source: Source) -> Question:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     chosen = recipe(state.value("correction", DEFAULTS), settings.gamma)
     options: Options = {"scheme": settings.scheme, "correction": chosen}
-    if settings.scheme == "popularity":
+    if SCHEMES[settings.scheme].weighted:
         options["odds"] = settings.odds
     # Choices that are not drawn because the data leave nothing to choose do not count.
     if any(each.has_ties for each in source.sets):
@@ -252,7 +253,7 @@ def _check(source: Source) -> Question:
 def _explain(source: Source, error: ValueError) -> Problem:
     """Why it cannot be computed; too many negatives are put right with a click."""
     limits = [M_CAP]
-    if state.SCHEMES[state.value("scheme")] == "without-replacement":
+    if SCHEMES[state.SCHEMES[state.value("scheme")]].distinct:
         limits += [each.max_negatives for each in source.sets]
     if state.value("correction", DEFAULTS) in ("CLS", "BV"):
         limits.append(LIVE)
@@ -483,12 +484,12 @@ def _why(focus: Focus) -> None:
     st.caption(words.TEXTS["definition"])
     st.markdown(f"#### Smallest counterexample for {metric}, uncorrected")
     protocol, n = question.protocol, max(int(each.n.max()) for each in question.sets)
-    m = min(question.m, n - 1) if protocol.without else question.m
+    m = min(question.m, n - 1) if protocol.design.distinct else question.m
     sampling = Sampling(n, m, protocol.scheme, protocol.odds)
     make = partial(counterexample, metric, sampling)
     found = cache.cached(("counterexample", metric, sampling), make, shared=True)
     if found is None:
-        every = metric.linear and protocol.scheme != "popularity"
+        every = metric.linear and not protocol.design.weighted
         st.markdown(
             words.TEXTS["no counterexample"] if every else words.TEXTS["none"].format(metric=metric)
         )

@@ -222,7 +222,7 @@ def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str,
 def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Follows]:
     """What follows the sliders of γ and m: the pictures, the sentence and the numbers."""
     s = q.sampling
-    most = min(LIVE, s.n - 1) if s.scheme == "without-replacement" else LIVE
+    most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
 
     def frame(question: Question) -> live.Frame:
         return live.frame(_drawn(question, dark, before), _sentence(question), _numbers(question))

@@ -21,6 +21,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma
 from sampledash.sampling import Sampling
+from sampledash.schemes import SCHEMES
 from sampledash.spectral import retained
 from sampledash.types import Floats, Ints, Progress
 
@@ -189,7 +190,7 @@ def check(
         for name, core in RECIPES.items()
     }
     scheme = state.SCHEMES[shared["scheme"]]
-    odds = float(shared["odds"]) if scheme == "popularity" else 1.0
+    odds = SCHEMES[scheme].odds(float(shared["odds"]))
     sampling = Sampling(int(shared["n"]), int(shared["m"]), scheme, odds)
     if sampling.m > MOST:
         raise ValueError(
@@ -237,7 +238,7 @@ class Tradeoff(NamedTuple):
 def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
     """What is drawn against γ, m, n and |D|: the values of each axis, and its curves."""
     s, plain = q.sampling, Correction()
-    without = s.scheme == "without-replacement"
+    without = s.design.distinct
     gammas = sorted({*GAMMAS, *([q.gamma] if q.gamma >= min(GAMMAS) else [])})
     ms = sorted({*(m for m in MS if not without or m < s.n), s.m})
     largest = NS[-1] if q.prior.name == UNIFORM else MOST_N
@@ -277,7 +278,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
     """Shares of the components that are kept, at this γ for several m or for several γ."""
     if over_m:
-        most = s.n - 1 if s.scheme == "without-replacement" else max(SPECTRUM_MS)
+        most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
         ms = sorted({m for m in (*SPECTRUM_MS, s.m) if m <= most})
         return [(f"m = {count(m)}", retained(replace(s, m=m), weight)) for m in ms]
     gammas = sorted({*SPECTRUM_GAMMAS, weight}, reverse=True)

@@ -205,7 +205,7 @@ def reading(metric: str, k: int, sampling: Sampling, linear: float, uniform: flo
 def script(fit: Fit) -> str:
     """Python lines that compute the same vector."""
     s, recipe = fit.sampling, fit.correction
-    odds = f", odds={s.odds!r}" if s.scheme == "popularity" else ""
+    odds = f", odds={s.odds!r}" if s.design.weighted else ""
     own = f", gamma={recipe.gamma!r}" if recipe.gamma is not None else ""
     prior = ""
     if recipe.prior is not None:

@@ -34,6 +34,7 @@ from sampledash.report.sentences import outside
 from sampledash.report.templates import texts
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling
+from sampledash.schemes import SCHEMES
 from sampledash.simulation import sample_ranks
 from sampledash.types import Progress
 
@@ -472,7 +473,7 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 def _metric() -> Metric:
     settings = state.current()
-    if settings.scheme == "popularity":
+    if SCHEMES[settings.scheme].weighted:
         raise Problem(POPULARITY)
     return state.chip_metric(state.value("metric", CHOICES), settings.k, settings.n)
 

@@ -102,7 +102,7 @@ def _below(result: Result) -> None:
 def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follows]:
     """What follows the sliders of m and of r: the pictures, the sentence and the numbers."""
     s = q.sampling
-    most = min(LIVE, s.n - 1) if s.scheme == "without-replacement" else LIVE
+    most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
 
     def frame(question: Question) -> live.Frame:
         there = results.compute(question)

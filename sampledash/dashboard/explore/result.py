@@ -52,7 +52,7 @@ def jumps(sampling: Sampling, metric: Metric) -> list[int]:
     ranks = [last, last + 1]
     share = (k - 0.5) / m  # of the negatives above, where half of the samples hit
     if share < 1:
-        odds = sampling.odds if sampling.scheme == "popularity" else 1.0
+        odds = sampling.odds
         weight = share + odds * (1 - share)  # solves q = w a / (w a + b) for a
         middle = 1 + (n - 1) * share / weight
         spread = (n - 1) * odds / weight**2 * (share * (1 - share) / m) ** 0.5
@@ -175,7 +175,7 @@ def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict
     both = np.append(q.ranks, q.rank)
     found: dict[int, Floats] = {}
     for m in [*(m for m in sizes if m < s.n - 1), *([s.n - 1] if s.n - 1 <= MOST else [])]:
-        if m == s.n - 1 and s.scheme == "without-replacement":
+        if m == s.n - 1 and s.design.distinct:
             found[m] = metric(both, s.n)  # nothing is left out
         else:
             found[m] = curves((metric,), Sampling(s.n, m, s.scheme, s.odds), both)[1][0]
@@ -196,7 +196,7 @@ def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw:
     rng = np.random.default_rng([seed, draw])
     above = sampled_rank - 1
     below = sampling.m - above
-    if sampling.scheme == "without-replacement":
+    if sampling.design.distinct:
         up = rng.choice(rank - 1, above, replace=False) if above else np.empty(0)
         down = rng.choice(sampling.n - rank, below, replace=False) if below else np.empty(0)
     else:

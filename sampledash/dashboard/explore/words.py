@@ -11,12 +11,6 @@ from sampledash.sampling import Sampling
 
 SAME = 1e-9  # closer is rounding
 
-_SCHEME_NAME = {
-    "with-replacement": "with replacement",
-    "without-replacement": "without replacement",
-    "popularity": "by popularity",
-}
-
 
 def drawn(sampling: Sampling) -> str:
     """How the negatives are drawn, as the start of a sentence.
@@ -27,9 +21,9 @@ def drawn(sampling: Sampling) -> str:
     'With 100 of 9,999 negatives'
     """
     m, pool = count(sampling.m), count(sampling.n - 1)
-    if sampling.scheme == "without-replacement":
+    if sampling.design.distinct:
         return f"With {m} of {pool} negatives"
-    return f"With {m} negatives drawn {_SCHEME_NAME[sampling.scheme]} from {pool}"
+    return f"With {m} negatives drawn {sampling.design.words} from {pool}"
 
 
 def sentence(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> str:
@@ -54,7 +48,7 @@ def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
         f"{count(rank)} looks like rank {decimal(1 + sampling.m * share)}."
     )
     if metric.linear or metric.share is not None:
-        kept = "the same" if sampling.scheme != "popularity" else "another"
+        kept = "the same" if not sampling.design.weighted else "another"
         return f"{start} As a share of the list that is {kept}, and {metric} looks at the share."
     return f"{start} The metric is then taken at a rank that is too good."
 
@@ -65,7 +59,7 @@ def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: f
     steps = template(Path(__file__).with_name("formula.tex.jinja")).render(
         n=sampling.n,
         m=sampling.m,
-        scheme=sampling.scheme,
+        design=sampling.design,
         metric=metric,
         rank=rank,
         above=above,

@@ -37,7 +37,7 @@ import sampledash as sd
 from sampledash.dashboard.learn import lessons
 from sampledash.report.numbers import count, decimal, in_runs, percent, points, rounded
 from sampledash.report.sentences import ranking
-from sampledash.sampling import Scheme
+from sampledash.schemes import Scheme
 
 PAPER = "Krichene & Rendle, KDD 2020"
 # Most lessons are about one case: candidates, negatives, and how these are drawn.
