@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, cast, get_args
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from sampledash import checks, least_squares, spectral
 from sampledash.expectation import prior_weights, resize_prior
 from sampledash.metrics import Metric, as_metric
+from sampledash.rows import Live
 from sampledash.sampling import Sampling, mean_and_variance, moments, require_sampling
 from sampledash.types import Floats
 
@@ -21,14 +23,30 @@ CorrectionName = Literal[
 ]
 Rounding = Literal["floor", "linear"]
 
-_ALIASES = {
-    "none": "uncorrected",
-    "re": "rank-estimate",
-    "ls": "least-squares",
-    "cls": "monotone",
-    "constrained-least-squares": "monotone",
-    "bv": "bias-variance",
-}
+Solution = tuple[Floats, str | None]  # a vector (m + 1,), and what to beware of
+
+
+UNCORRECTED = "uncorrected"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What distinguishes one correction from another."""
+
+    label: str  # on the pages, in tables and in text
+    paper: str  # in a paper, after "and the"
+    #: The vector before ``metric.scale`` from a correction, a metric, a sampling and a position.
+    solve: Callable[[Correction, Metric, Sampling, int], Solution]
+    tex: str  # Jinja2 template of the formula, a step on each line
+    aliases: tuple[str, ...] = ()
+    by_rank: bool = True  # needs the law of the sampled rank given the true rank
+    fitted: bool = False  # to all ranks, for each m anew: takes a prior, and time
+    weighs: bool = False  # takes the weight γ of the variance
+    slow: bool = False  # takes minutes beyond a few thousand negatives
+    usable: bool = True  # on real data
+    # Its line in a picture.
+    color: str = "muted"
+    dash: str = "solid"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,19 +83,20 @@ class Correction:
     prior: Floats | None = None
 
     def __post_init__(self) -> None:
-        checks.choice("correction", self.name, get_args(CorrectionName))
+        checks.choice("correction", self.name, CORRECTIONS)
         checks.choice("rounding", self.rounding, get_args(Rounding))
-        if self.name == "bias-variance":
+        if self.kind.weighs:
             gamma = 0.1 if self.gamma is None else self.gamma
             object.__setattr__(self, "gamma", checks.real("gamma", gamma, low=0, high=1))
         elif self.gamma is not None:
-            raise ValueError(f"gamma = {self.gamma} applies to 'bias-variance', not {self.name!r}")
+            names = " or ".join(repr(name) for name, row in CORRECTIONS.items() if row.weighs)
+            raise ValueError(f"gamma = {self.gamma} applies to {names}, not {self.name!r}")
         if self.rounding != "floor" and self.name != "rank-estimate":
             raise ValueError(f"rounding applies to 'rank-estimate', not {self.name!r}")
         if not checks.flag("nonnegative", self.nonnegative) and self.name != "monotone":
             raise ValueError(f"nonnegative applies to 'monotone', not {self.name!r}")
         if self.prior is not None:
-            if self.name in ("uncorrected", "rank-estimate"):
+            if not self.kind.fitted:
                 raise ValueError(f"prior has no effect on {self.name!r}: leave it out")
             prior = prior_weights(self.prior)
             prior.setflags(write=False)
@@ -95,19 +114,24 @@ class Correction:
         return hash(self._key)
 
     def __str__(self) -> str:
-        prior = "" if self.prior is None else " (own prior)"
-        if self.name == "bias-variance":
-            return f"BV {checks.exact(self.gamma or 0.0)}{prior}"
-        if self.name == "monotone":
-            return ("CLS" if self.nonnegative else "CLS (any sign)") + prior
-        if self.name == "rank-estimate":
-            return "rank estimate" + (" (linear)" if self.rounding == "linear" else "")
-        return ("LS" if self.name == "least-squares" else self.name) + prior
+        text = self.kind.label + ("" if self.gamma is None else f" {checks.exact(self.gamma)}")
+        text += " (any sign)" * (not self.nonnegative) + " (linear)" * (self.rounding == "linear")
+        return text + " (own prior)" * (self.prior is not None)
+
+    @property
+    def kind(self) -> Kind:
+        """What distinguishes it from other corrections."""
+        return CORRECTIONS[self.name]
 
     @property
     def by_rank(self) -> bool:
         """Whether it needs the law of the sampled rank given the true rank."""
-        return self.name != "uncorrected"
+        return self.kind.by_rank
+
+    @property
+    def usable(self) -> bool:
+        """Whether its values do not explode beyond m of about 20."""
+        return self.kind.usable and self.gamma != 0
 
     def fit(self, metric: Metric | str, sampling: Sampling) -> Fit:
         """Compute the vector for a metric and a sampling.
@@ -190,43 +214,69 @@ def vector(
     return _read_only(values), note
 
 
-def _vector(
-    recipe: Correction, metric: Metric, sampling: Sampling, position: int
-) -> tuple[Floats, str | None]:
-    n, m, gamma = sampling.n, sampling.m, recipe.gamma or 0.0
-    if recipe.name == "rank-estimate":
-        # eq. 20 in integers: the float form lands below the integer for some ranks.
-        whole, part = divmod(n - 1, m)
-        above, rest = np.divmod(part * np.arange(m + 1), m)  # (n - 1) t might be too large
-        above += whole * np.arange(m + 1)
-        low = metric.of_above(above, n - 1, position)
-        if recipe.rounding == "floor":
-            return low, None
-        high = metric.of_above(np.minimum(above + 1, n - 1), n - 1, position)
-        return low + (high - low) * rest / m, None
-    prior = None if recipe.prior is None else resize_prior(recipe.prior, n)
-    distinct = prior is None and sampling.design.distinct
+def _vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
+    design = sampling.design
     # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
-    unbiased = metric.linear and not sampling.design.weighted and not gamma
-    if recipe.name == "uncorrected" or unbiased or (distinct and m == n - 1):  # all are drawn
-        return metric.of_above(np.arange(m + 1), m, position), None
+    unbiased = metric.linear and not design.weighted and not recipe.gamma
+    complete = recipe.prior is None and design.distinct and sampling.m == sampling.n - 1
+    solve = recipe.kind.solve
+    if recipe.kind.fitted and (unbiased or complete):
+        solve = _as_sampled
+    return solve(recipe, metric, sampling, position)
+
+
+def _as_sampled(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
+    return metric.of_above(np.arange(sampling.m + 1), sampling.m, position), None
+
+
+def _rank_estimate(
+    recipe: Correction, metric: Metric, sampling: Sampling, position: int
+) -> Solution:
+    n, m = sampling.n, sampling.m
+    # eq. 20 in integers: the float form lands below the integer for some ranks.
+    whole, part = divmod(n - 1, m)
+    above, rest = np.divmod(part * np.arange(m + 1), m)  # (n - 1) t might be too large
+    above += whole * np.arange(m + 1)
+    low = metric.of_above(above, n - 1, position)
+    if recipe.rounding == "floor":
+        return low, None
+    high = metric.of_above(np.minimum(above + 1, n - 1), n - 1, position)
+    return low + (high - low) * rest / m, None
+
+
+def _nodes(
+    recipe: Correction, metric: Metric, sampling: Sampling, position: int, gamma: float
+) -> least_squares.Nodes | None:
+    """Ranks to sum over; None where components by degree say the same (uniform prior)."""
+    prior = None if recipe.prior is None else resize_prior(recipe.prior, sampling.n)
+    if prior is None and sampling.n <= spectral.LARGEST and not sampling.design.weighted:
+        return None
+    at = least_squares.nodes(metric, sampling, position, prior, gamma)
+    if prior is not None:
+        least_squares.require_reachable(at.grid)
+    return at
+
+
+def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
+    at = _nodes(recipe, metric, sampling, position, 1.0)  # no small singular value is divided by
+    if at is not None:
+        return least_squares.monotone(at, recipe.nonnegative), None
+    columns, target = spectral.cumulative(metric, sampling, position)
+    return least_squares.non_increasing(columns, target, recipe.nonnegative), None
+
+
+def _weighed(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
+    gamma, m = recipe.gamma or 0.0, sampling.m
     gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0
     cutoff = least_squares.SINGULAR_CUTOFF
-    by_degree = prior is None and n <= spectral.LARGEST and not sampling.design.weighted
-    if by_degree and recipe.name == "monotone":
-        columns, target = spectral.cumulative(metric, sampling, position)
-        return least_squares.non_increasing(columns, target, recipe.nonnegative), None
-    if by_degree and distinct:
+    at = _nodes(recipe, metric, sampling, position, gamma)
+    if at is None and sampling.design.distinct:
         values, kept = spectral.filtered(metric, sampling, position, gamma, cutoff)
-    elif by_degree and not gamma:
+    elif at is None and not gamma:
         values, kept = spectral.minimum_norm(metric, sampling, position, cutoff)
     else:
-        steps = recipe.name == "monotone"  # no small singular value is divided by
-        at = least_squares.nodes(metric, sampling, position, prior, 1.0 if steps else gamma)
-        if prior is not None:
-            least_squares.require_reachable(at.grid)
-        if recipe.name == "monotone":
-            return least_squares.monotone(at, recipe.nonnegative), None
+        if at is None:
+            at = least_squares.nodes(metric, sampling, position, None, gamma)
         if gamma:
             return least_squares.bias_variance(at, gamma), None
         values, kept = least_squares.minimum_norm(at)
@@ -238,6 +288,88 @@ def _vector(
         f"{zero} is ill-conditioned here: {kept} of {m + 1} directions can be resolved, the "
         f"largest entry is {largest:.3g}, and one instance can be off by as much"
     )
+
+
+_LEAST_SQUARES = r"""\hat M = (A^\top A)^{-1} A^\top b \qquad (\gamma = 0)
+{{ matrix() }}"""
+
+#: Every correction; a new one is a row here.
+CORRECTIONS: dict[str, Kind] = {
+    "uncorrected": Kind(
+        "uncorrected", "plain value", _as_sampled, r"\hat M(\tilde r) = {{ name }}(\tilde r)",
+        ("none",), by_rank=False, color="vermillion",
+    ),
+    "rank-estimate": Kind(
+        "rank estimate", "rank estimate", _rank_estimate,
+        r"""
+{%- set second = 1 + (n - 1) // m -%}
+\hat M(\tilde r) = {{ name }}\!\left(\left\lfloor{#
+#} 1 + \frac{(n-1)(\tilde r - 1)}{m}\right\rfloor\right)
+\tilde r = 2:\quad{#
+#} 1 + \frac{ {{- (n - 1) | tex_count }}}{ {{- m | tex_count }}}{#
+#} \to {{ second | tex_count }},{#
+#}\qquad \hat M(2) = {{ name }}({{ second | tex_count }}) = {{ values[1] | float | tex_number }}""",
+        ("re",), color="orange", dash="dashdot",
+    ),
+    "least-squares": Kind(
+        "LS", "least-squares correction", _weighed, _LEAST_SQUARES,
+        fitted=True, slow=True, usable=False, color="purple", dash="dot",
+    ),
+    "monotone": Kind(
+        "CLS", "constrained least-squares correction", _monotone,
+        r"""\hat M = \operatorname*{argmin}_{\hat M} {#
+#}\sum_r p(r) \left(E[\hat M_{\tilde r} \mid r] - {{ name }}(r)\right)^2,{#
+#}\qquad \hat M_1 \ge \hat M_2 \ge \dots \ge \hat M_{ {{- (m + 1) | tex_count }}}{#
+#}{% if correction.nonnegative %} \ge 0{% endif %}
+
+{{ matrix() }}""",
+        ("constrained-least-squares",), fitted=True, slow=True, color="green", dash="longdash",
+    ),
+    "bias-variance": Kind(
+        "BV", "bias-variance correction", _weighed,
+        r"""
+{%- if correction.gamma == 0 %}""" + _LEAST_SQUARES + r"""
+{%- elif correction.gamma == 1 -%}
+\hat M_{\tilde r} = \sum_r p(r \mid \tilde r)\, {{ name }}(r) \qquad (\gamma = 1)
+p(r \mid \tilde r) = \frac{p(\tilde r \mid r)\, p(r)}{#
+#}{\sum_{r'} p(\tilde r \mid r')\, p(r')},\qquad {{ weight }}
+{%- else -%}
+{%- set g = correction.gamma | tex_number -%}
+\hat M = \left((1 - {{ g }})\, A^\top A + {{ g }}\, \mathrm{diag}(c)\right)^{-1} A^\top b,{#
+#}\qquad c_{\tilde r} = \sum_r p(r)\, p(\tilde r \mid r)
+{{ matrix() }}
+{%- endif -%}""",
+        fitted=True, weighs=True, color="blue",
+    ),
+}  # fmt: skip
+
+
+def _labels() -> dict[str, str]:
+    names = sorted(CORRECTIONS, key=lambda name: not CORRECTIONS[name].usable)
+    return {CORRECTIONS[name].label: name for name in names}
+
+
+#: As shown and as written in a link -> name; those that are usable on real data come first.
+LABELS = Live(_labels)
+USABLE = Live(lambda: {x: name for x, name in LABELS.items() if CORRECTIONS[name].usable})
+
+
+def weighs(label: str) -> bool:
+    """Whether the correction of a label takes γ."""
+    return label in LABELS and CORRECTIONS[LABELS[label]].weighs
+
+
+def labelled(label: str, gamma: float) -> Correction:
+    """The correction of a label, with γ where it takes one."""
+    return correction(LABELS[label], gamma=gamma if weighs(label) else None)
+
+
+def usable(label: str, gamma: float) -> Correction:
+    """The same; ValueError where its values explode."""
+    made = labelled(label, gamma)
+    if not made.usable:
+        raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")
+    return made
 
 
 def _read_only(values: Floats) -> Floats:
@@ -285,7 +417,8 @@ def correction(
     'BV 0.1'
     """
     plain = re.sub(r"[\s_]+", "-", checks.text("correction", name).strip().lower())
-    known = _ALIASES.get(plain, plain)
+    names = {x: known for known, row in CORRECTIONS.items() for x in (row.label, *row.aliases)}
+    known = {x.lower().replace(" ", "-"): known for x, known in names.items()}.get(plain, plain)
     weights = None if prior is None else prior_weights(prior)
     return Correction(cast(CorrectionName, known), gamma, rounding, nonnegative, weights)
 
@@ -299,11 +432,11 @@ def parse_correction(text: str) -> Correction:
         If the name is unknown or γ is not a number in 0..1.
     """
     body = checks.text("correction", text).strip()
-    if match := re.fullmatch(
-        r"(?i)(?:bv|bias-variance)\s*[,:]?\s*(?:γ\s*=|gamma\s*=)?\s*(\S*)", body
-    ):
-        gamma = checks.written("gamma", match[1], low=0, high=1) if match[1] else None
-        return correction("bias-variance", gamma=gamma)
+    for name, row in CORRECTIONS.items():
+        weighed = rf"(?i)(?:{row.label}|{name})\s*[,:]?\s*(?:γ\s*=|gamma\s*=)?\s*(\S*)"
+        if row.weighs and (match := re.fullmatch(weighed, body)):
+            gamma = checks.written("gamma", match[1], low=0, high=1) if match[1] else None
+            return correction(name, gamma=gamma)
     if re.fullmatch(r"(?i)(cls|monotone) \(any sign\)", body):
         return correction("monotone", nonnegative=False)
     if match := re.fullmatch(r"(?i)rank[ -]estimate \((linear|floor)\)", body):

@@ -128,10 +128,10 @@ def orders(
     by bisection wherever the order of a pair changes between neighbours. ``m_values`` replaces
     these values for every correction; uncorrected keeps every m.
     """
-    name = protocol.correction.name
-    if name != "uncorrected" and m_values is not None:
+    kind = protocol.correction.kind
+    if kind.by_rank and m_values is not None:
         values = np.unique(np.asarray(m_values, dtype=np.int64))
-    elif name in ("uncorrected", "rank-estimate") or m_max <= EVERY:
+    elif not kind.fitted or m_max <= EVERY:
         values = np.arange(1, m_max + 1)
     else:
         ladder = np.geomspace(EVERY, m_max, BEYOND + 1).round().astype(np.int64)

@@ -185,7 +185,7 @@ class _Search:
     @cached_property
     def every(self) -> Floats | None:
         """Means at m = 1, 2, ... (M, systems), where that is cheap."""
-        if self.protocol.correction.name not in ("uncorrected", "rank-estimate"):
+        if self.protocol.correction.kind.fitted:
             return None
         report = step_of(self.report, 0, 5)
         values = range(1, self.top + 1)
@@ -258,7 +258,7 @@ class _Search:
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Evaluate a ladder down to where each pair has failed once, from where it can fail."""
         # TOPK jumps wherever its place on the sample does.
-        smooth = self.protocol.correction.name == "uncorrected" and self.metric.share is None
+        smooth = not self.protocol.correction.by_rank and self.metric.share is None
         ratio = _SMOOTH if smooth else _UNEVEN
         waiting = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
         top = max(waiting.values(), default=1)

@@ -114,8 +114,7 @@ class Run:
     @property
     def _counts_hits(self) -> bool:
         recipe = self.protocol.correction
-        exact = not recipe.by_rank or (recipe.name, recipe.rounding) == ("rank-estimate", "floor")
-        return self.metric.on_lattice and exact
+        return self.metric.on_lattice and not recipe.kind.fitted and recipe.rounding == "floor"
 
     @cached_property
     def hit_unit(self) -> float:

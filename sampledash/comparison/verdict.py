@@ -108,17 +108,12 @@ def as_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
     return pd.DataFrame(columns).astype(kinds)
 
 
-def needs_fit(correction: Correction) -> bool:
-    """Whether each m takes a fit of its own."""
-    return correction.name in ("monotone", "bias-variance", "least-squares")
-
-
 def where_to_look(
     sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> tuple[int, list[int] | None]:
     """Largest m looked at, and at which: every one (None), or a few where each takes a fit."""
     m_max = max(largest_m(sets, None, protocol), min(m, M_CAP))
-    few = sorted({*quick_ladder(m_max), m}) if needs_fit(protocol.correction) else None
+    few = sorted({*quick_ladder(m_max), m}) if protocol.correction.kind.fitted else None
     return m_max, few
 
 
@@ -173,7 +168,7 @@ class Pairs:
     @property
     def looked_at(self) -> tuple[int, ...] | None:
         """The m looked at where each takes a fit of its own, else None."""
-        fits = needs_fit(self.protocol.correction)
+        fits = self.protocol.correction.kind.fitted
         return tuple(self.orders.m_values.tolist()) if fits else None
 
     @property

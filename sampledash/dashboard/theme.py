@@ -21,6 +21,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from sampledash.correction import CORRECTIONS
 from sampledash.metrics import KINDS, Metric
 from sampledash.report.numbers import short_count
 from sampledash.types import Flags, Floats, Ints
@@ -57,13 +58,6 @@ DARK = Look(
     family=("#4a8fc7", "#cfe8fb"),
 )  # fmt: skip
 
-_CORRECTION = {
-    "uncorrected": ("vermillion", "solid"),
-    "rank-estimate": ("orange", "dashdot"),
-    "least-squares": ("purple", "dot"),
-    "monotone": ("green", "longdash"),
-    "bias-variance": ("blue", "solid"),
-}
 _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
 # Dashes belong to the exact line: truncated metrics take another pattern than their full form.
@@ -102,8 +96,8 @@ def system_line(place: int, dark: bool) -> dict[str, Any]:
 
 def correction_line(name: str, dark: bool) -> dict[str, Any]:
     """Line of a correction, by its recipe name such as ``"bias-variance"``."""
-    color, dash = _CORRECTION[name]
-    return {"color": getattr(look(dark), color), "dash": dash, "width": 2.5}
+    kind = CORRECTIONS[name]
+    return {"color": getattr(look(dark), kind.color), "dash": kind.dash, "width": 2.5}
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ The words are those of the template ``paragraph.txt.jinja`` beside this module, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +79,12 @@ def _template(latex: bool) -> Template:
     def formula(text: str) -> str:
         return f"${text}$".replace("γ", r"\gamma") if latex else text
 
-    words = {"name": name, "share": share, "percent": percent, "formula": formula}
+    words: dict[str, Callable[..., str]] = {
+        "name": name,
+        "share": share,
+        "percent": percent,
+        "formula": formula,
+    }
     words |= {"count_in_formula": tex_count if latex else count}
     words |= {"gamma": tex_number if latex else gamma}
     return template(_HERE / "paragraph.txt.jinja", **words)
@@ -120,7 +125,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "all_drawn": distinct and f.m >= max(ranks.max_negatives for ranks in sets),
         "short": distinct and any(np.any(x.counted().negatives < f.m) for x in sets),
         "by_odds": all(ranks.mass_above is None for ranks in sets),
-        "by_prior": protocol.correction.by_rank and protocol.correction.name != "rank-estimate",
+        "by_prior": protocol.correction.kind.fitted,
         "version": sampledash.__version__,
         "few": len(sets) <= _SYSTEMS and f.exact.size <= _VALUES,
         "exact": _means(f, f.exact),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sampledash.comparison.order import TIED
 from sampledash.comparison.verdict import CODES, Pairs
+from sampledash.correction import UNCORRECTED
 from sampledash.estimation.estimate import OVERSHOOT
 from sampledash.estimation.estimate import outside as reason
 from sampledash.metrics import Metric
@@ -44,9 +45,9 @@ def negatives(m: int, kind: str = "") -> str:
     return f"{count(m)} {kind} negative{'s' * (m != 1)}".replace("  ", " ")
 
 
-def metric_name(metric: str, correction: str = "uncorrected") -> str:
+def metric_name(metric: str, correction: str = UNCORRECTED) -> str:
     """A metric and what is done to it: ``Recall@10 (CLS)``."""
-    return metric if correction == "uncorrected" else f"{metric} ({correction})"
+    return metric if correction == UNCORRECTED else f"{metric} ({correction})"
 
 
 def sentence(

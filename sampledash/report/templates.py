@@ -35,14 +35,16 @@ def texts(file: Path) -> Mapping[str, str]:
     return {name: text for name, text in lines}
 
 
-@cache
 def template(file: Path, **filters: Callable[..., str]) -> Template:
-    """The template in a file, with more filters than the common ones if it needs them.
+    """The template in a file, with more filters than the common ones if it needs them."""
+    return inline(file.read_text(encoding="utf-8"), **filters)
 
-    A name that is not given is an error.
-    """
+
+@cache
+def inline(text: str, **filters: Callable[..., str]) -> Template:
+    """The template of a text. A name that is not given is an error."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
     environment.filters |= _FILTERS | filters
-    return environment.from_string(file.read_text(encoding="utf-8"))
+    return environment.from_string(text)

@@ -139,14 +139,6 @@ def test_a_correction_has_its_own_formula_with_its_numbers_and_its_script_gives_
     assert space["fit"].values.tobytes() == made.values.tobytes()
 
 
-def test_a_correction_without_a_formula_does_not_show_that_of_another():
-    unknown = sd.correction("LS").fit("NDCG@10", sd.Sampling(500, 20, "without-replacement"))
-    object.__setattr__(unknown.correction, "name", "shrunken")
-    steps = correct.formula(unknown, 0.04, 0.09)
-    assert "shrunken" in steps[0]
-    assert not any("A^" in step for step in steps)
-
-
 @pytest.mark.parametrize(
     ("scheme", "end"),
     [("with-replacement", "not right even at 11"), (DEFAULT_SCHEME, "right from m = 10")],

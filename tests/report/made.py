@@ -7,7 +7,7 @@ import pandas as pd
 
 import sampledash as sd
 from sampledash.comparison.order import EVERY, Orders, largest_m
-from sampledash.comparison.verdict import Pairs, needs_fit
+from sampledash.comparison.verdict import Pairs
 from sampledash.dashboard import theme
 from sampledash.metrics import as_metric
 from sampledash.protocol import Protocol
@@ -33,7 +33,7 @@ def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None
         if name not in given:
             given[name] = np.array([[each(metric, ranks) for metric in metrics] for ranks in sets])
     if values is None:
-        few = needs_fit(protocol.correction) and m_max > EVERY
+        few = protocol.correction.kind.fitted and m_max > EVERY
         values = [1, m_max] if few else range(1, m_max + 1)
     exact, size = given["exact"], (len(values), *given["exact"].shape)
     orders = Orders(np.array(values), np.broadcast_to(given["expected"], size))

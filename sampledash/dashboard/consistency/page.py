@@ -15,16 +15,15 @@ from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import M_CAP, TIED, quick_ladder
 from sampledash.comparison.verdict import CODES
+from sampledash.correction import USABLE, labelled, usable, weighs
 from sampledash.dashboard import cache, live, page, ranks, sliders, state, theme
 from sampledash.dashboard.consistency import cut, instead, pictures, tabs, words
 from sampledash.dashboard.consistency.result import (
-    CORRECTIONS,
     MOST_PAIRS,
     Focus,
     Question,
     Result,
     compute,
-    recipe,
 )
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
@@ -172,12 +171,12 @@ def _settings(source: Source | None) -> None:
     with st.popover(", ".join(said), icon=":material/tune:", key="settings"):
         chosen = page.segments(
             "Correction",
-            CORRECTIONS,
+            USABLE,
             "correction",
             help="Rank estimate: the metric at the scaled-up rank. CLS: least squares among "
             "vectors that never rise. BV: bias² + γ · variance.",
         )
-        if chosen == "BV":
+        if weighs(chosen):
             sliders.gamma()
         about = "Several cutoffs at once, for metrics with @k."
         page.chips("Also at k =", CUTOFFS, "also_k", DEFAULTS["also_k"], about, wrap=None)
@@ -228,7 +227,7 @@ def _check(source: Source) -> Question:
     settings, metrics = state.current(), _metrics()
     if not metrics:
         raise ValueError("no metric is chosen: pick at least one above the picture")
-    chosen = recipe(state.value("correction", DEFAULTS), settings.gamma)
+    chosen = usable(state.value("correction", DEFAULTS), settings.gamma)
     options: Options = {"scheme": settings.scheme, "correction": chosen}
     if SCHEMES[settings.scheme].weighted:
         options["odds"] = settings.odds
@@ -255,7 +254,7 @@ def _explain(source: Source, error: ValueError) -> Problem:
     limits = [M_CAP]
     if SCHEMES[state.SCHEMES[state.value("scheme")]].distinct:
         limits += [each.max_negatives for each in source.sets]
-    if state.value("correction", DEFAULTS) in ("CLS", "BV"):
+    if labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted:
         limits.append(LIVE)
     most = min(limits)
     if int(state.value("m")) <= most:

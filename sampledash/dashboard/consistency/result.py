@@ -19,8 +19,8 @@ from sampledash.comparison.run_distribution import Run, law_of_mean
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
-from sampledash.comparison.verdict import Pairs, needs_fit, verdict_at_m, where_to_look
-from sampledash.correction import Correction, correction
+from sampledash.comparison.verdict import Pairs, verdict_at_m, where_to_look
+from sampledash.correction import Correction
 from sampledash.dashboard import cache
 from sampledash.dashboard.cache import remembered
 from sampledash.dashboard.ranks import Source
@@ -29,13 +29,6 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
-# As shown and as written in a link -> as the core names it. BV takes γ.
-CORRECTIONS = {
-    "uncorrected": "uncorrected",
-    "rank estimate": "rank-estimate",
-    "CLS": "monotone",
-    "BV": "bias-variance",
-}
 MOST_PAIRS = 10  # of the tile map, and of a list of pairs to choose from
 MOST_CURVES = 10  # systems drawn
 MOST_SYSTEMS = 5  # whose pairs are all looked at in the tabs
@@ -69,7 +62,7 @@ class Question:
     @property
     def fits(self) -> bool:
         """Whether each m takes a fit of its own."""
-        return needs_fit(self.protocol.correction)
+        return self.protocol.correction.kind.fitted
 
     @property
     def shared(self) -> bool:
@@ -102,13 +95,6 @@ class Question:
     def corrected(self, correction: Correction) -> Question:
         """The same under another correction."""
         return replace(self, options={**self.options, "correction": correction})
-
-
-def recipe(name: str, gamma: float) -> Correction:
-    """The correction behind a choice; only BV takes γ."""
-    if name == "BV" and gamma == 0:
-        raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")
-    return correction(CORRECTIONS[name], gamma=gamma if name == "BV" else None)
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,15 @@ import pandas as pd
 import streamlit as st
 
 from sampledash import simulation
+from sampledash.correction import USABLE, usable
 from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.cache import Key
 from sampledash.dashboard.consistency import instead, pictures, words
 from sampledash.dashboard.consistency.result import (
-    CORRECTIONS,
     MOST_OVER_M,
     MOST_PAIRS,
     SEED,
     Focus,
-    recipe,
 )
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.report.escape import escaped, plain, system_name
@@ -387,8 +386,8 @@ def _flips(focus: Focus) -> None:
     what = r.question.key, r.m, gamma
     everything = page.asked(what, "flips_every", "Every correction", about)
     found = {str(r.question.protocol.correction): r.orders}
-    for name in CORRECTIONS if everything else ():
-        which = recipe(name, gamma or 0.1)
+    for name in USABLE if everything else ():
+        which = usable(name, gamma or 0.1)
         if str(which) not in found:
             with page.progress(words.looking(which)) as report:
                 found[str(which)] = r.question.corrected(which).orders(report)

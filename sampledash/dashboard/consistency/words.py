@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sampledash.comparison.verdict import needs_fit
 from sampledash.correction import Correction
 from sampledash.dashboard.consistency.result import Focus
 from sampledash.report.escape import system_name
@@ -238,7 +237,7 @@ def plus_minus(means: Iterable[float], stds: Iterable[float]) -> list[str]:
 
 def looking(correction: Correction) -> str:
     """What takes its time."""
-    return f"Fitting {correction} over m" if needs_fit(correction) else "Looking at every m"
+    return f"Fitting {correction} over m" if correction.kind.fitted else "Looking at every m"
 
 
 def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.correction import Correction
+from sampledash.correction import LABELS, Correction
 from sampledash.dashboard import cache, live, page, sliders, state, theme
 from sampledash.dashboard.correct import pictures, result, tabs, words
 from sampledash.dashboard.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
@@ -141,7 +141,7 @@ def _settings() -> str:
     prior, size = (state.value(key, DEFAULTS) for key in ("prior", "instances"))
     about = f"|D| = {size}, {prior}"
     with st.popover(about, icon=":material/tune:", key="settings"):
-        page.chips("Corrections", result.RECIPES, "drawn", DEFAULTS["drawn"], HELP["drawn"])
+        page.chips("Corrections", LABELS, "drawn", DEFAULTS["drawn"], HELP["drawn"])
         st.select_slider("|D|, instances", list(result.SIZES), **_linked("instances", "value"))
         return page.segments("Prior", result.PRIORS, "prior", help=HELP["prior"])
 

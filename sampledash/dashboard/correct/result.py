@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampledash.comparison.order import true_order
-from sampledash.correction import Correction, Fit, correction
+from sampledash.correction import CORRECTIONS, LABELS, Correction, Fit, correction, labelled
 from sampledash.dashboard import cache, state
 from sampledash.dashboard.explore.result import LIVE, MOST, jumps, rank_grid
 from sampledash.expectation import resize_prior
@@ -20,21 +20,13 @@ from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma
+from sampledash.rows import Live
 from sampledash.sampling import Sampling
 from sampledash.schemes import SCHEMES
 from sampledash.spectral import retained
 from sampledash.types import Floats, Ints, Progress
 
-# As shown and as written in a link -> as the core names it. BV takes γ.
-RECIPES = {
-    "uncorrected": "uncorrected",
-    "rank estimate": "rank-estimate",
-    "CLS": "monotone",
-    "BV": "bias-variance",
-    "LS": "least-squares",
-}
-TAKEN = tuple(RECIPES)[1:]
-SLOW = ("CLS", "LS")  # beyond LIVE negatives they take minutes
+TAKEN = Live(lambda: {x: name for x, name in LABELS.items() if CORRECTIONS[name].by_rank})
 SIZES = {count(d): d for d in (1, 10, 100, 1_000, 6_040, 10_000, 100_000, 1_000_000)}
 
 UNIFORM, REAL, OWN = "uniform", "as X, Y, Z rank", "own weights"
@@ -48,13 +40,12 @@ TEX = {  # of p(r)
 POWERS = {"1/√rank": 0.5, "1/rank": 1.0}
 PRIORS = (UNIFORM, *POWERS, REAL, OWN)
 MOST_N = 100_000  # another prior than the uniform one takes every rank
-TAKE_PRIOR = ("monotone", "bias-variance", "least-squares")  # corrections that depend on it
 
 # Key of a choice -> what can be chosen, and the default.
 OFFERED: dict[str, tuple[Any, Any]] = {
     "metric": (state.CHIPS, "Recall@k"),
     "take": (TAKEN, "BV"),
-    "drawn": (RECIPES, ["uncorrected", "rank estimate", "CLS", "BV"]),
+    "drawn": (LABELS, ["uncorrected", "rank estimate", "CLS", "BV"]),
     "instances": (SIZES, "6,040"),
     "prior": (PRIORS, UNIFORM),
 }
@@ -117,7 +108,7 @@ def fitted(
 
     def make() -> tuple[Fit, float, float]:
         weights = prior.weights(sampling.n)
-        takes = weights is not None and recipe.name in TAKE_PRIOR
+        takes = weights is not None and recipe.kind.fitted
         fit = (replace(recipe, prior=weights) if takes else recipe).fit(metric, sampling)
         return fit, *fit.risk(weights)
 
@@ -185,10 +176,7 @@ def check(
     """The question that the choices make; ``custom`` gives own weights of the ranks 1..n."""
     k, weight = int(shared["k"]), float(shared["gamma"])
     metric = state.chip_metric(chosen["metric"], k, int(shared["n"]))
-    recipes = {
-        name: correction(core, gamma=weight if name == "BV" else None)
-        for name, core in RECIPES.items()
-    }
+    recipes = {label: labelled(label, weight) for label in LABELS}
     scheme = state.SCHEMES[shared["scheme"]]
     odds = SCHEMES[scheme].odds(float(shared["odds"]))
     sampling = Sampling(int(shared["n"]), int(shared["m"]), scheme, odds)
@@ -202,17 +190,18 @@ def check(
             f"n = {sampling.n} is too large for the prior {chosen['prior']}: take n ≤ "
             f"{MOST_N}, or the uniform prior"
         )
-    names = [x for x in RECIPES if x in chosen["drawn"] or x == chosen["take"]]
+    names = [x for x in LABELS if x in chosen["drawn"] or x == chosen["take"]]
     note = ""
     if sampling.m > LIVE:
-        if chosen["take"] in SLOW:
+        slow = [x for x in names if recipes[x].kind.slow]
+        if chosen["take"] in slow:
             raise ValueError(
                 f"{chosen['take']} takes minutes beyond m = {LIVE}: take BV away, "
                 "or fit it from Python"
             )
-        if left_out := [x for x in names if x in SLOW]:
-            note = f"{' and '.join(left_out)} left out: drawn up to m = {count(LIVE)}."
-            names = [x for x in names if x not in SLOW]
+        if slow:
+            note = f"{' and '.join(slow)} left out: drawn up to m = {count(LIVE)}."
+            names = [x for x in names if x not in slow]
     return Question(
         metric,
         sampling,

@@ -94,7 +94,7 @@ def tradeoffs(q: Question) -> None:
 def movielens(q: Question) -> None:
     """Curves of X, Y, Z over m and their numbers at the present m (Figure 6, Table 3)."""
     metric, recipe, m = q.metric, q.taken, min(q.sampling.m, MOVIELENS_M)
-    if recipe.name == "least-squares" or recipe.gamma == 0:
+    if not recipe.usable:
         st.info(
             "γ = 0 has no usable vector beyond m of about 20: take another correction away.",
             icon=":material/info:",

@@ -12,7 +12,7 @@ from sampledash.correction import Correction, Fit
 from sampledash.dashboard.explore.words import SAME
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, gamma, percent
-from sampledash.report.templates import template, texts
+from sampledash.report.templates import inline, template, texts
 from sampledash.sampling import Sampling
 
 _HERE = Path(__file__).parent
@@ -134,6 +134,7 @@ def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1
         m=fit.sampling.m,
         metric=fit.metric,
         correction=fit.correction,
+        formula=inline(fit.correction.kind.tex),
         values=fit.values,
         bias2=bias2,
         variance=variance,

@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from sampledash.correction import USABLE, usable, weighs
 from sampledash.dashboard import cache, page, sliders, state
 from sampledash.dashboard.correct.page import metric_choice
 from sampledash.dashboard.estimate import pictures, result, words
@@ -59,7 +60,7 @@ _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decid
 # What a link can choose, and the default.
 OFFERED: state.Offered = {
     "m_set": (tuple(_SAID), next(iter(_SAID))),
-    "estimator": (result.METHODS, result.METHODS[0]),
+    "estimator": (result.METHODS, result.TOGETHER),
     "sampled_source": (SOURCES, EXAMPLE),
     "estimate_tab": (TABS, TABS[0]),
     "estimates_view": (VIEWS, VIEWS[0]),
@@ -96,11 +97,11 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     left, right = st.columns([7, 3], vertical_alignment="bottom")
     with left:
         metric_choice()
-    right.selectbox("Estimate by", result.METHODS, **_linked("estimator"))
+    right.selectbox("Estimate by", list(result.METHODS), **_linked("estimator"))
     n, m = (None, "") if isinstance(given, Problem) else (given.n, given.m)
     sliders.draw(lock_n=n or (state.DEFAULTS["n"], NOT_KNOWN), page_defaults=own)
     with st.container(key="controls_given", horizontal=True):
-        if state.value("estimator", CHOICES) == "BV":
+        if weighs(state.value("estimator", CHOICES)):
             sliders.gamma()
         sliders.m(m)
     page.note(own)
@@ -115,10 +116,8 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
             shown = _shown(sets, given.ident)
         if not shown:
             raise Problem("Choose at least one system to show.", asking=True)
-        if method == "BV" and weight == 0:
-            raise ValueError(
-                "gamma = 0 has no usable vector beyond m of about 20: take gamma above 0"
-            )
+        if method in USABLE:
+            usable(method, weight)
         return result.Question(shown, metric, method, weight, true)
 
     def explain(error: ValueError) -> Problem:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash.comparison.means import expected_mean, mean
-from sampledash.correction import Correction, correction
+from sampledash.correction import USABLE, Correction, usable
 from sampledash.dashboard import cache
 from sampledash.dashboard.estimate import words
 from sampledash.dashboard.explore.result import rank_grid
@@ -40,6 +40,7 @@ from sampledash.readers.files import example
 from sampledash.readers.printed_table import PrintedTable, read_printed
 from sampledash.report.escape import system_name
 from sampledash.report.sentences import cutoff_holds_all, outside
+from sampledash.rows import Live
 from sampledash.sampled_rank_sets import READINGS, SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints, Progress
@@ -49,7 +50,8 @@ T = TypeVar("T")
 
 TOGETHER, SHAPED = "side by side", "shape-constrained MLE"
 PLAINER = (TOGETHER, SHAPED, "MLE")  # each assumes less than the one before
-METHODS = (*PLAINER, "MES", "BV-MLE", "BV-MES", "MN", "BV", "CLS", "rank estimate", "uncorrected")
+LEARNED = (*PLAINER, "MES", "BV-MLE", "BV-MES", "MN")
+METHODS = Live(lambda: dict.fromkeys((*LEARNED, *reversed(list(USABLE)))))
 SHAPE: DistributionMethod = "monotone-mle"
 FALLING: Shape = "non-increasing"
 FEW = 30  # instances that even a share of one half is known of to no better than 18 points
@@ -113,8 +115,8 @@ class Question:
             fits = self.cached((method, self.sets), lambda: fitted_side_by_side(self.sets))
             return float(fits[place].expected(self.metric))
         asked: Correction | str = SHAPE if method == SHAPED else method
-        if method == "BV":
-            asked = correction("bias-variance", gamma=self.gamma)
+        if method in USABLE:
+            asked = usable(method, self.gamma)
         return self.cached((asked, one), lambda: point(self.metric, one, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
