@@ -14,6 +14,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.command_line import options
+from sampledash.correction import CORRECTIONS
 from sampledash.dashboard import state
 from sampledash.metrics import KINDS
 from sampledash.protocol import Protocol
@@ -213,7 +214,11 @@ def test_the_default_of_the_scheme_is_written_once() -> None:
 
 
 #: Names of rows, and the only modules that may compare with them; papers speak of their own.
-REGISTRIES = {"metrics.py": KINDS, "schemes.py": SCHEMES}
+REGISTRIES = {
+    "metrics.py": KINDS,
+    "schemes.py": SCHEMES,
+    "correction.py": {*CORRECTIONS, *(kind.label for kind in CORRECTIONS.values())},
+}
 
 
 def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:

@@ -9,10 +9,14 @@ import pytest
 
 import sampledash as sd
 from sampledash.command_line import main
+from sampledash.correction import CORRECTIONS, vector
+from sampledash.correction import Kind as CorrectionKind
 from sampledash.metrics import KINDS, Kind
 from sampledash.report.numbers import percent
+from sampledash.report.paragraph import paragraph
 from tests.dashboard.driver import Page
 from tests.oracles import UNIFORM, WITHOUT, samples
+from tests.report.made import of_ranks
 
 N, M, K, STAY = 30, 2, 4, 0.8
 A, B = (1, 6, 9, 30), (2, 3, 4, 14)
@@ -37,6 +41,115 @@ def _metric(monkeypatch):
         color="orange", chips=("RBP@k",),
     )  # fmt: skip
     monkeypatch.setitem(KINDS, "rbp", row)
+
+
+PULL = 0.3
+
+
+def ridge(recipe, metric, sampling, position):
+    """Least squares over all ranks, pulled towards the uncorrected vector: (m + 1,)."""
+    law = sampling.pmf(np.arange(1, sampling.n + 1))
+    plain = metric.of_above(np.arange(sampling.m + 1), sampling.m, position)
+    target = metric.of_above(np.arange(sampling.n), sampling.n - 1, position) - law @ plain
+    rows = np.vstack([law / sampling.n**0.5, PULL**0.5 * np.eye(sampling.m + 1)])
+    free = np.r_[target / sampling.n**0.5, np.zeros(sampling.m + 1)]
+    return plain + np.linalg.lstsq(rows, free, rcond=None)[0], None
+
+
+def ridged(value, scheme: str) -> list[float]:
+    """The same vector from its normal equations, over every sample."""
+    law = np.zeros((N, M + 1))
+    for rank in range(1, N + 1):
+        for p, (place,) in samples([rank], N, M, scheme):
+            law[rank - 1, place - 1] += float(p)
+    plain = np.array([value(t) for t in range(1, M + 2)])
+    exact = np.array([value(r) for r in range(1, N + 1)])
+    matrix = law.T @ law / N + PULL * np.eye(M + 1)
+    return np.linalg.solve(matrix, law.T @ exact / N + PULL * plain).tolist()
+
+
+def reciprocal(rank: int) -> float:
+    return 1 / rank
+
+
+@pytest.fixture
+def _correction(monkeypatch):
+    formula = r"\hat M = (A^\top A + \lambda I)^{-1} (A^\top b + \lambda {{ name }})"
+    row = CorrectionKind("ridge", "ridge correction", ridge, formula, ("rd",), fitted=True)
+    monkeypatch.setitem(CORRECTIONS, "towards-uncorrected", row)
+    vector.cache_clear()
+
+
+@pytest.mark.usefixtures("_correction")
+@pytest.mark.parametrize("scheme", UNIFORM)
+def test_a_correction_in_python(scheme: str) -> None:
+    for text in ("ridge", "RD", "towards uncorrected"):
+        assert str(sd.parse_correction(text)) == "ridge"
+    fit = sd.correction("ridge").fit("RR", sd.Sampling(N, M, scheme))
+    values = ridged(reciprocal, scheme)
+    assert fit.values == pytest.approx(values, abs=1e-12)
+    sets = [sd.RankSet("A", A, N), sd.RankSet("B", B, N)]
+    row = sd.verdict(["RR"], sets, M, scheme=scheme, corrections=["ridge"]).iloc[0]
+
+    def mean(ranks):
+        corrected = [sampled(r, scheme, lambda place: values[place - 1]) for r in ranks]
+        return np.mean(corrected)
+
+    gap = mean(A) - mean(B)
+    assert row.correction == "ridge"
+    assert row.sampled == pytest.approx(gap if row.better == "A" else -gap, abs=1e-12)
+    drawn = sd.SampledRankSet("A", [1, 2, 2, 3], N, M, scheme=scheme)
+    estimate = np.mean([values[t - 1] for t in (1, 2, 2, 3)])
+    assert sd.estimate("RR", drawn, "ridge").value == pytest.approx(estimate, abs=1e-12)
+    with pytest.raises(ValueError, match=r"gamma = 0\.5 applies to 'bias-variance'"):
+        sd.correction("ridge", gamma=0.5)
+
+
+@pytest.mark.usefixtures("_correction")
+def test_a_correction_on_the_command_line(tmp_path, capsys) -> None:
+    path, asked = ranks_file(tmp_path), ["--metric", "RR", "--m", str(M), "--correction", "ridge"]
+    for form in ("--csv", "--markdown", "--latex"):
+        main(["check", path, *asked, form])
+        assert "RR" in capsys.readouterr().out
+    assert main(["correct", *asked, "--n", str(N), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["values"] == pytest.approx(ridged(reciprocal, WITHOUT), abs=1e-12)
+    assert answer["correction"] == "ridge"
+    main(["report", path, *asked])
+    assert "ridge" in capsys.readouterr().out
+    options = {"scheme": WITHOUT, "correction": "ridge"}
+    findings = of_ranks({"A": A, "B": B}, N, ["RR"], M, options=options)
+    assert "and the ridge correction (Krichene" in paragraph(findings)
+
+
+@pytest.mark.usefixtures("_correction")
+def test_a_correction_on_every_page() -> None:
+    ranks = "\n".join(f"{x}: {', '.join(map(str, each))}" for x, each in (("A", A), ("B", B)))
+    given = {"n": str(N), "m": str(M), "k": str(K), "metrics": ["AP"], "metric": "AP"}
+    at = page("consistency", **given, source="Paste ranks", ranks=f"{ranks}\nn = {N}",
+              correction="ridge")  # fmt: skip
+    assert "ridge" in words(at)
+    at = page("correct", **given, take="ridge")
+    assert "ridge" in words(at)
+    formulas = [each.value for each in at.latex]
+    assert any(r"\lambda I" in text for text in formulas)
+    assert not any("gamma" in text for text in formulas)
+    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks")
+    at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
+    at.selectbox(key="estimator").set_value("ridge").run()
+    assert "Estimated (ridge): B > A." in words(at)
+    assert not at.error
+
+
+def page(name: str, **query) -> Page:
+    at = Page(name, **query)
+    assert not at.error
+    assert not at.warning  # the link is read back whole
+    return at
+
+
+def words(at: Page) -> str:
+    return " ".join(each.value for each in at.markdown)
 
 
 def ranks_file(tmp_path):
@@ -109,23 +222,14 @@ def test_a_metric_on_every_page() -> None:
     ranks = "\n".join(f"{x}: {', '.join(map(str, each))}" for x, each in (("A", A), ("B", B)))
     given = {"n": str(N), "m": str(M), "k": str(K), "metrics": ["RBP@k"], "metric": "RBP@k"}
 
-    def page(name: str, **query: str) -> Page:
-        at = Page(name, **(given | query))
-        assert not at.error
-        assert not at.warning  # the link is read back whole
-        return at
-
-    def words(at: Page) -> str:
-        return " ".join(each.value for each in at.markdown)
-
-    shown = words(page("explore", rank="3"))
+    shown = words(page("explore", **given, rank="3"))
     assert f"rank 3 scores RBP@4 = {percent(sampled(3))} in expectation" in shown
     assert f"on all items {percent(rbp(3))}" in shown
-    shown = words(page("consistency", source="Paste ranks", ranks=f"{ranks}\nn = {N}"))
+    shown = words(page("consistency", **given, source="Paste ranks", ranks=f"{ranks}\nn = {N}"))
     assert f"RBP@4 rightly ranks B > A; one run shows B > A in {percent(chance())}" in shown
-    at = page("correct", take="rank estimate")
+    at = page("correct", **given, take="rank estimate")
     assert "RBP@4" in words(at)
-    at = page("correct", what="Sampled ranks", sampled_source="Paste sampled ranks")
+    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks")
     at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
     assert "RBP@4" in words(at)
     assert not at.error
