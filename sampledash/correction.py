@@ -37,7 +37,7 @@ class Kind:
     paper: str  # in a paper, after "and the"
     #: The vector before ``metric.scale`` from a correction, a metric, a sampling and a position.
     solve: Callable[[Correction, Metric, Sampling, int], Solution]
-    tex: str  # Jinja2 template of the formula, a step on each line
+    tex: str  # the formula, a step on each line; in Jinja2, with the macros of formula.tex.jinja
     aliases: tuple[str, ...] = ()
     by_rank: bool = True  # needs the law of the sampled rank given the true rank
     fitted: bool = False  # to all ranks, for each m anew: takes a prior, and time
@@ -290,9 +290,6 @@ def _weighed(recipe: Correction, metric: Metric, sampling: Sampling, position: i
     )
 
 
-_LEAST_SQUARES = r"""\hat M = (A^\top A)^{-1} A^\top b \qquad (\gamma = 0)
-{{ matrix() }}"""
-
 #: Every correction; a new one is a row here.
 CORRECTIONS: dict[str, Kind] = {
     "uncorrected": Kind(
@@ -300,45 +297,19 @@ CORRECTIONS: dict[str, Kind] = {
         ("none",), by_rank=False, color="vermillion",
     ),
     "rank-estimate": Kind(
-        "rank estimate", "rank estimate", _rank_estimate,
-        r"""
-{%- set second = 1 + (n - 1) // m -%}
-\hat M(\tilde r) = {{ name }}\!\left(\left\lfloor{#
-#} 1 + \frac{(n-1)(\tilde r - 1)}{m}\right\rfloor\right)
-\tilde r = 2:\quad{#
-#} 1 + \frac{ {{- (n - 1) | tex_count }}}{ {{- m | tex_count }}}{#
-#} \to {{ second | tex_count }},{#
-#}\qquad \hat M(2) = {{ name }}({{ second | tex_count }}) = {{ values[1] | float | tex_number }}""",
-        ("re",), color="orange", dash="dashdot",
+        "rank estimate", "rank estimate", _rank_estimate, "{{ scaled_rank() }}", ("re",),
+        color="orange", dash="dashdot",
     ),
     "least-squares": Kind(
-        "LS", "least-squares correction", _weighed, _LEAST_SQUARES,
+        "LS", "least-squares correction", _weighed, "{{ least_squares() }}",
         fitted=True, slow=True, usable=False, color="purple", dash="dot",
     ),
     "monotone": Kind(
-        "CLS", "constrained least-squares correction", _monotone,
-        r"""\hat M = \operatorname*{argmin}_{\hat M} {#
-#}\sum_r p(r) \left(E[\hat M_{\tilde r} \mid r] - {{ name }}(r)\right)^2,{#
-#}\qquad \hat M_1 \ge \hat M_2 \ge \dots \ge \hat M_{ {{- (m + 1) | tex_count }}}{#
-#}{% if correction.nonnegative %} \ge 0{% endif %}
-
-{{ matrix() }}""",
+        "CLS", "constrained least-squares correction", _monotone, "{{ falling() }}",
         ("constrained-least-squares",), fitted=True, slow=True, color="green", dash="longdash",
     ),
     "bias-variance": Kind(
-        "BV", "bias-variance correction", _weighed,
-        r"""
-{%- if correction.gamma == 0 %}""" + _LEAST_SQUARES + r"""
-{%- elif correction.gamma == 1 -%}
-\hat M_{\tilde r} = \sum_r p(r \mid \tilde r)\, {{ name }}(r) \qquad (\gamma = 1)
-p(r \mid \tilde r) = \frac{p(\tilde r \mid r)\, p(r)}{#
-#}{\sum_{r'} p(\tilde r \mid r')\, p(r')},\qquad {{ weight }}
-{%- else -%}
-{%- set g = correction.gamma | tex_number -%}
-\hat M = \left((1 - {{ g }})\, A^\top A + {{ g }}\, \mathrm{diag}(c)\right)^{-1} A^\top b,{#
-#}\qquad c_{\tilde r} = \sum_r p(r)\, p(\tilde r \mid r)
-{{ matrix() }}
-{%- endif -%}""",
+        "BV", "bias-variance correction", _weighed, "{{ weighed() }}",
         fitted=True, weighs=True, color="blue",
     ),
 }  # fmt: skip

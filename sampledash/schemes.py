@@ -40,21 +40,17 @@ class Design:
 
 SCHEMES: dict[str, Design] = {
     "with-replacement": Design(
-        label="with replacement", words="with replacement", paper="uniformly with replacement"
+        label="with replacement", words="with replacement", paper="uniformly with replacement",
     ),
     "without-replacement": Design(
-        label="without replacement",
-        words="without replacement",
-        paper="uniformly without replacement",
-        distinct=True,
+        label="without replacement", words="without replacement",
+        paper="uniformly without replacement", distinct=True,
     ),
     "popularity": Design(
-        label="popularity",
-        words="by popularity",
-        paper="with replacement by popularity",
+        label="popularity", words="by popularity", paper="with replacement by popularity",
         weighted=True,
     ),
-}
+}  # fmt: skip
 
 
 def usual_first() -> list[Scheme]:
@@ -67,12 +63,8 @@ def uniform() -> tuple[str, ...]:
     return tuple(name for name, design in SCHEMES.items() if not design.weighted)
 
 
-def weighted() -> str:
-    """Names of the designs that read weights, for a message."""
-    return " or ".join(repr(name) for name, design in SCHEMES.items() if design.weighted)
-
-
 def check_odds(odds: float, *schemes: str) -> None:
     """Refuse odds that no scheme reads."""
     if odds != 1 and not any(SCHEMES[scheme].weighted for scheme in schemes):
-        raise ValueError(f"odds = {odds:g} applies to scheme {weighted()} only")
+        names = " or ".join(repr(name) for name, design in SCHEMES.items() if design.weighted)
+        raise ValueError(f"odds = {odds:g} applies to scheme {names} only")

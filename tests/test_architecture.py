@@ -193,7 +193,7 @@ def test_the_scheme_has_one_default_everywhere() -> None:
     assert {"Sampling", "SampledRankSet", "bounds_from_table", "sample_ranks"} <= set(schemes)
     schemes["options of comparisons"] = Protocol.of({}).scheme
     schemes["pages"] = state.SCHEMES[state.DEFAULTS["scheme"]]
-    schemes["command line"] = options.OPTIONS["scheme"][1]["default"]
+    schemes["command line"] = options.OPTIONS["scheme"]["default"]
     assert set(schemes.values()) == {"without-replacement"}, schemes
 
 

@@ -28,77 +28,51 @@ class Command(NamedTuple):
     module: str
 
 
-#: Options by name: flags and what argparse is told of them.
-OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "files": (("files",), {"nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"}),
-    "metric": (
-        ("--metric",),
-        {"action": "append", "required": True, "help": "such as Recall@10; may be repeated"},
-    ),
-    "m": (("--m",), {"type": int, "required": True, "help": "sampled negatives an instance"}),
-    "sampled": (("files",), {"nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"}),
-    "perhaps_m": (("--m",), {"type": int, "help": "sampled negatives an instance"}),
-    "over": (
-        ("--instances",),
-        {"type": int, "dest": "over", "help": "that the printed means are over: they scatter"},
-    ),
-    "port": (("--port",), {"type": int, "default": 8501, "help": "of this machine"}),
-    "address": (
-        ("--address",),
-        {"default": "127.0.0.1", "help": "to listen at; 0.0.0.0 is every interface"},
-    ),
-    "n": (("--n",), {"type": int, "help": "candidates, where the file does not say"}),
-    "scheme": (
-        ("--scheme",),
-        {"choices": SCHEMES, "default": DEFAULT_SCHEME, "help": "how negatives are drawn"},
-    ),
-    "odds": (("--odds",), {"type": float, "help": "of scheme popularity"}),
-    "correction": (("--correction",), {"help": 'such as CLS or "BV 0.1"; default uncorrected'}),
-    "ties": (
-        ("--ties",),
-        {"choices": get_args(Ties), "default": "expected", "help": "how tied items are read"},
-    ),
-    "weighting": (
-        ("--weighting",),
-        {"choices": get_args(Weighting), "default": "instances", "help": "what weighs the same"},
-    ),
-    "probability": (
-        ("--probability",),
-        {"type": float, "default": 0.95, "help": "chance of the true order that is wanted"},
-    ),
-    "relevant": (
-        ("--relevant",),
-        {"metavar": "FILE", "help": "relevant items of scores: instance, item"},
-    ),
-    "seen": (("--seen",), {"metavar": "FILE", "help": "items that are no candidates"}),
-    "engine": (
-        ("--engine",),
-        {"metavar": "URL", "help": "of Ibis: duckdb://..., pyspark://?spark.master=..."},
-    ),
-    "shown": (
-        ("files",),
-        {"nargs": "*", "metavar": "FILE", "help": "of ranks, or a folder of such files"},
-    ),
-    "base_path": (("--base-path",), {"help": "where a reverse proxy has it, such as sampledash"}),
-    "qrels": (("--qrels",), {"metavar": "FILE", "help": "relevant items of a run or of lists"}),
-    "zero_based": (("--zero-based",), {"action": "store_true", "help": "the best rank is 0"}),
-    "instances": (
-        ("--instances",),
-        {"choices": ("same", "shared", "any"), "default": "same", "help": "which are compared"},
-    ),
-    "runs": (
-        ("--runs",),
-        {"choices": ("averaged", "apart"), "default": "averaged", "help": "what repetitions are"},
-    ),
-    "censored": (
-        ("--censored",),
-        {
-            "choices": ("refuse", "beyond", "tied", "left-out"),
-            "default": "refuse",
-            "help": "relevant items that a run does not hold",
-        },
-    ),
-}
+#: What argparse is told of each option, by name; ``flag`` where the flag has another name.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "files": {"flag": "files", "nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"},
+    "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"},
+    "shown": {
+        "flag": "files", "nargs": "*", "metavar": "FILE",
+        "help": "of ranks, or a folder of such files",
+    },
+    "metric": {"action": "append", "required": True, "help": "such as Recall@10; may be repeated"},
+    "m": {"type": int, "required": True, "help": "sampled negatives an instance"},
+    "perhaps_m": {"flag": "--m", "type": int, "help": "sampled negatives an instance"},
+    "n": {"type": int, "help": "candidates, where the file does not say"},
+    "over": {
+        "flag": "--instances", "type": int, "dest": "over",
+        "help": "that the printed means are over: they scatter",
+    },
+    "scheme": {"choices": SCHEMES, "default": DEFAULT_SCHEME, "help": "how negatives are drawn"},
+    "odds": {"type": float, "help": "of scheme popularity"},
+    "correction": {"help": 'such as CLS or "BV 0.1"; default uncorrected'},
+    "ties": {"choices": get_args(Ties), "default": "expected", "help": "how tied items are read"},
+    "weighting": {
+        "choices": get_args(Weighting), "default": "instances", "help": "what weighs the same",
+    },
+    "probability": {
+        "type": float, "default": 0.95, "help": "chance of the true order that is wanted",
+    },
+    "relevant": {"metavar": "FILE", "help": "relevant items of scores: instance, item"},
+    "seen": {"metavar": "FILE", "help": "items that are no candidates"},
+    "engine": {"metavar": "URL", "help": "of Ibis: duckdb://..., pyspark://?spark.master=..."},
+    "port": {"type": int, "default": 8501, "help": "of this machine"},
+    "address": {"default": "127.0.0.1", "help": "to listen at; 0.0.0.0 is every interface"},
+    "base_path": {"help": "where a reverse proxy has it, such as sampledash"},
+    "qrels": {"metavar": "FILE", "help": "relevant items of a run or of lists"},
+    "zero_based": {"action": "store_true", "help": "the best rank is 0"},
+    "instances": {
+        "choices": ("same", "shared", "any"), "default": "same", "help": "which are compared",
+    },
+    "runs": {
+        "choices": ("averaged", "apart"), "default": "averaged", "help": "what repetitions are",
+    },
+    "censored": {
+        "choices": ("refuse", "beyond", "tied", "left-out"), "default": "refuse",
+        "help": "relevant items that a run does not hold",
+    },
+}  # fmt: skip
 _READING = ("n", "qrels", "zero_based", "instances", "runs", "censored")
 _HOW = ("scheme", "odds", "correction", "ties", "weighting")
 COMMANDS = {
@@ -196,8 +170,8 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=plain,
         )
         for option in command.options:
-            flags, how = OPTIONS[option]
-            own.add_argument(*flags, **how)
+            settings: dict[str, Any] = {"flag": f"--{option.replace('_', '-')}"} | OPTIONS[option]
+            own.add_argument(settings.pop("flag"), **settings)
         if name == "serve":
             own.set_defaults(form="text", output=None)
             continue

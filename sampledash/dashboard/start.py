@@ -22,24 +22,18 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 # Page, name, icon, and what is behind the door.
 DOORS = (
     (
-        "explore",
-        "Explore",
-        ":material/show_chart:",
+        "explore", "Explore", ":material/show_chart:",
         "What does sampling do to a metric? Move n, m, k and watch it change.",
     ),
     (
-        "consistency",
-        "Check my ranks",
-        ":material/rule:",
+        "consistency", "Check my ranks", ":material/rule:",
         "Is my comparison right? Upload ranks; get the verdict for every pair.",
     ),
     (
-        "correct",
-        "Correct",
-        ":material/build:",
+        "correct", "Correct", ":material/build:",
         "Only sampled ranks left? See what can be repaired, and what cannot.",
     ),
-)
+)  # fmt: skip
 
 LAB = "Only ratings or clicks? Upload them, train recommenders, and see whether a sample misleads"
 

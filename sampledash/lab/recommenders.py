@@ -308,96 +308,64 @@ FAMILIES = {
     kind.name: kind
     for kind in (
         Family(
-            "iALS",
-            "matrix factorisation of who took what, every pair counted",
-            f"{KRICHENE}: recommender X",
-            _ials,
+            "iALS", "matrix factorisation of who took what, every pair counted",
+            f"{KRICHENE}: recommender X", _ials,
             (_D16, Knob("alpha", 0.2, "weight of the pairs not taken", 1e-6), _reg(10), _sweeps(5)),
         ),
         Family(
-            "itemCF",
-            "what a user took votes for items often taken along with it",
+            "itemCF", "what a user took votes for items often taken along with it",
             f"{KRICHENE}, eq. 27-30: recommenders Y (q=3 k=all) and Z (q=1 k=10)",
             lambda data, seed, q, k: item_cosine(data.matrix, q=q, k=k),
-            (
-                Knob("q", 1, "exponent of the cosine", 0.01, 100),
-                Knob(
-                    "k", np.inf, "neighbours that an item votes for", 1, whole=True, unlimited=True
-                ),
-            ),
+            (Knob("q", 1, "exponent of the cosine", 0.01, 100),
+             Knob("k", np.inf, "neighbours that an item votes for", 1, whole=True, unlimited=True)),
         ),
         Family(
             "AllRank-Regression",
             "matrix factorisation of ratings, the missing ones imputed and given a small weight",
-            f"{STECK}, eq. 13",
-            regression,
-            (_D50, _wm(0.05), _rm(2), _reg(0.05), _sweeps(6)),
+            f"{STECK}, eq. 13", regression, (_D50, _wm(0.05), _rm(2), _reg(0.05), _sweeps(6)),
             rated=True,
         ),
         Family(
             "AllRank-Binary-Logistic",
             "logistic factorisation: the highest rating against everything else",
-            f"{STECK}, eq. 10",
-            _logistic,
-            (
-                _D50,
-                _wm(0.02),
-                _reg(0.02),
-                Knob("steps", 20, "steps of L-BFGS", 1, 1000, whole=True),
-            ),
+            f"{STECK}, eq. 10", _logistic,
+            (_D50, _wm(0.02), _reg(0.02),
+             Knob("steps", 20, "steps of L-BFGS", 1, 1000, whole=True)),
         ),
         Family(
             "AllRank-Binary-Regression",
-            "least squares: the highest rating against everything else",
-            f"{STECK}, eq. 11",
-            _binary,
-            (_D50, _wm(0.01), _reg(0.03), _sweeps(15)),
+            "least squares: the highest rating against everything else", f"{STECK}, eq. 11",
+            _binary, (_D50, _wm(0.01), _reg(0.03), _sweeps(15)),
         ),
         Family(
-            "dense-SVD",
-            "matrix factorisation of ratings, the missing ones imputed at full weight",
-            f"{STECK}, eq. 13 with w_m = 1",
-            _svd,
-            (_D50, _rm(2), _reg(0.03)),
+            "dense-SVD", "matrix factorisation of ratings, the missing ones imputed at full weight",
+            f"{STECK}, eq. 13 with w_m = 1", _svd, (_D50, _rm(2), _reg(0.03)), rated=True,
+        ),
+        Family(
+            "observed-only", "matrix factorisation of ratings that ignores what is missing",
+            f"{STECK}, eq. 13 with w_m = 0", regression, (_D50, _rm(0), _reg(0.06), _sweeps(12)),
             rated=True,
         ),
         Family(
-            "observed-only",
-            "matrix factorisation of ratings that ignores what is missing",
-            f"{STECK}, eq. 13 with w_m = 0",
-            regression,
-            (_D50, _rm(0), _reg(0.06), _sweeps(12)),
-            rated=True,
+            "bestsellers-mean", "the same list for all: by mean rating",
+            f"{STECK}, bestseller list 1", _one_list(_mean), rated=True,
         ),
         Family(
-            "bestsellers-mean",
-            "the same list for all: by mean rating",
-            f"{STECK}, bestseller list 1",
-            _one_list(_mean),
-            rated=True,
+            "bestsellers-count", "the same list for all: by number of interactions",
+            f"{STECK}, bestseller list 2", _one_list(_count),
         ),
         Family(
-            "bestsellers-count",
-            "the same list for all: by number of interactions",
-            f"{STECK}, bestseller list 2",
-            _one_list(_count),
+            "bestsellers-top", "the same list for all: by number of highest ratings",
+            f"{STECK}, bestseller list 3", _one_list(_top),
         ),
         Family(
-            "bestsellers-top",
-            "the same list for all: by number of highest ratings",
-            f"{STECK}, bestseller list 3",
-            _one_list(_top),
-        ),
-        Family(
-            "EASE",
-            "linear item weights that rebuild each history without its own item",
-            "Steck, WWW 2019, eq. 8",
-            lambda data, seed, reg: ease(data.matrix, ridge=reg),
+            "EASE", "linear item weights that rebuild each history without its own item",
+            "Steck, WWW 2019, eq. 8", lambda data, seed, reg: ease(data.matrix, ridge=reg),
             (_reg(500),),
         ),
         Family("random", "uniform random scores: the floor", "", _chance),
     )
-}
+}  # fmt: skip
 
 #: The recommenders of Krichene & Rendle, by their name there.
 OF_THE_PAPERS = {"X": "iALS d=16 alpha=0.2 reg=10", "Y": "itemCF q=3 k=all", "Z": "itemCF q=1 k=10"}

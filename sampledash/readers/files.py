@@ -411,8 +411,7 @@ class Example(NamedTuple):
 #: ``sampledash/data/README.md`` tells where they come from, and what to cite when using them.
 EXAMPLES = {
     "paper-abc": Example(
-        "Three toy recommenders",
-        "A, B and C rank one relevant item in each of five instances.",
+        "Three toy recommenders", "A, B and C rank one relevant item in each of five instances.",
         "paper_abc.csv",
     ),
     "movielens-xyz": Example(
@@ -430,7 +429,7 @@ EXAMPLES = {
         "Nine recommenders rank 3,648 movies with 5 stars among all 3,883.",
         "movielens_steck.csv.gz",
     ),
-}
+}  # fmt: skip
 
 
 def bundled() -> Traversable:

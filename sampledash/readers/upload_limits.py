@@ -34,19 +34,16 @@ _PIECE = 2**20
 _CONVERT = "save the table as CSV"
 _SIGNATURES: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
     (
-        (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"),
-        "a zip archive or an Excel workbook",
+        (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"), "a zip archive or an Excel workbook",
         "save the sheet as CSV, or save one array with numpy.save",
     ),
     (
         tuple(bytes([0x80, protocol]) for protocol in (2, 3, 4, 5)),
-        "a Python pickle, which could run code and is never read",
-        _CONVERT,
+        "a Python pickle, which could run code and is never read", _CONVERT,
     ),
     ((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF"), "a picture or a PDF document", _CONVERT),
     (
-        (b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"),
-        "compressed with bzip2, xz or zstd",
+        (b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"), "compressed with bzip2, xz or zstd",
         "unpack it, or use gzip",
     ),
     ((b"ARROW1", b"SQLite format 3"), "an Arrow file or a database", _CONVERT),
@@ -57,7 +54,7 @@ _SIGNATURES: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
         "download the table itself, or save the sheet as CSV",
     ),
     ((b'{"', b"[{", b"[["), "JSON", _CONVERT),
-)
+)  # fmt: skip
 
 #: What is said of all instances or of each -> its symbol, what it counts, the least and the most.
 NUMBERS: dict[str, tuple[str, str, int, int]] = {
