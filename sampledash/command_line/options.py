@@ -170,7 +170,7 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=plain,
         )
         for option in command.options:
-            settings: dict[str, Any] = {"flag": f"--{option.replace('_', '-')}"} | OPTIONS[option]
+            settings = {"flag": f"--{option.replace('_', '-')}", **OPTIONS[option]}
             own.add_argument(settings.pop("flag"), **settings)
         if name == "serve":
             own.set_defaults(form="text", output=None)

@@ -63,7 +63,8 @@ WAYS: dict[str, tuple[str, dict[Any, str]]] = {
     "runs": ("Repetitions", {"averaged": "Averaged", "apart": "Each a system"}),
     "censored": (
         "Items missing from a run",
-        {"beyond": "Known to be beyond it", "tied": "Tied behind the ranked ones", "left-out": "Their queries left out"},
+        {"beyond": "Known to be beyond it", "tied": "Tied behind the ranked ones",
+         "left-out": "Their queries left out"},
     ),
     "instances": (
         "Instances", {"same": "All the same", "shared": "Those they share", "any": "As they are"},
