@@ -34,13 +34,7 @@ from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling, parse_sampling
 from sampledash.simulation import sample_ranks, simulate
 from sampledash.spectral import eigenvalues, resolution, retained
-from sampledash.stopping import (
-    Cost,
-    deciding_cutoff,
-    mean_stopping_cost,
-    proxy_cost,
-    stopping_cost,
-)
+from sampledash.stopping import Cost, deciding_cutoff, mean_stopping_cost, proxy_cost, stopping_cost
 
 __version__: str
 

@@ -1,17 +1,22 @@
 """A new row and nothing else: every surface offers and computes what it says."""
 
+import gzip
+import io
 import json
 from collections import Counter
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import sampledash as sd
 from sampledash.command_line import main
 from sampledash.correction import CORRECTIONS, vector
 from sampledash.correction import Kind as CorrectionKind
 from sampledash.metrics import KINDS, Kind
+from sampledash.readers.upload_limits import FORMATS, Format
 from sampledash.report.numbers import percent
 from sampledash.report.paragraph import paragraph
 from tests.dashboard.driver import Page
@@ -232,4 +237,70 @@ def test_a_metric_on_every_page() -> None:
     at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks")
     at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
     assert "RBP@4" in words(at)
+    assert not at.error
+
+
+def arrow_to_parquet(data: bytes) -> bytes:
+    written = io.BytesIO()
+    parquet.write_table(pa.ipc.open_file(pa.BufferReader(data)).read_all(), written)
+    return written.getvalue()
+
+
+def arrow(table: dict) -> bytes:
+    """A table in Arrow's file format, without the help of the reader."""
+    written, columns = io.BytesIO(), pa.table(table)
+    with pa.ipc.new_file(written, columns.schema) as file:
+        file.write_table(columns)
+    return written.getvalue()
+
+
+RANKS = {"system": ["A"] * 4 + ["B"] * 4, "instance": [*"wxyz"] * 2, "rank": [*A, *B], "n": [N] * 8}
+
+
+@pytest.fixture
+def _format(monkeypatch):
+    row = Format(b"ARROW1", "columns", arrow_to_parquet)
+    monkeypatch.setitem(FORMATS, "Arrow", row)
+
+
+def test_a_file_format_is_refused_without_its_row() -> None:
+    with pytest.raises(ValueError, match="is an Arrow file or a database; save the table"):
+        sd.read_rank_sets(io.BytesIO(arrow(RANKS)), name="r.arrow")
+
+
+@pytest.mark.usefixtures("_format")
+def test_a_file_format_in_python() -> None:
+    for data in (arrow(RANKS), gzip.compress(arrow(RANKS))):
+        sets = sd.read_rank_sets(io.BytesIO(data), name="r.arrow")
+        assert [(x.system, x.ranks.tolist(), x.n.tolist()) for x in sets] == [
+            ("A", [*A], [N] * 4),
+            ("B", [*B], [N] * 4),
+        ]
+    sampled = {"system": ["A"] * 3, "sampled_rank": [1, 3, 2], "n": [N] * 3, "m": [M] * 3}
+    (one,) = sd.read_sampled_ranks(io.BytesIO(arrow(sampled)), name="s.arrow")
+    assert (one.sampled_ranks.tolist(), set(one.m.tolist())) == ([1, 3, 2], {M})
+    taken = {"user": ["u", "u", "v"], "item": ["p", "q", "p"]}
+    data = sd.read_interactions(io.BytesIO(arrow(taken)), name="i.arrow")
+    assert (data.n_users, data.n_items, data.size) == (2, 2, 3)
+    with pytest.raises(ValueError, match=r"bad\.arrow cannot be read as Arrow: it is damaged"):
+        sd.read_rank_sets(io.BytesIO(arrow(RANKS)[:99]), name="bad.arrow")
+    lists = {"system": ["A"] * 3, "user": ["u", "u", "v"], "item": [*"pqp"], "score": [2.0, 1, 3]}
+    tested = {"user": ["u", "v"], "item": ["q", "p"]}
+    (ranked,) = sd.read_rank_sets(
+        io.BytesIO(arrow(lists)), name="l.arrow", qrels=io.BytesIO(arrow(tested)), n=N
+    )
+    assert ranked.ranks.tolist() == [2, 1]
+
+
+@pytest.mark.usefixtures("_format")
+def test_a_file_format_on_the_command_line_and_the_pages(tmp_path, capsys) -> None:
+    file = tmp_path / "ranks.arrow"
+    file.write_bytes(arrow(RANKS))
+    assert main(["check", str(file), "--metric", "AP", "--m", str(M), "--json"]) == 1
+    given = json.loads(capsys.readouterr().out)["pairs"]
+    main(["check", ranks_file(tmp_path), "--metric", "AP", "--m", str(M), "--json"])
+    assert given == json.loads(capsys.readouterr().out)["pairs"]
+    at = page("consistency", m=str(M), metrics=["AP"])
+    at.upload("ranks.arrow", arrow(RANKS))
+    assert "B > A" in words(at) or "A > B" in words(at)
     assert not at.error

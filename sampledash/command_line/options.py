@@ -80,56 +80,48 @@ COMMANDS = {
         "Is the order that sampling shows the true one? Exit code 0 where it is, 1 where the order "
         "of a pair is wrong or undecided at this m, 2 for bad input.",
         f"sampledash check {_DATA}/movielens_xyz.csv --metric Recall@10 --m 100",
-        ("files", "metric", "m", *_HOW, *_READING),
-        "verdicts",
+        ("files", "metric", "m", *_HOW, *_READING), "verdicts",
     ),
     "plan": Command(
         "How many negatives, or instances, show the true order, and what it costs to look at "
         "candidates in random order until the metric is decided.",
         f"sampledash plan {_DATA}/paper_abc.csv --metric Recall@10 --m 100",
-        ("files", "metric", "m", "probability", *_HOW, *_READING),
-        "verdicts",
+        ("files", "metric", "m", "probability", *_HOW, *_READING), "verdicts",
     ),
     "rank": Command(
         "True ranks, as CSV, from a table of scores with the columns system, instance, item, score "
         "and relevant (1 or 0; or --relevant), or from TREC runs or lists and their qrels. A "
         "folder of Parquet is ranked by DuckDB or another --engine; -o x.parquet writes Parquet.",
         f"sampledash rank {_DATA}/templates/run.txt --qrels {_DATA}/templates/qrels.txt --n 1000",
-        ("files", "relevant", "seen", "engine", *_READING),
-        "ranking",
+        ("files", "relevant", "seen", "engine", *_READING), "ranking",
     ),
     "count": Command(
         "A histogram of ranks, as CSV: smaller, and read wherever ranks are.",
-        f"sampledash count {_DATA}/movielens_xyz_ties.csv",
-        ("files", "engine", *_READING),
+        f"sampledash count {_DATA}/movielens_xyz_ties.csv", ("files", "engine", *_READING),
         "ranking",
     ),
     "correct": Command(
         "The vector of a correction: what to report at each sampled rank. With files of sampled "
         "ranks, estimates of the real metric and the range that these samples leave open.",
         "sampledash correct --metric Recall@10 --n 10000 --m 100 --correction CLS",
-        ("sampled", "metric", "n", "perhaps_m", "scheme", "odds", "correction"),
-        "estimates",
+        ("sampled", "metric", "n", "perhaps_m", "scheme", "odds", "correction"), "estimates",
     ),
     "table": Command(
         "What the real metric can be, given the sampled values that a paper prints.",
         f"sampledash table {_DATA}/printed_table.csv --metric Recall@10",
-        ("files", "metric", "n", "perhaps_m", "over", "scheme"),
-        "estimates",
+        ("files", "metric", "n", "perhaps_m", "over", "scheme"), "estimates",
     ),
     "report": Command(
         "The verdict with its settings, a paragraph for a paper and a script, as one HTML file.",
         f"sampledash report {_DATA}/movielens_xyz.csv --metric Recall@10 --m 100 -o report.html",
-        ("files", "metric", "m", *_HOW, *_READING),
-        "verdicts",
+        ("files", "metric", "m", *_HOW, *_READING), "verdicts",
     ),
     "serve": Command(
         "The dashboard in a browser, with these files opened in it, until it is stopped.",
         f"sampledash serve {_DATA}/movielens_xyz.csv --port 8501",
-        ("shown", "port", "address", "base_path"),
-        "serving",
+        ("shown", "port", "address", "base_path"), "serving",
     ),
-}
+}  # fmt: skip
 
 
 _SECRET = "pass|pwd|token|secret|key|credential|signature|auth"
@@ -170,7 +162,7 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=plain,
         )
         for option in command.options:
-            settings = {"flag": f"--{option.replace('_', '-')}", **OPTIONS[option]}
+            settings: dict[str, Any] = {"flag": f"--{option.replace('_', '-')}", **OPTIONS[option]}
             own.add_argument(settings.pop("flag"), **settings)
         if name == "serve":
             own.set_defaults(form="text", output=None)
@@ -179,7 +171,7 @@ def parser() -> argparse.ArgumentParser:
         if name != "report":
             form = own.add_mutually_exclusive_group()
             for kind in _FORMS:
-                how = {"action": "store_const", "const": kind, "help": f"as {kind}"}
+                how: dict[str, Any] = {"action": "store_const", "const": kind, "help": f"as {kind}"}
                 form.add_argument(f"--{kind}", dest="form", **how)
         own.set_defaults(form="csv" if name in FILES else "text")
     return root

@@ -282,7 +282,7 @@ def weights_of_file(source: bytes, n: int, name: str) -> Floats:
     if kind == "text":
         check_utf8(data, name)
         return weights_of_text(data.decode().removeprefix("\ufeff"), n, name)
-    if kind == "parquet":
+    if kind == "columns":
         raise ReadError(f"{name} is a Parquet file: save the weights as CSV")
     array = load_array(data, name)
     if array.dtype.names is not None or array.ndim != 1:

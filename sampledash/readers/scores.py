@@ -162,7 +162,7 @@ def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
     if kind == "array":
         return None
     try:
-        if kind == "parquet":
+        if kind == "columns":
             table = pd.read_parquet(io.BytesIO(data), dtype_backend="pyarrow")
         else:
             check_utf8(data, name)

@@ -62,7 +62,7 @@ def read_table(data: bytes, name: str, kind: FileKind) -> tuple[Layout, pd.DataF
 
     The columns of the frame are called 0, 1, 2 ...; one that means nothing to us may lack.
     """
-    read = {"text": text_table, "parquet": parquet_table, "array": _array_table}
+    read = {"text": text_table, "columns": parquet_table, "array": _array_table}
     return read[kind](data, name)
 
 

@@ -421,7 +421,7 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
     """Whether a file is a list or test items, by its header."""
     if kind == "array":
         return None
-    if kind == "parquet":
+    if kind == "columns":
         try:
             headers = parquet.read_schema(io.BytesIO(data)).names
         except Exception:  # pyarrow raises many kinds; the reader of tables tells what is wrong
@@ -446,7 +446,7 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
 def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "list"]) -> Trec:
     """Parse a list or test items; a cell that lacks or is none, and what repeats, are refused."""
     source_of = partial(_columns_of_list, own=own)
-    if kind == "parquet":
+    if kind == "columns":
         source, cells = parquet_table(data, name, source_of, ("system", "user", "item"))
     else:
         check_utf8(data, name)

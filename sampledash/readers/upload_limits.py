@@ -11,7 +11,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -21,10 +21,21 @@ from sampledash.checks import LARGEST_N, shown, text
 from sampledash.sampled_rank_sets import MOST_PLACES
 
 PathOrBuffer = str | Path | BinaryIO
-FileKind = Literal["text", "parquet", "array"]
+FileKind = Literal["text", "columns", "array"]
 
+
+@dataclass(frozen=True)
+class Format:
+    """A binary format: its first bytes, what it holds, and how it becomes Parquet."""
+
+    magic: bytes
+    kind: FileKind
+    to_parquet: Callable[[bytes], bytes] = bytes  # that of columns; readers read Parquet
+
+
+#: Every binary format by its name; a new one is a row here. Arrays are numpy's own.
+FORMATS = {"Parquet": Format(b"PAR1", "columns"), "a numpy array": Format(b"\x93NUMPY", "array")}
 _GZIP = b"\x1f\x8b"
-_BINARY: dict[bytes, FileKind] = {b"PAR1": "parquet", b"\x93NUMPY": "array"}
 _RATIO = 100  # ranks pack about 3 to 20 times; a bomb a thousand times
 _MOST_MEMBERS = 100_000  # packers that write blocks make one of 64 KiB or more
 _PLAIN = 16 * 2**20  # so much may be as regular as it likes
@@ -221,7 +232,16 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
             "for pasted text use parse_rank_text"
         )
     check_size(len(data), name, limit=limit)
-    return unpacked(data, name, limit) if data.startswith(_GZIP) else data, name
+    data = unpacked(data, name, limit) if data.startswith(_GZIP) else data
+    for label, row in FORMATS.items():
+        if data.startswith(row.magic):
+            try:
+                return row.to_parquet(data), name
+            except Exception as error:  # each library raises its own kinds
+                raise ReadError(
+                    f"{name} cannot be read as {label}: it is damaged or cut off; write it again"
+                ) from error
+    return data, name
 
 
 def unpacked(data: bytes, name: str, limit: Limit = BYTES) -> bytes:
@@ -269,16 +289,16 @@ def kind_of(data: bytes, name: str) -> FileKind:
     """What this is by its content, whatever its name says."""
     if not data[:4096].strip() and not data.strip():
         raise ReadError(f"{name} is empty: give a header line and one line for each row")
-    for magic, kind in _BINARY.items():
-        if data.startswith(magic):
-            return kind
+    for row in FORMATS.values():
+        if data.startswith(row.magic):
+            return row.kind
     head = b"".join(data[:64].lower().split())  # JSON may be indented
     for beginnings, what, remedy in _SIGNATURES:
         if data.startswith(beginnings) or head.startswith(beginnings):
             raise ReadError(f"{name} is {what}; {remedy}")
     if b"\0" in data[:65536]:
         raise ReadError(
-            f"{name} is neither text nor Parquet nor a numpy array: it holds zero bytes; save the "
+            f"{name} is neither text nor {' nor '.join(FORMATS)}: it holds zero bytes; save the "
             "table as CSV in UTF-8"
         )
     return "text"

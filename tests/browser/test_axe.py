@@ -11,7 +11,7 @@ from tests.session import serve
 
 # Rules that Streamlit breaks by itself.
 STREAMLIT = {
-    "presentation-role-conflict",  # where a file is dropped there is a role and a tabindex
+    "presentation-role-conflict"  # where a file is dropped there is a role and a tabindex
 }
 PLAIN = 'import streamlit as st\nst.title("Plain")\nst.file_uploader("File")\n'
 LOOKS = ((1280, "light"), (390, "dark"))

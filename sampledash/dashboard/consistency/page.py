@@ -18,13 +18,7 @@ from sampledash.comparison.verdict import CODES
 from sampledash.correction import USABLE, labelled, usable, weighs
 from sampledash.dashboard import cache, live, page, ranks, sliders, state, theme
 from sampledash.dashboard.consistency import cut, instead, pictures, tabs, words
-from sampledash.dashboard.consistency.result import (
-    MOST_PAIRS,
-    Focus,
-    Question,
-    Result,
-    compute,
-)
+from sampledash.dashboard.consistency.result import MOST_PAIRS, Focus, Question, Result, compute
 from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import Source

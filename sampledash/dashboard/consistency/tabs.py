@@ -19,12 +19,7 @@ from sampledash.correction import USABLE, usable
 from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.cache import Key
 from sampledash.dashboard.consistency import instead, pictures, words
-from sampledash.dashboard.consistency.result import (
-    MOST_OVER_M,
-    MOST_PAIRS,
-    SEED,
-    Focus,
-)
+from sampledash.dashboard.consistency.result import MOST_OVER_M, MOST_PAIRS, SEED, Focus
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.report.escape import escaped, plain, system_name
 from sampledash.report.html import html_report
