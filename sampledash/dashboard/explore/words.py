@@ -41,7 +41,7 @@ def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
         return "Nothing is ranked above rank 1, so every sample shows it at rank 1."
     share = float(sampling.share_above(rank))
     items = f"{count(above)} items above" if above > 1 else "1 item above"
-    if share * sampling.m >= above - 1e-9:
+    if sampling.design.distinct and sampling.m == sampling.n - 1:
         return f"The sample holds every one of the {items}: nothing is lost."
     start = (
         f"Of the {items}, on average {decimal(sampling.m * share)} enter the sample, so true rank "
