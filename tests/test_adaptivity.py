@@ -109,3 +109,9 @@ def test_m_follows_n_where_it_rises_or_falls_with_n(m: tuple[int, ...], follows:
     n = np.repeat([50, 100, 200], 2)
     assert _follows(n, np.repeat(m, 2)) == follows
     assert not _follows(n, np.array([5, 6, 9, 9, 20, 20]))
+
+
+def test_a_set_says_up_to_three_numbers_of_negatives() -> None:
+    for drawn, written in (([5, 9, 7], "5 or 7 or 9"), ([5, 6, 7, 8], "mixed")):
+        one = SampledRankSet("A", [1] * len(drawn), 50, drawn)
+        assert repr(one).endswith(f"n = 50, m = {written})")

@@ -736,3 +736,17 @@ def test_a_table_of_one_system_says_its_range(tmp_path, capsys) -> None:
     (sentence,) = answer["sentences"]
     assert "Alone" in sentence
     assert all(percent(end) in sentence for end in ends)
+
+
+def test_a_vector_fitted_to_odds(capsys) -> None:
+    words = ["--metric", "AP", "--n", "60", "--m", "5", "--scheme", "popularity", "--odds", "2"]
+    _, answer = asked(capsys, "correct", *words)
+    sampling = sd.Sampling(60, 5, "popularity", 2.0)
+    assert answer["values"] == sd.correction("CLS").fit("AP", sampling).values.tolist()
+
+
+def test_json_keeps_letters_as_they_are(tmp_path, capsys) -> None:
+    file = tmp_path / "ranks.csv"
+    file.write_text("system,rank,n\nÜ,1,9\nB,2,9\n", encoding="utf-8")
+    main(["check", str(file), "--metric", "AP", "--m", "3", "--json"])
+    assert '"Ü"' in capsys.readouterr().out

@@ -199,6 +199,16 @@ def test_means_lie_on_a_lattice_where_values_do(metric, options, m, half) -> Non
         assert gaps[gaps > 1e-12].min() == pytest.approx(2 * half)
 
 
+def test_the_largest_part_of_a_mean_is_that_of_a_draw_where_draws_add_alike() -> None:
+    ranks = sd.RankSet("S", [1, 5, 2], [20, 20, 20])
+    run = Run(sd.parse_metric("AUC"), ranks, 4, Protocol.of({}))
+    assert run.largest_term() == pytest.approx(1 / 4 / 3)
+    assert run.largest_term(by_draw=False) == pytest.approx(1 / 3)
+    of_two = sd.RankSet("S", [1, 5, 2], [20, 20, 3])
+    run = Run(sd.parse_metric("AP"), of_two, 4, Protocol.of({"scheme": WITHOUT}))
+    assert run.largest_term() == pytest.approx(1 / 3)  # an exact value may be anything in 0..1
+
+
 def test_an_instance_with_fewer_negatives_is_exact_beside_corrected_ones() -> None:
     protocol = Protocol.of({"scheme": "without-replacement", "correction": "BV 1e-6"})
     ranks = sd.RankSet("S", [1, 30, 2], [60, 60, 5])

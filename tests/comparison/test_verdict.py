@@ -223,9 +223,10 @@ def test_a_wrong_answer_is_found(monkeypatch) -> None:
     assert check(Case(rows, WITHOUT), "uncorrected", Counter())
 
 
-def test_the_worst_pairs_come_first() -> None:
+@pytest.mark.parametrize("seed", range(10, 18))
+def test_the_worst_pairs_come_first(seed: int) -> None:
     """By state, by how many metrics say so, by how late they get right, by the chance."""
-    rng = np.random.default_rng(12)
+    rng = np.random.default_rng(seed)
     sets = [sd.RankSet(x, rng.integers(1, 60, 12), 60) for x in "PQRSTU"]
     metrics = [sd.parse_metric(text) for text in ("AP", "Recall@3", "Recall@10", "NDCG@5")]
     pairs = Pairs.of(metrics, sets, 5, Protocol.of({"scheme": WITH}))
@@ -243,6 +244,5 @@ def test_the_worst_pairs_come_first() -> None:
         return worst, -len(late), -max(late), low
 
     every = sorted(range(pairs.pairs), key=badness)
-    assert len({badness(pair)[:2] for pair in every}) > 2
     assert pairs.worst_pairs(7) == every[:7]
     assert pairs.worst_pairs(99) == every

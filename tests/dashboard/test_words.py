@@ -41,6 +41,7 @@ def test_numbers_as_they_are_written():
         "n must be at least 2, got 1": "n must be at least 2, got 1.",
         "m = 20000 is too large": "m = 20,000 is too large.",
         "unknown metric 'x'": "Unknown metric 'x'.",
+        "is it k?": "Is it k?",
         "rank 1.23456 is odd": "Rank 1.23456 is odd.",
         "line 1000: '05/01/2020' is no date such as 2026-01-31": (
             "Line 1,000: '05/01/2020' is no date such as 2026-01-31."
@@ -219,6 +220,10 @@ consistency.leaders(np.array([200, 400]), ["X", "Z"], SHARES)
 consistency.leaders(np.array([1, 10, 400]), ["X"], np.array([[0.5], [0.2], [0.0]]))
     | Most at rank 1: X (50.00 %). Most at rank 11 to 400: none.
 consistency.scatter_note([0.1, 0.9], [0.2, 0.1]) | Repeated runs would agree…
+consistency.leaders(np.array([2, 9]), ["X", "Z"], np.array([[0.0, 0.5], [0.2, 0.1]]))
+    | Most at rank 1 to 2: Z (50.00 %). Most at rank 3 to 9: X (20.00 %).
+consistency.anything_to_order("Y", "X", 0.001, (-0.005, 0.02), 0.3, 1) | …; p = 0.3000.
+consistency.scatter_note([0.1, 0.2, 0.9], [0.1, 0.1, 0.1]) | Repeated runs scatter about as much…
 consistency.scatter_note([0.1, 0.6], [0.2, 0.1]) | Repeated runs scatter about as much…
 consistency.repeated("P", "Q", 0.67, 200, 0.651)
     | 134 of 200 runs show P ahead of Q (67.00 %); the exact chance is 65.10 %.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sampledash.comparison.means import expected_mean
 from sampledash.estimation import linear_programme
-from sampledash.estimation.bounds import ahead, bounds, bounds_from_table, confidence_range
+from sampledash.estimation.bounds import ahead, bounds, bounds_from_table, confidence_range, decided
 from sampledash.metrics import metric
 from sampledash.rank_sets import RankSet
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -129,6 +129,10 @@ def test_values_at_the_ends_of_0_to_1_are_values() -> None:
 )  # fmt: skip
 def test_who_is_ahead_of_all_others(spans, place) -> None:
     assert ahead(spans) == place
+
+
+def test_how_many_spans_decide() -> None:
+    assert decided([(-0.2, -0.1), (0.1, 0.2), (-0.1, 0.1), (0.0, 0.1), None]) == 2
 
 
 def test_many_negatives_are_constrained_at_some_places() -> None:

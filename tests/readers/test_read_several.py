@@ -225,3 +225,10 @@ def test_the_preview_says_what_was_made_of_them():
 def test_a_summary_names_five_systems(size: int, listed: str) -> None:
     text = "system,rank,n\n" + "".join(f"{x},3,9\n" for x in "ABCDEF"[:size])
     assert f"{size} systems ({listed}), " in str(summary(text))
+
+
+def test_ranks_that_look_sampled_are_doubted_by_the_fewest_candidates() -> None:
+    text = "system,rank,n\n" + "".join(f"{x},{i % 90 + 1},{n}\n" for i in range(200)
+                                       for x, n in (("A", 5000), ("B", 9000)))  # fmt: skip
+    (doubt,) = summary(text).doubts
+    assert doubt.startswith("The largest rank is 90 of n = 5,000: are these ranks among sampled")

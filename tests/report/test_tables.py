@@ -184,6 +184,8 @@ def test_intervals_become_two_columns():
     assert head[3:5] == ["interval_low", "interval_high"]
     assert row[3:5] == ["-0.001", "0.026"]
     assert "$p$ (Holm)" in as_latex(table)
+    unknown = pd.DataFrame({"interval": [(0.25, 0.5), None]})
+    assert as_csv(unknown) == "interval_low,interval_high\n0.25,0.5\n,\n"
 
 
 def test_odd_tables():
