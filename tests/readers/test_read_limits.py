@@ -161,7 +161,7 @@ def test_text_that_repeats_in_parquet_does_not_unfold():
 
 def test_columns_of_parquet_that_nobody_reads_may_be_large(monkeypatch):
     rows = np.arange(1, 20_001)
-    table = pa.table({"rank": rows, "value": np.zeros(len(rows))})
+    table = pa.table({"rank": rows, "value": np.zeros(len(rows)), "other": np.ones(len(rows))})
     content = io.BytesIO()
     parquet.write_table(table, content, compression="gzip", use_dictionary=False)
     assert len(content.getvalue()) < 90_000

@@ -197,7 +197,7 @@ def test_odd_tables():
     assert as_csv(twice) == "m,m\n7,0.5\n"
     nameless = pd.DataFrame({"AP": np.array([1, 2.5], dtype=object)}, index=[7, 9])
     assert as_csv(nameless) == ",AP\n7,1\n9,2.5\n"
-    whole = pd.DataFrame({"rank estimate": [np.int64(1), 2.5]})
+    whole = pd.DataFrame({"rank estimate": [np.int64(1), 2.5]}, dtype=object)
     assert [row[0] for row in cells(as_markdown(whole))[2:]] == ["1.00", "2.50"]
     empty = pd.DataFrame({"better": [], "worse": [], "m": []})
     assert as_csv(empty) == "better,worse,m\n"
