@@ -30,7 +30,7 @@ types leftovers rows
 checks schemes
 metrics
 sampling rank_sets
-expectation sampled_rank_sets quadrature stopping evaluator
+expectation sampled_rank_sets quadrature stopping evaluator grids
 least_squares
 spectral
 correction
@@ -235,6 +235,12 @@ def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:
         names = {name for rows in REGISTRIES.values() for name in rows}
         compared += [f"{path.name}: {name}" for name in quoted & names]
     assert compared == []
+
+
+def test_the_command_line_needs_the_dashboard_for_its_report_alone() -> None:
+    above = {path.stem for path in MODULES if part_of(path) == "command_line"
+             and any(name.startswith("sampledash.dashboard") for name in imports(path))}  # fmt: skip
+    assert above == {"verdicts"}
 
 
 def test_objects_do_not_change_but_for_those_that_are_meant_to() -> None:

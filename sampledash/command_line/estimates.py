@@ -14,8 +14,6 @@ import pandas as pd
 
 from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
-from sampledash.dashboard.estimate import words
-from sampledash.dashboard.explore.words import drawn
 from sampledash.estimation.bounds import Range, ahead, bounds_from_table, unless_contradicted
 from sampledash.estimation.estimate import by_reading, compare, interval
 from sampledash.estimation.linear_programme import Shape
@@ -23,7 +21,8 @@ from sampledash.metrics import Metric
 from sampledash.readers.files import read_sampled_ranks
 from sampledash.readers.printed_table import PrintedRow, read_printed
 from sampledash.readers.upload_limits import check_utf8, kind_of, load
-from sampledash.report.sentences import cutoff_holds_all
+from sampledash.report import estimates as words
+from sampledash.report.sentences import cutoff_holds_all, drawn
 from sampledash.report.tables import vector_json
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 _NOISE = 1e-12  # what rounding makes of 1
+SAME = 1e-9  # values that are closer are written as the same
 
 
 def count(value: float) -> str:

@@ -18,6 +18,7 @@ from sampledash.estimation.estimate import OVERSHOOT
 from sampledash.estimation.estimate import outside as reason
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, in_runs, listed, percent
+from sampledash.sampling import Sampling
 from sampledash.types import Floats
 
 MOST_NAMED = 3  # systems that a sentence can name one by one
@@ -235,3 +236,17 @@ to 100 % where that lessens its bias, and then so may their mean.']
 def first_named(names: Sequence[str]) -> str:
     """A few names in a sentence, three at most."""
     return listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
+
+
+def drawn(sampling: Sampling) -> str:
+    """How the negatives are drawn, as the start of a sentence.
+
+    Examples
+    --------
+    >>> drawn(Sampling(10_000, 100, "without-replacement"))
+    'With 100 of 9,999 negatives'
+    """
+    m, pool = count(sampling.m), count(sampling.n - 1)
+    if sampling.design.distinct:
+        return f"With {m} of {pool} negatives"
+    return f"With {m} negatives drawn {sampling.design.words} from {pool}"

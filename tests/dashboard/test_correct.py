@@ -8,7 +8,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.dashboard.correct.result import Prior, stretched
-from sampledash.dashboard.explore.result import LIMIT
+from sampledash.grids import LIMIT
 from sampledash.report.numbers import percent
 from sampledash.report.tables import read_vector_json, vector_json
 from tests.dashboard.driver import Page, array

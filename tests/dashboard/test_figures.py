@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import binom, norm
 
 import sampledash as sd
+from sampledash import grids as grid
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.consistency import pictures as consistency
 from sampledash.dashboard.correct import pictures as correct
 from sampledash.dashboard.explore import pictures as explore
-from sampledash.dashboard.explore import result as grid
 from sampledash.rank_sets import rank_distribution_at
 
 N, M = 10_000, 100
@@ -63,7 +63,7 @@ def test_the_fall_of_a_sampled_cutoff_is_resolved(k, scheme):
 
 
 def test_the_grid_of_m_keeps_flips_and_the_edges_of_ranks_cover_every_rank():
-    found = consistency.m_grid(3_686, [11, 970, 969, 99_999])
+    found = grid.m_grid(3_686, [11, 970, 969, 99_999])
     assert {11, 969, 970, 1, 3_686} <= set(found.tolist())
     assert len(found) <= 400
     for largest in (2, 7, 150, 1393, 3687, 10_000, 10**9):

@@ -19,9 +19,9 @@ from sampledash.correction import USABLE, labelled, usable, weighs
 from sampledash.dashboard import cache, live, page, ranks, sliders, state, theme
 from sampledash.dashboard.consistency import cut, instead, pictures, tabs, words
 from sampledash.dashboard.consistency.result import MOST_PAIRS, Focus, Question, Result, compute
-from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import Source
+from sampledash.grids import LIVE
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.rank_sets import RankSet

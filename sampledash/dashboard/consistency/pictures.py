@@ -19,12 +19,12 @@ from sampledash.comparison.order import TIED
 from sampledash.dashboard import theme
 from sampledash.dashboard.consistency.result import Focus
 from sampledash.dashboard.consistency.words import MOST_FLIPS, tile
+from sampledash.grids import MOST_POINTS, m_grid
 from sampledash.report.escape import plain
 from sampledash.report.numbers import count, in_runs, percent
 from sampledash.types import Flags, Floats, Ints
 
 WIDE = 4  # metrics up to which a tile holds words, on a phone too
-MOST_POINTS = 160  # of a curve over m, besides its flips
 MOST_EXACT = 4  # systems whose exact lines are all drawn
 _ROW = 34  # pixels of a pair in a dot plot
 _BARS = 30  # of a histogram
@@ -37,12 +37,6 @@ CURVE = 380  # pixels
 _M_AXIS = "m, negatives (log scale)"
 # What a verdict looks like.
 _STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
-
-
-def m_grid(m_max: int, keep: Sequence[int] = ()) -> Ints:
-    """Values of m for a curve: a log ladder from 1 to m_max with those to keep."""
-    ladder = np.geomspace(1, m_max, MOST_POINTS).round().astype(np.int64)
-    return np.unique([*ladder, *(m for m in keep if 1 <= m <= m_max)])
 
 
 def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:

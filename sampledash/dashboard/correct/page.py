@@ -16,9 +16,9 @@ from sampledash.correction import LABELS, Correction
 from sampledash.dashboard import cache, live, page, sliders, state, theme
 from sampledash.dashboard.correct import pictures, result, tabs, words
 from sampledash.dashboard.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
-from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import LOST, lost, pasted, uploaded
+from sampledash.grids import LIVE
 from sampledash.readers.pasted import weights_of_file, weights_of_text
 from sampledash.report import numbers as text
 from sampledash.report.escape import escaped

@@ -13,7 +13,7 @@ from sampledash.correction import Correction
 from sampledash.dashboard import theme
 from sampledash.dashboard.correct.result import Tradeoff
 from sampledash.dashboard.correct.words import root
-from sampledash.dashboard.explore.result import rank_grid
+from sampledash.grids import rank_grid
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from sampledash.comparison.order import true_order
 from sampledash.correction import CORRECTIONS, LABELS, Correction, Fit, correction, labelled
 from sampledash.dashboard import cache, state
-from sampledash.dashboard.explore.result import LIVE, MOST, jumps, rank_grid
 from sampledash.expectation import resize_prior
+from sampledash.grids import LIVE, MOST, jumps, rank_grid
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet

@@ -16,9 +16,9 @@ from sampledash.dashboard import cache, page
 from sampledash.dashboard.consistency import pictures as over_m
 from sampledash.dashboard.correct import pictures, result, words
 from sampledash.dashboard.correct.result import MOVIELENS, MOVIELENS_M, Question
-from sampledash.dashboard.explore.result import LIVE
 from sampledash.dashboard.state import spelled
 from sampledash.estimation.estimate import full_cutoff
+from sampledash.grids import LIVE, m_grid
 from sampledash.metrics import Metric
 from sampledash.readers.files import example
 from sampledash.report.escape import escaped
@@ -149,7 +149,7 @@ def movielens_curves(metric: Metric, recipe: Correction, m: int) -> None:
     wrong = np.any([found.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
     known = found.m_values[keep]
     # The nearest known m to each of the ladder's: a fitted correction is not known at every one.
-    wanted = np.searchsorted(known, over_m.m_grid(MOVIELENS_M, [m, *flips]))
+    wanted = np.searchsorted(known, m_grid(MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     page.picture(
         over_m.curves(

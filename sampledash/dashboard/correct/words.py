@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sampledash.correction import Correction, Fit
-from sampledash.dashboard.explore.words import SAME
 from sampledash.metrics import Metric
-from sampledash.report.numbers import count, gamma, percent
+from sampledash.report.numbers import SAME, count, gamma, percent
 from sampledash.report.templates import inline, template, texts
 from sampledash.sampling import Sampling
 

@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.correction import USABLE, usable, weighs
 from sampledash.dashboard import cache, page, sliders, state
 from sampledash.dashboard.correct.page import metric_choice
-from sampledash.dashboard.estimate import pictures, result, words
+from sampledash.dashboard.estimate import pictures, result
 from sampledash.dashboard.estimate.result import DATA
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
@@ -29,6 +29,7 @@ from sampledash.readers.assemble import Opened
 from sampledash.readers.files import example, lacks, sampled_sets
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ZeroBasedRanks
+from sampledash.report import estimates as words
 from sampledash.report.escape import escaped, short_name, system_name
 from sampledash.report.numbers import count, percent, span, unbroken
 from sampledash.report.sentences import outside

@@ -14,8 +14,6 @@ import pandas as pd
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.correction import USABLE, Correction, usable
 from sampledash.dashboard import cache
-from sampledash.dashboard.estimate import words
-from sampledash.dashboard.explore.result import rank_grid
 from sampledash.estimation.bounds import (
     Range,
     ahead,
@@ -34,10 +32,12 @@ from sampledash.estimation.rank_distribution import (
     rank_distribution,
 )
 from sampledash.estimation.vectors import gamma_table
+from sampledash.grids import rank_grid
 from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet
 from sampledash.readers.files import example
 from sampledash.readers.printed_table import PrintedTable, read_printed
+from sampledash.report import estimates as words
 from sampledash.report.escape import system_name
 from sampledash.report.sentences import cutoff_holds_all, outside
 from sampledash.rows import Live

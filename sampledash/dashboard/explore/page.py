@@ -14,14 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.dashboard import live, page, sliders, state, theme
 from sampledash.dashboard.explore import pictures, words
 from sampledash.dashboard.explore import result as results
-from sampledash.dashboard.explore.result import (
-    LARGEST_POSTERIOR,
-    LIVE,
-    MOST,
-    Question,
-    Result,
-    rank_grid,
-)
+from sampledash.dashboard.explore.result import LARGEST_POSTERIOR, Question, Result
+from sampledash.grids import LIVE, MOST, rank_grid
 from sampledash.report.numbers import count, decimal, percent
 from sampledash.report.sentences import cutoff_holds_all
 from sampledash.sampling import Sampling

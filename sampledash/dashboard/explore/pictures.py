@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.dashboard import theme
-from sampledash.dashboard.explore.result import LIMIT
+from sampledash.grids import LIMIT
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints

@@ -5,25 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampledash.metrics import Metric
-from sampledash.report.numbers import count, decimal, equals, percent
+from sampledash.report.numbers import SAME, count, decimal, equals, percent
+from sampledash.report.sentences import drawn
 from sampledash.report.templates import template
 from sampledash.sampling import Sampling
-
-SAME = 1e-9  # closer is rounding
-
-
-def drawn(sampling: Sampling) -> str:
-    """How the negatives are drawn, as the start of a sentence.
-
-    Examples
-    --------
-    >>> drawn(Sampling(10_000, 100, "without-replacement"))
-    'With 100 of 9,999 negatives'
-    """
-    m, pool = count(sampling.m), count(sampling.n - 1)
-    if sampling.design.distinct:
-        return f"With {m} of {pool} negatives"
-    return f"With {m} negatives drawn {sampling.design.words} from {pool}"
 
 
 def sentence(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> str:

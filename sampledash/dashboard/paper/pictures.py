@@ -17,8 +17,8 @@ from sampledash.dashboard.correct import pictures as correct
 from sampledash.dashboard.correct.result import MOVIELENS, Prior, expected
 from sampledash.dashboard.explore import pictures as explore
 from sampledash.dashboard.explore.result import curves as expected_curves
-from sampledash.dashboard.explore.result import rank_grid
 from sampledash.dashboard.sliding import scatter
+from sampledash.grids import m_grid, rank_grid
 from sampledash.metrics import Metric, parse_metric
 from sampledash.papers.krichene import WITH
 from sampledash.protocol import Protocol
@@ -64,7 +64,7 @@ def _exact(_: Metric, dark: bool) -> go.Figure:
 
 def _toy(metric: Metric, dark: bool) -> go.Figure:
     sets, protocol = example(TOY), Protocol.of({"scheme": WITH})
-    grid = consistency.m_grid(N - 1, [DRAWN])
+    grid = m_grid(N - 1, [DRAWN])
     found = cache.orders((metric,), sets, N - 1, protocol, shared=True)
     means = found.means[np.searchsorted(found.m_values, grid), :, 0]
     names, exact = [x.system for x in sets], [mean(metric, x) for x in sets]

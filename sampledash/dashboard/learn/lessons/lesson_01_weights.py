@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.explore.result import rank_grid
 from sampledash.dashboard.learn.lesson import N, Numbers, text_of
 from sampledash.dashboard.sliding import Curve
+from sampledash.grids import rank_grid
 
 TEXT = text_of("lesson_01_weights")
 

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
 from sampledash.dashboard.explore import words as explore
-from sampledash.dashboard.explore.result import jumps, rank_grid
 from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, M, N, Numbers, text_of
 from sampledash.dashboard.sliding import Curve
+from sampledash.grids import jumps, rank_grid
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 

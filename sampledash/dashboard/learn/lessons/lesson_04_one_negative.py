@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.explore.result import rank_grid
 from sampledash.dashboard.learn.lesson import (
     METRIC,
     WITHOUT,
@@ -22,6 +21,7 @@ from sampledash.dashboard.learn.lesson import (
 )
 from sampledash.dashboard.learn.lessons.lesson_03_softness import sampled
 from sampledash.dashboard.sliding import Curve
+from sampledash.grids import rank_grid
 from sampledash.report.numbers import count
 from sampledash.report.sentences import negatives
 

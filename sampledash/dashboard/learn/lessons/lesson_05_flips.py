@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import CHIPS, WITHOUT, Link, M, N, Numbers, order, text_of
 from sampledash.dashboard.sliding import Curve
+from sampledash.grids import m_grid
 from sampledash.papers.krichene import WITH
 from sampledash.readers.files import EXAMPLES
 from sampledash.report.numbers import count, percent

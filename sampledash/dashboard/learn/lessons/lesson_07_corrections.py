@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.explore.result import rank_grid
 from sampledash.dashboard.learn.lesson import WITHOUT, M, N, Numbers, movielens, text_of
 from sampledash.dashboard.sliding import Curve
+from sampledash.grids import rank_grid
 from sampledash.report.numbers import gamma, percent
 
 TEXT = text_of("lesson_07_corrections")

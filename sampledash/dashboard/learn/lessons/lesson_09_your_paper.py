@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, order, text_of
 from sampledash.dashboard.sliding import Curve
+from sampledash.grids import m_grid
 from sampledash.report.sentences import negatives
 
 TEXT = text_of("lesson_09_your_paper")

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.consistency.pictures import m_grid
 from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
 from sampledash.dashboard.sliding import Curve
+from sampledash.grids import m_grid
 from sampledash.report.numbers import count
 
 TEXT = text_of("lesson_10_stop_when_decided")
