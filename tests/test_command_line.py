@@ -750,3 +750,17 @@ def test_json_keeps_letters_as_they_are(tmp_path, capsys) -> None:
     file.write_text("system,rank,n\nÜ,1,9\nB,2,9\n", encoding="utf-8")
     main(["check", str(file), "--metric", "AP", "--m", "3", "--json"])
     assert '"Ü"' in capsys.readouterr().out
+
+
+def test_relevant_items_in_a_table_of_their_own(tmp_path, capsys) -> None:
+    scores, relevant = tmp_path / "scores.csv", tmp_path / "relevant.csv"
+    values = {"u": (0.9, 0.5, 0.1), "v": (0.2, 0.8, 0.4)}
+    rows = [
+        f"A,{u},{i},{x}" for u, each in values.items() for i, x in zip("pqr", each, strict=True)
+    ]
+    scores.write_text("\n".join(["system,instance,item,score", *rows]) + "\n")
+    relevant.write_text("instance,item\nu,q\nv,r\nv,p\n")
+    assert main(["rank", str(scores), "--relevant", str(relevant)]) == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    ranks = table.groupby("instance")["rank"].apply(sorted).to_dict()
+    assert ranks == {"u": [2], "v": [2, 3]}

@@ -129,3 +129,11 @@ def test_ranks_of_a_split():
 )
 def test_what_cannot_be_ranked_is_refused(scores, relevant, facts):
     refused(lambda: sd.ranks_from_scores(scores, relevant), facts, ValueError)
+
+
+def test_users_without_relevant_items_are_passed_over_block_by_block(monkeypatch) -> None:
+    monkeypatch.setattr(ranking, "_users_at_once", lambda n_items: 1)
+    scores = np.array([[0.9, 0.5, 0.1], [0.3, 0.2, 0.1], [0.2, 0.8, 0.4]])
+    relevant = csr_array(np.array([[0, 1, 0], [0, 0, 0], [1, 0, 0]]))
+    ranks = sd.ranks_from_scores(lambda start, stop: scores[start:stop], relevant)
+    assert ranks.ranks.tolist() == [2, 3]

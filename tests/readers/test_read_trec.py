@@ -249,3 +249,10 @@ def test_tables_are_no_runs():
     assert list(ranks_of(sets)) == ["A", "B", "C", "D"]
     sets = read_rank_sets(buffer("user\tn\tA\nuser 0\t2\t1\nuser 1\t2\t1\n"))
     assert list(ranks_of(sets)) == ["A"]
+
+
+def test_the_systems_of_a_run_hold_the_relevant_items_that_are_ranked() -> None:
+    run = "q1 Q0 a 1 3.0 X\nq1 Q0 b 2 2.0 X\nq2 Q0 c 1 1.0 X\n"
+    qrels = "q1 0 a 1\nq1 0 b 1\nq2 0 z 1\n"
+    opened = open_sources(buffer(run.encode()), name="run.txt", qrels=buffer(qrels.encode()))
+    assert opened.systems() == {"X": 2}
