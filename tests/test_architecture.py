@@ -16,6 +16,8 @@ import sampledash as sd
 from sampledash.command_line import options
 from sampledash.correction import CORRECTIONS
 from sampledash.dashboard import state
+from sampledash.estimation.rank_distribution import LEARNED
+from sampledash.estimation.vectors import VECTORS
 from sampledash.metrics import KINDS
 from sampledash.protocol import Protocol
 from sampledash.schemes import SCHEMES
@@ -218,6 +220,8 @@ REGISTRIES = {
     "metrics.py": KINDS,
     "schemes.py": SCHEMES,
     "correction.py": {*CORRECTIONS, *(kind.label for kind in CORRECTIONS.values())},
+    "rank_distribution.py": {*LEARNED, *(row.label for row in LEARNED.values())},
+    "vectors.py": {*VECTORS, *(row.label for row in VECTORS.values() if row.label)},
 }
 
 

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -15,6 +16,8 @@ import sampledash as sd
 from sampledash.command_line import main
 from sampledash.correction import CORRECTIONS, vector
 from sampledash.correction import Kind as CorrectionKind
+from sampledash.estimation.estimate import standard_error
+from sampledash.estimation.rank_distribution import LEARNED, Learned
 from sampledash.metrics import KINDS, Kind
 from sampledash.readers.upload_limits import FORMATS, Format
 from sampledash.report.numbers import percent
@@ -143,6 +146,83 @@ def test_a_correction_on_every_page() -> None:
     at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
     at.selectbox(key="estimator").set_value("ridge").run()
     assert "Estimated (ridge): B > A." in words(at)
+    assert not at.error
+
+
+def posterior(learner, iterations, start):
+    """One step from equally likely ranks: the mean of what the sampled ranks say of the rank."""
+    marginal = start @ learner.laws
+    return (learner.outcomes.shares / marginal) @ learner.laws.T * start
+
+
+def posteriors() -> np.ndarray:
+    """p(rank | sampled rank), over every sample: (M + 1, N)."""
+    chance = np.zeros((M + 1, N))
+    for rank in range(1, N + 1):
+        for p, (place,) in samples([rank], N, M, WITHOUT):
+            chance[place - 1, rank - 1] += float(p)
+    return chance / chance.sum(axis=1, keepdims=True)
+
+
+@pytest.fixture
+def _estimator(monkeypatch):
+    monkeypatch.setitem(LEARNED, "one-step", Learned("posterior mean", posterior))
+
+
+PLACES = (1, 2, 2, 3, 1)  # sampled ranks
+
+
+@pytest.mark.usefixtures("_estimator")
+def test_an_estimator_in_python() -> None:
+    drawn = sd.SampledRankSet("A", PLACES, N, M, scheme=WITHOUT)
+    means = posteriors()[np.array(PLACES) - 1]
+    learned = sd.rank_distribution(drawn, "one-step")
+    assert learned == pytest.approx(means.mean(axis=0), abs=1e-14)
+    values = means @ np.array([reciprocal(r) for r in range(1, N + 1)])
+    for text in ("one-step", "Posterior mean", "one_step"):
+        assert sd.estimate("RR", drawn, text).value == pytest.approx(values.mean(), abs=1e-14)
+    # A mean of the instances, so that its standard error is theirs: no derivative is given.
+    error = values.std() / len(PLACES) ** 0.5
+    assert standard_error("RR", drawn.outcomes, "one-step") == pytest.approx(error, rel=1e-7)
+    with pytest.raises(ValueError, match=r"iterations = 3 has no effect on 'one-step'"):
+        sd.rank_distribution(drawn, "one-step", iterations=3)
+    unlike = sd.SampledRankSet("A", (1, 2, 2, 3), N, (2, 2, 3, 3), scheme=WITHOUT, adaptive=True)
+    with pytest.raises(ValueError, match="use 'mle' or 'monotone-mle', where it cancels"):
+        sd.estimate("RR", unlike, "one-step")
+
+
+@pytest.mark.parametrize("method", ["mle", "mes", "monotone-mle"])
+def test_an_estimator_without_derivatives_has_the_same_ones(method: str, monkeypatch) -> None:
+    drawn = sd.SampledRankSet("A", [1, 2, 2, 3, 1, 4, 2], N, [2, 2, 2, 2, 3, 3, 3], adaptive=False)
+    given = standard_error("NDCG@4", drawn.outcomes, method)
+    monkeypatch.setitem(LEARNED, method, replace(LEARNED[method], slopes=None))
+    differences = standard_error("NDCG@4", drawn.outcomes, method)
+    assert given == pytest.approx(differences, rel=1e-6)
+
+
+@pytest.mark.usefixtures("_estimator")
+def test_an_estimator_on_the_command_line_and_the_page(tmp_path, capsys) -> None:
+    path = tmp_path / "sampled.csv"
+    rows = [f"{x},{r},{N},{M}" for x, ranks in (("A", PLACES), ("B", (1, 1, 2))) for r in ranks]
+    path.write_text("\n".join(["system,sampled_rank,n,m", *rows]) + "\n")
+    exact = np.array([reciprocal(r) for r in range(1, N + 1)])
+    value = float(np.mean(posteriors()[np.array(PLACES) - 1] @ exact))
+    asked = ["correct", str(path), "--metric", "RR", "--correction", "posterior mean"]
+    assert main([*asked, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["estimates"][0]["estimate"] == pytest.approx(value, abs=1e-12)
+    shares = f"{100 * value:.2f}"
+    forms = {"--csv": f"{value:.8f}", "--markdown": shares, "--latex": shares}
+    for form, shown in forms.items():
+        assert main([*asked, form]) == 0
+        assert shown in capsys.readouterr().out
+    given = {"n": str(N), "m": str(M), "metrics": ["AP"], "metric": "AP"}
+    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks",
+              estimator="posterior mean")  # fmt: skip
+    at.write("sampled_typed", f"A: {', '.join(map(str, PLACES))}\nB: 1, 1, 2\nn = {N}, m = {M}")
+    other = float(np.mean(posteriors()[np.array((1, 1, 2)) - 1] @ exact))
+    assert other > value
+    assert "Estimated (posterior mean): B > A." in words(at)
     assert not at.error
 
 

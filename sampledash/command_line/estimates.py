@@ -17,6 +17,7 @@ from sampledash.correction import parse_correction
 from sampledash.estimation.bounds import Range, ahead, bounds_from_table, unless_contradicted
 from sampledash.estimation.estimate import by_reading, compare, interval
 from sampledash.estimation.linear_programme import Shape
+from sampledash.estimation.rank_distribution import LEARNED, SHAPED
 from sampledash.metrics import Metric
 from sampledash.readers.files import read_sampled_ranks
 from sampledash.readers.printed_table import PrintedRow, read_printed
@@ -56,8 +57,8 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
     sets = read_sampled_ranks(
         [source for source, _ in sources], n=args.n, m=args.m, scheme=args.scheme, name=names
     )
-    asked: Any = args.correction or "monotone-mle"
-    called = "shape-constrained MLE" if asked == "monotone-mle" else asked
+    asked: Any = args.correction or SHAPED
+    called = LEARNED[asked].label if asked == SHAPED else asked
     estimates, pairs, said = [], [], []
     unsaid = [one for one in sets if len(one.readings) > 1]
     if unsaid:

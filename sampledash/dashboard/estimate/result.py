@@ -22,10 +22,12 @@ from sampledash.estimation.bounds import (
     stopping_range,
     unless_contradicted,
 )
+from sampledash.estimation.estimate import METHODS as estimators
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.rank_distribution import (
-    DistributionMethod,
+    LEARNED,
+    SHAPED,
     fitted,
     fitted_side_by_side,
     obstacle,
@@ -48,17 +50,27 @@ from sampledash.types import Floats, Ints, Progress
 Q = TypeVar("Q")
 T = TypeVar("T")
 
-TOGETHER, SHAPED = "side by side", "shape-constrained MLE"
-PLAINER = (TOGETHER, SHAPED, "MLE")  # each assumes less than the one before
-LEARNED = (*PLAINER, "MES", "BV-MLE", "BV-MES", "MN")
-METHODS = Live(lambda: dict.fromkeys((*LEARNED, *reversed(list(USABLE)))))
-SHAPE: DistributionMethod = "monotone-mle"
+TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
 FEW = 30  # instances that even a share of one half is known of to no better than 18 points
 MOST_PRINTED = 20  # systems of a table
 MOST_CANDIDATES = 10**6  # of a picture of true ranks
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # of the example
 DATA = "movielens-xyz"
+
+
+def plainer() -> list[str]:
+    """Estimators valid wherever m comes from; each assumes less than the one before."""
+    rows = sorted(LEARNED.values(), key=lambda row: not row.stepped)
+    return [TOGETHER, *(row.label for row in rows if row.cancels)]
+
+
+def _methods() -> dict[str, None]:
+    learned = [row.label for row in estimators.values() if row.label]
+    return dict.fromkeys((*plainer(), *learned, *reversed(list(USABLE))))
+
+
+METHODS = Live(_methods)
 
 
 class Row(NamedTuple):
@@ -101,7 +113,7 @@ class Question:
     @property
     def methods(self) -> list[str]:
         """Estimators that are valid and differ for these systems."""
-        offered = PLAINER if self.adaptive else METHODS
+        offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]
 
@@ -114,9 +126,7 @@ class Question:
         if method == TOGETHER:  # from one distribution, learned from all systems together
             fits = self.cached((method, self.sets), lambda: fitted_side_by_side(self.sets))
             return float(fits[place].expected(self.metric))
-        asked: Correction | str = SHAPE if method == SHAPED else method
-        if method in USABLE:
-            asked = usable(method, self.gamma)
+        asked: Correction | str = usable(method, self.gamma) if method in USABLE else method
         return self.cached((asked, one), lambda: point(self.metric, one, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
@@ -140,7 +150,7 @@ class Question:
         """What γ costs the mean over as many instances as this system has."""
 
         of = self.metric, one.outcomes.samplings[-1], one.n_instances
-        return self.cached(("gammas", one), lambda: gamma_table(*of, fitted(one, SHAPE)))
+        return self.cached(("gammas", one), lambda: gamma_table(*of, fitted(one, SHAPED)))
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
         """Estimated share of relevant items up to some true ranks, by system."""
@@ -149,7 +159,7 @@ class Question:
         grid = rank_grid(n)
 
         def below(one: SampledRankSet) -> Floats:
-            shares = np.cumsum(rank_distribution(one, SHAPE))
+            shares = np.cumsum(rank_distribution(one, SHAPED))
             return np.asarray(shares[np.minimum(grid, len(shares)) - 1])
 
         return grid, {
@@ -212,7 +222,7 @@ def compute(q: Question, report: Progress) -> Result[Question]:
     if fewest < FEW and (left_open := row.free[1] - row.free[0]) > 0.5:
         notes.append(words.few(row.name, fewest, left_open))
     method, why = _allowed_method(q, rows, contradicted=bool(against))
-    if method != q.method and (len(names) > 1 or method != SHAPED):
+    if method != q.method and (len(names) > 1 or method != LEARNED[SHAPED].label):
         notes.append(words.instead(q.method, method, why))
     of_readings = [q.values(i, method) for i in range(len(names))]
     values = [float(np.mean(both)) for both in of_readings]
@@ -234,22 +244,23 @@ def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
     """The estimator asked for or, where it assumes too much, a plainer one; and why."""
-    method, plainest = q.method, PLAINER[-1]
+    method, order = q.method, plainer()
+    plainest = order[-1]
     why: words.Reason = "range"
-    if method not in PLAINER:
+    if method not in order:
         if not q.adaptive:
             return method, why
-        method, why = PLAINER[0], "adaptive"
+        method, why = order[0], "adaptive"
     elif contradicted:
         return plainest, "contradicted"
     n = [one.population for one in q.sets]
-    plainer = list(PLAINER[PLAINER.index(method) : -1])
-    if TOGETHER in plainer and (TOGETHER not in q.methods or max(n) > 1.1 * min(n)):
-        plainer.remove(TOGETHER)
+    rest = order[order.index(method) : -1]
+    if TOGETHER in rest and (TOGETHER not in q.methods or max(n) > 1.1 * min(n)):
+        rest.remove(TOGETHER)
         reason: words.Reason = "n" if max(n) > 1.1 * min(n) or len(n) == 1 else "m"
         why = reason if why == "range" else why
     off = 1e-9  # of rounding, where a range is a single value
-    for method in plainer:
+    for method in rest:
         ranges = [row.free if row.falling is None else row.falling for row in rows]
         inside = ((q.values(i, method), *span) for i, span in enumerate(ranges))
         if all(low - off <= x <= high + off for values, low, high in inside for x in values):
