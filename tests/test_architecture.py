@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import sampledash as sd
+from sampledash.analyses import choices
 from sampledash.command_line import options
 from sampledash.correction import CORRECTIONS
 from sampledash.dashboard import state
@@ -25,6 +26,12 @@ from sampledash.schemes import SCHEMES
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sampledash"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+
+PAGES = {path.stem for path in (PACKAGE / "dashboard" / "pages").glob("*.py")}
+PAGES |= {"pages", "estimate"}  # Correct shows either of two
+    "pages",
+    "estimate",
+}
 
 #: Arrows point down: a part may import parts of lines above its own, and itself.
 LINES = """
@@ -43,16 +50,12 @@ estimation
 readers papers
 lab
 report
-dashboard
-command_line
+analyses
+command_line dashboard
 __main__
 """
 LEVELS = {part: level for level, line in enumerate(LINES.splitlines()) for part in line.split()}
 CORE = {part for part in LEVELS if LEVELS[part] <= LEVELS["simulation"]}
-
-#: Of a page, what it computes, says and draws can be read and tested without Streamlit.
-WITHOUT_STREAMLIT = ("words", "pictures", "result", "lesson", "sliding")
-
 
 #: The only classes whose objects change: what is built step by step, and what is under way.
 CHANGING = {"Evaluation", "Limit", "Runs", "_Search"}
@@ -99,9 +102,8 @@ def may_import(path: Path, part: str) -> set[str]:
         return {"numpy", "scipy"} | ({"pandas", "pyarrow"} if path.stem == "reading" else set())
     if part == "command_line":
         return {"numpy", "pandas"}
-    if part == "dashboard":
-        streamlit = set() if path.stem.startswith(WITHOUT_STREAMLIT) else {"streamlit"}
-        return {"numpy", "pandas", "plotly"} | streamlit
+    if part in ("analyses", "dashboard"):
+        return {"numpy", "pandas", "plotly"} | ({"streamlit"} if part == "dashboard" else set())
     return {"numpy"}
 
 
@@ -122,9 +124,14 @@ def test_arrows_point_one_way(path: Path) -> None:
     assert not used, f"{path.relative_to(ROOT)} imports {used}"
     # scipy.stats: a second of start-up, and 68 s on a grid; the laws have their own evaluation.
     assert not any(name.startswith("scipy.stats") for name in imports(path))
-    # Pages are the top.
-    pages = any(name.startswith("sampledash.dashboard.pages") for name in imports(path))
-    assert not pages or "pages" in path.parts
+    # A page imports no other: what pages share stands beside them.
+    folder = path.parent if path.parent.name in PAGES else path
+    others = {
+        name.split(".")[2]
+        for name in imports(path)
+        if name.startswith("sampledash.dashboard.") and name.split(".")[2] in PAGES
+    }
+    assert "pages" in path.parts or others <= {folder.stem}
 
 
 def test_no_modules_import_each_other() -> None:
@@ -194,7 +201,7 @@ def test_the_scheme_has_one_default_everywhere() -> None:
                 schemes[name] = parameter.default
     assert {"Sampling", "SampledRankSet", "bounds_from_table", "sample_ranks"} <= set(schemes)
     schemes["options of comparisons"] = Protocol.of({}).scheme
-    schemes["pages"] = state.SCHEMES[state.DEFAULTS["scheme"]]
+    schemes["pages"] = choices.SCHEMES[state.DEFAULTS["scheme"]]
     schemes["command line"] = options.OPTIONS["scheme"]["default"]
     assert set(schemes.values()) == {"without-replacement"}, schemes
 
@@ -239,14 +246,6 @@ def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:
         names = {name for rows in REGISTRIES.values() for name in rows}
         compared += [f"{path.name}: {name}" for name in quoted & names]
     assert compared == []
-
-
-def test_the_command_line_needs_the_dashboard_for_its_report_alone() -> None:
-    parts = [path for path in MODULES if part_of(path) == "command_line"]
-    above = {
-        path.stem for path in parts for name in imports(path) if name.startswith("sampledash.dash")
-    }
-    assert above == {"verdicts"}
 
 
 def test_objects_do_not_change_but_for_those_that_are_meant_to() -> None:

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash.analyses import sliding
+from sampledash.analyses.consistency import words as consistency
+from sampledash.analyses.correct import words as correct
+from sampledash.analyses.correct.words import Settled
+from sampledash.analyses.explore import words as explore
 from sampledash.comparison.verdict import Pairs
-from sampledash.dashboard import sliding, start
-from sampledash.dashboard.consistency import words as consistency
-from sampledash.dashboard.correct import words as correct
-from sampledash.dashboard.correct.words import Settled
-from sampledash.dashboard.explore import words as explore
+from sampledash.dashboard import start
 from sampledash.protocol import Protocol
 from sampledash.report import numbers as text
 from sampledash.report import sentences
