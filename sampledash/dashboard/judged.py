@@ -102,10 +102,10 @@ def _check(source: Source) -> Question:
 
 def _explain(source: Source, error: ValueError) -> Problem:
     """Why it cannot be computed; too many negatives are put right with a click."""
-    limits = [M_CAP]
-    if SCHEMES[choices.SCHEMES[state.value("scheme")]].distinct:
+    limits, design = [M_CAP], SCHEMES[choices.SCHEMES[state.value("scheme")]]
+    if design.distinct:
         limits += [each.max_negatives for each in source.sets]
-    if labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted:
+    if labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or design.varies:
         limits.append(LIVE)
     most = min(limits)
     if int(state.value("m")) <= most:

@@ -63,7 +63,7 @@ class Question:
     @property
     def fits(self) -> bool:
         """Whether each m takes a fit of its own."""
-        return self.protocol.correction.kind.fitted
+        return self.protocol.anew
 
     @property
     def shared(self) -> bool:

@@ -156,8 +156,8 @@ def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw:
     """
     rng = np.random.default_rng([seed, draw])
     above = sampled_rank - 1
-    below = sampling.m - above
-    if sampling.design.distinct:
+    below = sampling.draw_size(rank, above, rng) - above
+    if sampling.design.once:
         up = rng.choice(rank - 1, above, replace=False) if above else np.empty(0)
         down = rng.choice(sampling.n - rank, below, replace=False) if below else np.empty(0)
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 from sampledash.metrics import Metric
 from sampledash.report.numbers import SAME, count, decimal, equals, percent
 from sampledash.report.sentences import drawn
-from sampledash.report.templates import template
+from sampledash.report.templates import inline, template
 from sampledash.sampling import Sampling
 
 
@@ -28,9 +28,10 @@ def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
     items = f"{count(above)} items above" if above > 1 else "1 item above"
     if sampling.design.distinct and sampling.m == sampling.n - 1:
         return f"The sample holds every one of the {items}: nothing is lost."
+    drawn = sampling.drawn * share
     start = (
-        f"Of the {items}, on average {decimal(sampling.m * share)} enter the sample, so true rank "
-        f"{count(rank)} looks like rank {decimal(1 + sampling.m * share)}."
+        f"Of the {items}, on average {decimal(drawn)} enter the sample, so true rank "
+        f"{count(rank)} looks like rank {decimal(1 + drawn)}."
     )
     if metric.linear or metric.share is not None:
         kept = "the same" if not sampling.design.weighted else "another"
@@ -41,17 +42,11 @@ def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
 def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> list[str]:
     """The steps from the true rank to the expected sampled metric, as TeX with the numbers."""
     above, below = (float(x) for x in sampling.weights(rank))
+    numbers = {"n": sampling.n, "m": sampling.m, "rank": rank, "above": above, "below": below}
+    numbers |= {"share": float(sampling.share_above(rank)), "drawn": sampling.drawn}
+    law = inline(sampling.design.law).render(numbers)
     steps = template(Path(__file__).with_name("formula.tex.jinja")).render(
-        n=sampling.n,
-        m=sampling.m,
-        design=sampling.design,
-        metric=metric,
-        rank=rank,
-        above=above,
-        below=below,
-        share=float(sampling.share_above(rank)),
-        exact=exact,
-        mean=mean,
+        numbers, law=law, design=sampling.design, metric=metric, exact=exact, mean=mean
     )
     return steps.splitlines()
 
