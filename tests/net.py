@@ -158,12 +158,11 @@ PLAIN = (
 METRICS = (*PLAIN, "TOPK@2%", "TOPK@0.3", "ATOP", "AUC@5")
 TEXTS = (*METRICS, "Foo@3", "NDCG@0", "TOPK@3", "Recall10", "AP@x", "", "hits@-1")
 FITS = ("rank-estimate", "CLS", "BV 1", "BV 0.1", "BV 0.001", "LS", "BV 5e-5", "XY", "uncorrected")
-DISTRIBUTIONS, LEARNED = (
-    ("mle", "mes", "monotone-mle"),
-    ("bv-mle", "bv-mes", "bv-monotone-mle", "mn"),
-)
+DISTRIBUTIONS = ("mle", "mes", "monotone-mle")
+LEARNED = ("bv-mle", "bv-mes", "bv-monotone-mle", "mn")
 SCHEMES = ("without-replacement", "with-replacement", "popularity")
 SHAPES = (None, "non-increasing")
+NO_RANKS = ([0, 3], 9), ([1, 12], 9), ([1.5], 9), ([], 9), ([1], [0]), ([2], 10**13)
 HOW: list[dict[str, Any]] = [
     *({} for _ in range(6)), *({"scheme": x} for x in SCHEMES), {"scheme": SCHEMES[0]},
     *({"correction": x} for x in (None, *FITS[:6])), {"scheme": "popularity", "odds": 3.5},
@@ -264,6 +263,22 @@ DRAWS: dict[str, Callable[[Draw], Any]] = {
         for x in ("HR@1", "HR@5", "HR@10", "NDCG@10", "MRR")[: d.pick(2, 3, 4, 5)]
     },
     "vector": lambda d: sd.vector_json(d.fit),
+    "odd_m": lambda d: d.pick(5, 0, 10**8),
+    "law_text": lambda d: str(d.small) if d.chance(0.7) else d.pick("n=100, m=10", "without", ""),
+    "name": lambda d: d.pick("hr", "ndcg", "topk", "auc"),
+    "recipe": lambda d: sd.parse_correction(d.pick(*FITS)),
+    "vector_text": lambda d: d.vector if d.chance(0.8) else d.pick("", "{}", '{"metric": "AP"}'),
+    "two_ways": lambda d: [*{"uncorrected": 0, d.pick(*FITS[:4]): 0}],
+    "below": lambda d: {"m_max": d.pick(20, 40)},
+    "drawing": lambda d: {key: x for key, x in d.how.items() if key != "correction"},
+    "resampled": lambda d: {"resamples": d.pick(100, 400, 5), "confidence": d.level},
+    "falling": lambda d: 1 / np.arange(1, d.small.n + 1),
+    "some_gamma": lambda d: d.pick(None, None, 0.1, 0.003),
+    "shaped": lambda d: {"shape": d.pick(*SHAPES)},
+    "tolerant": lambda d: {"tolerance": d.pick(None, 0.05, 2.0)},
+    "plainly": lambda d: {"corrections": ["uncorrected"]},
+    "share": lambda d: d.pick(9, 30, 0),
+    "most": lambda d: d.pick(None, 5000, np.inf),
 }
 
 
@@ -296,35 +311,24 @@ def _evaluated(d: Draw, *, alone: bool = False) -> Any:
     return [str(run), run.sets, run.csv]
 
 
+#: What a call is drawn as: a tuple holds the arguments of the function of that name, at its end
+#: those by name; all else is what is said.
 KINDS: dict[str, Callable[[Draw], Any]] = {
     "Sampling": lambda d: _sampling(d.small, d.ranks, d.seeded),
     "RankSet": lambda d: [[x, x.has_ties, x.max_negatives, x.max_relevant] for x in d.sets],
-    "wrong RankSet": lambda d: sd.RankSet(
-        "S", *d.pick(([0, 3], 9), ([1, 12], 9), ([1.5], 9), ([], 9), ([1], [0]), ([2], 10**13))
-    ),
+    "wrong RankSet": lambda d: sd.RankSet("S", *d.pick(*NO_RANKS)),
     "SampledRankSet": lambda d: [[x, x.population, x.chance_if_set] for x in d.pair],
-    "wrong SampledRankSet": lambda d: sd.SampledRankSet(
-        "S", [1, d.pick(0, 7, 2.5)], 100, d.pick(5, 0, 10**8)
-    ),
-    "parse_sampling": lambda d: sd.parse_sampling(
-        str(d.small) if d.chance(0.7) else d.pick("n=100, m=10", "without", "")
-    ),
+    "wrong SampledRankSet": lambda d: sd.SampledRankSet("S", [1, d.pick(0, 7, 2.5)], 100, d.odd_m),
+    "parse_sampling": lambda d: (d.law_text,),
     "parse_metric": lambda d: _metric(sd.parse_metric(d.pick(*TEXTS)), d.whole(3, 5000), d.rng),
-    "metric": lambda d: _metric(
-        sd.metric(d.pick("hr", "ndcg", "topk", "auc"), k=d.pick(None, 3, 10, 0.1, 0)), 99, d.rng
-    ),
-    "expected": lambda d: sd.expected(d.plain, d.rng.integers(1, d.wide.n + 1, 7), d.wide),
-    "variance": lambda d: sd.variance(d.plain, d.rng.integers(1, d.wide.n + 1, 7), d.wide),
-    "posterior": lambda d: sd.posterior(d.whole(1, d.small.m + 1), d.small, d.prior),
+    "metric": lambda d: _metric(sd.metric(d.name, k=d.pick(None, 3, 10, 0.1, 0)), 99, d.rng),
+    "expected": lambda d: (d.plain, d.rng.integers(1, d.wide.n + 1, 7), d.wide),
+    "variance": lambda d: (d.plain, d.rng.integers(1, d.wide.n + 1, 7), d.wide),
+    "posterior": lambda d: (d.whole(1, d.small.m + 1), d.small, d.prior),
     "correction": lambda d: _fit(d.fit, d.ranks),
-    "parse_correction": lambda d: _fit(
-        sd.parse_correction(d.pick(*FITS)).fit(d.plain, d.small), d.ranks
-    ),
+    "parse_correction": lambda d: _fit(d.recipe.fit(d.plain, d.small), d.ranks),
     "vector_json": lambda d: json.loads(d.vector),
-    "read_vector_json": lambda d: _fit(
-        sd.read_vector_json(d.vector if d.chance(0.8) else d.pick("", "{}", '{"metric": "AP"}')),
-        d.ranks,
-    ),
+    "read_vector_json": lambda d: _fit(sd.read_vector_json(d.vector_text), d.ranks),
     "example": lambda d: [
         [x, sd.expected_mean(d.metric, x, d.whole(1, 200), **d.how)]
         for x in sd.example(d.pick("paper-abc", "movielens-xyz", "movielens-xyz-ties", "movie"))
@@ -332,95 +336,67 @@ KINDS: dict[str, Callable[[Draw], Any]] = {
     "mean": lambda d: [sd.mean(d.metric, each, **d.mean) for each in d.sets],
     "expected_mean": lambda d: [sd.expected_mean(d.metric, x, d.m, **d.how) for x in d.sets],
     "std_of_mean": lambda d: [sd.std_of_mean(d.metric, x, d.m, **d.how) for x in d.sets],
-    "flips": lambda d: sd.flips(d.metric, d.sets, d.pick(20, 45, 80), **d.how),
-    "right_from": lambda d: sd.right_from(d.metric, d.sets, d.pick(20, 45, 80), **d.how),
-    "probability_of_order": lambda d: sd.probability_of_order(d.metric, d.sets, d.m, **d.how),
-    "probability_if_shared": lambda d: sd.probability_if_shared(d.metric, d.sets, d.m, **d.how),
-    "probability_if_redrawn": lambda d: sd.probability_if_redrawn(d.metric, d.sets, d.m, **d.how),
-    "curve": lambda d: sd.curve(d.metric, d.sets, [d.m, *sorted({d.whole(1, 50), 7})], **d.how),
-    "simulate": lambda d: sd.simulate(d.metric, d.one, d.m, d.pick(1, 9, 0), d.seeded, **d.how),
-    "sample_ranks": lambda d: sd.sample_ranks(d.one, d.m, d.seeded, scheme=d.pick(*SCHEMES)),
-    "verdict": lambda d: sd.verdict(
-        [d.metric, d.plain],
-        d.sets,
-        d.m,
-        [*{"uncorrected": 0, d.pick(*FITS[:4]): 0}],
-        m_max=d.pick(20, 40),
-        **{key: x for key, x in d.how.items() if key != "correction"},
+    "flips": lambda d: (d.metric, d.sets, d.pick(20, 45, 80), d.how),
+    "right_from": lambda d: (d.metric, d.sets, d.pick(20, 45, 80), d.how),
+    "probability_of_order": lambda d: (d.metric, d.sets, d.m, d.how),
+    "probability_if_shared": lambda d: (d.metric, d.sets, d.m, d.how),
+    "probability_if_redrawn": lambda d: (d.metric, d.sets, d.m, d.how),
+    "curve": lambda d: (d.metric, d.sets, [d.m, *sorted({d.whole(1, 50), 7})], d.how),
+    "simulate": lambda d: (d.metric, d.one, d.m, d.pick(1, 9, 0), d.seeded, d.how),
+    "sample_ranks": lambda d: (d.one, d.m, d.seeded, {"scheme": d.pick(*SCHEMES)}),
+    "verdict": lambda d: ([d.metric, d.plain], d.sets, d.m, d.two_ways, d.below | d.drawing),
+    "significance": lambda d: (d.metric, d.sets, d.seeded, d.resampled | d.mean),
+    "negatives_needed": lambda d: (d.metric, d.sets, d.wanted, d.pick(15, 30), d.how),
+    "instances_needed": lambda d: (d.metric, d.sets, d.m, d.wanted, d.how),
+    "counterexample": lambda d: (d.plain, d.small),
+    "eigenvalues": lambda d: (d.wide,),
+    "retained": lambda d: (d.wide, d.gamma),
+    "resolution": lambda d: (d.wide, d.gamma),
+    "full_cutoff": lambda d: (d.whole(1, d.wide.m + 3), d.wide.n, d.wide.m),
+    "matching_cutoff": lambda d: (d.whole(1, 20), d.one, d.m, {"scheme": d.pick(*SCHEMES)}),
+    "gamma_table": lambda d: (d.plain, d.small, d.pick(1, 100, 6040, -1), d.falling),
+    "estimate": lambda d: (d.plain, d.pair[0], d.pick(*DISTRIBUTIONS, *LEARNED, *FITS), d.level),
+    "rank_distribution": lambda d: (d.pair[: d.pick(1, 2)], d.pick(*DISTRIBUTIONS, "x")),
+    "fit_learned": lambda d: (d.pick(*LEARNED), d.plain, d.pair, {"gamma": d.some_gamma}),
+    "bounds": lambda d: (d.plain, *d.pair[: d.pick(1, 2)], d.shaped | d.tolerant),
+    "compare": lambda d: (d.plain, *d.pair, d.pick(*SHAPES), d.level),
+    "bounds_from_table": lambda d: (
+        *(d.plain, d.printed, d.small.n, d.small.m, 4, None, d.pick(*SHAPES), d.small.scheme),
+        {"instances": d.pick(None, 60, 1000)},
     ),
-    "significance": lambda d: sd.significance(
-        d.metric, d.sets, d.seeded, resamples=d.pick(100, 400, 5), confidence=d.level, **d.mean
+    "deciding_cutoff": lambda d: (
+        *(d.metric, d.small.n),
+        {"relevant": d.pick(1, 1, 2, 0), "tolerance": d.pick(0.0, 0.05, 2.0)},
     ),
-    "negatives_needed": lambda d: sd.negatives_needed(
-        d.metric, d.sets, d.wanted, d.pick(15, 30), **d.how
-    ),
-    "instances_needed": lambda d: sd.instances_needed(d.metric, d.sets, d.m, d.wanted, **d.how),
-    "counterexample": lambda d: sd.counterexample(d.plain, d.small),
-    "eigenvalues": lambda d: sd.eigenvalues(d.wide),
-    "retained": lambda d: sd.retained(d.wide, d.gamma),
-    "resolution": lambda d: sd.resolution(d.wide, d.gamma),
-    "full_cutoff": lambda d: sd.full_cutoff(d.whole(1, d.wide.m + 3), d.wide.n, d.wide.m),
-    "matching_cutoff": lambda d: sd.matching_cutoff(
-        d.whole(1, 20), d.one, d.m, scheme=d.pick(*SCHEMES)
-    ),
-    "gamma_table": lambda d: sd.gamma_table(
-        d.plain, d.small, d.pick(1, 100, 6040, -1), 1 / np.arange(1, d.small.n + 1)
-    ),
-    "estimate": lambda d: sd.estimate(
-        d.plain, d.pair[0], d.pick(*DISTRIBUTIONS, *LEARNED, *FITS), d.level
-    ),
-    "rank_distribution": lambda d: sd.rank_distribution(
-        d.pair[: d.pick(1, 2)], d.pick(*DISTRIBUTIONS, "x")
-    ),
-    "fit_learned": lambda d: sd.fit_learned(
-        d.pick(*LEARNED), d.plain, d.pair, gamma=d.pick(None, None, 0.1, 0.003)
-    ),
-    "bounds": lambda d: sd.bounds(
-        d.plain, *d.pair[: d.pick(1, 2)], shape=d.pick(*SHAPES), tolerance=d.pick(None, 0.05, 2.0)
-    ),
-    "compare": lambda d: sd.compare(d.plain, *d.pair, d.pick(*SHAPES), d.level),
-    "bounds_from_table": lambda d: sd.bounds_from_table(
-        d.plain,
-        d.printed,
-        d.small.n,
-        d.small.m,
-        4,
-        None,
-        d.pick(*SHAPES),
-        d.small.scheme,
-        instances=d.pick(None, 60, 1000),
-    ),
-    "deciding_cutoff": lambda d: sd.deciding_cutoff(
-        d.metric, d.small.n, relevant=d.pick(1, 1, 2, 0), tolerance=d.pick(0.0, 0.05, 2.0)
-    ),
-    "stopping_cost": lambda d: sd.stopping_cost(
-        d.metric, d.ranks, d.small.n, tolerance=d.pick(0.0, 0.05)
-    ),
+    "stopping_cost": lambda d: (d.metric, d.ranks, d.small.n, {"tolerance": d.pick(0.0, 0.05)}),
     "mean_stopping_cost": lambda d: [
         sd.mean_stopping_cost(d.metric, x, order=d.pick("random", "best")) for x in d.sets
     ],
-    "proxy_cost": lambda d: sd.proxy_cost(
-        d.plain, d.rng.random(40), d.rng.random(40), d.pick(3, [1, 7], 40)
-    ),
+    "proxy_cost": lambda d: (d.plain, d.rng.random(40), d.rng.random(40), d.pick(3, [1, 7], 40)),
     "rank_until_decided": lambda d: _evaluated(d, alone=True),
     "evaluate": lambda d: _evaluated(d),
-    "designs": lambda d: sd.designs(
-        d.metric, d.sets, d.m, corrections=["uncorrected"], proxies={"p": d.pick(9, 30, 0)}
-    ),
-    "mean_of_sample": lambda d: sd.mean_of_sample(
-        d.metric, d.one, d.pick(100, 1000, np.inf, 2), d.pick(None, d.sets[1]), confidence=d.wanted
+    "designs": lambda d: (d.metric, d.sets, d.m, d.plainly | {"proxies": {"p": d.share}}),
+    "mean_of_sample": lambda d: (
+        *(d.metric, d.one, d.pick(100, 1000, np.inf, 2), d.pick(None, d.sets[1])),
+        {"confidence": d.wanted},
     ),
     "mean_range": lambda d: [sd.mean_range(d.metric, x) for x in _evaluated(d)[1]],
-    "stopping_range": lambda d: sd.stopping_range(
-        d.plain, d.pair[0], d.pick(None, 5000, np.inf), confidence=d.wanted
-    ),
+    "stopping_range": lambda d: (d.plain, d.pair[0], d.most, {"confidence": d.wanted}),
 }
 
 
 def value(seed: int, number: int) -> tuple[str, Record]:
     """A name of the public API and what it gives for arguments drawn from the seed."""
     name = list(KINDS)[number % len(KINDS)]
-    return f"value {number} {name}", outcome(lambda: KINDS[name](Draw(seed, number)))
+
+    def call() -> Any:
+        given = KINDS[name](Draw(seed, number))
+        if type(given) is not tuple:
+            return given
+        places, named = (given[:-1], given[-1]) if isinstance(given[-1], dict) else (given, {})
+        return getattr(sd, name)(*places, **named)
+
+    return f"value {number} {name}", outcome(call)
 
 
 # -------------------------------------------------------------------------------------- files
@@ -463,11 +439,8 @@ def kept_files() -> Iterator[tuple[str, Record]]:
     paths = (path for folder in folders for path in sorted(folder.glob("*.*")))
     for path in (path for path in paths if path.suffix != ".py"):
         named = {"name": path.name}
-        ways = [
-            ("ranks", named),
-            ("n", named | {"n": 3000}),
-            ("sampled", named | {"n": 3000, "m": 100}),
-        ]
+        ways = [("ranks", named), ("n", named | {"n": 3000})]
+        ways.append(("sampled", named | {"n": 3000, "m": 100}))
         if "run" in path.name:
             for how in ("refuse", "beyond", "tied", "left-out"):
                 qrels = io.BytesIO(path.with_name("qrels.txt").read_bytes())
