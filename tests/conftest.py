@@ -9,14 +9,9 @@ from hypothesis import HealthCheck, settings
 from sampledash.rank_sets import RankSet
 from sampledash.readers.files import example
 
-settings.register_profile(
-    "fixed",
-    derandomize=True,
-    deadline=None,
-    max_examples=50,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
-)
+SLOW = [HealthCheck.too_slow, HealthCheck.differing_executors]
+FIXED = {"derandomize": True, "deadline": None, "database": None, "max_examples": 50}
+settings.register_profile("fixed", suppress_health_check=SLOW, **FIXED)
 settings.load_profile("fixed")
 
 

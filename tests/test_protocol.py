@@ -30,8 +30,7 @@ def test_a_correction_is_fitted_once_at_the_rounded_mean_of_n() -> None:
 def test_mass_above_is_what_counts() -> None:
     known = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9])
     tied = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9], ties=[1, 0])
-    one, other, optimistic = (
-        sd.expected_mean("AP", ranks, 3, scheme=POPULARITY, **more)
-        for ranks, more in ((known, {}), (known, {"odds": 3.0}), (tied, {"ties": "optimistic"}))
-    )
-    assert one == other == optimistic
+    means = set()
+    for ranks, more in ((known, {}), (known, {"odds": 3.0}), (tied, {"ties": "optimistic"})):
+        means.add(sd.expected_mean("AP", ranks, 3, scheme=POPULARITY, **more))
+    assert len(means) == 1
