@@ -25,13 +25,10 @@ def test_a_wrong_argument_is_refused_in_a_sentence_of_ours() -> None:
     assert [f"{call}: {found}" for call in quick if (found := call.judged())] == []
 
 
-def test_whole_numbers_are_scores_too() -> None:
+def test_whole_numbers_are_scores_and_a_tolerance_that_nothing_exceeds_costs_nothing() -> None:
     # They were refused as too large for a number without end.
     found = sd.ranks_from_scores([[3, 1, 2], [5, 5, 9]], [2, 0])
     assert (found.ranks.tolist(), found.ties.tolist()) == ([2, 2], [0, 1])
-
-
-def test_a_tolerance_that_nothing_exceeds_costs_nothing() -> None:
     # RR is at most 1: it is decided before anything is looked at.
     assert sd.deciding_cutoff("RR@2", 3, tolerance=1) == 0
     assert sd.proxy_cost("RR@2", [1, 2, 3], [3, 1, 2], 0, tolerance=1) == 0

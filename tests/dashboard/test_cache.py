@@ -101,7 +101,7 @@ def test_who_computes_for_long_lets_others_go_first(monkeypatch):
     job.result(LIMIT)
 
 
-def test_who_waits_takes_over_when_the_maker_gives_up():
+def test_who_waits_takes_over_when_the_maker_gives_up_and_can_be_stopped():
     store, started, given_up = LruStore(4), threading.Event(), threading.Event()
 
     def give_up():
@@ -115,9 +115,6 @@ def test_who_waits_takes_over_when_the_maker_gives_up():
     with pytest.raises(InterruptedError):
         job.result(LIMIT)
     assert store.get(KEY, lambda: 8, lambda: None) == 7
-
-
-def test_who_waits_can_be_stopped():
     store, started, over = LruStore(4), threading.Event(), threading.Event()
 
     def stop():

@@ -30,6 +30,19 @@ def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from
     assert at.numbers["Pairs in true order"] == "0 of 3"
     assert at.numbers["Instances"] == "6,040"
     assert at.others == "Also wrong: NDCG and AP."
+    at = page(metrics=["Recall@k"])
+    # At 970 it is right in expectation; one run may still say otherwise.
+    for m, said in (
+        (970, "Recall@10 rightly ranks Z > Y > X"),
+        (3_000, "Recall@10 ranks Z > Y > X, as it does on all items"),
+        (969, "ranks Z > X > Y; on all items Z > Y > X"),
+    ):
+        at.put("m", m)
+        assert said in at.headline
+        assert at.others == ""
+        # Users with fewer negatives use all they have.
+        short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < m))
+        assert (f"{short:,} of 6,040 instances have fewer than {m:,}" in at.captions) == (short > 0)
 
 
 def test_the_sentence_stays_with_its_metric_and_counts_the_others():
@@ -66,23 +79,7 @@ def test_the_sentence_stays_with_its_metric_and_counts_the_others():
     assert "shown" not in at.link
 
 
-def test_order_becomes_right_when_m_moves():
-    at = page(metrics=["Recall@k"])
-    # At 970 it is right in expectation; one run may still say otherwise.
-    for m, said in (
-        (970, "Recall@10 rightly ranks Z > Y > X"),
-        (3_000, "Recall@10 ranks Z > Y > X, as it does on all items"),
-        (969, "ranks Z > X > Y; on all items Z > Y > X"),
-    ):
-        at.put("m", m)
-        assert said in at.headline
-        assert at.others == ""
-        # Users with fewer negatives use all they have.
-        short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < m))
-        assert (f"{short:,} of 6,040 instances have fewer than {m:,}" in at.captions) == (short > 0)
-
-
-def test_numbers_are_those_of_table_3():
+def test_numbers_are_those_of_table_3_and_several_metrics_and_cutoffs_share_the_page():
     at = page(metrics=["Recall@k", "NDCG@k"], answers="Numbers", shown="Recall@10")
     shown = at.table[0].value
     y = sd.example("movielens-xyz")[1]
@@ -93,9 +90,6 @@ def test_numbers_are_those_of_table_3():
     assert row["Sampled, m = 100"] == f"{100 * mean:.2f} ± {100 * std:.2f} %"
     assert abs(100 * mean - 56.51) < 3 * 0.22 / 10  # 100 repetitions
     assert len(shown) <= 8
-
-
-def test_several_metrics_and_cutoffs_share_the_page():
     at = page(metrics=["Recall@k", "AUC"], also_k=["1", "50"])
     titles = at.segmented_control(key="shown").options
     assert titles == ["Recall@1", "Recall@10", "Recall@50", "AUC"]
@@ -139,7 +133,7 @@ SEVERAL = b"system,user,rank,n\nA,u,1,900\nA,u,90,900\nA,v,2,900\n"
 SEVERAL += b"B,u,100,900\nB,u,90,900\nB,v,200,900\n"
 
 
-def test_ties_and_weights_are_offered_where_there_is_a_choice():
+def test_ties_and_weights_are_offered_and_sampling_weights_read_where_there_is_a_choice():
     def offered(at):
         return {c.key for c in at.segmented_control} & {"ties", "weighting"}
 
@@ -156,9 +150,6 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
     for choice, exact in (("instances", "75.00 %"), ("relevant items", "66.67 %")):
         at.pick("weighting", choice)
         assert at.table[0].value.set_index("System")["Exact"]["A"] == exact
-
-
-def test_sampling_weights_are_read_by_popularity_alone_and_that_is_said():
     rows = b"A,u,2,20,0.5\nA,v,9,20,0.9\nB,u,4,20,0.6\nB,v,5,20,0.7"
     file = b"system,user,rank,n,mass_above\n" + rows
     at = page(metrics=["AUC"], m="5", answers="Numbers").upload("weights.csv", file)
@@ -177,7 +168,7 @@ def test_sampling_weights_are_read_by_popularity_alone_and_that_is_said():
     assert sampled(at) == pytest.approx(drawn, abs=0.005)
 
 
-def test_wrong_files_get_one_sentence_and_lose_nothing():
+def test_wrong_files_get_one_sentence_and_too_many_negatives_a_click():
     at = page()
     before, charts = at.numbers, len(at.pictures)
     others = b"system,user,rank,n\nA,u1,3,9\nA,u2,3,9\nB,u2,1,9\nB,u3,1,9\n"
@@ -191,9 +182,6 @@ def test_wrong_files_get_one_sentence_and_lose_nothing():
         assert at.headline == ""
         assert at.last_headline.startswith("With 100 negatives Recall@10 ranks X > Y > Z")
     assert at.pick("source", "MovieLens 1M: X, Y, Z").numbers == before
-
-
-def test_too_many_negatives_have_a_click():
     at = page(source=ABC, m="20000").click("Take m = 9,999")
     # All negatives of 10,000 items: the sampled metric is the exact one.
     assert at.session_state["m"] == 9999
@@ -220,27 +208,18 @@ def test_what_m_and_k_leave_out_is_said():
     assert "With all 9,999 negatives AP" in page(source=ABC, m="9999", metrics=["AP"]).headline
 
 
-def test_n_of_a_file_that_does_not_say_it_is_not_that_of_other_data():
+def test_n_of_a_file_is_asked_for_and_two_values_are_told_as_names_are_plain_text():
     at = page()
     assert at.text_input(key="n_locked").value == "1,393 to 3,687, from the data"
     at.upload("bare.csv", b"system,rank\nA,3\nA,9\nB,1\nB,40\n")
     assert "bare.csv does not say" in at.info[0].value.replace("\\", "")
     assert at.text_input(key="n_locked").value == "not known yet"
     assert at.give_n(900).text_input(key="n_locked").value == "900, from the data"
-
-
-def test_the_marked_pair_travels_in_the_link_and_reset_puts_every_choice_back():
-    at = page(metrics=["Recall@k"])
-    assert "pair" not in at.link
-    box = next(b for b in at.selectbox if b.label == "Marked pair")
-    assert box.options[box.index] != "Y, Z"
-    box.select_index(box.options.index("Y, Z"))
-    assert at.run().link["pair"] == ["Y, Z"]
-    at = page(metrics=["Recall@k", "AUC"], correction="rank estimate", shown="AUC")
-    assert "(rank estimate)" in at.headline
-    at.click("Reset")
-    assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in at.headline
-    assert at.segmented_control(key="shown").value == "Recall@10"
+    at = page().upload("names.csv", b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\n")
+    assert "\\<b\\>x\\</b\\>" in at.headline
+    data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
+    at.upload("differs.csv", data)
+    assert "instance u1 has n = 900 and 1,000" in at.captions
 
 
 def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
@@ -259,14 +238,6 @@ def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
     assert at.numbers["All right from m"] == f"{right.max():,}"
 
 
-def test_names_are_plain_text_and_two_values_of_n_are_told():
-    at = page().upload("names.csv", b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\n")
-    assert "\\<b\\>x\\</b\\>" in at.headline
-    data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
-    at.upload("differs.csv", data)
-    assert "instance u1 has n = 900 and 1,000" in at.captions
-
-
 def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():
     # Always first of 1,000: BV of Recall@100 at m = 20 is 1.1, for entries overshoot.
     rows = "".join(f"A,{u},1,1000\nB,{u},900,1000\n" for u in range(20))
@@ -278,7 +249,7 @@ def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():
     assert told.startswith("Recall@100 of A by BV 0.1 is outside 0 to 100 %")
 
 
-def test_a_pinned_setting_stays_in_picture_and_numbers():
+def test_a_pinned_setting_stays_a_marked_pair_travels_and_reset_puts_all_back():
     at = page(metrics=["Recall@k"], curve="Values").press("pin").put("m", 1_000)
     pinned = {x.label: x.delta for x in at.metric}
     # Section 6.2: at m = 100 all three pairs are in the wrong order.
@@ -286,3 +257,14 @@ def test_a_pinned_setting_stays_in_picture_and_numbers():
     assert at.numbers["Pairs in true order"] == "3 of 3"
     assert "as pinned, uncorrected, m = 100, k = 10." in at.captions
     assert not any(x.delta for x in at.press("pin").metric)
+    at = page(metrics=["Recall@k"])
+    assert "pair" not in at.link
+    box = next(b for b in at.selectbox if b.label == "Marked pair")
+    assert box.options[box.index] != "Y, Z"
+    box.select_index(box.options.index("Y, Z"))
+    assert at.run().link["pair"] == ["Y, Z"]
+    at = page(metrics=["Recall@k", "AUC"], correction="rank estimate", shown="AUC")
+    assert "(rank estimate)" in at.headline
+    at.click("Reset")
+    assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in at.headline
+    assert at.segmented_control(key="shown").value == "Recall@10"

@@ -180,31 +180,6 @@ def test_tiles_name_every_pair_once_per_metric_and_tell_a_click_where_it_was():
     assert "<br>" in consistency.pair_name("model-001", "model-002")
 
 
-def test_a_distribution_divides_ties():
-    tied = sd.RankSet("T", [3], 10, ties=[3])
-    assert np.allclose(rank_distribution_at(tied, [2, 3, 4, 6, 10]), [0, 0.25, 0.5, 1, 1])
-
-
-def test_rows_with_bars_and_chances_over_m():
-    pairs = ["Y > X", "Z > X"]
-    fig = consistency.chances(pairs, [0.3, 0.9], [0.2, np.nan], [0.45, np.nan])
-    bar, dots = fig.data
-    assert np.allclose(dots.x, [30, 90])
-    assert np.allclose([bar.base[0], bar.base[0] + bar.x[0]], [20, 45])
-    assert np.isnan(bar.x[1])
-    assert list(fig.layout.yaxis.ticktext) == pairs
-    # Differences away from zero have another colour.
-    rows = {"better": ["a", "b"], "worse": ["c", "c"], "difference": [0.01, 0.02]}
-    rows |= {"interval": [(-0.01, 0.03), (0.01, 0.03)]}
-    fig = consistency.differences(pd.DataFrame(rows))
-    assert len(set(fig.data[1].marker.color)) == 2
-    series = {pairs[0]: np.array([0, 0.5, 1.0]), pairs[1]: np.array([0, 0.2, 0.9])}
-    fig = consistency.chance_over_m(np.array([1, 10, 100]), series, at=10, target=0.95)
-    assert [t.name for t in fig.data] == pairs
-    assert np.allclose(fig.data[0].y, [0, 50, 100])
-    assert any(s.y0 == s.y1 == 95 for s in fig.layout.shapes)
-
-
 def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
     # 400 hits or misses with chance 0.3: the law from scipy.
     values, mass = np.arange(401) / 400, binom.pmf(np.arange(401), 400, 0.3)
@@ -224,6 +199,8 @@ def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
     assert np.isclose(still.between(edges).sum(), 1)
     fig = consistency.histogram("AP", ["B"], [np.full(3, 0.4)], [still], [1])
     assert np.isclose(np.sum(fig.data[0].y), 100)
+    tied = sd.RankSet("T", [3], 10, ties=[3])
+    assert np.allclose(rank_distribution_at(tied, [2, 3, 4, 6, 10]), [0, 0.25, 0.5, 1, 1])
 
 
 # -------------------------------------------------------------------------------- Correct
@@ -263,7 +240,7 @@ def test_vector_draws_at_most_400_points(m):
     np.testing.assert_allclose(named(fig, "BV 0.1").y, 100 * vectors[BV][shown - 1])
 
 
-def test_bars_are_bias_squared_and_variance_over_the_instances():
+def test_bars_of_risks_of_differences_and_chances_over_m():
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 0.0009)}, instances=9)
     ends = [line.x for line in fig.data]  # bias² and variance, a row after the other
     longest = 800 + 400 / 9
@@ -274,6 +251,23 @@ def test_bars_are_bias_squared_and_variance_over_the_instances():
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 1e12)}, instances=1)
     np.testing.assert_allclose(fig.data[0].x, [0, 0.25])
     assert fig.layout.xaxis.range[1] < 1.1
+    pairs = ["Y > X", "Z > X"]
+    fig = consistency.chances(pairs, [0.3, 0.9], [0.2, np.nan], [0.45, np.nan])
+    bar, dots = fig.data
+    assert np.allclose(dots.x, [30, 90])
+    assert np.allclose([bar.base[0], bar.base[0] + bar.x[0]], [20, 45])
+    assert np.isnan(bar.x[1])
+    assert list(fig.layout.yaxis.ticktext) == pairs
+    # Differences away from zero have another colour.
+    rows = {"better": ["a", "b"], "worse": ["c", "c"], "difference": [0.01, 0.02]}
+    rows |= {"interval": [(-0.01, 0.03), (0.01, 0.03)]}
+    fig = consistency.differences(pd.DataFrame(rows))
+    assert len(set(fig.data[1].marker.color)) == 2
+    series = {pairs[0]: np.array([0, 0.5, 1.0]), pairs[1]: np.array([0, 0.2, 0.9])}
+    fig = consistency.chance_over_m(np.array([1, 10, 100]), series, at=10, target=0.95)
+    assert [t.name for t in fig.data] == pairs
+    assert np.allclose(fig.data[0].y, [0, 50, 100])
+    assert any(s.y0 == s.y1 == 95 for s in fig.layout.shapes)
 
 
 def upright(trace, after: int) -> bool:

@@ -35,20 +35,16 @@ def check(system, scores_of, number=lambda item: item):
     assert len(lines) == USERS
     for line, user in zip(lines, users, strict=True):
         own = scores_of([user])[0]
-        others = [
-            float(x)
-            for i, x in enumerate(own)
-            if i != wanted[user] and i not in columns[user] and x > -np.inf
-        ]
+        left = [i for i in range(len(own)) if i != wanted[user] and i not in columns[user]]
+        others = [float(own[i]) for i in left if own[i] > -np.inf]
         at = float(own[wanted[user]])
         close = [x for x in others if x != at and abs(x - at) < 1e-6]
         found = [int(x) for x in line.split(",")[2:]]
         expected = [1 + sum(x > at for x in others), sum(x == at for x in others), len(others) + 1]
         # Sums may round otherwise in another block.
         assert close or found == expected, (line, expected)
-    print(
-        f"{system}: {USERS} ranks as counted, mean {np.mean([int(x.split(',')[2]) for x in lines])}"
-    )
+    mean = np.mean([int(x.split(",")[2]) for x in lines])
+    print(f"{system}: {USERS} ranks as counted, mean {mean}")
 
 
 def save(found, folder, name):
