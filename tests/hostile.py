@@ -119,8 +119,7 @@ TOKENS = [token.replace("X1500", "x" * 1500) for token in _ODD.split("~")]
 def mutated(rng, data: bytes) -> bytes:
     """The same with one to three things changed, as bytes, cells or lines."""
     for _ in range(int(rng.integers(1, 4))):
-        way = int(rng.integers(9))
-        lines = data.split(b"\n")
+        way, lines = int(rng.integers(9)), data.split(b"\n")
         at = int(rng.integers(len(lines)))
         if way == 0 and data:
             place = int(rng.integers(len(data)))
@@ -134,8 +133,7 @@ def mutated(rng, data: bytes) -> bytes:
         elif way in (4, 5, 6):
             marks = [m for m in (b",", b";", b"\t", b" ", b"&", b":") if m in lines[at]] or [b","]
             mark = marks[int(rng.integers(len(marks)))]
-            cells = lines[at].split(mark)
-            token = TOKENS[int(rng.integers(len(TOKENS)))].encode()
+            cells, token = lines[at].split(mark), TOKENS[int(rng.integers(len(TOKENS)))].encode()
             cells[int(rng.integers(len(cells)))] = token
             lines[at] = mark.join(cells)
             data = b"\n".join(lines)
@@ -269,8 +267,7 @@ def _headers(c: Corpus) -> None:
 
 def _packed(c: Corpus) -> None:
     good, empty = gz(long_csv(c.rng)), gz(b"")
-    after = [good + more for more in (b"\0" * 99, b"x")]
-    cut = [gz(good), good[:-4], good[:10]]
+    after, cut = [good + more for more in (b"\0" * 99, b"x")], [gz(good), good[:-4], good[:10]]
     ends = b"", b"\x08\x08" + b"a" * 5000, b"\x08\x1f" + b"\xff" * 99
     heads = [b"\x1f\x8b" + more for more in ends]
     for data in (empty * 500 + good, *after, *cut, *heads, empty):
@@ -335,8 +332,7 @@ def _large(c: Corpus) -> None:
     def big(kind: str, name: str, write, **more: Any) -> None:
         c.add(kind, name, write, large=True, **more)
 
-    over = partial(big, refused=True)
-    names = [f"S{i}" for i in range(100_000)]
+    over, names = partial(big, refused=True), [f"S{i}" for i in range(100_000)]
     head, row = ",".join(names), ",".join(["3"] * len(names))
     over("many columns", "w.csv", f"rank,{head}\n3,{row}\n".encode())
     over("many columns", "w.tsv", ("\t" * 200_000 + "\n3\n").encode())
@@ -519,8 +515,7 @@ def compared(data: bytes, found: Any, name: str) -> str | None:
     if [each.system for each in found] != list(other):
         return f"systems {[each.system for each in found]}, not {list(other)}"
     for each in found:
-        entries = other[each.system]
-        sampled = isinstance(each, SampledRankSet)
+        entries, sampled = other[each.system], isinstance(each, SampledRankSet)
         ranks = each.sampled_ranks if sampled else each.ranks
         pairs: list[tuple[list[Any], list[Any]]] = [(ranks.tolist(), [e.rank for e in entries])]
         pairs.append((each.counts.tolist(), [float(e.count) for e in entries]))

@@ -128,8 +128,7 @@ def add_tables(c: Any, seed: int) -> None:
 
 def _indices(c: Any, rng: np.random.Generator) -> None:
     for place, name in enumerate(_INDEX_NAMES.split("~")):
-        table = wide_table(rng)
-        running = np.arange(USERS) + place % 2
+        table, running = wide_table(rng), np.arange(USERS) + place % 2
         gaps = np.sort(rng.choice(99, USERS, replace=False))
         for values in (running, rng.permutation(running), gaps):
             indexed = table.copy()
@@ -232,8 +231,7 @@ def _unqualified(read: Callable[[bytes], pd.DataFrame], *, wide: bool) -> Any:
 
 
 def _foreign(c: Any, rng: np.random.Generator) -> None:
-    days = pd.date_range("2024-01-01", periods=USERS)
-    prices = rng.integers(100, 900, USERS)
+    days, prices = pd.date_range("2024-01-01", periods=USERS), rng.integers(100, 900, USERS)
     forms = ("date", "%Y-%m-%d"), ("date", "%d.%m.%Y"), ("Datum", "%m/%d/%Y")
     written = [(name, days.strftime(x)) for name, x in (*forms, ("when", "%Y-%m-%d %H:%M:%S"))]
     written += [("timestamp", days.astype("int64") // 10**9), ("day", days)]

@@ -68,8 +68,7 @@ def ridged(scheme: str) -> list[float]:
     for rank in range(1, N + 1):
         for p, (place,) in samples([rank], N, M, scheme):
             law[rank - 1, place - 1] += float(p)
-    plain = 1 / np.arange(1, M + 2)
-    exact = 1 / np.arange(1, N + 1)
+    plain, exact = 1 / np.arange(1, M + 2), 1 / np.arange(1, N + 1)
     matrix = law.T @ law / N + PULL * np.eye(M + 1)
     return np.linalg.solve(matrix, law.T @ exact / N + PULL * plain).tolist()
 
@@ -87,8 +86,7 @@ def _correction(monkeypatch):
 def test_a_correction_in_python(scheme: str) -> None:
     for text in ("ridge", "RD", "towards uncorrected"):
         assert str(sd.parse_correction(text)) == "ridge"
-    fit = sd.correction("ridge").fit("RR", sd.Sampling(N, M, scheme))
-    values = ridged(scheme)
+    fit, values = sd.correction("ridge").fit("RR", sd.Sampling(N, M, scheme)), ridged(scheme)
     assert fit.values == pytest.approx(values, abs=1e-12)
     sets = [sd.RankSet("A", A, N), sd.RankSet("B", B, N)]
     row = sd.verdict(["RR"], sets, M, scheme=scheme, corrections=["ridge"]).iloc[0]

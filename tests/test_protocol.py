@@ -10,8 +10,7 @@ from tests.oracles import POPULARITY, WITH, WITHOUT, dense_bias_variance, dense_
 def test_defaults_and_the_note_of_least_squares() -> None:
     s = Protocol.of({})
     assert (s.scheme, s.odds, s.fit_scheme, s.ties) == (WITHOUT, 1.0, WITHOUT, "expected")
-    assert str(s.correction) == "uncorrected"
-    assert Protocol.of({"scheme": WITH}).fit_scheme == WITH
+    assert (str(s.correction), Protocol.of({"scheme": WITH}).fit_scheme) == ("uncorrected", WITH)
     assert Protocol.of({"fit_scheme": WITH}).scheme == WITHOUT
     rs, metric = sd.RankSet("N", [5, 40, 60], 5000), sd.parse_metric("AP")
     assert "ill-conditioned" in str(Protocol.of({"correction": "LS"}).note(metric, rs, 100))
@@ -29,8 +28,7 @@ def test_a_correction_is_fitted_once_at_the_rounded_mean_of_n() -> None:
 
 def test_mass_above_is_what_counts() -> None:
     known = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9])
-    tied = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9], ties=[1, 0])
-    means = set()
+    tied, means = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9], ties=[1, 0]), set()
     for ranks, more in ((known, {}), (known, {"odds": 3.0}), (tied, {"ties": "optimistic"})):
         means.add(sd.expected_mean("AP", ranks, 3, scheme=POPULARITY, **more))
     assert len(means) == 1

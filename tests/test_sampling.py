@@ -20,8 +20,7 @@ WITH, WITHOUT, POPULARITY = SCHEMES
 
 @st.composite
 def samplings(draw: st.DrawFn) -> sd.Sampling:
-    n = draw(st.integers(2, 30))
-    scheme = draw(st.sampled_from(SCHEMES))
+    n, scheme = draw(st.integers(2, 30)), draw(st.sampled_from(SCHEMES))
     m = draw(st.integers(1, n - 1 if scheme == WITHOUT else 50))
     odds = draw(st.sampled_from([1 / 128, 0.5, 1, 9.5, 100])) if scheme == POPULARITY else 1
     return sd.Sampling(n, m, scheme, odds)
@@ -61,8 +60,7 @@ def test_mean_and_variance_are_the_sums(s: sd.Sampling, which: tuple[str, int | 
 @given(samplings(), st.data())
 def test_posterior_is_bayes(s: sd.Sampling, data: st.DataObject) -> None:
     some = st.lists(st.sampled_from([0, 1, 2, 7]), min_size=s.n, max_size=s.n)
-    weights = data.draw(st.none() | some)
-    t = data.draw(st.integers(1, s.m + 1))
+    weights, t = data.draw(st.none() | some), data.draw(st.integers(1, s.m + 1))
     joint = [p * law[t - 1] for law, p in zip(exact_laws(s), weights or [1] * s.n, strict=True)]
     if sum(joint) == 0:
         with pytest.raises(ValueError, match=r"^prior "):

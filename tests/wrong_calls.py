@@ -293,8 +293,7 @@ class Wrong(NamedTuple):
 
 def wrong_calls(seed: int) -> Iterator[Wrong]:
     """Endless random wrong calls; the functions take turns."""
-    random = np.random.default_rng(seed)
-    size = len(zoo())
+    random, size = np.random.default_rng(seed), len(zoo())
     for name in itertools.cycle(valid()):
         function, arguments = valid()[name]
         names, values = list(arguments), zoo()

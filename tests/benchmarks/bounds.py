@@ -97,10 +97,8 @@ def cases() -> list[Case]:
     rng, every = np.random.default_rng(7), [Case(x, 3541, 100, None) for x in XYZ]
     for i in range(20):
         kind = ("Zipf", "geometric", "bimodal", "uniform")[i % 4]
-        n = (500, 1000, 3541, 10_000, 20_000)[i % 5]
-        m = (20, 50, 99, 100, 200)[(i // 4 + i) % 5]
-        size = (200, 400, 800, 1500, 3000, 6000)[(i * 5 + i // 6) % 6]
-        r = np.arange(1, n + 1)
+        n, m = (500, 1000, 3541, 10_000, 20_000)[i % 5], (20, 50, 99, 100, 200)[(i // 4 + i) % 5]
+        size, r = (200, 400, 800, 1500, 3000, 6000)[(i * 5 + i // 6) % 6], np.arange(1, n + 1)
         if kind == "Zipf":
             weights = (r + rng.integers(0, 10)) ** -rng.uniform(0.6, 1.2)
         elif kind == "geometric":

@@ -105,11 +105,10 @@ def accuracy(quick: bool) -> Iterator[Result]:
             # Ten runs tell errors, but not a share to some percent.
             short = not quick and cells.min() < least
             missed = short or mean.mean() > off * (1.5 if quick else 1)
-            note = (
-                f"X/Y/Z {'/'.join(f'{100 * x:.1f}' for x in relative)}; error of the mean "
-                f"{100 * mean.mean():.1f} ({' '.join(f'{100 * x:.1f}' for x in mean)}); order "
-                f"{' '.join(f'{x:.0f}' for x in cells.ravel())}, worst {cells.min():.1f}"
-            )
+            errors, off = ([f"{100 * x:.1f}" for x in part] for part in (relative, mean))
+            note = f"X/Y/Z {'/'.join(errors)}; error of the mean {100 * mean.mean():.1f} "
+            note += f"({' '.join(off)}); order {' '.join(f'{x:.0f}' for x in cells.ravel())}, "
+            note += f"worst {cells.min():.1f}"
             name, limit = f"{method}, m = {m}, {full} runs: errors in %", 0.0 if missed else most
             yield Result(name, spent / (3 * full), None, float(relative.mean()), limit, note=note)
 

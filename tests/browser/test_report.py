@@ -10,8 +10,7 @@ from tests.report.made import NAMES, figure, hostile
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_chromium_opens_it_without_a_word(browser, width, scheme, tmp_path):
-    path = tmp_path / "report.html"
-    figures = [("Curves", figure()), ("Again", figure(NAMES[0]))]
+    path, figures = tmp_path / "report.html", [("Curves", figure()), ("Again", figure(NAMES[0]))]
     path.write_text(html_report(hostile(), figures), encoding="utf-8")
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
@@ -32,6 +31,5 @@ def test_chromium_opens_it_without_a_word(browser, width, scheme, tmp_path):
     assert (sum(map(int, re.findall(r"\d+", paper))) < 200) == dark
     assert (sum(map(int, re.findall(r"\d+", ink))) > 500) == dark
     assert page.locator("td", has_text=NAMES[0]).first.is_visible()
-    assert asked == [path.as_uri()]
-    assert said == []
+    assert (asked, said) == ([path.as_uri()], [])
     context.close()

@@ -27,8 +27,7 @@ def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from
     assert "wrong" in at.headline
     table = sd.right_from("Recall@10", sd.example("movielens-xyz"), **HOW)
     assert at.numbers["All right from m"] == f"{table['m'].max():,}" == "970"
-    assert at.numbers["Pairs in true order"] == "0 of 3"
-    assert at.numbers["Instances"] == "6,040"
+    assert (at.numbers["Pairs in true order"], at.numbers["Instances"]) == ("0 of 3", "6,040")
     assert at.others == "Also wrong: NDCG and AP."
     at = page(metrics=["Recall@k"])
     # At 970 it is right in expectation; one run may still say otherwise.
@@ -81,8 +80,7 @@ def test_the_sentence_stays_with_its_metric_and_counts_the_others():
 
 def test_numbers_are_those_of_table_3_and_several_metrics_and_cutoffs_share_the_page():
     at = page(metrics=["Recall@k", "NDCG@k"], answers="Numbers", shown="Recall@10")
-    shown = at.table[0].value
-    y = sd.example("movielens-xyz")[1]
+    shown, y = at.table[0].value, sd.example("movielens-xyz")[1]
     row = shown[(shown["Metric"] == "Recall@10") & (shown["System"] == "Y")].iloc[0]
     # Table 3, Recall, Y: exact 8.84, sampled 56.51 +- 0.22.
     assert row["Exact"] == "8.84 %" == percent(sd.mean("Recall@10", y))
@@ -107,8 +105,7 @@ def test_corrections_give_the_chances_of_table_4(choice, gamma):
     name = choice if gamma is None else f"BV {gamma:g}"
     assert f"(BV {gamma})" in at.headline or f"({name})" in at.headline
     assert any(field.key == "gamma" for field in at.number_input) == (gamma is not None)
-    shown = at.table[0].value.set_index("Pair")["Recall@10"]
-    sets = sd.example("movielens-xyz")
+    shown, sets = at.table[0].value.set_index("Pair")["Recall@10"], sd.example("movielens-xyz")
     core = sd.probability_of_order("Recall@10", sets, 100, correction=name, **HOW)
     for pair, cell in (("X, Y", "XY"), ("X, Z", "XZ"), ("Y, Z", "YZ")):
         row = core[(core["better"] + core["worse"]).isin([cell, cell[::-1]])].iloc[0]
@@ -190,8 +187,7 @@ def test_wrong_files_get_one_sentence_and_too_many_negatives_a_click():
 
 
 def test_what_m_and_k_leave_out_is_said():
-    at = page(metrics=["Recall@k"], m="10000", k="10")
-    sets = sd.example("movielens-xyz")
+    at, sets = page(metrics=["Recall@k"], m="10000", k="10"), sd.example("movielens-xyz")
     assert max(int(ranks.n.max()) for ranks in sets) == 3687
     assert "With all negatives Recall@10 ranks Z > Y > X, as it does on all items." in at.headline
     assert "6,040 of 6,040 instances have fewer than 10,000 negatives" in at.captions

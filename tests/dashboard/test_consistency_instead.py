@@ -46,8 +46,7 @@ def test_designs_at_the_price_of_m_negatives():
 
 
 def test_enough_for_all_and_metrics_that_nothing_decides():
-    at = page(m="1000")
-    cost = round(np.mean(COSTS))
+    at, cost = page(m="1000"), round(np.mean(COSTS))
     assert f"the exact Recall@10 of all 6,040 instances, at {cost} scores each" in at.said
     answers = {"answers": "What to do instead", "metrics": ["AUC"]}
     # Five instances among 10,000: 100 scores each do not pay for one, 2,000 for one.
@@ -81,8 +80,7 @@ def test_the_price_is_that_of_m_until_the_reader_sets_another():
     assert (link["m"], link["budget"]) == (["20"], ["500"])
     assert "For the price of 500 negatives" in Page("consistency", **link).said
     for wrong in (10_000, 0):
-        told = at.put("budget", wrong).notes
-        take = "take a whole number from 1 to 9,999"
+        told, take = at.put("budget", wrong).notes, "take a whole number from 1 to 9,999"
         assert f"price is {wrong:,} scores per instance: {take}" in told
     assert "For the price of 1 negative not one" in at.put("budget", 1).said
     assert "1 sampled negative is off by" in at.said

@@ -44,8 +44,7 @@ def row_of(frame, first, second):
 
 
 def test_one_run_shows_the_chance_and_its_bounds(monkeypatch):
-    at = page(metrics=["NDCG"])
-    sets = sd.example("movielens-xyz")
+    at, sets = page(metrics=["NDCG"]), sd.example("movielens-xyz")
     chances = sd.probability_of_order("NDCG", sets, 100, **OPTIONS)
     bounds = probability_if_shared("NDCG", sets, 100, **OPTIONS)
     assert "if shared" not in table(at)  # bounds wait to be asked for
@@ -99,8 +98,7 @@ def test_the_order_that_other_instances_turn_round_most_easily_is_named(size):
     focus = Focus(result, 0, result.worst_pair(0))
     said = words.weakest_order(focus, focus.tests()).replace("\u00a0", " ")
     tests = significance(metric, focus.sets, np.random.default_rng(SEED))
-    assert len(focus.sets) == min(size, 5)
-    assert said.startswith(f"5 of {size} systems") == (size > 5)
+    assert (len(focus.sets), said.startswith(f"5 of {size} systems")) == (min(size, 5), size > 5)
     weak = int((tests["p_holm"] > 0.05).sum())
     assert (f"may turn round {weak} of {len(tests)} pairs." in said) == (0 < weak < len(tests))
     assert ("Nothing to order" in said) == (weak > 0)

@@ -43,8 +43,7 @@ def cuts(m, name, metric, before, bias2, variance):
 
 
 def test_first_screen_is_the_core():
-    at = page()
-    fit = BV.fit("Recall@10", SAMPLING)
+    at, fit = page(), BV.fit("Recall@10", SAMPLING)
     before = sd.correction("uncorrected").fit("Recall@10", SAMPLING).risk()[0] ** 0.5
     bias2, variance = fit.risk()
     assert at.headline == cuts(100, "BV 0.1", "Recall@10", before, bias2, variance)
@@ -102,8 +101,7 @@ def test_other_choices_reach_the_numbers_and_gamma_zero_is_warned_about():
     assert at.numbers["Scatter over 100"] == percent((fit.risk()[1] / 100) ** 0.5)
     at.pills(key="drawn").set_value([]).run()
     assert set(traces(at, "Expected NDCG@5")) == {"exact", "rank estimate"}
-    at = page(gamma="0", metric="AP")
-    note = sd.correction("BV", gamma=0).fit("AP", SAMPLING).note
+    at, note = page(gamma="0", metric="AP"), sd.correction("BV", gamma=0).fit("AP", SAMPLING).note
     assert note.split(",")[0] in at.warning[0].value
     # The vector reaches 1e5 and more: no mean over 6,040 instances survives that.
     assert "BV 0 is useless for AP" in at.headline

@@ -60,14 +60,12 @@ def systems(at):
 def refused(at, facts):
     for fact in facts.split("|"):
         assert fact in at.complaint
-    assert len(at.error) == 1
-    assert len(at.pictures) == 1
+    assert (len(at.error), len(at.pictures)) == (1, 1)
 
 
 def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
     at = ranks_page()
-    shown = estimates_of(at)
-    sets = drawn()
+    shown, sets = estimates_of(at), drawn()
     for one in sets:
         for name, method in (("MLE", "mle"), ("BV", "BV 0.1"), ("MN", "mn")):
             value = sd.estimate("Recall@10", one, method).value

@@ -93,16 +93,14 @@ def test_topk_takes_k_as_a_share_of_the_list_and_atop_is_auc():
 
 
 def test_a_slider_stands_where_its_field_is_undo_goes_back_and_what_does_not_apply_is_hidden():
-    at = page()
-    scores = "rank 100 scores Recall@10 > 99.99 % in expectation; on all items 0.00 %."
+    at, scores = page(), "rank 100 scores Recall@10 > 99.99 % in expectation; on all items 0.00 %."
     assert at.headline == f"With 100 of 9,999 negatives, {scores}"
     assert "cutoff" not in at.captions
     at.put("n", 3706)
     assert "of 3,705 negatives" in at.headline
     assert at.slider("n")["number"] == 3706
     # An end is no error: of the other sliders too.
-    assert at.slider("m")["steps"][-2:] == [2000, 3705]
-    assert at.slider("rank")["steps"][-1] == 3706
+    assert (at.slider("m")["steps"][-2:], at.slider("rank")["steps"][-1]) == ([2000, 3705], 3706)
     assert at.slider("n")["above"] == "m"
     assert not at.put("m", 3705).error
     at.put("m", 333)
@@ -142,8 +140,7 @@ def test_many_negatives_wait_for_a_button_and_show_no_answer_to_another_question
 def test_draws_can_be_drawn_again_beside_the_law_and_the_family():
     at, twin = page(metrics=["AP"], rank="800"), page(metrics=["AP"], rank="800")
     assert "sampled rank" in at.said
-    assert at.said == twin.said
-    assert at.click("Draw 100").said == twin.click("Draw 100").said
+    assert (at.said, at.click("Draw 100").said) == (twin.said, twin.click("Draw 100").said)
     assert at.number_input(key="draws").value == 101
     told = next(m.value for m in at.markdown if m.value.startswith("Over 101 draws"))
     mean = sd.expected("AP", 800, sd.Sampling(10_000, 100, "without-replacement"))

@@ -209,8 +209,7 @@ def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
 def boxes(fig, width=500.0, height=380.0):
     (x0, x1), (y0, y1) = fig.layout.xaxis.range, fig.layout.yaxis.range
     for note in fig.layout.annotations:
-        wide = 7.0 * len(note.text)
-        left = (note.x - x0) / (x1 - x0) * width + note.xshift
+        wide, left = 7.0 * len(note.text), (note.x - x0) / (x1 - x0) * width + note.xshift
         low = (note.y - y0) / (y1 - y0) * height + note.yshift
         left -= wide if note.xanchor == "right" else 0
         low -= 16 if note.yanchor == "top" else 0

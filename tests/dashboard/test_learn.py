@@ -275,8 +275,7 @@ def test_another_lesson_is_one_more_file(tmp_path, monkeypatch):
     monkeypatch.setattr(lessons, "__path__", [*lessons.__path__, str(tmp_path)])
     course.cache_clear()
     try:
-        assert len(course()) == 11
-        assert words(11) == words(9)
+        assert (len(course()), words(11)) == (11, words(9))
     finally:
         course.cache_clear()
         words.cache_clear()

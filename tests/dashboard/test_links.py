@@ -110,8 +110,7 @@ def test_a_wrong_number_takes_the_sentences_place_and_loses_nothing(address):
             assert not at.metric
         else:
             assert said.endswith(at.last_headline)
-            assert at.numbers == numbers
-            assert len(at.specs) == charts
+            assert (at.numbers, len(at.specs)) == (numbers, charts)
         assert at.put(key, before).headline == said
         assert not at.error
 
@@ -154,8 +153,7 @@ def test_what_is_given_in_vain_is_told_until_something_is_chosen():
     assert len(told) == 5
     # and so it is
     names = {trace["name"] for trace in at.specs[0]["data"]}
-    assert names == {"exact", "CLS", "BV 0.1"}
-    assert at.numbers == Page("correct").numbers
+    assert (names, at.numbers) == ({"exact", "CLS", "BV 0.1"}, Page("correct").numbers)
     at.pills(key="metric").set_value("AP")
     assert not at.run().warning
 

@@ -29,8 +29,7 @@ def test_frames_of_m_on_explore_hold_what_the_core_says(m):
         x = np.array(mean[0]).astype(int)
         expected = 100 * np.asarray(sd.expected(metric, x, sampling))
         assert np.allclose(mean[1], expected, rtol=1e-5, atol=1e-9)
-        std = 100 * np.sqrt(sd.variance(metric, x, sampling))
-        top = max(exact[1])
+        std, top = 100 * np.sqrt(sd.variance(metric, x, sampling)), max(exact[1])
         edge = np.minimum(expected + std, top), np.maximum(expected - std, 0)[::-1]
         assert np.allclose(band[1], np.concatenate(edge), rtol=1e-4, atol=1e-5)
         at = list(x).index(100)

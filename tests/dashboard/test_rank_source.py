@@ -219,8 +219,7 @@ def test_wrong_files_leave_the_last_good_ones_which_outlive_the_uploader():
         ("t.xlsx is a zip archive or an Excel", {"a_csv": A, "t_xlsx": b"PK\x03\x04"}),
     ):
         assert fact in at.give(**files).trouble
-        assert len(at.error) == 1
-        assert at.source == good
+        assert (len(at.error), at.source) == (1, good)
     at.give(good_csv=A)
     assert (at.source, at.trouble) == (good, None)
     at = Chooser(a_csv=A, b_csv=B)
@@ -265,5 +264,4 @@ def test_lost_files_are_asked_for(monkeypatch):
     assert not Chooser(a_csv=A, b_csv=B).warning
     monkeypatch.setattr(uploads, "lost", lambda widget: widget == "ranks_file")
     at = Chooser(a_csv=A, b_csv=B)
-    assert list(at.ranks) == ["X", "Y", "Z"]
-    assert [x.value for x in at.warning] == [uploads.LOST]
+    assert (list(at.ranks), [x.value for x in at.warning]) == (["X", "Y", "Z"], [uploads.LOST])

@@ -16,8 +16,7 @@ def cornac():
 
     data = Dataset.from_uir([(*pair, 1.0) for pair in pairs], seed=0)
     model = BPR(k=4, max_iter=20, seed=0, verbose=False).fit(data)
-    row = [data.uid_map[int(user)] for user in users]
-    column = dict(data.iid_map)
+    row, column = [data.uid_map[int(user)] for user in users], dict(data.iid_map)
     for item in range(ITEMS):  # items that nobody took have no score: a column of their own
         column.setdefault(item, len(column))
 

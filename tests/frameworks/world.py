@@ -26,18 +26,15 @@ def copied():
 
 def check(system, scores_of, number=lambda item: item):
     """Write the ranks and compare each with a count; ``number`` is the column of an item."""
-    file = io.StringIO()
-    columns = [[number(item) for item in items] for items in seen]
+    file, columns = io.StringIO(), [[number(item) for item in items] for items in seen]
     wanted = [number(item) for item in test]
     copied()(file, system, list(users), scores_of, wanted, columns, block=7)
     head, *lines = file.getvalue().splitlines()
-    assert head == "system,instance,rank,ties,n_candidates"
-    assert len(lines) == USERS
+    assert (head, len(lines)) == ("system,instance,rank,ties,n_candidates", USERS)
     for line, user in zip(lines, users, strict=True):
         own = scores_of([user])[0]
         left = [i for i in range(len(own)) if i != wanted[user] and i not in columns[user]]
-        others = [float(own[i]) for i in left if own[i] > -np.inf]
-        at = float(own[wanted[user]])
+        others, at = [float(own[i]) for i in left if own[i] > -np.inf], float(own[wanted[user]])
         close = [x for x in others if x != at and abs(x - at) < 1e-6]
         found = [int(x) for x in line.split(",")[2:]]
         expected = [1 + sum(x > at for x in others), sum(x == at for x in others), len(others) + 1]

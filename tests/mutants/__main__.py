@@ -56,8 +56,7 @@ class Notes:
     @classmethod
     @cache
     def read(cls) -> Notes:
-        seconds = json.loads((NOTES / "seconds.json").read_text())
-        by_file = defaultdict(set)
+        seconds, by_file = json.loads((NOTES / "seconds.json").read_text()), defaultdict(set)
         for test in seconds:
             by_file[test.split("::")[0]].add(test)
         base = sqlite3.connect(NOTES / "lines")
@@ -116,8 +115,7 @@ class Worker:
         )  # fmt: skip
 
         # All tests of the notes are there, and none of them needs a fault to be missed.
-        path = PACKAGE / "__init__.py"
-        every = list(Notes.read().seconds)
+        path, every = PACKAGE / "__init__.py", list(Notes.read().seconds)
         if said := self.run(Fault("", path, 1, path.read_text()), every, "--collect-only"):
             raise SystemExit(f"the notes are of other tests, make them --anew: {said}")
 

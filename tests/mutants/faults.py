@@ -126,8 +126,7 @@ def places(path: Path) -> tuple[cst.Module, list[tuple[cst.CSTNode, list[cst.CST
 
 def drawn(count: int, seed: int, rooms: Iterable[str] = ROOMS) -> list[Fault]:
     """Faults at places drawn at random over the rooms; of each place one of its faults."""
-    draw = random.Random(seed)
-    every = []
+    draw, every = random.Random(seed), []
     for room in rooms:
         for path in sorted(path for part in ROOMS[room].split() for path in PACKAGE.glob(part)):
             module, found = places(path)
