@@ -62,9 +62,6 @@ class Corpus:
         self.cases.append(Case(kind, number, name, write, **more))
 
 
-# ---------------------------------------------------------------- valid files, to be mutated
-
-
 def long_csv(rng, mark=",", counts=False, sampled=False) -> bytes:
     head = ["model", "user", "sampled_rank" if sampled else "rank", "n_items"]
     head += ["m"] if sampled else ["ties"]
@@ -156,9 +153,6 @@ def npy_header(text: str, body: bytes = b"\1\0\0\0\0\0\0\0" * 60, version: int =
 
 def numbers(values) -> str:
     return ",".join(map(str, values))
-
-
-# ---------------------------------------------------------------- the corpus
 
 
 def corpus(seed: int = 0) -> list[Case]:
@@ -403,9 +397,6 @@ def _large(c: Corpus) -> None:
     big("many rows", "run.txt", run, reader="run")
     over("many rows", "pasted text", pieces((b"A: ", 1), (b"3 " * 10**6, 30)), reader="pasted")
     big("many rows", "w.txt", pieces((b"1 " * 10**6, 4)), reader="weights")
-
-
-# ---------------------------------------------------------------- reading and judging
 
 
 def read(case: Case, data: bytes, **how: Any) -> Any:

@@ -117,9 +117,6 @@ def by_pyarrow(name: str, data: bytes) -> pd.DataFrame:
     raise AssertionError
 
 
-# ---------------------------------------------------------------------------------------- kinds
-
-
 def add_tables(c: Any, seed: int) -> None:
     rng = np.random.default_rng([seed, 28])
     for part in (_indices, _systems, _headers, _foreign, _texts, _numbers, _binaries, _folders):

@@ -227,10 +227,8 @@ class Draw:
         usual = {"scheme": self.pick(*SCHEMES[:2])}
         more = usual | self.pick({}, {}, {}, {}, {"counts": counts}, {"adaptive": True})
         shares = [rng.beta(rng.uniform(0.3, 0.6), 1.5, size) for _ in "AB"]
-        return [
-            sd.SampledRankSet(system, 1 + rng.binomial(m, share), n, m, **more)
-            for system, share in zip("AB", shares, strict=True)
-        ]
+        ranks = (1 + rng.binomial(m, share) for share in shares)
+        return [sd.SampledRankSet(x, t, n, m, **more) for x, t in zip("AB", ranks, strict=True)]
 
 
 DRAWS: dict[str, Callable[[Draw], Any]] = {
@@ -454,22 +452,15 @@ def kept_files() -> Iterator[tuple[str, Record]]:
 # -------------------------------------------------------------------------------------- links
 
 PASTED = (
-    "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482",
+    "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482~"
     "system,instance,rank,n_candidates,ties\nA,1,3,90,2\nA,1,9,90,0\nA,2,40,80,1\nB,1,1,90,0\n"
-    "B,1,30,90,3\nB,2,12,80,4",
-    "A: 1 2; B: 3 4; n = 9",
-    "A: 0 1\nB: 1 2\nn = 9",
-    "1 2 3",
-    "A: 5 80 7 31; B: 6 3 90 12; C: 20 20 20 20; n = 200",
-    "A: 1;;",
-    "run 1: 5 6\nrun 2: 7 8\nn = 99",
+    "B,1,30,90,3\nB,2,12,80,4~A: 1 2; B: 3 4; n = 9~A: 0 1\nB: 1 2\nn = 9~1 2 3~"
+    "A: 5 80 7 31; B: 6 3 90 12; C: 20 20 20 20; n = 200~A: 1;;~run 1: 5 6\nrun 2: 7 8\nn = 99"
 )
 SAMPLED = (
-    "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30",
-    "m = 20, n = 500\nA: 1 1 2 5 9 13 21 3\nB: 2 2 4 1 1 17 3 8",
-    "A: 1 2 3",
-    "x",
-    "system,sampled_rank,m,n\nA,1,5,60\nA,3,10,60\nA,6,5,60\nB,2,5,60\nB,1,10,60",
+    "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30~"
+    "m = 20, n = 500\nA: 1 1 2 5 9 13 21 3\nB: 2 2 4 1 1 17 3 8~A: 1 2 3~x~"
+    "system,sampled_rank,m,n\nA,1,5,60\nA,3,10,60\nA,6,5,60\nB,2,5,60\nB,1,10,60"
 )
 WEIGHTS = ("5 4 3 2 1 1 1 1 1 1", "1\n2\n3", "rank,weight\n1,3\n2,-1", "a b")
 CHIPS = ("Recall@k", "NDCG@k", "AP@k", "Precision@k", "NDCG", "AP", "AUC", "TOPK", "ATOP")
@@ -493,7 +484,7 @@ KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
         **SIDE, "metrics": CHIPS, "also_k": ("1", "5", "20", "50"),
         "source": ("MovieLens 1M: X, Y, Z", "Three toy recommenders", "MovieLens 1M with ties",
                    "Upload a file", "Paste ranks", "Paste ranks"),
-        "ranks": PASTED, "correction": ("uncorrected", "rank estimate", "CLS", "BV"),
+        "ranks": PASTED.split("~"), "correction": ("uncorrected", "rank estimate", "CLS", "BV"),
         "weighting": ("instances", "relevant items"), "pair": ("X, Z", "Y, Z", "A, B"),
         "ties": ("expected", "optimistic", "pessimistic"), "shown": ("NDCG", "AP", "Recall@10"),
         "answers": ("How sure", "Repeat it", "Numbers"), "wanted": ("80 %", "90 %", "99 %"),
@@ -512,7 +503,7 @@ KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
         "estimator": ("side by side", "shape-constrained MLE", "MLE", "MES", "BV-MLE", "BV-MES",
                       "MN", "BV", "CLS", "rank estimate", "uncorrected"),
         "sampled_source": ("MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"),
-        "sampled": SAMPLED, "draw_seed": (1, 2), "table_instances": (0, 6040),
+        "sampled": SAMPLED.split("~"), "draw_seed": (1, 2), "table_instances": (0, 6040),
         "m_set": ("m was set beforehand", "The draw decided m"),
         "estimate_tab": ("Estimates", "True ranks", "Which γ"),
         "estimates_view": ("Every estimator", "Pairs"),
@@ -670,14 +661,10 @@ def link(number: int, link: Link) -> tuple[str, Record]:
 def everything(seed: int, values: int, files_: int, links_: int) -> Said:
     """All records by their names."""
     logging.disable(logging.WARNING)
-    return dict(
-        [
-            *(value(seed, number) for number in range(values)),
-            *(file(each, number) for number, each in enumerate(files(seed, files_))),
-            *kept_files(),
-            *(link(number, each) for number, each in enumerate(links(seed, links_))),
-        ]
-    )
+    records = dict(value(seed, number) for number in range(values))
+    records |= (file(each, number) for number, each in enumerate(files(seed, files_)))
+    records |= kept_files()
+    return records | dict(link(number, each) for number, each in enumerate(links(seed, links_)))
 
 
 def pack(everything: Said) -> bytes:
@@ -711,11 +698,9 @@ def differences(stored: Said, found: Said, relative: float = RELATIVE) -> list[s
         for path in [*a, *(p for p in b if p not in a)]:
             off = distance(a.get(path), b.get(path))
             if off > relative:
-                lines.append(
-                    f"{name}: {path or 'value'}\n    stored {a.get(path)!r}\n"
-                    f"    found  {b.get(path)!r}"
-                    + (f"\n    off {off:.2g}" if off < math.inf else "")
-                )
+                line = f"{name}: {path or 'value'}\n    stored {a.get(path)!r}\n"
+                line += f"    found  {b.get(path)!r}"
+                lines.append(line + (f"\n    off {off:.2g}" if off < math.inf else ""))
     return sorted(lines)
 
 
@@ -746,11 +731,9 @@ def main() -> int:
         target.write_bytes(pack(found))
     kinds = Counter(name.partition(" ")[0] for name in found)
     numbers = sum(isinstance(atom, list) for record in found.values() for atom in record.values())
-    print(
-        f"{kinds['value']} calls, {kinds['file']} files, {kinds['link']} links: "
-        f"{sum(map(len, found.values()))} records, {numbers} of numbers, "
-        f"{time.monotonic() - begun:.0f} s, seed {args.seed}"
-    )
+    line = f"{kinds['value']} calls, {kinds['file']} files, {kinds['link']} links: "
+    line += f"{sum(map(len, found.values()))} records, {numbers} of numbers, "
+    print(f"{line}{time.monotonic() - begun:.0f} s, seed {args.seed}")
     if target:
         return 0
     if args.against:

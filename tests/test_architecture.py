@@ -95,28 +95,38 @@ def inside(path: Path) -> set[str]:
     return {name.split(".")[1] for name in imports(path) if name.startswith("sampledash.")}
 
 
+#: What a part may import beside the standard library; all others NumPy alone.
+ALLOWED = dict.fromkeys(CORE, "numpy scipy") | {
+    "comparison": "numpy scipy pandas", "estimation": "numpy scipy pandas", "lab": "numpy scipy",
+    "readers": "numpy pandas pyarrow", "papers": "numpy pandas pyarrow",
+    "report": "numpy pandas pyarrow jinja2", "command_line": "numpy pandas",
+    "dashboard": "numpy pandas plotly",
+}  # fmt: skip
+
+
 def may_import(path: Path, part: str) -> set[str]:
-    if part in CORE:
-        return {"numpy", "scipy"}
-    if part in ("comparison", "estimation"):
-        return {"numpy", "scipy", "pandas"}
     if path.stem == "warehouse":  # engines are an extra: imported where one is asked for
         return {"ibis", "pyarrow", "pyspark"}
-    if part in ("readers", "papers", "report"):
-        return {"numpy", "pandas", "pyarrow"} | ({"jinja2"} if part == "report" else set())
-    if part == "lab":  # tables end where their interactions begin
-        return {"numpy", "scipy"} | ({"pandas", "pyarrow"} if path.stem == "reading" else set())
-    if part == "command_line":
-        return {"numpy", "pandas"}
-    if part == "dashboard":
-        streamlit = set() if path.stem.startswith(WITHOUT_STREAMLIT) else {"streamlit"}
-        return {"numpy", "pandas", "plotly"} | streamlit
-    return {"numpy"}
+    more = {"pandas", "pyarrow"} if (part, path.stem) == ("lab", "reading") else set()
+    if part == "dashboard" and not path.stem.startswith(WITHOUT_STREAMLIT):
+        more = {"streamlit"}
+    return {*ALLOWED.get(part, "numpy").split(), *more}
 
 
-def test_every_part_has_its_place() -> None:
+def test_every_part_has_its_place_and_none_imports_in_a_circle() -> None:
     parts = {part_of(path) for path in MODULES} - {""}
     assert parts == set(LEVELS), f"{parts ^ set(LEVELS)}"
+    # In a circle no module can be read alone, and an import has to hide in a function.
+    files = {}
+    for path in MODULES:
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    arrows = {}
+    for name, path in files.items():
+        named = {x for full in imports(path) for x in (full, full.rpartition(".")[0])}
+        # A package takes its names from its modules, which may well name it to reach one another.
+        arrows[name] = {x for x in named & files.keys() if not name.startswith(f"{x}.")}
+    TopologicalSorter(arrows).prepare()  # raises CycleError, which names the circle
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
@@ -134,31 +144,6 @@ def test_arrows_point_one_way(path: Path) -> None:
     # Pages are the top.
     pages = any(name.startswith("sampledash.dashboard.pages") for name in imports(path))
     assert not pages or "pages" in path.parts
-
-
-def test_no_modules_import_each_other() -> None:
-    """In a circle none of them can be read alone, and an import has to hide in a function."""
-    files = {}
-    for path in MODULES:
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    arrows = {}
-    for name, path in files.items():
-        named = {x for full in imports(path) for x in (full, full.rpartition(".")[0])}
-        # A package takes its names from its modules, which may well name it to reach one another.
-        arrows[name] = {x for x in named & files.keys() if not name.startswith(f"{x}.")}
-    TopologicalSorter(arrows).prepare()  # raises CycleError, which names the circle
-
-
-def test_the_start_is_light() -> None:
-    app = ROOT / "app.py"
-    assert foreign(app) <= {"plotly", "streamlit"}  # which imports it anyway
-    assert inside(app) <= {"dashboard"}
-    assert len(app.read_text().splitlines()) < 60
-    slow = {"streamlit", "plotly", "jinja2", "scipy.stats"}
-    code = f"import sys, sampledash; print({slow!r} & set(sys.modules))"
-    how = {"capture_output": True, "text": True, "check": True, "cwd": ROOT}
-    assert subprocess.run([sys.executable, "-c", code], **how).stdout.strip() == "set()"
 
 
 #: The public API, as others script against it.
@@ -190,7 +175,7 @@ def public_callables() -> Iterator[tuple[str, Callable[..., object]]]:
                 yield f"{name}.{method.__name__}", method
 
 
-def test_the_scheme_has_one_default_everywhere() -> None:
+def test_the_scheme_has_one_default_everywhere_that_is_written_once() -> None:
     schemes = {}
     for name, value in public_callables():
         given = {} if value is sd.Options else inspect.signature(value).parameters
@@ -202,9 +187,6 @@ def test_the_scheme_has_one_default_everywhere() -> None:
     schemes["pages"] = state.SCHEMES[state.DEFAULTS["scheme"]]
     schemes["command line"] = options.OPTIONS["scheme"]["default"]
     assert set(schemes.values()) == {"without-replacement"}, schemes
-
-
-def test_the_default_of_the_scheme_is_written_once() -> None:
     written = []
     for path, node in nodes(ast.FunctionDef):
         of = node.args
@@ -238,9 +220,17 @@ def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:
     assert compared == []
 
 
-def test_the_command_line_needs_the_dashboard_for_its_report_alone() -> None:
+def test_the_start_is_light_and_the_command_line_needs_the_dashboard_for_its_report_alone() -> None:
     parts = [path for path in MODULES if part_of(path) == "command_line"]
     assert {path.stem for path in parts if "dashboard" in inside(path)} == {"verdicts"}
+    app = ROOT / "app.py"
+    assert foreign(app) <= {"plotly", "streamlit"}  # which imports it anyway
+    assert inside(app) <= {"dashboard"}
+    assert len(app.read_text().splitlines()) < 60
+    slow = {"streamlit", "plotly", "jinja2", "scipy.stats"}
+    code = f"import sys, sampledash; print({slow!r} & set(sys.modules))"
+    how = {"capture_output": True, "text": True, "check": True, "cwd": ROOT}
+    assert subprocess.run([sys.executable, "-c", code], **how).stdout.strip() == "set()"
 
 
 def test_objects_do_not_change_but_for_those_that_are_meant_to() -> None:

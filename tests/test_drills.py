@@ -102,7 +102,7 @@ def test_a_correction_in_python(scheme: str) -> None:
 
 
 @pytest.mark.usefixtures("_correction")
-def test_a_correction_on_the_command_line(tmp_path, capsys) -> None:
+def test_a_correction_on_the_command_line_and_every_page(tmp_path, capsys) -> None:
     path, asked = ranks_file(tmp_path), ["--metric", "RR", "--m", str(M), "--correction", "ridge"]
     for form in ("--csv", "--markdown", "--latex"):
         main(["check", path, *asked, form])
@@ -116,10 +116,6 @@ def test_a_correction_on_the_command_line(tmp_path, capsys) -> None:
     options = {"scheme": WITHOUT, "correction": "ridge"}
     findings = of_ranks({"A": A, "B": B}, N, ["RR"], M, options=options)
     assert "and the ridge correction (Krichene" in paragraph(findings)
-
-
-@pytest.mark.usefixtures("_correction")
-def test_a_correction_on_every_page() -> None:
     given = {"n": str(N), "m": str(M), "k": str(K), "metrics": ["AP"], "metric": "AP"}
     at = page("consistency", **given, source="Paste ranks", ranks=TYPED, correction="ridge")
     assert "ridge" in words(at)
@@ -189,7 +185,7 @@ def chance() -> float:
 
 
 @pytest.mark.usefixtures("_metric")
-def test_a_metric_on_the_command_line(tmp_path, capsys) -> None:
+def test_a_metric_on_the_command_line_and_every_page(tmp_path, capsys) -> None:
     path, asked = ranks_file(tmp_path), ["--metric", f"RBP@{K}", "--m", str(M)]
     assert main(["check", path, *asked, "--json"]) == 1  # right on average, undecided in one run
     (row,) = json.loads(capsys.readouterr().out)["pairs"]
@@ -202,10 +198,6 @@ def test_a_metric_on_the_command_line(tmp_path, capsys) -> None:
     assert values == pytest.approx([rbp(1), rbp(16), rbp(30)], abs=1e-14)
     assert main(["report", path, *asked]) == 0
     assert percent(chance()) in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("_metric")
-def test_a_metric_on_every_page() -> None:
     given = {"n": str(N), "m": str(M), "k": str(K), "metrics": ["RBP@k"], "metric": "RBP@k"}
 
     shown = words(page("explore", **given, rank="3"))
@@ -249,7 +241,7 @@ def test_a_file_format_is_refused_without_its_row() -> None:
 
 
 @pytest.mark.usefixtures("_format")
-def test_a_file_format_in_python() -> None:
+def test_a_file_format_in_python_on_the_command_line_and_the_pages(tmp_path, capsys) -> None:
     for data in (arrow(RANKS), gzip.compress(arrow(RANKS))):
         sets = sd.read_rank_sets(io.BytesIO(data), name="r.arrow")
         ours = [(x.system, x.ranks.tolist(), x.n.tolist()) for x in sets]
@@ -267,10 +259,6 @@ def test_a_file_format_in_python() -> None:
     how = {"name": "l.arrow", "qrels": io.BytesIO(arrow(tested)), "n": N}
     (ranked,) = sd.read_rank_sets(io.BytesIO(arrow(lists)), **how)
     assert ranked.ranks.tolist() == [2, 1]
-
-
-@pytest.mark.usefixtures("_format")
-def test_a_file_format_on_the_command_line_and_the_pages(tmp_path, capsys) -> None:
     file = tmp_path / "ranks.arrow"
     file.write_bytes(arrow(RANKS))
     assert main(["check", str(file), "--metric", "AP", "--m", str(M), "--json"]) == 1

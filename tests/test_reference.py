@@ -27,12 +27,9 @@ def assert_close(values: object, texts: object) -> None:
     assert np.all(np.abs(np.array(values) - true) <= allowed)
 
 
-def test_the_file_is_complete(reference: Entries) -> None:
+def test_the_file_is_complete_with_metrics_laws_and_moments(reference: Entries) -> None:
     sizes = {key: len(entries) for key, entries in reference.items() if key != "_about"}
     assert sizes == {"exact": 80, "expected": 900, "pmf": 54, "corrections": 196, "table2": 48}
-
-
-def test_metrics_laws_and_moments(reference: Entries) -> None:
     for entry in reference["exact"]:
         assert_close(metric_of(entry)(entry["r"], entry["n"]), entry["value"])
     for entry in reference["pmf"]:

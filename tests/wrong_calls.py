@@ -234,11 +234,8 @@ def zoo() -> list[Any]:
 def raises(path: str) -> list[range]:
     """Lines of the ``raise`` statements of a file."""
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-    return [
-        range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Raise)
-    ]
+    every = (node for node in ast.walk(tree) if isinstance(node, ast.Raise))
+    return [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in every]
 
 
 def wrong(error: BaseException) -> str:
@@ -275,9 +272,7 @@ class Wrong(NamedTuple):
 
     def judged(self) -> str:
         """What is wrong with what the call does, if anything."""
-        called = {
-            name for name in self.changed if name in FUNCTIONS and callable(self.changed[name])
-        }
+        called = {x for x in self.changed if x in FUNCTIONS and callable(self.changed[x])}
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:

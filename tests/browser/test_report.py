@@ -23,10 +23,8 @@ def test_chromium_opens_it_without_a_word(browser, width, scheme, tmp_path):
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     assert page.locator(".js-plotly-plot").count() == 2
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    ink, paper = (
-        page.evaluate(f"getComputedStyle(document.body).{name}")
-        for name in ("color", "backgroundColor")
-    )
+    style = "getComputedStyle(document.body)"
+    ink, paper = (page.evaluate(f"{style}.{name}") for name in ("color", "backgroundColor"))
     dark = scheme == "dark"
     assert (sum(map(int, re.findall(r"\d+", paper))) < 200) == dark
     assert (sum(map(int, re.findall(r"\d+", ink))) > 500) == dark

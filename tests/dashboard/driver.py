@@ -130,8 +130,7 @@ class Page(AppTest):
     def slider(self, key):
         """What the slider of a number is told."""
         told = [json.loads(x.proto.json) for x in self.get("bidi_component") if x.proto.json]
-        sliders = [x for x in told if isinstance(x, dict) and "steps" in x]
-        return next(x for x in sliders if x["name"] == key)
+        return next(x for x in told if isinstance(x, dict) and "steps" in x and x["name"] == key)
 
     @property
     def specs(self):

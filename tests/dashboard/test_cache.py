@@ -127,14 +127,11 @@ def test_who_waits_takes_over_when_the_maker_gives_up_and_can_be_stopped():
     job.result(LIMIT)
 
 
-def test_what_was_asked_for_longest_ago_gives_way():
+def test_what_was_asked_for_longest_ago_gives_way_and_orders_at_other_m_are_others(abc):
     store, made = LruStore(2), []
     for key in "abacab":
         store.get((key,), lambda key=key: made.append(key), lambda: None)
     assert made == [*"abcb"]
-
-
-def test_orders_looked_at_at_other_m_are_others(abc):
     metric, protocol = sd.parse_metric("AP"), Protocol.of({"correction": "CLS"})
     for values in ([1, 5, 40], [1, 20, 40], [1, 40]):
         asked = {"shared": True, "m_values": values}

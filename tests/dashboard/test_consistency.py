@@ -186,7 +186,7 @@ def test_wrong_files_get_one_sentence_and_too_many_negatives_a_click():
     assert "as it does on all items" in at.headline
 
 
-def test_what_m_and_k_leave_out_is_said():
+def test_what_m_and_k_leave_out_is_said_and_why_a_corrected_mean_leaves_0_to_100_percent():
     at, sets = page(metrics=["Recall@k"], m="10000", k="10"), sd.example("movielens-xyz")
     assert max(int(ranks.n.max()) for ranks in sets) == 3687
     assert "With all negatives Recall@10 ranks Z > Y > X, as it does on all items." in at.headline
@@ -202,6 +202,14 @@ def test_what_m_and_k_leave_out_is_said():
     assert "The cutoff holds all 101 items of a sample: the uncorrected Recall@3500" in at.captions
     # With one n for all it is said how many there are.
     assert "With all 9,999 negatives AP" in page(source=ABC, m="9999", metrics=["AP"]).headline
+    # Always first of 1,000: BV of Recall@100 at m = 20 is 1.1, for entries overshoot.
+    rows = "".join(f"A,{u},1,1000\nB,{u},900,1000\n" for u in range(20))
+    at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
+    at.upload("first.csv", f"system,user,rank,n\n{rows}".encode())
+    first = sd.RankSet("A", [1] * 20, 1000)
+    assert sd.expected_mean("Recall@100", first, 20, correction="BV 0.1", **HOW) > 1
+    (told,) = (c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value)
+    assert told.startswith("Recall@100 of A by BV 0.1 is outside 0 to 100 %")
 
 
 def test_n_of_a_file_is_asked_for_and_two_values_are_told_as_names_are_plain_text():
@@ -232,17 +240,6 @@ def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
     sets = [sd.RankSet(name, values, 900) for name, values in ranks.items()]
     right = sd.right_from("Recall@10", sets, **HOW)["m"]
     assert at.numbers["All right from m"] == f"{right.max():,}"
-
-
-def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():
-    # Always first of 1,000: BV of Recall@100 at m = 20 is 1.1, for entries overshoot.
-    rows = "".join(f"A,{u},1,1000\nB,{u},900,1000\n" for u in range(20))
-    at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
-    at.upload("first.csv", f"system,user,rank,n\n{rows}".encode())
-    first = sd.RankSet("A", [1] * 20, 1000)
-    assert sd.expected_mean("Recall@100", first, 20, correction="BV 0.1", **HOW) > 1
-    (told,) = (c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value)
-    assert told.startswith("Recall@100 of A by BV 0.1 is outside 0 to 100 %")
 
 
 def test_a_pinned_setting_stays_a_marked_pair_travels_and_reset_puts_all_back():

@@ -86,7 +86,7 @@ def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
     assert "Below, the last that could be shown: your ranks" in page.captions
 
 
-def test_a_shorter_list_leaves_others_exact_and_equal_ones_leave_other_instances_open():
+def test_a_shorter_list_leaves_others_exact_and_what_is_about_samples_is_left_out():
     page = Page("consistency", source="Paste ranks", ranks="n = 40\nA: 3, >10, 7\nB: 1, >5, 2")
     ranges = "B has 66.67 % to 100.00 % and A has 66.67 %."
     assert page.headline == f"Recall@10 needs ranks beyond 5\\: {ranges}"
@@ -95,9 +95,6 @@ def test_a_shorter_list_leaves_others_exact_and_equal_ones_leave_other_instances
     (ends,) = page.table[1].value["95 % interval"].tolist()[:1]
     low, high = (float(x.replace("−", "-")) for x in ends.split(" to "))
     assert low == -high < -30
-
-
-def test_what_is_about_samples_is_left_out_with_a_word_and_comes_back():
     page = Page("consistency", source="Paste ranks", ranks=TYPED, scheme="popularity", odds="4")
     assert "Negatives are drawn" not in [x.label for x in page.selectbox]
     assert "m, the scheme and the tabs about them are left out" in page.captions

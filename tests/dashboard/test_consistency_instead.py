@@ -17,7 +17,7 @@ def page(**query):
     return Page("consistency", answers="What to do instead", metrics=["Recall@k"], **query)
 
 
-def test_designs_at_the_price_of_m_negatives():
+def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decides():
     at = page(m="100")
     found = sd.designs("Recall@10", sd.example("movielens-xyz"), 100, scheme="without-replacement")
     table = at.table[0].value.set_index("Design")
@@ -43,9 +43,6 @@ def test_designs_at_the_price_of_m_negatives():
     assert table.loc["stop when decided, best order", "Instances"] == reached
     assert "sampledash.proxy_cost" in at.captions
     assert "relevant item's own score comes on top" in at.captions
-
-
-def test_enough_for_all_and_metrics_that_nothing_decides():
     at, cost = page(m="1000"), round(np.mean(COSTS))
     assert f"the exact Recall@10 of all 6,040 instances, at {cost} scores each" in at.said
     answers = {"answers": "What to do instead", "metrics": ["AUC"]}

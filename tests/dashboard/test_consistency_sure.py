@@ -174,7 +174,7 @@ def test_repeating_it_gives_table_3_and_the_exact_law_and_draws_no_half_instance
     assert "must be whole numbers to simulate" in " ".join(x.value for x in at.info)
 
 
-def test_flips_of_every_correction():
+def test_flips_of_every_correction_and_the_smallest_counterexample():
     at = page(metrics=["Recall@k"], answers="Numbers", numbers_view="Flips")
     shown = table(at).set_index("Pair")
     # Figure 2 and section 6.2: X and Y change at 11 and 970.
@@ -188,9 +188,6 @@ def test_flips_of_every_correction():
         sets, how = sd.example("movielens-xyz"), OPTIONS | {"correction": name}
         core = sd.right_from("Recall@10", sets, 150, **how)
         assert shown[name, "X, Y"] == f"{row_of(core, 'X', 'Y')['m']:,}" == str(first)
-
-
-def test_why_shows_the_smallest_counterexample_or_why_there_is_none():
     at = page(source=ABC, metrics=["AUC"], why="true")
     assert "No two sets of ranks flip under AUC" in at.said
     at = page(source=ABC, metrics=["AP"], why="true")

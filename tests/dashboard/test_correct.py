@@ -62,14 +62,12 @@ def test_first_screen_is_the_core():
     assert [*drawn][-1] == "BV 0.1"  # on top
 
 
-@pytest.mark.parametrize(
-    ("chip", "metric", "k"),
-    [("NDCG", "ndcg", None), ("AP", "ap", None), ("Recall@k", "recall", 10)],
-)
-@pytest.mark.parametrize(
-    ("take", "gamma", "method"),
-    [("BV", 1.0, "bv"), ("BV", 0.1, "bv"), ("BV", 0.001, "bv"), ("CLS", None, "cls_nonneg")],
-)
+CHIPS = [("NDCG", "ndcg", None), ("AP", "ap", None), ("Recall@k", "recall", 10)]
+TAKEN = [*(("BV", gamma, "bv") for gamma in (1.0, 0.1, 0.001)), ("CLS", None, "cls_nonneg")]
+
+
+@pytest.mark.parametrize(("chip", "metric", "k"), CHIPS)
+@pytest.mark.parametrize(("take", "gamma", "method"), TAKEN)
 def test_vector_on_the_screen_is_the_reference(reference, chip, metric, k, take, gamma, method):
     # data/reference_values.json: 60-digit arithmetic, n = 200, m = 20, with replacement.
     case = {"n": 200, "m": 20, "scheme": "with", "metric": metric, "k": k, "method": method}

@@ -275,7 +275,7 @@ def test_a_printed_table_is_undone_scatters_and_its_bounds_are_taken_away():
         assert first.loc[name, ["low", "high"]].tolist() == pytest.approx(ends)
 
 
-def test_what_was_read_is_said_and_one_system_has_no_pairs():
+def test_what_was_read_is_said_and_nothing_estimated_where_everything_was_drawn():
     # A column that is neither system nor rank is taken for a system: to be seen.
     at = ranks_page().upload("odd.csv", b"user,bar\nA,1\nB,2\nC,7\n").give_n(10_000)
     assert "Read: 3 sampled ranks of 1 system, bar." in at.captions
@@ -285,9 +285,6 @@ def test_what_was_read_is_said_and_one_system_has_no_pairs():
     assert "Recall@10 of bar lies between" in at.headline
     assert "side by side" not in set(at.table[0].value["Estimator"])
     assert "Estimated (shape-constrained MLE)" in at.headline
-
-
-def test_nothing_is_estimated_where_everything_was_drawn():
     # n = 20 and m = 19: the sampled ranks are the true ones, of which 3 in 4 are at most 10.
     data = "system,sampled_rank,n_candidates,m\n" + "A,5,20,19\nA,2,20,19\nA,9,20,19\nA,12,20,19\n"
     at = ranks_page().upload("all.csv", data.encode())
@@ -324,16 +321,6 @@ def test_which_systems_are_shown_is_a_choice_and_other_candidates_are_told():
     assert "Side by side takes systems with the same candidates, but n differs" in at.captions
     alike = pasted("m = 20, n = 300\nA: 1, 5; B: 2, 4", metric="AUC")
     assert "differs" not in alike.captions
-
-
-def test_long_pasted_sampled_ranks_do_not_travel_in_the_link():
-    at = pasted("m = 20, n = 300\nA: 1, 5, 1; B: 2, 4, 9", metric="AUC")
-    assert "sampled" in at.query_params
-    # By hand: sampled AUC is the mean share of the 20 draws below, of A (20 + 16 + 20) / 60.
-    assert estimates_of(at)["A"]["uncorrected"] == f"{100 * 56 / 60:.2f} %"
-    at.write("sampled_typed", "m = 400, n = 3000\nA: " + ", ".join(map(str, range(1, 400))))
-    assert "sampled" not in at.query_params
-    assert "1,000 characters travel in a link" in at.captions
 
 
 def by_the_draw(column="", every=8):
@@ -382,7 +369,7 @@ def test_m_that_goes_with_the_rank_is_asked_about_unless_the_file_says_why():
     assert "no vector corrects the metric" in at.notes
 
 
-def test_an_estimate_outside_0_to_100_percent_comes_with_its_reason():
+def test_an_estimate_outside_0_to_100_percent_has_its_reason_and_long_ranks_no_link():
     rows = "".join(f"A,{t},{c}\n" for t, c in ((3, 20), (4, 20), (2, 9), (1, 4), (6, 8)))
     text = f"m = 20, n = 1000\nsystem,sampled_rank,count\n{rows}"
     at = pasted(text, estimator="BV")
@@ -394,3 +381,10 @@ def test_an_estimate_outside_0_to_100_percent_comes_with_its_reason():
     told = [x for x in at.captions.splitlines() if "outside 0 to 100 %, as no metric is" in x]
     assert len(told) == 2  # under the headline, and under the table of all estimators
     assert told[0].startswith("A by BV is")
+    at = pasted("m = 20, n = 300\nA: 1, 5, 1; B: 2, 4, 9", metric="AUC")
+    assert "sampled" in at.query_params
+    # By hand: sampled AUC is the mean share of the 20 draws below, of A (20 + 16 + 20) / 60.
+    assert estimates_of(at)["A"]["uncorrected"] == f"{100 * 56 / 60:.2f} %"
+    at.write("sampled_typed", "m = 400, n = 3000\nA: " + ", ".join(map(str, range(1, 400))))
+    assert "sampled" not in at.query_params
+    assert "1,000 characters travel in a link" in at.captions

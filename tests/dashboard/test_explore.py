@@ -63,7 +63,13 @@ def test_shows_the_numbers_of_the_core_and_of_the_paper():
     assert len(at.button_group) == 2  # chips and range: one row for all metrics
 
 
-def test_the_top_of_the_ranks_is_drawn_evenly_also_where_the_rank_is_not_there():
+def test_topk_takes_k_as_a_share_atop_is_auc_and_the_top_is_drawn_evenly():
+    # k = 10 of 10,000 is the first 0.1 %: of 1 + 99 places the first one, no draw above.
+    shown = paper_page("TOPK").numbers
+    assert shown["TOPK@0.001, exact"] == "0.00 %"
+    assert shown["TOPK@0.001, sampled"] == percent((1 - 99 / 9999) ** 99) == "37.34 %"
+    shown = paper_page("ATOP").numbers
+    assert shown["ATOP, exact"] == shown["ATOP, sampled"] == percent(9900 / 9999) == "99.01 %"
     at = paper_page("AP", view="top 100", rank="5000", tab="Family")
     ranks, y = panel(at, "AP")["sampled"]
     assert (ranks[0], ranks[-1]) == (1, 100)
@@ -81,15 +87,6 @@ def test_the_top_of_the_ranks_is_drawn_evenly_also_where_the_rank_is_not_there()
         mean = float(sd.expected("AP", 50, sd.Sampling(10_000, m, "with-replacement")))
         at_fifty = array(trace["x"]).tolist().index(50)
         np.testing.assert_allclose(array(trace["y"])[at_fifty] / 100, mean, rtol=1e-12)
-
-
-def test_topk_takes_k_as_a_share_of_the_list_and_atop_is_auc():
-    # k = 10 of 10,000 is the first 0.1 %: of 1 + 99 places the first one, no draw above.
-    shown = paper_page("TOPK").numbers
-    assert shown["TOPK@0.001, exact"] == "0.00 %"
-    assert shown["TOPK@0.001, sampled"] == percent((1 - 99 / 9999) ** 99) == "37.34 %"
-    shown = paper_page("ATOP").numbers
-    assert shown["ATOP, exact"] == shown["ATOP, sampled"] == percent(9900 / 9999) == "99.01 %"
 
 
 def test_a_slider_stands_where_its_field_is_undo_goes_back_and_what_does_not_apply_is_hidden():

@@ -39,9 +39,6 @@ def drawable(fig):
     return fig
 
 
-# ------------------------------------------------------------------- grids, names, colours
-
-
 @pytest.mark.parametrize("n", [2, 3, 11, 59, 60, 61, 500, 10_000, 10**9])
 @pytest.mark.parametrize("top", [None, 100, 1000])
 def test_grid_holds_both_ends_and_the_jumps(n, top):
@@ -91,9 +88,6 @@ def test_names_in_the_colour_of_their_line_can_be_read(dark):
             assert contrast(hue, behind) >= 4.5
 
 
-# -------------------------------------------------------------------------------- Explore
-
-
 def curves(metric, *, top=None, at=100, sampling=SAMPLING):
     keep = [*grid.jumps(sampling, metric), min(at, sampling.n)]
     ranks = grid.rank_grid(sampling.n, top=top, keep=keep)
@@ -141,10 +135,7 @@ def test_law_shows_the_probabilities_and_lights_the_hits():
     drawable(explore.law(p, k=None, mean=5000.0))
 
 
-# ---------------------------------------------------------------------------- Consistency
-
-
-def test_curves_show_the_values_flips_and_the_wrong_stretch():
+def test_curves_show_values_flips_and_the_wrong_stretch_and_tiles_every_pair():
     inside = np.array([True, True, False, True, False, True])
     assert consistency.stretches(np.arange(1, 7), inside) == [(1, 2), (4, 4), (6, 6)]
     assert consistency.stretches(np.arange(1, 4), np.zeros(3, dtype=bool)) == []
@@ -161,9 +152,6 @@ def test_curves_show_the_values_flips_and_the_wrong_stretch():
     assert "&lt;i&gt;Y" in html
     assert "<i>" not in html
     assert fig.data[0].line.color in html
-
-
-def test_tiles_name_every_pair_once_per_metric_and_tell_a_click_where_it_was():
     verdict = sd.verdict(["AP", "AUC"], sd.example("paper-abc"), 99).assign(pair=[0, 1, 2] * 2)
     table = verdict.astype(object).where(verdict.notna(), None).to_dict("records")
     names = ["A, B", "A, C", "<i>B, C"]
@@ -201,9 +189,6 @@ def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
     assert np.isclose(np.sum(fig.data[0].y), 100)
     tied = sd.RankSet("T", [3], 10, ties=[3])
     assert np.allclose(rank_distribution_at(tied, [2, 3, 4, 6, 10]), [0, 0.25, 0.5, 1, 1])
-
-
-# -------------------------------------------------------------------------------- Correct
 
 
 def boxes(fig, width=500.0, height=380.0):

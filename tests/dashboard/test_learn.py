@@ -188,11 +188,9 @@ def test_lesson_5_finds_a_counterexample_and_links_open_the_same_state():
     assert "ranks B > A; on all items A > B" in there.said
     at = answered(5, look5="AUC", example_m="100 negatives")
     assert "There is none for AUC" in at.info[0].value
-    for number, name, says in (
-        (3, "explore", "With 100 of 9,999 negatives, rank 500 scores Recall@10 = 97.28 %"),
-        (5, "consistency", "With 99 negatives AP ranks A > B > C; on all items C > B > A."),
-        (7, "correct", "BV 0.01"),
-    ):
+    three = "explore", "With 100 of 9,999 negatives, rank 500 scores Recall@10 = 97.28 %"
+    five = "consistency", "With 99 negatives AP ranks A > B > C; on all items C > B > A."
+    for number, (name, says) in ((3, three), (5, five), (7, ("correct", "BV 0.01"))):
         (link, *_) = (x.proto for x in answered(number).get("page_link"))
         assert link.page == name
         there = Page(name, **parse_qs(link.query_string))

@@ -139,7 +139,7 @@ def test_a_link_reproduces_the_page(address):
     assert (again.headline, again.numbers, again.specs) == (at.headline, at.numbers, at.specs)
 
 
-def test_what_is_given_in_vain_is_told_until_something_is_chosen():
+def test_what_is_given_in_vain_is_told_until_something_is_chosen_and_a_good_link_is_not():
     vain = {"what = Something": "A metric", "metric = HR": "Recall@k"}
     vain |= {"prior = 1/n": "uniform", "estimator = EM": "side by side"}
     query = dict(part.split(" = ") for part in vain)
@@ -156,9 +156,6 @@ def test_what_is_given_in_vain_is_told_until_something_is_chosen():
     assert (names, at.numbers) == ({"exact", "CLS", "BV 0.1"}, Page("correct").numbers)
     at.pills(key="metric").set_value("AP")
     assert not at.run().warning
-
-
-def test_a_good_link_has_no_complaints_and_a_bad_one_has_one():
     assert not opened("correct?n=11&m=10").warning  # the cutoff leaves one item out
     good = {"n": ["3706"], "gamma": ["1e-3"], "metrics": ["AP", "NDCG@k"], "utm_source": ["x"]}
     assert state.link_complaints(good) == []

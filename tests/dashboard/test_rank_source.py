@@ -102,7 +102,7 @@ def test_one_file_and_several():
     assert list(at.give(a_csv=A, b_csv=A).ranks) == ["X", "Y", "X (b.csv)", "Y (b.csv)"]
 
 
-def test_a_run_and_its_qrels_are_told_apart_by_content():
+def test_a_run_and_its_qrels_are_told_apart_and_missing_items_asked_about():
     for files in ({"my_run": RUN, "truth": QRELS}, {"truth": QRELS, "my_run": RUN}):
         at = Chooser(**files)
         assert "does not say n" in at.trouble
@@ -112,9 +112,6 @@ def test_a_run_and_its_qrels_are_told_apart_by_content():
     # Half of a pair is asked for the other.
     assert "is a TREC run, which does not say what is relevant" in at.give(r=RUN).trouble
     assert "holds qrels, which say what is relevant" in at.give(q=QRELS).trouble
-
-
-def test_missing_items_are_asked_about_and_can_be_read_otherwise():
     at = Chooser(my_run=RUN, truth=MISSING)
     assert "2 of 6 relevant items, in 1 of 2 queries, are missing" in at.trouble
     assert "Python" not in at.trouble
@@ -214,10 +211,9 @@ def test_one_system_keeps_its_preview_and_doubts_unfold_it():
 def test_wrong_files_leave_the_last_good_ones_which_outlive_the_uploader():
     at = Chooser(good_csv=A)
     good = at.source
-    for fact, files in (
-        ("Python pickle, which could run code", {"p_npy": b"\x80\x04K\x01."}),
-        ("t.xlsx is a zip archive or an Excel", {"a_csv": A, "t_xlsx": b"PK\x03\x04"}),
-    ):
+    pickled = "Python pickle, which could run code", {"p_npy": b"\x80\x04K\x01."}
+    zipped = "t.xlsx is a zip archive or an Excel", {"a_csv": A, "t_xlsx": b"PK\x03\x04"}
+    for fact, files in (pickled, zipped):
         assert fact in at.give(**files).trouble
         assert (len(at.error), at.source) == (1, good)
     at.give(good_csv=A)

@@ -42,7 +42,7 @@ def test_ladders_hold_the_promised_steps_and_no_end_of_a_slider_is_an_error():
     assert sliders.steps_up_to("m", 1) == [1]
 
 
-def test_a_change_of_a_key_that_another_page_brought_can_be_undone(monkeypatch):
+def test_a_change_of_a_key_that_another_page_brought_can_be_undone_and_is_written_once(monkeypatch):
     kept = {"n": 10}
     monkeypatch.setattr(state.st, "session_state", kept)
     state.remember(["n"])
@@ -54,9 +54,6 @@ def test_a_change_of_a_key_that_another_page_brought_can_be_undone(monkeypatch):
     assert state.can_undo()
     state.undo()
     assert (kept["n"], kept["k"]) == (10, 5)
-
-
-def test_only_a_change_is_written_into_the_address(monkeypatch):
     # Every write gives the browser the address as the run began with it: one change behind.
     written = []
 
