@@ -446,10 +446,9 @@ def wrong_sentence(case: Case, error: BaseException) -> str:
     said = str(error)
     if case.refused is False:
         return f"refused, though it can be read: {said[:300]}"
-    if not isinstance(error, ValueError):
-        return f"{type(error).__name__}: {said[:200]}"
-    if type(error).__module__.split(".")[0] not in ("sampledash", "builtins"):
-        return f"{type(error)} of somebody else: {said[:200]}"
+    ours = type(error).__module__.split(".")[0] in ("sampledash", "builtins")
+    if not (isinstance(error, ValueError) and ours):
+        return f"{type(error)}: {said[:200]}"
     if "\n" in said or len(said) > 600 or LEAKS.search(said) or not re.search("[;:]", said):
         return f"no sentence: {said[:300]}"
     named = any(name in said for name in (case.name, "qrels", "pasted text", "the table"))

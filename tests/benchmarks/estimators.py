@@ -32,13 +32,9 @@ EVERY = (*CORRECTIONS, *DISTRIBUTIONS, *VECTORS, *SHARED, SIDE_BY_SIDE)
 
 #: What is asked at m = 100: mean relative error of Recall@1..50, error of the mean, worst cell.
 ANY = np.inf, np.inf, 0.0
-ASKED = {
-    **{method: (0.09, np.inf, 0.0) for method in ("mle", "mes", "bv-mle", "bv-mes", "mn")},
-    "monotone-mle": (0.09, 0.03, 0.0),
-    SHARED[0]: (np.inf, np.inf, 78.0),
-    SHARED[1]: (np.inf, 0.05, 74.0),
-    SIDE_BY_SIDE: (0.09, 0.03, 78.0),
-}
+ASKED = dict.fromkeys(("mle", "mes", "bv-mle", "bv-mes", "mn"), (0.09, np.inf, 0.0))
+ASKED |= {"monotone-mle": (0.09, 0.03, 0.0), SIDE_BY_SIDE: (0.09, 0.03, 78.0)}
+ASKED |= {SHARED[0]: (np.inf, np.inf, 78.0), SHARED[1]: (np.inf, 0.05, 74.0)}
 
 
 def drawn(m: int, runs: int, rng: np.random.Generator) -> list[Outcomes]:

@@ -31,11 +31,9 @@ def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from
     assert at.others == "Also wrong: NDCG and AP."
     at = page(metrics=["Recall@k"])
     # At 970 it is right in expectation; one run may still say otherwise.
-    for m, said in (
-        (970, "Recall@10 rightly ranks Z > Y > X"),
-        (3_000, "Recall@10 ranks Z > Y > X, as it does on all items"),
-        (969, "ranks Z > X > Y; on all items Z > Y > X"),
-    ):
+    right, wrong = "Recall@10 rightly ranks Z > Y > X", "ranks Z > X > Y; on all items Z > Y > X"
+    all_items = "Recall@10 ranks Z > Y > X, as it does on all items"
+    for m, said in ((970, right), (3_000, all_items), (969, wrong)):
         at.put("m", m)
         assert said in at.headline
         assert at.others == ""

@@ -12,10 +12,8 @@ N, RANKS = 40, {"A": [3, None, 7, 1, None, 9], "B": [1, 5, None, None, None, 4]}
 TYPED = "n = 40\nA: 3, >10, 7, 1, > 10, 9\nB: 1, 5, >10, >10, >10, 4"
 ROWS = [(name, i, rank) for name, ranks in RANKS.items() for i, rank in enumerate(ranks)]
 FILE = "system,user,rank,n\n" + "".join(f"{s},u{i},{r or '>10'},{N}\n" for s, i, r in ROWS)
-RUNS = "\n".join(
-    f"u{i} Q0 {f'hit{i}' if place == rank else f'd{place}'} {place} {-place} {name}"
-    for (name, i, rank), place in itertools.product(ROWS, range(1, 11))
-)
+PLACES = [(*row, at) for row, at in itertools.product(ROWS, range(1, 11))]
+RUNS = [f"u{i} Q0 {f'hit{i}' if at == r else f'd{at}'} {at} {-at} {s}" for s, i, r, at in PLACES]
 QRELS = "\n".join(f"u{i} 0 hit{i} 1" for i in range(6))
 
 
@@ -63,7 +61,8 @@ def test_typed_ranks_reach_comparison_exports_and_link(monkeypatch):
 def test_files_and_runs_that_miss_an_item_say_the_same():
     looked_at(Page("consistency").upload("ranks.csv", FILE.encode()))
     page = Page("consistency").pick("source", "Upload a file")
-    page.file_uploader[0].set_value([("r.run", RUNS.encode(), ""), ("q", QRELS.encode(), "")])
+    files = [("r.run", "\n".join(RUNS).encode(), ""), ("q", QRELS.encode(), "")]
+    page.file_uploader[0].set_value(files)
     page.run().click("Known to be beyond the end")
     next(x for x in page.number_input if "candidates of every" in x.label).set_value(N)
     looked_at(page.run())

@@ -52,10 +52,10 @@ def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decid
     assert "Nothing but the last candidate decides AUC" in at.put("m", 2_000).said
 
 
-@pytest.mark.parametrize(
-    ("source", "users", "size"),
-    [("MovieLens 1M: X, Y, Z", 6_040, 3_687), ("Three toy recommenders", 5, 10_000)],
-)
+SIZES = [("MovieLens 1M: X, Y, Z", 6_040, 3_687), ("Three toy recommenders", 5, 10_000)]
+
+
+@pytest.mark.parametrize(("source", "users", "size"), SIZES)
 def test_the_snippet_runs_as_printed(source, users, size, capsys):
     (code,) = (x.value for x in page(source=source, m="20").code)
     exec(code, {})
