@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -30,25 +31,6 @@ CALLS: dict[str, Callable[..., object]] = {
 }
 
 
-def ranks(**changes: object) -> sd.RankSet:
-    return sd.RankSet(**{"system": "S", "ranks": [3, 1], "n": 10, **changes})
-
-
-def sampled(**changes: object) -> sd.SampledRankSet:
-    return sd.SampledRankSet(
-        **{"system": "X", "sampled_ranks": [1, 2], "n": 50, "m": 10, **changes}
-    )
-
-
-def law(**changes: object) -> sd.Sampling:
-    return sd.Sampling(**{"n": 10, "m": 3, **changes})
-
-
-def printed(**changes: object) -> tuple[float, float]:
-    good = {"metric": "Recall@10", "observed": X, "n": 3541, "m": 100, "decimals": 4}
-    return sd.bounds_from_table(**good | changes)
-
-
 def decided(
     score: object = lambda items: items, relevant: object = 4, k: int = 2, **more: object
 ) -> object:
@@ -69,13 +51,14 @@ def nan_at(place: int) -> Callable[[object], object]:
     return lambda items: np.where(items == place, np.nan, items * 1.0)
 
 
-def listed(**changes: object) -> sd.RankSet:
-    return sd.RankSet("S", **{"n": 30, "instances": ["u", "u"], "ranks": [3, 11], **changes})
-
-
 ITEMS = np.arange(30)
 USER = ("u", 4, ITEMS)
 X = {"HR@1": 0.1746, "HR@5": 0.4892, "HR@10": 0.6622, "NDCG@10": 0.3921}
+ranks = partial(sd.RankSet, system="S", ranks=[3, 1], n=10)
+listed = partial(sd.RankSet, system="S", ranks=[3, 11], n=30, instances=["u", "u"])
+sampled = partial(sd.SampledRankSet, system="X", sampled_ranks=[1, 2], n=50, m=10)
+law = partial(sd.Sampling, n=10, m=3)
+printed = partial(sd.bounds_from_table, "Recall@10", observed=X, n=3541, m=100, decimals=4)
 BOTH, AP, AUC, BV = [A, B], sd.parse_metric("AP"), sd.parse_metric("AUC"), sd.correction("BV")
 WITH, WITHOUT = "with-replacement", "without-replacement"
 POPULARITY, FALLING = "popularity", "non-increasing"
